@@ -1,0 +1,49 @@
+"""Numbers as people read them: three digits, and the unit that suits."""
+
+
+def format_seconds(seconds: float) -> str:
+    """A time with three digits and the unit that suits it.
+
+    Examples
+    --------
+    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
+    ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
+    """
+    scale, unit = _unit(seconds)
+    return f"{_digits(seconds / scale)} {unit}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, with the blank before the sign.
+
+    Examples
+    --------
+    >>> percent(0.123)
+    '12 %'
+    """
+    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
+
+
+def format_range(low: float, high: float) -> str:
+    """Two times with one unit where they share it.
+
+    Examples
+    --------
+    >>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011)
+    ('12.3 to 14.5 ms', '900 µs to 1.1 ms')
+    """
+    (scale, unit), (low_scale, low_unit) = _unit(high), _unit(low)
+    if low_unit == unit:
+        return f"{_digits(low / scale)} to {_digits(high / scale)} {unit}"
+    return f"{_digits(low / low_scale)} {low_unit} to {_digits(high / scale)} {unit}"
+
+
+def _unit(seconds: float) -> tuple[float, str]:
+    for scale, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
+        if seconds < 999.5 * scale:
+            return scale, unit
+    return 1.0, "s"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"

@@ -1,0 +1,399 @@
+"""Published peaks of the accelerators, and rates that no device can reach.
+
+The figures are in ``data/accelerators.csv``, each row with its source and with how sure it is.
+Use them to ask one question of a measurement: *can this be true?*
+"""
+
+import csv
+import functools
+import importlib.resources
+import io
+import math
+import re
+from dataclasses import asdict, dataclass, fields
+
+#: A rate is too high only when it is beyond the limit by this factor. A chip's clock can boost
+#: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8 %), and sources
+#: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14 %). Not waiting gives far more.
+MARGIN = 1.15
+
+VERDICTS = ("plausible", "impossible", "above ceiling", "unknown")
+
+# The columns whose units can run a type at full speed; the fastest one present is the peak.
+_GPU_PATHS = {
+    # TensorFlow and JAX multiply float32 in TF32 by default where the chip has it.
+    "float32": ("peak_tf32_tflops_dense", "peak_fp32_tflops"),
+    "tfloat32": ("peak_tf32_tflops_dense",),
+    "float16": ("peak_fp16_tflops_dense", "peak_fp32_tflops"),
+    # A chip with no bfloat16 units (T4, V100, P100) widens it to float32 first.
+    "bfloat16": ("peak_bf16_tflops_dense", "peak_fp32_tflops"),
+    "float8": ("peak_fp8_tflops_dense",),
+    "int8": ("peak_int8_tops_dense",),
+    "float64": (),
+}
+# A TPU's matrix unit multiplies in bfloat16 by default, whatever the float type of the arrays.
+_TPU_PATHS = _GPU_PATHS | {
+    name: ("peak_bf16_tflops_dense",) for name in ("float32", "float16", "bfloat16")
+}
+_DTYPE = re.compile(r"(?:mixed_)?(b|t|)f(?:p|loat)?(\d+)(?:_\w+)?")  # bf16, float8_e4m3fn
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """One row of the accelerator table; the fields are its columns.
+
+    Peaks are dense, never the doubled figures for sparse matrices; ``None`` means that the chip
+    has no such units or that no figure is published. ``less_sure`` names columns that deserve less
+    trust than the row; ``on_chip_mib`` is the memory on the chip itself (a GPU's L2 cache, a TPU's
+    vector memory); ``patterns`` match the names under which a system reports the device.
+    """
+
+    name: str
+    kind: str
+    unit: str
+    colab_status_2026: str
+    peak_fp32_tflops: float | None
+    peak_tf32_tflops_dense: float | None
+    peak_fp16_tflops_dense: float | None
+    peak_bf16_tflops_dense: float | None
+    peak_fp8_tflops_dense: float | None
+    peak_int8_tops_dense: float | None
+    mem_gb: float | None
+    mem_bw_gb_s: float | None
+    power_w: float | None
+    power_kind: str
+    ridge_flop_per_byte_16bit: float | None
+    notes: str
+    source: str
+    confidence: str
+    confidence_note: str
+    less_sure: tuple[str, ...]
+    on_chip_mib: float | None
+    on_chip_source: str
+    patterns: tuple[str, ...]
+
+    def trusts(self, column: str) -> bool:
+        """Tell whether a column of this row is sure enough to call a measurement impossible."""
+        return self.confidence == "high" and column not in self.less_sure
+
+    def to_dict(self) -> dict:
+        """Give the row as plain JSON types."""
+        return asdict(self) | {"less_sure": list(self.less_sure), "patterns": list(self.patterns)}
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind}, figures per {self.unit})"
+
+
+_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == float | None)
+
+
+@dataclass(frozen=True)
+class Plausibility:
+    """What `judge` answers: a rate and its limit in ``unit``, their ratio, and a sentence."""
+
+    verdict: str
+    rate: float
+    unit: str
+    limit: float | None
+    share: float | None
+    reason: str
+
+    def to_dict(self) -> dict:
+        """Give the answer as plain JSON types."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.reason}"
+
+
+# The sentences that follow the numbers of an answer.
+_IMPOSSIBLE = (
+    " Either the clock stopped before the work was done (wait for the result), or less was done"
+    " than was counted: fewer operations or bytes, or a narrower number type."
+)
+_DOUBTED = " The table doubts that figure (see its confidence_note): a warning, and no proof."
+_ON_CHIP = " So little data may stay in the chip's own, faster memory: use a larger array."
+_ABOVE = " Either the clock stopped before the work was done, or the ceiling is measured too low."
+_JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources differ."
+_MEASURE = " Measure the highest rate of this machine and pass it as ceiling=."
+
+
+@functools.cache
+def load() -> tuple[Accelerator, ...]:
+    """Read the table that comes with the package: a tuple of `Accelerator`.
+
+    Examples
+    --------
+    >>> t4 = load()[0]
+    >>> t4.name, t4.mem_bw_gb_s, t4.confidence
+    ('NVIDIA T4', 320.0, 'high')
+    """
+    file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
+    return read_table(file.read_text(encoding="utf-8"))
+
+
+def read_table(text: str, *, origin: str = "accelerators.csv") -> tuple[Accelerator, ...]:
+    """Read an accelerator table from CSV text, and refuse a bad one.
+
+    Parameters
+    ----------
+    text : str
+        The CSV text; its columns are the fields of `Accelerator`, in any order.
+    origin : str
+        What to call the table in an error.
+
+    Raises
+    ------
+    ValueError
+        Names the row and the column that are wrong, what stands there and what may stand there.
+
+    Examples
+    --------
+    >>> read_table("name,kind")
+    Traceback (most recent call last):
+      ...
+    ValueError: accelerators.csv: the column 'unit' is missing.
+    """
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    header, wanted = reader.fieldnames or [], [f.name for f in fields(Accelerator)]
+    for column in [*wanted, *header]:
+        if column not in wanted or header.count(column) != 1:
+            fault = "missing" if column not in header else "unknown or given twice"
+            raise ValueError(f"{origin}: the column {column!r} is {fault}.")
+    return tuple(_read_row(row, f"{origin}, line {reader.line_num}") for row in reader)
+
+
+def match(name: str) -> Accelerator | None:
+    """Find the row of a device by the name that a system gives it.
+
+    Parameters
+    ----------
+    name : str
+        As reported by nvidia-smi, TensorFlow, PyTorch or JAX, or as in Colab's menu ("v5e-1").
+        JAX shows each *core* of a TPU v2 or v3 as a device, so those names give the core's row.
+
+    Returns
+    -------
+    Accelerator or None
+        ``None`` where the table does not have exactly this device: a close relative (an H100 PCIe,
+        say) has other figures, and a wrong limit is worse than none.
+
+    Examples
+    --------
+    >>> match("Tesla T4").name
+    'NVIDIA T4'
+    >>> match("TPU v5 lite").peak_bf16_tflops_dense
+    197.0
+    >>> print(match("NVIDIA L40S"))
+    None
+    """
+    words = " ".join(name.split())
+    found = [row for row in load() if any(re.fullmatch(p, words, re.I) for p in row.patterns)]
+    return found[0] if len(found) == 1 else None
+
+
+def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
+    """Give the fastest dense rate of a number type, as the hardware really runs it.
+
+    On a GPU, float32 gets the TF32 figure where there is one (TensorFlow and JAX use TF32 by
+    default), and a 16-bit type with no units of its own gets the float32 figure (it is widened
+    first). On a TPU, floats of 16 and 32 bits get the bfloat16 figure (the matrix unit multiplies
+    in bfloat16 by default). Other types get the published figure or none.
+
+    Parameters
+    ----------
+    accelerator : Accelerator
+        A row of the table.
+    dtype : str or a dtype object
+        float64, float32, tfloat32, float16, bfloat16, float8 or int8; also bf16, mixed_float16
+        and the like, and dtype objects of NumPy, TensorFlow, JAX and PyTorch.
+
+    Returns
+    -------
+    float or None
+        TFLOP/s (int8: TOP/s), or ``None`` where the table has no figure.
+
+    Raises
+    ------
+    ValueError
+        For a number type that the table does not know.
+
+    Examples
+    --------
+    >>> peak(match("NVIDIA A100-SXM4-40GB"), "float32")    # TF32, not the 19.5 of plain float32
+    156.0
+    >>> peak(match("Tesla T4"), "bfloat16")                # no bfloat16 units
+    8.1
+    >>> peak(match("TPU v5e"), "float32")                  # multiplies in bfloat16
+    197.0
+    """
+    column = _peak_column(accelerator, _dtype_name(dtype))
+    return getattr(accelerator, column) if column else None
+
+
+def judge(
+    *,
+    flops: float | None = None,
+    bytes_moved: float | None = None,
+    seconds: float,
+    accelerator: Accelerator | str | None = None,
+    dtype: str = "float32",
+    ceiling: float | None = None,
+    count: int = 1,
+) -> Plausibility:
+    """Ask whether a measured time can be true.
+
+    Give either ``flops`` or ``bytes_moved``. A rate beyond the limit by more than `MARGIN` is
+    "impossible" if the limit is a trusted figure of a GPU or TPU. It is "above ceiling", a warning,
+    if the table doubts the figure, if the data may have stayed in the chip's own memory, or if the
+    limit is a rate measured here. A CPU's sheet is never used: measure a ceiling.
+
+    Parameters
+    ----------
+    flops : float, optional
+        Floating-point operations done in ``seconds``, for matrix products; counting overstates
+        convolutions, which libraries can do with fewer (Winograd's method).
+    bytes_moved : float, optional
+        Bytes read and written in ``seconds``, in one pass over the data.
+    seconds : float
+        The measured time of that work.
+    accelerator : Accelerator or str, optional
+        The device, or its name as for `match`.
+    dtype : str
+        The number type of the work, as for `peak`.
+    ceiling : float, optional
+        The highest rate measured on this machine, in FLOP/s or bytes/s.
+    count : int
+        How many such devices shared the work.
+
+    Returns
+    -------
+    Plausibility
+        With a verdict out of `VERDICTS` and a sentence.
+
+    Raises
+    ------
+    ValueError
+        For both or neither of flops and bytes, or a number that is not finite and positive.
+
+    Examples
+    --------
+    100 MB written in 0.038 ms on a T4, a published result of not waiting for the device:
+
+    >>> answer = judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4")
+    >>> answer.verdict
+    'impossible'
+    >>> print(f"{answer.rate / 1e12:.1f} TB/s is {answer.share:.1f} times the limit")
+    2.6 TB/s is 8.2 times the limit
+    """
+    if (flops is None) == (bytes_moved is None):
+        given = f"flops={flops!r} and bytes_moved={bytes_moved!r}"
+        raise ValueError(f"judge needs flops or bytes_moved, one of the two; it got {given}.")
+    unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
+    for name, value in (("flops or bytes_moved", work), ("seconds", seconds), ("count", count),
+                        ("ceiling", 1 if ceiling is None else ceiling)):  # fmt: skip
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} is {value!r}; it must be a finite number above zero.")
+    rate = float(work) / float(seconds)
+    row = match(accelerator) if isinstance(accelerator, str) else accelerator
+    column, what = _limit_column(row, unit, dtype)
+
+    def answer(verdict: str, limit: float, says: str, why: str = "") -> Plausibility:
+        share = rate / limit
+        reason = f"{_quantity(rate, unit)} is {share:.3g} times {says}.{why}"
+        return Plausibility(verdict, rate, unit, limit, share, reason)
+
+    if column:
+        limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9) * count
+        owner = row.name + (" core" if row.unit == "core" else "")
+        owner = owner if count == 1 else f"{count} x {owner}"
+        says = f"the published {_quantity(limit, unit)} of {owner} ({what})"
+        # In one pass the chip's own memory saves each byte that it holds one read and one write.
+        kept = 2 * (row.on_chip_mib or math.inf) * 2**20 * count if unit == "B/s" else 0
+        if rate > MARGIN * limit and not row.trusts(column):
+            return answer("above ceiling", limit, says, _DOUBTED)
+        if (work - kept) / seconds > MARGIN * limit:
+            return answer("impossible", limit, says, _IMPOSSIBLE)
+        if rate > MARGIN * limit:
+            return answer("above ceiling", limit, says, _ON_CHIP)
+    if ceiling is not None:
+        measured = f"the highest rate measured here, {_quantity(ceiling, unit)}"
+        if rate > MARGIN * ceiling:
+            return answer("above ceiling", ceiling, measured, _ABOVE)
+        if not column:
+            return answer("plausible", ceiling, measured)
+    if column:
+        return answer("plausible", limit, says, _JUST_ABOVE if rate > limit else "")
+    device = row.name if row else accelerator
+    why = "no accelerator was named" if device is None else f"{device}: {what}"
+    reason = f"There is no published limit for this rate ({why}).{_MEASURE}"
+    return Plausibility("unknown", rate, unit, None, None, reason)
+
+
+def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:
+    """Give the column that limits this work, and what it is or why there is none."""
+    if row is None:
+        return None, "it is not in the table"
+    if row.kind == "CPU":
+        return None, "no sheet is used for a CPU, too much differs between machines"
+    if unit == "B/s":
+        return ("mem_bw_gb_s", "memory") if row.mem_bw_gb_s else (None, "no bandwidth published")
+    column = _peak_column(row, _dtype_name(dtype))
+    return column, _dtype_name(dtype) if column else f"no figure for {_dtype_name(dtype)}"
+
+
+def _peak_column(row: Accelerator, dtype: str) -> str | None:
+    paths = _TPU_PATHS if row.kind == "TPU" else _GPU_PATHS
+    present = [column for column in paths[dtype] if getattr(row, column) is not None]
+    return max(present, key=lambda column: getattr(row, column), default=None)
+
+
+def _dtype_name(dtype) -> str:
+    if not isinstance(dtype, str):
+        dtype = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    name = dtype.rpartition(".")[2].lower()
+    if found := _DTYPE.fullmatch(name):
+        name = f"{found[1]}float{found[2]}"
+    if name not in _GPU_PATHS:
+        raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
+    return name
+
+
+def _quantity(value: float, unit: str) -> str:
+    """Write a rate with the prefix that suits it: 2.632 TB/s."""
+    power = 0
+    while value >= 999.95 and power < 5:
+        value, power = value / 1000, power + 1
+    return f"{value:.4g} {' kMGTP'[power].strip()}{unit}"
+
+
+def _read_row(row: dict, where: str) -> Accelerator:
+    if None in row or None in row.values():
+        raise ValueError(f"{where}: the row has too many or too few cells; quote its commas.")
+
+    def require(column: str, holds: bool, wanted: str):
+        if not holds:
+            found = f"{where} ({row['name']}), column {column!r}: {row[column]!r} stands there"
+            raise ValueError(f"{found}; it takes {wanted}.")
+
+    values = dict(row)
+    for column in ("name", "unit", "source"):
+        require(column, bool(row[column].strip()), "a text")
+    require("kind", row["kind"] in ("GPU", "TPU", "CPU"), "GPU, TPU or CPU")
+    require("confidence", row["confidence"] in ("high", "medium", "low"), "high, medium or low")
+    for column in _NUMBERS:
+        try:
+            value = values[column] = float(row[column]) if row[column] else None
+        except ValueError:
+            value = math.nan
+        holds = value is None or (math.isfinite(value) and value > 0)
+        require(column, holds, "a finite number above zero, or nothing")
+    for column in ("less_sure", "patterns"):
+        values[column] = tuple(part for part in row[column].split(";") if part)
+    filled = {column for column in _NUMBERS if values[column] is not None}
+    require("less_sure", filled.issuperset(values["less_sure"]), "number columns that are filled")
+    try:
+        _ = [re.compile(pattern) for pattern in values["patterns"]]
+    except re.error as error:
+        require("patterns", False, f"regular expressions ({error})")
+    return Accelerator(**values)
