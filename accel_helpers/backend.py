@@ -1,0 +1,339 @@
+"""The framework under Keras: choosing it, waiting for it, placing work on its devices.
+
+Keras runs on TensorFlow, JAX or PyTorch. Which one is settled when Keras is first imported, so
+`choose` comes before ``import keras``. A device works on its own once it has its orders, so
+`wait` comes before a clock is stopped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+KNOWN = ("tensorflow", "jax", "torch")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which framework Keras runs on, and why.
+
+    Attributes
+    ----------
+    name : str
+        "tensorflow", "jax" or "torch".
+    reason : str
+        One sentence.
+    notices : str
+        What the framework printed while it started, held back so that it does not alarm.
+    """
+
+    name: str
+    reason: str
+    notices: str = ""
+
+    def __str__(self) -> str:
+        return f"Keras runs on {self.name}: {self.reason}"
+
+
+def choose(
+    *,
+    environ: MutableMapping[str, str] | None = None,
+    frameworks: Mapping[str, str] | None = None,
+    accelerator: str | None = None,
+    load: bool = True,
+) -> Choice:
+    """Choose the framework for Keras, before Keras is imported, and load it.
+
+    ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached (TensorFlow has left
+    Colab's TPU runtime), else TensorFlow where it is installed, else JAX.
+
+    Parameters
+    ----------
+    environ : mapping, optional
+        The environment that is read, and in which ``KERAS_BACKEND`` is set.
+    frameworks : mapping of name to version, optional
+        What is installed; by default what `runtime.describe` finds.
+    accelerator : str, optional
+        "GPU", "TPU" or "none"; by default what `runtime.describe` finds.
+    load : bool, optional
+        Import Keras now, with the framework's start-up notices held back.
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    ValueError
+        If ``KERAS_BACKEND`` names something unknown or not installed.
+    RuntimeError
+        If no framework is installed.
+
+    Examples
+    --------
+    >>> print(choose(environ={}, frameworks={"jax": "0.7.2"}, accelerator="TPU", load=False))
+    Keras runs on jax: a TPU is attached, and JAX is what drives it.
+    """
+    environ = os.environ if environ is None else environ
+    if load and "keras" in sys.modules:
+        name = sys.modules["keras"].backend.backend()
+        return Choice(name, "it was already loaded; restart the runtime to change it.")
+    if frameworks is None or accelerator is None:
+        from accel_helpers import runtime
+
+        here = runtime.describe()
+        frameworks = here.frameworks if frameworks is None else frameworks
+        if accelerator is None:
+            accelerator = here.accelerator.kind if here.accelerator else "none"
+    name, reason = _decide(environ.get("KERAS_BACKEND", ""), frameworks, accelerator)
+    environ["KERAS_BACKEND"] = name
+    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    notices = _import_quietly("keras") if load else ""
+    return Choice(name, reason, notices)
+
+
+def wait(x):
+    """Come back when every computation behind `x` has finished.
+
+    Parameters
+    ----------
+    x : object
+        A TensorFlow, JAX or PyTorch tensor, a Keras variable or model, a NumPy array, or any
+        nesting of them in lists, tuples and dictionaries. What has nothing to wait for is
+        passed over.
+
+    Returns
+    -------
+    object
+        `x` itself.
+
+    Examples
+    --------
+    >>> wait({"a": [1, 2.0], "b": None})
+    {'a': [1, 2.0], 'b': None}
+    """
+    found: dict[str, list] = {}
+    _collect(x, found, set())
+    if "jax" in found:
+        sys.modules["jax"].block_until_ready(found["jax"])
+    if any("CPU" not in (tensor.device or "CPU") for tensor in found.get("tensorflow", ())):
+        # on a CPU eager TensorFlow has finished when it returns; this waits without a copy
+        sys.modules["tensorflow"].test.experimental.sync_devices()
+    for tensor in found.get("torch", ()):
+        if tensor.device.type == "cuda":
+            sys.modules["torch"].cuda.synchronize(tensor.device)
+    return x
+
+
+def devices() -> tuple[str, ...]:
+    """The kinds of device that Keras can use here: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
+
+    Returns
+    -------
+    tuple of str
+        "cpu" first; Keras must have been loaded (see `choose`).
+    """
+    name = _loaded_backend()
+    if name == "tensorflow":
+        found = sys.modules["tensorflow"].config.list_logical_devices()
+        kinds = [device.device_type.lower() for device in found]
+    elif name == "jax":
+        kinds = [_jax_kind(d) for d in sys.modules["jax"].devices()]
+    else:
+        kinds = ["gpu"] if sys.modules["torch"].cuda.is_available() else []
+    return ("cpu", *sorted({kind for kind in kinds if kind in ("gpu", "tpu")}))
+
+
+def device_name(device: str) -> str:
+    """What the framework calls a device, such as "Tesla T4"; empty for a CPU.
+
+    Parameters
+    ----------
+    device : str
+        One of `devices`.
+    """
+    _check_device(device)
+    if device == "cpu":
+        return ""
+    name = _loaded_backend()
+    if name == "tensorflow":
+        tf = sys.modules["tensorflow"]
+        physical = tf.config.list_physical_devices(device.upper())[0]
+        return tf.config.experimental.get_device_details(physical).get("device_name", "")
+    if name == "jax":
+        return sys.modules["jax"].devices(device)[0].device_kind
+    return sys.modules["torch"].cuda.get_device_name(0)
+
+
+def on(device: str):
+    """Place the work of a ``with`` block on a device.
+
+    Parameters
+    ----------
+    device : str
+        One of `devices`.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    ValueError
+        If this machine has no such device: work would silently go elsewhere.
+    """
+    _check_device(device)
+    return sys.modules["keras"].device(f"{device}:0")
+
+
+def where(x) -> str:
+    """Which kind of device holds `x`: "cpu", "gpu" or "tpu".
+
+    Parameters
+    ----------
+    x : object
+        A tensor, a Keras variable or model (its first weight is asked), or a NumPy array.
+    """
+    found: dict[str, list] = {}
+    _collect(x, found, set())
+    if found.get("tensorflow"):
+        return found["tensorflow"][0].device.rpartition("device:")[2].partition(":")[0].lower()
+    if found.get("jax"):
+        return _jax_kind(next(iter(found["jax"][0].devices())))
+    if found.get("torch"):
+        return found["torch"][0].device.type.replace("cuda", "gpu")
+    return "cpu"
+
+
+def jit(fn: Callable) -> Callable:
+    """Compile a function of tensors with the framework under Keras.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes and returns tensors; written with ``keras.ops``.
+
+    Returns
+    -------
+    callable
+        The same function; its first call compiles.
+    """
+    name = _loaded_backend()
+    if name == "tensorflow":
+        return sys.modules["tensorflow"].function(fn, autograph=False)
+    if name == "jax":
+        return sys.modules["jax"].jit(fn)
+    return fn
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _decide(asked: str, frameworks: Mapping[str, str], accelerator: str) -> tuple[str, str]:
+    installed = [name for name in KNOWN if name in frameworks]
+    if asked:
+        if asked not in KNOWN:
+            raise ValueError(
+                f"KERAS_BACKEND is set to {asked!r}; Keras knows {', '.join(KNOWN)}. Set it to "
+                "one of them, or take it out of the environment."
+            )
+        if asked not in installed:
+            raise ValueError(
+                f"KERAS_BACKEND is set to {asked!r}, which is not installed here. Installed: "
+                f"{', '.join(installed) or 'none of ' + ', '.join(KNOWN)}."
+            )
+        return asked, "KERAS_BACKEND asks for it."
+    if not installed:
+        raise RuntimeError(
+            "Keras needs TensorFlow or JAX, and neither is installed. Colab ships both or JAX "
+            "alone; elsewhere run: pip install tensorflow"
+        )
+    if accelerator == "TPU" and "jax" in installed:
+        return "jax", "a TPU is attached, and JAX is what drives it."
+    if "tensorflow" in installed:
+        return "tensorflow", "it is installed here."
+    if "jax" in installed:
+        return "jax", "TensorFlow is not installed here."
+    return "torch", "neither TensorFlow nor JAX is installed here."
+
+
+def _import_quietly(name: str) -> str:
+    with _held_back() as held:
+        importlib.import_module(name)
+        tensorflow = sys.modules.get("tensorflow")
+        if tensorflow is not None:
+            tensorflow.constant(0) + 0  # the rest of its start-up notices come with the first op
+    return held()
+
+
+@contextmanager
+def _held_back():
+    """Keep what native code writes to standard error; let it go if something fails."""
+    text: list[str] = []
+    with tempfile.TemporaryFile() as file:
+        try:
+            kept = os.dup(2)
+        except OSError:  # no standard error at all
+            yield lambda: ""
+            return
+        failed = True
+        try:
+            os.dup2(file.fileno(), 2)
+            yield lambda: "".join(text)
+            failed = False
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            text.append(file.read().decode(errors="replace"))
+            if failed:
+                sys.stderr.write(text[0])
+
+
+def _collect(x, found: dict[str, list], seen: set[int]) -> None:
+    if x is None or isinstance(x, (bool, int, float, str, bytes)) or id(x) in seen:
+        return
+    seen.add(id(x))
+    if isinstance(x, Mapping):
+        for value in x.values():
+            _collect(value, found, seen)
+        return
+    if isinstance(x, (list, tuple, set, frozenset)):
+        for value in x:
+            _collect(value, found, seen)
+        return
+    family = type(x).__module__.partition(".")[0]
+    if family in ("jax", "jaxlib") and hasattr(x, "block_until_ready"):
+        found.setdefault("jax", []).append(x)
+    elif family == "tensorflow" and hasattr(x, "device") and hasattr(x, "dtype"):
+        found.setdefault("tensorflow", []).append(x)
+    elif family == "torch" and hasattr(x, "device"):
+        found.setdefault("torch", []).append(x)
+    elif hasattr(x, "weights") and hasattr(x, "fit"):  # a Keras model
+        _collect([weight.value for weight in x.weights], found, seen)
+    elif family == "keras" and hasattr(x, "value"):  # a Keras variable
+        _collect(x.value, found, seen)
+
+
+def _loaded_backend() -> str:
+    if "keras" not in sys.modules:
+        raise RuntimeError("Keras is not loaded yet. Call accel_helpers.backend.choose() first.")
+    return sys.modules["keras"].backend.backend()
+
+
+def _check_device(device) -> None:
+    here = devices()
+    if device not in here:
+        raise ValueError(
+            f"device must be one of those attached here, {', '.join(map(repr, here))}; "
+            f"got {device!r}."
+        )
+
+
+def _jax_kind(device) -> str:
+    return {"cuda": "gpu", "rocm": "gpu"}.get(device.platform, device.platform)

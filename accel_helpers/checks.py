@@ -1,0 +1,75 @@
+"""Exercise checks that return a result, so that a learner reads it and CI tests it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Result:
+    """Whether an answer is right, and what to say about it.
+
+    Attributes
+    ----------
+    ok : bool
+    message : str
+        What is right or wrong, in words that fit the answer that was given.
+    hint : str
+        What to try next; empty if the answer is right.
+    """
+
+    ok: bool
+    message: str
+    hint: str = ""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        text = f"{'Right.' if self.ok else 'Not yet.'} {self.message}"
+        return f"{text}\nHint: {self.hint}" if self.hint else text
+
+    def _repr_html_(self) -> str:
+        word = "&#10003; Right." if self.ok else "&#10007; Not yet."
+        text = f"<p><strong>{word}</strong> {html.escape(self.message)}</p>"
+        if self.hint:
+            text += f"<details><summary>Hint</summary>{html.escape(self.hint)}</details>"
+        return text
+
+
+def check(exercise: str, answer) -> Result:
+    """Grade an answer to an exercise.
+
+    Parameters
+    ----------
+    exercise : str
+        Its name, such as "03/waiting".
+    answer : object
+        What the exercise asks for.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> check("03/diagnosis", {"A": "compiling", "B": "waiting"}).ok
+    False
+    """
+    graders = _graders()
+    if exercise not in graders:
+        raise ValueError(f"no exercise is called {exercise!r}. There are: {', '.join(graders)}.")
+    return graders[exercise](answer)
+
+
+def _graders() -> dict[str, Callable[[object], Result]]:
+    from accel_helpers import practice
+
+    return practice.GRADERS

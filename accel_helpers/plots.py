@@ -1,0 +1,291 @@
+"""Every picture of the course, in one style. They draw what they are given and compute nothing.
+
+The learner's own result is blue, reference runs are grey. Colours are from Okabe and Ito's
+palette, which colour-blind people can tell apart (https://jfly.uni-koeln.de/color/), and no
+colour carries meaning alone. Each function returns a `Picture` with a sentence beside it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from accel_helpers._format import format_seconds
+from accel_helpers.measurement import Measurement, Speedup
+
+OWN, REFERENCE, SECOND, THIRD = "#0072B2", "#8C8C8C", "#D55E00", "#E69F00"
+STYLE = {
+    "font.size": 11,
+    "axes.titlesize": 12.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#555555",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "xtick.color": "#333333",
+    "ytick.color": "#333333",
+    "figure.facecolor": "white",
+}
+DPI = 160
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with the sentence that says what it shows.
+
+    Attributes
+    ----------
+    png : bytes
+    alt : str
+        What a reader learns who cannot see it.
+    """
+
+    png: bytes = field(repr=False)
+    alt: str
+
+    def __str__(self) -> str:
+        return self.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        width = int.from_bytes(self.png[16:20], "big") * 100 // DPI  # as a PNG's header has it
+        return (
+            {"image/png": self.png, "text/plain": self.alt},
+            {"image/png": {"width": width, "alt": self.alt}},
+        )
+
+
+def epochs(timing, *, title: str = "Seconds per epoch") -> Picture:
+    """Every epoch of a fit, the first one set apart.
+
+    Parameters
+    ----------
+    timing : Measurement
+        Seconds per epoch, the first epoch as its `first_call`.
+    title : str, optional
+
+    Returns
+    -------
+    Picture
+    """
+    later = timing.samples
+    numbers = range(2, len(later) + 2)
+    with _figure(7.2, 3.2) as (figure, axes):
+        low, high = timing.interval
+        axes.axhspan(low, high, color=OWN, alpha=0.15, lw=0)
+        axes.axhline(timing.median, color=OWN, lw=1.2)
+        axes.plot(numbers, later, "o", color=OWN, ms=7)
+        axes.plot([1], [timing.first_call], "o", mfc="white", mec=SECOND, mew=2, ms=8)
+        axes.annotate(
+            "first epoch:\nalso compiles",
+            (1, timing.first_call),
+            xytext=(12, 0),
+            textcoords="offset points",
+            va="center",
+            color=SECOND,
+        )
+        axes.annotate(
+            f"median {format_seconds(timing.median)}",
+            (len(later) + 2.05, timing.median),
+            xytext=(0, 5),
+            textcoords="offset points",
+            ha="right",
+            color=OWN,
+        )
+        axes.set(title=title, xlabel="epoch", ylabel="seconds", xticks=[1, *numbers])
+        axes.set_ylim(0, 1.12 * max(timing.first_call, *later))
+        axes.set_xlim(0.6, len(later) + 2.1)
+        alt = (
+            f"Dot plot, {title.lower()}: the first epoch took {format_seconds(timing.first_call)}, "
+            f"the later ones a median of {format_seconds(timing.median)}."
+        )
+        return _picture(figure, alt)
+
+
+def measurements(
+    own: Sequence[Measurement],
+    *,
+    title: str,
+    reference: Sequence[Measurement] = (),
+    xlabel: str = "time (each dot is one sample, the bar is the 95 % interval)",
+) -> Picture:
+    """Measurements below each other: every sample a dot, the interval a bar.
+
+    Parameters
+    ----------
+    own : sequence of Measurement
+        The learner's, in blue; their names are the labels.
+    title : str
+    reference : sequence of Measurement, optional
+        Of other machines, in grey.
+    xlabel : str, optional
+
+    Returns
+    -------
+    Picture
+    """
+    rows = [(m, OWN) for m in own] + [(m, REFERENCE) for m in reference]
+    with _figure(7.2, 1.3 + 0.62 * len(rows)) as (figure, axes):
+        smallest = min(min(m.samples) for m, _ in rows)
+        largest = max(max(m.samples) for m, _ in rows)
+        log = largest > 8 * smallest
+        for i, (m, colour) in enumerate(rows):
+            shown = m.samples if len(m.samples) <= 200 else m.samples[:: len(m.samples) // 200]
+            lift = [i + 0.16 * ((7 * k) % 11 / 5 - 1) for k in range(len(shown))]
+            axes.plot(shown, lift, "o", color=colour, alpha=0.35, ms=4, mew=0)
+            axes.plot(m.interval, [i, i], color=colour, lw=5, solid_capstyle="butt")
+            axes.plot([m.median], [i], "|", color="black", ms=16, mew=2)
+            axes.annotate(
+                format_seconds(m.median),
+                (m.median, i),
+                xytext=(0, 11),
+                textcoords="offset points",
+                ha="center",
+                color="black",
+                fontsize=10,
+            )
+        if log:
+            axes.set_xscale("log")
+        else:
+            axes.set_xlim(0, 1.08 * largest)
+            axes.locator_params(axis="x", nbins=6)
+        axes.xaxis.set_major_formatter(lambda value, _: format_seconds(value) if value else "0")
+        axes.set_yticks(range(len(rows)), [m.name for m, _ in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.75)
+        axes.grid(axis="y", visible=False)
+        axes.set(title=title, xlabel=xlabel + (", log scale" if log else ""))
+        values = "; ".join(f"{m.name} {format_seconds(m.median)}" for m, _ in rows)
+        return _picture(figure, f"Dot plot, {title[0].lower() + title[1:]}: {values}.")
+
+
+def heatmap(
+    ratios: Mapping[tuple[int, int], Speedup],
+    *,
+    title: str,
+    note: str,
+    xlabel: str = "batch size (images in a step)",
+    ylabel: str = "width (units in the hidden layer)",
+) -> Picture:
+    """A table of ratios over two sizes; where nothing could be told it says so.
+
+    Parameters
+    ----------
+    ratios : mapping of (row, column) to Speedup
+    title, note : str
+        The note stands under the picture: what above and below 1 mean.
+    xlabel, ylabel : str, optional
+
+    Returns
+    -------
+    Picture
+    """
+    from matplotlib.colors import LogNorm
+
+    rows = sorted({row for row, _ in ratios})
+    columns = sorted({column for _, column in ratios})
+    shown = [[ratios[row, column].ratio or 1.0 for column in columns] for row in rows]
+    most = max(2.0, *(max(value, 1 / value) for line in shown for value in line))
+    with _figure(1.9 + 1.25 * len(columns), 1.9 + 0.62 * len(rows)) as (figure, axes):
+        axes.imshow(shown, cmap="PuOr", norm=LogNorm(1 / most, most), origin="lower", aspect="auto")
+        for i, row in enumerate(rows):
+            for j, column in enumerate(columns):
+                ratio = ratios[row, column].ratio
+                text = "no measurable\ndifference" if ratio is None else _short(ratio)
+                strong = ratio is not None and max(ratio, 1 / ratio) > most**0.6
+                axes.text(
+                    j,
+                    i,
+                    text,
+                    ha="center",
+                    va="center",
+                    color="white" if strong else "black",
+                    fontsize=8 if ratio is None else 12,
+                )
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.grid(visible=False)
+        axes.set(title=title, ylabel=ylabel)
+        axes.set_xlabel(f"{xlabel}\n{note}")
+        cells = "; ".join(
+            f"{row} by {column}: {'no difference' if s.ratio is None else _short(s.ratio)}"
+            for (row, column), s in sorted(ratios.items())
+        )
+        return _picture(figure, f"Table of ratios, {title[0].lower() + title[1:]}. {note} {cells}.")
+
+
+def parts(values: Mapping[str, float], *, title: str) -> Picture:
+    """One bar in pieces, each with its name and its share.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        Name of a part to its seconds, in the order in which they are drawn.
+    title : str
+
+    Returns
+    -------
+    Picture
+    """
+    total = sum(values.values())
+    colours = [OWN, THIRD, REFERENCE, SECOND]
+    with _figure(7.2, 0.9 + 0.5 * len(values)) as (figure, axes):
+        left = 0.0
+        for i, seconds in enumerate(values.values()):
+            axes.barh(i, seconds, left=left, color=colours[i % 4], height=0.62)
+            share = f"{format_seconds(seconds)} ({100 * seconds / total:.0f} %)"
+            end = left + seconds
+            inside = end > 0.72 * total
+            axes.annotate(
+                share,
+                (left if inside else end, i),
+                xytext=(-6 if inside else 6, 0),
+                textcoords="offset points",
+                va="center",
+                ha="right" if inside else "left",
+            )
+            left = end
+        axes.set_yticks(range(len(values)), list(values))
+        axes.set_ylim(len(values) - 0.5, -0.6)
+        axes.set_xlim(0, total)
+        axes.locator_params(axis="x", nbins=6)
+        axes.xaxis.set_major_formatter(lambda value, _: format_seconds(value) if value else "0")
+        axes.grid(axis="y", visible=False)
+        axes.set(title=title, xlabel="time of one step, from left to right")
+        named = "; ".join(f"{name} {format_seconds(s)}" for name, s in values.items())
+        return _picture(figure, f"Bar in pieces, {title[0].lower() + title[1:]}: {named}.")
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+class _figure:
+    """A figure of its own, in the course's style, without pyplot's global state."""
+
+    def __init__(self, width: float, height: float):
+        self.size = (width, height)
+
+    def __enter__(self):
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        self.style = matplotlib.rc_context(STYLE)
+        self.style.__enter__()
+        figure = Figure(figsize=self.size, layout="constrained")
+        return figure, figure.add_subplot()
+
+    def __exit__(self, *error):
+        return self.style.__exit__(*error)
+
+
+def _short(ratio: float) -> str:
+    return f"{ratio:.2g}" if ratio < 100 else f"{ratio:.0f}"
+
+
+def _picture(figure, alt: str) -> Picture:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
+    return Picture(file.getvalue(), alt)

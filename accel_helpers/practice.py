@@ -1,0 +1,253 @@
+"""A pretend accelerator whose every cost is known, and the checks that use it (lesson 03).
+
+It behaves as a GPU does: it compiles at the first run, takes its orders at once, and works on
+its own until it has finished. Its clock is its own, so that a check gives the same answer on
+every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+from accel_helpers._format import format_seconds
+from accel_helpers.checks import Result
+
+CAUSES = ("waiting", "compiling", "transfer", "too small")
+
+
+class Device:
+    """A pretend accelerator with a clock of its own.
+
+    Parameters
+    ----------
+    step, order, compiling, transfer : float
+        Seconds of one step's work, of giving the order for it, of the compilation at the
+        first run, and of sending a batch.
+    tick : float
+        The clock shows multiples of this many seconds.
+    jitter : float
+        Each step's work varies by up to this share.
+
+    Examples
+    --------
+    >>> device = Device()
+    >>> job = device.run(device.send("images"))  # the first run compiles
+    >>> _ = device.wait(job)
+    >>> start = device.clock()
+    >>> job = device.run("images")  # only gives the order
+    >>> round(device.clock() - start, 6)
+    0.0001
+    >>> _ = device.wait(job)  # comes back when the work is done
+    >>> round(device.clock() - start, 3)
+    0.01
+    """
+
+    def __init__(
+        self,
+        *,
+        step: float = 0.010,
+        order: float = 0.0001,
+        compiling: float = 2.0,
+        transfer: float = 0.030,
+        tick: float = 1e-9,
+        jitter: float = 0.01,
+        seed: int = 0,
+    ):
+        self._now = self._free_at = 0.0
+        self._step, self._order, self._compiling = step, order, compiling
+        self._transfer, self._tick, self._jitter = transfer, tick, jitter
+        self._random = random.Random(seed)
+        self._runs = 0
+
+    def clock(self) -> float:
+        """The time in seconds."""
+        return math.floor(self._now / self._tick + 1e-6) * self._tick
+
+    def send(self, data):
+        """Copy a batch from the computer's memory to the device; takes a while."""
+        self._now += self._transfer
+        return data
+
+    def run(self, batch) -> float:
+        """Order one training step on a batch; comes back at once (but for the first time)."""
+        self._now += self._order
+        if self._runs == 0:
+            self._now += self._compiling
+        self._runs += 1
+        work = self._step * (1 + self._random.uniform(-self._jitter, self._jitter))
+        self._free_at = max(self._now, self._free_at) + work
+        return self._free_at
+
+    def wait(self, job: float) -> float:
+        """Come back when a job is done."""
+        self._now = max(self._now, job)
+        return job
+
+
+def device_for(exercise: str, *, seed: int = 0) -> Device:
+    """The device that an exercise of lesson 03 is graded on.
+
+    Parameters
+    ----------
+    exercise : str
+        "03/waiting", "03/compiling", "03/transfer" or "03/too small".
+    seed : int, optional
+        Of its jitter.
+    """
+    if exercise == "03/too small":
+        return Device(step=0.0021, tick=0.005, jitter=0.3, seed=seed)
+    return Device(seed=seed)
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _repair(exercise: str, truth: float, diagnose: Callable[[float], tuple[str, str]]):
+    def grade(answer) -> Result:
+        if not callable(answer):
+            return Result(
+                False,
+                f"A function of the device is needed; got {answer!r:.60}.",
+                "Hand in the function's name, without brackets.",
+            )
+        said = []
+        for seed in (1, 2, 3):
+            try:
+                said.append(answer(device_for(exercise, seed=seed)))
+            except NotImplementedError:
+                return Result(
+                    False, "The function is still empty.", "Copy the broken one, then mend it."
+                )
+            except Exception as error:
+                return Result(
+                    False,
+                    f"The function stopped with {type(error).__name__}: {error}.",
+                    "The device has four verbs: send(data), run(batch), wait(job) and clock().",
+                )
+        for value in said:
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                return Result(
+                    False,
+                    f"The function returned {value!r:.60}, not a number of seconds.",
+                    "Return the difference of two clock readings, divided by the steps between.",
+                )
+        worst = max(said, key=lambda value: abs(value - truth))
+        if abs(worst - truth) <= 0.05 * truth:
+            return Result(
+                True,
+                f"Your timing says {format_seconds(worst)}; the device's own record says "
+                f"{format_seconds(truth)}.",
+            )
+        message, hint = diagnose(worst)
+        return Result(False, f"Your timing says {format_seconds(max(worst, 0))}. {message}", hint)
+
+    return grade
+
+
+def _about(value: float, other: float) -> bool:
+    return abs(value - other) <= 0.06 * other
+
+
+def _why_waiting(value: float) -> tuple[str, str]:
+    if value < 0.002:
+        return (
+            "That is the time it takes to give the order, not to carry it out.",
+            "run() returns a job. Something must wait for that job before the clock is read.",
+        )
+    if value > 1:
+        return (
+            "The compilation is still inside.",
+            "Let the device run once before you read the clock for the first time.",
+        )
+    if _about(value, 0.040):
+        return (
+            "The sending is inside; this one asks for the step alone.",
+            "Send before the clock.",
+        )
+    return (
+        "The true time lies elsewhere.",
+        "One step: read the clock, run, wait, read the clock.",
+    )
+
+
+def _why_compiling(value: float) -> tuple[str, str]:
+    if value > 0.1:
+        return (
+            "The first run compiles, and that time is still inside.",
+            "Let the device run once, and wait for it, before you read the clock.",
+        )
+    return _why_waiting(value) if value < 0.002 else _many(value, 0.010)
+
+
+def _why_transfer(value: float) -> tuple[str, str]:
+    if _about(value, 0.010) or _about(value, 0.013):
+        return (
+            "The batch is still sent before the clock starts, or once for all steps.",
+            "Every step trains on a new batch, so every step has a send() inside the clock.",
+        )
+    if value > 0.1 and not _about(value, 0.4):
+        return ("The compilation is inside.", "Run once before you read the clock.")
+    return _why_waiting(value) if value < 0.002 else _many(value, 0.040)
+
+
+def _why_small(value: float) -> tuple[str, str]:
+    if value <= 0 or _about(value, 0.005):
+        return (
+            "This clock ticks every 5 ms, and one step is shorter than a tick.",
+            "Let many steps run between the two clock readings, and divide.",
+        )
+    if _about(value, 0.0001) or value < 0.001:
+        return ("Nothing waits for the work.", "Wait for the last job before the second reading.")
+    return _many(value, 0.0021)
+
+
+def _many(value: float, truth: float) -> tuple[str, str]:
+    steps = value / truth
+    if steps > 1.5 and abs(steps - round(steps)) < 0.1 * steps:
+        return (
+            f"That looks like about {steps:.0f} steps together.",
+            "Divide by the number of steps between the two clock readings.",
+        )
+    return (
+        f"That is {abs(value / truth - 1):.0%} off.".replace("%", " %"),
+        "Take more steps between the two clock readings: one may be unlike the others.",
+    )
+
+
+def _diagnosis(answer) -> Result:
+    right = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
+    if not isinstance(answer, dict):
+        return Result(
+            False,
+            f"A dictionary is needed; got {answer!r:.60}.",
+            'Such as {"A": "compiling", "B": "waiting", ...}.',
+        )
+    unknown = [cause for cause in answer.values() if cause not in (*CAUSES, "", None, ...)]
+    if unknown:
+        return Result(
+            False,
+            f"{unknown[0]!r:.40} is not one of the causes.",
+            f"They are: {', '.join(CAUSES)}.",
+        )
+    wrong = [letter for letter, cause in right.items() if answer.get(letter) != cause]
+    if not wrong:
+        return Result(True, "All four causes found.")
+    hints = {
+        "A": "A reads the clock right after run(). What has the device done by then?",
+        "B": "B's device has never run before the clock starts. What happens at a first run?",
+        "C": "C sends one batch, before the clock. How many batches does training need?",
+        "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
+    }
+    found = len(right) - len(wrong)
+    return Result(False, f"{found} of 4 are right. Look at {wrong[0]} again.", hints[wrong[0]])
+
+
+GRADERS = {
+    "03/diagnosis": _diagnosis,
+    "03/waiting": _repair("03/waiting", 0.0101, _why_waiting),
+    "03/compiling": _repair("03/compiling", 0.0101, _why_compiling),
+    "03/transfer": _repair("03/transfer", 0.0401, _why_transfer),
+    "03/too small": _repair("03/too small", 0.0022, _why_small),
+}
