@@ -45,7 +45,7 @@ def check(exercise: str, answer) -> Result:
     Parameters
     ----------
     exercise : str
-        Its name, such as "03/waiting".
+        Its name, such as "03/a".
     answer : object
         What the exercise asks for.
 

@@ -77,7 +77,7 @@ def load_images(
             note += f" (MNIST could not be had: {why})"
     (x, y), (x_test, y_test) = arrays
     if count > len(x):
-        note += f" Each of the {len(x):,} images appears about {count / len(x):.0f} times."
+        note += f" There are {len(x):,} of them, so they are repeated."
     import numpy as np
 
     keep = np.arange(count) % len(x)
@@ -97,7 +97,7 @@ def _mnist(time_limit: float):
 
             outcome["arrays"] = keras.datasets.mnist.load_data()
         except Exception as error:
-            outcome["why"] = f"{type(error).__name__}."
+            outcome["why"] = f"the download failed ({type(error).__name__})."
 
     with _socket_limit(time_limit):
         thread = threading.Thread(target=download, daemon=True)

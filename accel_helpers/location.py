@@ -26,7 +26,6 @@ BLOCKS = 30
 TRIM = 0.10
 
 
-
 @dataclass(frozen=True)
 class Place:
     """Centre, interval and drift of a series."""

@@ -248,8 +248,7 @@ class Speedup:
         if ratio < 1:
             first, second, ratio, low, high = slow, fast, 1 / ratio, 1 / high, 1 / low
         return (
-            f"{first} is {ratio:.3g} times as fast as {second} "
-            f"(interval {low:.3g} to {high:.3g})"
+            f"{first} is {ratio:.3g} times as fast as {second} (interval {low:.3g} to {high:.3g})"
         )
 
 

@@ -59,7 +59,7 @@ class Picture:
         )
 
 
-def epochs(timing, *, title: str = "Seconds per epoch") -> Picture:
+def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool = True) -> Picture:
     """Every epoch of a fit, the first one set apart.
 
     Parameters
@@ -67,18 +67,21 @@ def epochs(timing, *, title: str = "Seconds per epoch") -> Picture:
     timing : Measurement
         Seconds per epoch, the first epoch as its `first_call`.
     title : str, optional
+    own : bool, optional
+        The learner's (blue) or a reference machine's (grey).
 
     Returns
     -------
     Picture
     """
     later = timing.samples
+    colour = OWN if own else REFERENCE
     numbers = range(2, len(later) + 2)
     with _figure(7.2, 3.2) as (figure, axes):
         low, high = timing.interval
-        axes.axhspan(low, high, color=OWN, alpha=0.15, lw=0)
-        axes.axhline(timing.median, color=OWN, lw=1.2)
-        axes.plot(numbers, later, "o", color=OWN, ms=7)
+        axes.axhspan(low, high, color=colour, alpha=0.15, lw=0)
+        axes.axhline(timing.median, color=colour, lw=1.2)
+        axes.plot(numbers, later, "o", color=colour, ms=7)
         axes.plot([1], [timing.first_call], "o", mfc="white", mec=SECOND, mew=2, ms=8)
         axes.annotate(
             "first epoch:\nalso compiles",
@@ -90,17 +93,17 @@ def epochs(timing, *, title: str = "Seconds per epoch") -> Picture:
         )
         axes.annotate(
             f"median {format_seconds(timing.median)}",
-            (len(later) + 2.05, timing.median),
+            (len(later) + 3, timing.median),
             xytext=(0, 5),
             textcoords="offset points",
             ha="right",
-            color=OWN,
+            color=colour,
         )
         axes.set(title=title, xlabel="epoch", ylabel="seconds", xticks=[1, *numbers])
         axes.set_ylim(0, 1.12 * max(timing.first_call, *later))
-        axes.set_xlim(0.6, len(later) + 2.1)
+        axes.set_xlim(0.6, len(later) + 3.05)
         alt = (
-            f"Dot plot, {title.lower()}: the first epoch took {format_seconds(timing.first_call)}, "
+            f"Dot plot. {title}: the first epoch took {format_seconds(timing.first_call)}, "
             f"the later ones a median of {format_seconds(timing.median)}."
         )
         return _picture(figure, alt)
@@ -111,7 +114,7 @@ def measurements(
     *,
     title: str,
     reference: Sequence[Measurement] = (),
-    xlabel: str = "time (each dot is one sample, the bar is the 95 % interval)",
+    xlabel: str = "dot: one sample; black line: median; thick bar: 95 % interval",
 ) -> Picture:
     """Measurements below each other: every sample a dot, the interval a bar.
 
@@ -157,9 +160,9 @@ def measurements(
         axes.set_yticks(range(len(rows)), [m.name for m, _ in rows])
         axes.set_ylim(len(rows) - 0.4, -0.75)
         axes.grid(axis="y", visible=False)
-        axes.set(title=title, xlabel=xlabel + (", log scale" if log else ""))
+        axes.set(title=title, xlabel=xlabel + (" (log scale)" if log else ""))
         values = "; ".join(f"{m.name} {format_seconds(m.median)}" for m, _ in rows)
-        return _picture(figure, f"Dot plot, {title[0].lower() + title[1:]}: {values}.")
+        return _picture(figure, f"Dot plot. {title}: {values}.")
 
 
 def heatmap(
@@ -167,7 +170,8 @@ def heatmap(
     *,
     title: str,
     note: str,
-    xlabel: str = "batch size (images in a step)",
+    own: bool = True,
+    xlabel: str = "batch size (pictures in a step)",
     ylabel: str = "width (units in the hidden layer)",
 ) -> Picture:
     """A table of ratios over two sizes; where nothing could be told it says so.
@@ -176,7 +180,9 @@ def heatmap(
     ----------
     ratios : mapping of (row, column) to Speedup
     title, note : str
-        The note stands under the picture: what above and below 1 mean.
+        The note stands under the title: how to read the numbers.
+    own : bool, optional
+        The learner's (violet and orange) or a reference machine's (grey).
     xlabel, ylabel : str, optional
 
     Returns
@@ -189,12 +195,21 @@ def heatmap(
     columns = sorted({column for _, column in ratios})
     shown = [[ratios[row, column].ratio or 1.0 for column in columns] for row in rows]
     most = max(2.0, *(max(value, 1 / value) for line in shown for value in line))
-    with _figure(1.9 + 1.25 * len(columns), 1.9 + 0.62 * len(rows)) as (figure, axes):
-        axes.imshow(shown, cmap="PuOr", norm=LogNorm(1 / most, most), origin="lower", aspect="auto")
+    with _figure(max(6.4, 1.9 + 1.25 * len(columns)), 1.9 + 0.62 * len(rows)) as (figure, axes):
+        axes.imshow(
+            shown,
+            cmap="PuOr" if own else "Greys",
+            norm=LogNorm(1 / most, most),
+            origin="lower",
+            aspect="auto",
+        )
         for i, row in enumerate(rows):
             for j, column in enumerate(columns):
                 ratio = ratios[row, column].ratio
-                text = "no measurable\ndifference" if ratio is None else _short(ratio)
+                text = "no measurable\ndifference"
+                if ratio is not None:
+                    low, high = ratios[row, column].interval
+                    text = f"{_short(ratio)}\n({_short(low)} to {_short(high)})"
                 strong = ratio is not None and max(ratio, 1 / ratio) > most**0.6
                 axes.text(
                     j,
@@ -203,18 +218,26 @@ def heatmap(
                     ha="center",
                     va="center",
                     color="white" if strong else "black",
-                    fontsize=8 if ratio is None else 12,
+                    fontsize=8 if ratio is None else 10,
                 )
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(rows)), rows)
         axes.grid(visible=False)
-        axes.set(title=title, ylabel=ylabel)
-        axes.set_xlabel(f"{xlabel}\n{note}")
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.set_title(title, pad=24)
+        axes.annotate(
+            note + " In brackets: the interval.",
+            (0, 1),
+            xytext=(0, 7),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=9.5,
+        )
         cells = "; ".join(
             f"{row} by {column}: {'no difference' if s.ratio is None else _short(s.ratio)}"
             for (row, column), s in sorted(ratios.items())
         )
-        return _picture(figure, f"Table of ratios, {title[0].lower() + title[1:]}. {note} {cells}.")
+        return _picture(figure, f"Table of ratios. {title}. {note} {cells}.")
 
 
 def parts(values: Mapping[str, float], *, title: str) -> Picture:
@@ -256,7 +279,7 @@ def parts(values: Mapping[str, float], *, title: str) -> Picture:
         axes.grid(axis="y", visible=False)
         axes.set(title=title, xlabel="time of one step, from left to right")
         named = "; ".join(f"{name} {format_seconds(s)}" for name, s in values.items())
-        return _picture(figure, f"Bar in pieces, {title[0].lower() + title[1:]}: {named}.")
+        return _picture(figure, f"Bar in pieces. {title}: {named}.")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -226,7 +226,7 @@ def time_steps(
     widths: Iterable[int],
     batch_sizes: Iterable[int],
     device: str = "cpu",
-    steps: int = 12,
+    steps: int = 24,
     progress: Callable[[str], None] | None = None,
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
