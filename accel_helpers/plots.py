@@ -15,12 +15,9 @@ from accel_helpers._format import format_seconds
 from accel_helpers.measurement import Measurement, Speedup
 
 OWN, REFERENCE, SECOND, THIRD = "#0072B2", "#8C8C8C", "#D55E00", "#E69F00"
+INK = ("white", "black", "black", "black")  # text that can be read on them
 STYLE = {
     "font.size": 11,
-    "axes.titlesize": 12.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 12,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#555555",
@@ -99,7 +96,8 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
             ha="right",
             color=colour,
         )
-        axes.set(title=title, xlabel="epoch", ylabel="seconds", xticks=[1, *numbers])
+        axes.set(xlabel="epoch", ylabel="seconds", xticks=[1, *numbers])
+        _title(figure, title)
         axes.set_ylim(0, 1.12 * max(timing.first_call, *later))
         axes.set_xlim(0.6, len(later) + 3.05)
         alt = (
@@ -131,6 +129,8 @@ def measurements(
     -------
     Picture
     """
+    from matplotlib.ticker import LogLocator
+
     rows = [(m, OWN) for m in own] + [(m, REFERENCE) for m in reference]
     with _figure(7.2, 1.3 + 0.62 * len(rows)) as (figure, axes):
         smallest = min(min(m.samples) for m, _ in rows)
@@ -153,6 +153,10 @@ def measurements(
             )
         if log:
             axes.set_xscale("log")
+            axes.xaxis.set_major_locator(
+                LogLocator(subs=(1, 2, 5) if largest < 100 * smallest else (1,))
+            )
+            axes.xaxis.set_minor_formatter("")
         else:
             axes.set_xlim(0, 1.08 * largest)
             axes.locator_params(axis="x", nbins=6)
@@ -160,7 +164,8 @@ def measurements(
         axes.set_yticks(range(len(rows)), [m.name for m, _ in rows])
         axes.set_ylim(len(rows) - 0.4, -0.75)
         axes.grid(axis="y", visible=False)
-        axes.set(title=title, xlabel=xlabel + (" (log scale)" if log else ""))
+        axes.set(xlabel=xlabel + (" (log scale)" if log else ""))
+        _title(figure, title)
         values = "; ".join(f"{m.name} {format_seconds(m.median)}" for m, _ in rows)
         return _picture(figure, f"Dot plot. {title}: {values}.")
 
@@ -172,7 +177,7 @@ def heatmap(
     note: str,
     own: bool = True,
     xlabel: str = "batch size (pictures in a step)",
-    ylabel: str = "width (units in the hidden layer)",
+    ylabel: str = "width (hidden units)",
 ) -> Picture:
     """A table of ratios over two sizes; where nothing could be told it says so.
 
@@ -189,20 +194,19 @@ def heatmap(
     -------
     Picture
     """
+    from matplotlib import colormaps
     from matplotlib.colors import LogNorm
 
     rows = sorted({row for row, _ in ratios})
     columns = sorted({column for _, column in ratios})
     shown = [[ratios[row, column].ratio or 1.0 for column in columns] for row in rows]
-    most = max(2.0, *(max(value, 1 / value) for line in shown for value in line))
+    values = [value for line in shown for value in line]
+    most = max(2.0, *values, *(1 / value for value in values))
+    # two colours with white at 1; a reference table that knows no losses starts white at 1
+    shades = colormaps["PuOr" if own or min(values) < 1 else "Greys"]
+    norm = LogNorm(1 / most if own or min(values) < 1 else 1, most)
     with _figure(max(6.4, 1.9 + 1.25 * len(columns)), 1.9 + 0.62 * len(rows)) as (figure, axes):
-        axes.imshow(
-            shown,
-            cmap="PuOr" if own else "Greys",
-            norm=LogNorm(1 / most, most),
-            origin="lower",
-            aspect="auto",
-        )
+        axes.imshow(shown, cmap=shades, norm=norm, origin="lower", aspect="auto")
         for i, row in enumerate(rows):
             for j, column in enumerate(columns):
                 ratio = ratios[row, column].ratio
@@ -210,29 +214,22 @@ def heatmap(
                 if ratio is not None:
                     low, high = ratios[row, column].interval
                     text = f"{_short(ratio)}\n({_short(low)} to {_short(high)})"
-                strong = ratio is not None and max(ratio, 1 / ratio) > most**0.6
+                red, green, blue, _ = shades(norm(shown[i][j]))
+                dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                 axes.text(
                     j,
                     i,
                     text,
                     ha="center",
                     va="center",
-                    color="white" if strong else "black",
+                    color="white" if dark else "black",
                     fontsize=8 if ratio is None else 10,
                 )
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(rows)), rows)
         axes.grid(visible=False)
         axes.set(xlabel=xlabel, ylabel=ylabel)
-        axes.set_title(title, pad=24)
-        axes.annotate(
-            note + " In brackets: the interval.",
-            (0, 1),
-            xytext=(0, 7),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=9.5,
-        )
+        _title(figure, f"{title}\n", f"{note} In brackets: the interval.")
         cells = "; ".join(
             f"{row} by {column}: {'no difference' if s.ratio is None else _short(s.ratio)}"
             for (row, column), s in sorted(ratios.items())
@@ -261,15 +258,13 @@ def parts(values: Mapping[str, float], *, title: str) -> Picture:
             axes.barh(i, seconds, left=left, color=colours[i % 4], height=0.62)
             share = f"{format_seconds(seconds)} ({100 * seconds / total:.0f} %)"
             end = left + seconds
-            inside = end > 0.72 * total
-            axes.annotate(
-                share,
-                (left if inside else end, i),
-                xytext=(-6 if inside else 6, 0),
-                textcoords="offset points",
-                va="center",
-                ha="right" if inside else "left",
-            )
+            if end < 0.72 * total:
+                place = {"x": end, "ha": "left", "text": f" {share}", "color": "black"}
+            elif left > 0.3 * total:
+                place = {"x": left, "ha": "right", "text": f"{share} ", "color": "black"}
+            else:
+                place = {"x": (left + end) / 2, "ha": "center", "text": share, "color": INK[i % 4]}
+            axes.text(y=i, va="center", s=place.pop("text"), **place)
             left = end
         axes.set_yticks(range(len(values)), list(values))
         axes.set_ylim(len(values) - 0.5, -0.6)
@@ -277,7 +272,8 @@ def parts(values: Mapping[str, float], *, title: str) -> Picture:
         axes.locator_params(axis="x", nbins=6)
         axes.xaxis.set_major_formatter(lambda value, _: format_seconds(value) if value else "0")
         axes.grid(axis="y", visible=False)
-        axes.set(title=title, xlabel="time of one step, from left to right")
+        axes.set(xlabel="time of one step, from left to right")
+        _title(figure, title)
         named = "; ".join(f"{name} {format_seconds(s)}" for name, s in values.items())
         return _picture(figure, f"Bar in pieces. {title}: {named}.")
 
@@ -302,6 +298,14 @@ class _figure:
 
     def __exit__(self, *error):
         return self.style.__exit__(*error)
+
+
+def _title(figure, title: str, note: str = "") -> None:
+    """A title over the whole width, since an axes' own title ends where the axes end."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12.5, fontweight="bold")
+    if note:
+        line = 1 - 0.31 / figure.get_figheight()
+        figure.text(0.01, line, note, fontsize=9.5, va="top")
 
 
 def _short(ratio: float) -> str:
