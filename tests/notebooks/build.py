@@ -1,0 +1,198 @@
+"""Execute the lessons as nbval will see them and store what is the same on every machine.
+
+A lesson is written only after all of it ran. An output that says what the old one said is left as
+it was, so that a difference in the repository is a difference in what a learner reads.
+"""
+
+import argparse
+import copy
+import os
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import form
+import ipykernel.kernelspec
+import lesson
+import repair
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from lesson import Refused
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+SECONDS = 300  # for one cell; a lesson must be much quicker
+# nbval does not compare these: pictures, widgets, and how an output is wrapped.
+_UNCOMPARED = frozenset({"image/png", "image/jpeg", repair.WIDGET_VIEW})
+_WRAPPING = frozenset({"metadata", "traceback", "output_type", "name", "execution_count", "data"})
+
+
+class _ThisPython(KernelSpecManager):
+    """Runs lessons in this Python, whatever kernel a user has registered as python3."""
+
+    def get_kernel_spec(self, kernel_name):
+        return self.kernel_spec_class(
+            resource_dir=ipykernel.kernelspec.RESOURCES, **ipykernel.kernelspec.get_kernel_dict()
+        )
+
+
+class _Manager(AsyncKernelManager):
+    def _kernel_spec_manager_default(self):
+        return _ThisPython()
+
+
+def environment(card, old=None):
+    """Give the environment of a lesson that is executed for storing.
+
+    Parameters
+    ----------
+    card : Path
+        Where the lesson's result card goes.
+    old : dict, optional
+        The environment to start from; this process's if left out.
+    """
+    return {
+        **(os.environ if old is None else old),
+        "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
+        "ACCEL_FAST": "1",
+        "ACCEL_DATA": "bundled",
+        "ACCEL_RESULT_CARD": str(card),
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def execute(nb, folder, seconds=SECONDS):
+    """Execute a copy of a notebook in a folder and give the copy.
+
+    Raises
+    ------
+    Refused
+        Where a cell fails, takes too long or ends the kernel: names the cell and the error.
+    """
+    nb, place = copy.deepcopy(nb), 0
+
+    def remember(cell, cell_index):
+        nonlocal place
+        place = cell_index
+
+    client = NotebookClient(
+        nb,
+        timeout=seconds,
+        kernel_name="python3",
+        kernel_manager_class=_Manager,
+        record_timing=False,
+        coalesce_streams=True,
+        skip_cells_with_tag="nbval-skip",
+        on_cell_start=remember,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    with tempfile.TemporaryDirectory(prefix="accel-build-") as aside:
+        try:
+            client.execute(env=environment(Path(aside) / "result_card.json"))
+        except CellExecutionError as error:
+            said = f"{error.ename}: {error.evalue}"
+        except CellTimeoutError:
+            said = f"it took longer than {seconds} s"
+        except DeadKernelError:
+            said = "the kernel died"
+        except AssertionError:  # how nbclient ends when it is interrupted, its kernel ended too
+            raise KeyboardInterrupt from None
+        else:
+            return nb
+    raise Refused(f"cell {place + 1}: {said}")
+
+
+def patterns(text):
+    """Read the replacements of a sanitize file, as nbval reads them."""
+    return re.findall("^regex: (.*)$\n^replace: (.*)$", text, flags=re.MULTILINE)
+
+
+def words(outputs, replacements):
+    """Give what nbval compares of a cell's outputs: for each kind its texts, in their order."""
+    compared = defaultdict(list)
+    for output in outputs:
+        if output.output_type == "stream":
+            found = {output.name: output.text}
+        else:
+            found = {**output.get("data", {}), **output}
+            found = {k: v for k, v in found.items() if k not in _UNCOMPARED | _WRAPPING}
+        for kind, text in found.items():
+            for regex, new in replacements if isinstance(text, str) else ():
+                text = re.sub(regex, new, text)
+            compared[kind].append(text)
+    return dict(compared)
+
+
+def kinds(outputs):
+    """Give what each output is, pictures included, without what it holds."""
+    return [(output.output_type, sorted(output.get("data", ()))) for output in outputs]
+
+
+def keep_old(new, old, replacements):
+    """Put the old outputs back where the cell is the same and its outputs say the same."""
+    before = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
+    for cell in new.cells:
+        was = before.get(cell.id)
+        if cell.cell_type != "code" or was is None or was.source != cell.source:
+            continue
+        same = words(cell.outputs, replacements) == words(was.outputs, replacements)
+        if same and kinds(cell.outputs) == kinds(was.outputs):
+            cell.outputs = copy.deepcopy(was.outputs)
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = cell.execution_count
+
+
+def built(text, path, fresh=False, seconds=SECONDS):
+    """Give a lesson's text after formatting, execution and cleaning; the file is not touched."""
+    text, _ = repair.fix(text, path, lesson.neighbours(path))
+    try:
+        old = lesson.parse(text)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise Refused(f"it cannot be read: {error}") from None
+    new = execute(old, path.resolve().parent, seconds)
+    repair.clean_outputs(new)
+    if not fresh:
+        keep_old(new, old, patterns(lesson.read(lesson.SANITIZE)))
+    text, _ = repair.fix(lesson.dump(new), path, lesson.neighbours(path))
+    return text
+
+
+def main(arguments=None):
+    """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not, 2 refused."""
+    parser = argparse.ArgumentParser(prog="build.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--fresh", action="store_true", help="store every picture anew")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="the most for one cell")
+    parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
+    given = parser.parse_args(arguments)
+    try:
+        files = lesson.chosen(given.files)
+        failed = False
+        for path in files:
+            text = lesson.read(path)
+            try:
+                new = built(text, path, given.fresh, given.seconds)
+            except Refused as error:
+                print(f"{path}: {error}. The file is as it was.", file=sys.stderr)
+                failed = True
+                continue
+            if lesson.read(path) != text:
+                print(f"{path}: it was changed meanwhile. Run this again.", file=sys.stderr)
+                failed = True
+                continue
+            if new != text:
+                lesson.write(path, new)
+            print(f"{path}: {'stored' if new != text else 'nothing new'}.")
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"Stopped: {path} is as it was.", file=sys.stderr)
+        return 130
+    return max(int(failed), form.main([str(path) for path in files]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""A small lesson in the form of the course, for the tests of the tools."""
+
+import lesson
+from lesson import UNSTAMPED, badge, setup_source
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+NAME = "99_example.ipynb"
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+PICTURE = f"""from IPython.display import display
+
+dot = "{PIXEL[:60]}"
+dot += "{PIXEL[60:]}"
+said = "A single dot that stands for nothing."
+display({{"image/png": dot, "text/plain": said}}, raw=True)"""
+TITLE = """# An example
+
+**Minutes:** 5
+
+**You need:** nothing
+
+**You will be able to:** tell a lesson's form
+
+**You will have measured:** nothing"""
+
+
+def printed(text):
+    """Give the output of a cell that prints."""
+    return new_output("stream", name="stdout", text=text)
+
+
+def code(name, source, *outputs, tagged=()):
+    """Make a code cell; its count is set by `example`."""
+    cell = new_code_cell(source, id=name, outputs=list(outputs))
+    if tagged:
+        cell.metadata["tags"] = list(tagged)
+    return cell
+
+
+def example(stamp=UNSTAMPED, name=NAME):
+    """Make a notebook that keeps every rule, as if it had been executed."""
+    picture = {"image/png": PIXEL, "text/plain": "A single dot that stands for nothing."}
+    nb = new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        },
+        cells=[
+            new_markdown_cell(f"{badge(stamp, name)}\n\n{TITLE}", id="title"),
+            code(
+                "setup", setup_source(stamp), printed("accel_helpers is ready.\n"), tagged=["setup"]
+            ),
+            new_markdown_cell("## Run\n\nThe library has a version.", id="prose"),
+            code("one", "print(bool(ah.__version__))", printed("True\n")),
+            code("two", "print(1 + 1)", printed("2\n")),
+            code("three", "print(3)", printed("3\n")),
+            code("measure", "import time\n\nprint(time.time())", tagged=["nbval-ignore-output"]),
+            code(
+                "picture",
+                PICTURE,
+                new_output("display_data", data=picture),
+            ),
+        ],
+    )
+    for count, cell in enumerate((c for c in nb.cells if c.cell_type == "code"), 1):
+        cell.execution_count = count
+    nb.nbformat_minor = 5
+    return nb
+
+
+def save(folder, nb, name=NAME):
+    """Write a notebook into a folder and give its path."""
+    path = folder / name
+    path.write_bytes(lesson.dump(nb).encode())
+    return path

@@ -1,0 +1,330 @@
+"""The setup cell as it stands in the lessons, in each way it can go, offline, in a real kernel.
+
+The kernel's Python is a throw-away environment that sees the packages of this one, without the
+course's own library.
+"""
+
+import base64
+import hashlib
+import importlib.metadata
+import os
+import shutil
+import socket
+import subprocess
+import sysconfig
+import threading
+import venv
+import zipfile
+from pathlib import Path
+
+import lesson
+import pytest
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager, KernelManager
+from lesson import UNSTAMPED, Stamp, setup_source
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+STAMP = Stamp("some-school/course", "v0.1.0")
+URL = f"https://github.com/{STAMP.repository}"
+READY = "accel_helpers is ready.\n"
+OURS = "accel-helpers"
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """Make a folder with links to the packages of this environment, all but the course's own."""
+    folder = tmp_path_factory.mktemp("seen")
+    for place in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        for path in Path(place).iterdir():
+            if "accel_helpers" not in path.name and path.suffix != ".pth":
+                (folder / path.name).symlink_to(path)
+    return folder
+
+
+class Machine:
+    """A learner's machine: a Python without the library, a working folder, an environment."""
+
+    def __init__(self, folder, seen):
+        venv.create(folder / "python", symlinks=True)
+        self.bin = folder / "python" / "bin"
+        (self.site,) = (folder / "python" / "lib").glob("python3*/site-packages")
+        (self.site / "seen.pth").write_text(f"{seen}\n")
+        self.seen, self.home, self.folder = seen, folder / "home", folder / "lesson"
+        self.home.mkdir()
+        self.folder.mkdir()
+        dropped = (
+            "PIP_",
+            "PYTEST_",
+            "GIT_",
+            "JPY_",
+            "HTTP_",
+            "HTTPS_",
+            "ALL_",
+            "NO_",
+            "PYTHONPATH",
+            "VIRTUAL_",
+        )
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)},
+            "HOME": str(self.home),
+            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_NO_INDEX": "1",
+            "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this upside down: build with what is here
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def redirect(self, place):
+        """Let git find the repository at another place."""
+        self.environment |= {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.{place}.insteadOf",
+            "GIT_CONFIG_VALUE_0": URL,
+        }
+
+    def packages(self):
+        """List what is installed here, and the version of each."""
+        found = importlib.metadata.distributions(path=[str(self.site), str(self.seen)])
+        return {(d.metadata["Name"], d.version) for d in found}
+
+    def specification(self):
+        """Give a manager of kernels that knows this machine's Python only."""
+        argv = [str(self.bin / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
+        class Only(KernelSpecManager):
+            def get_kernel_spec(self, kernel_name):
+                return KernelSpec(argv=argv, display_name="Python 3", language="python")
+
+        return Only()
+
+    def run(self, *sources):
+        """Run cells in a fresh kernel, the failing ones too; give the outputs of each."""
+        kernels = self.specification()
+
+        class Manager(AsyncKernelManager):
+            def _kernel_spec_manager_default(self):
+                return kernels
+
+        nb = new_notebook(cells=[new_code_cell(source) for source in sources])
+        NotebookClient(
+            nb,
+            timeout=100,
+            kernel_name="python3",
+            kernel_manager_class=Manager,
+            allow_errors=True,
+            resources={"metadata": {"path": str(self.folder)}},
+        ).execute(env=self.environment)
+        return [[dict(output) for output in cell.outputs] for cell in nb.cells]
+
+
+@pytest.fixture
+def machine(tmp_path, seen):
+    """Make a machine, and make sure that it has the very packages afterwards that it had."""
+    machine = Machine(tmp_path, seen)
+    before = machine.packages()
+    assert len(before) > 20 and OURS not in {name for name, _ in before}
+    yield machine
+    assert {p for p in machine.packages() if p[0] != OURS} == before
+
+
+def printed(text):
+    return [{"output_type": "stream", "name": "stdout", "text": text}]
+
+
+def sentence(outputs):
+    """Give what a learner sees of an error; it must be one line, and all of the traceback."""
+    (error,) = outputs
+    assert (error["output_type"], error["ename"]) == ("error", "SetupStopped")
+    assert error["traceback"] == [error["evalue"]]
+    assert "\n" not in error["evalue"]
+    return error["evalue"]
+
+
+def wheel(folder, version):
+    """Write a wheel of a library that says its version and asks for what does not exist."""
+    missing = "Requires-Dist: numpy==0.0.1"
+    name = f"accel_helpers-{version}"
+    files = {
+        "accel_helpers/__init__.py": f'__version__ = "{version}"\n',
+        f"{name}.dist-info/METADATA": (
+            f"Metadata-Version: 2.1\nName: {OURS}\nVersion: {version}\n{missing}\n"
+        ),
+        f"{name}.dist-info/WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
+    }
+    record = ""
+    for path, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
+        record += f"{path},sha256={digest.decode()},{len(text.encode())}\n"
+    files[f"{name}.dist-info/RECORD"] = record + f"{name}.dist-info/RECORD,,\n"
+    path = folder / f"{name}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for inside, text in files.items():
+            archive.writestr(inside, text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """Commit the library of this working tree, tagged, and let it ask for what does not exist."""
+    folder = tmp_path_factory.mktemp("repository")
+    for name in ("accel_helpers", "setup.py", "pyproject.toml"):
+        source = lesson.ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, folder / name)
+    text = (folder / "setup.py").read_text(encoding="utf-8")
+    asking = text.replace("setup(\n", 'setup(\n    install_requires=["numpy==0.0.1"],\n', 1)
+    assert asking != text and "install_requires" not in text
+    (folder / "setup.py").write_text(asking, encoding="utf-8")
+    for command in (
+        "init -q",
+        "add .",
+        "-c user.name=a -c user.email=a@example.org -c commit.gpgsign=false commit -q -m all",
+        f"tag {STAMP.ref}",
+    ):
+        subprocess.run(["git", "-C", folder, *command.split()], check=True)
+    return folder
+
+
+def test_a_library_that_is_there_is_used(machine):
+    machine.environment["PYTHONPATH"] = str(lesson.ROOT)
+    wheel(machine.folder, "9.9.9")
+    out = machine.run(setup_source(UNSTAMPED), "print(ah.__file__)")
+    assert out[0] == printed(READY)
+    assert out[1] == printed(f"{lesson.ROOT / 'accel_helpers' / '__init__.py'}\n")
+    assert not list(machine.site.glob("accel_helpers*")), "nothing was installed"
+
+
+def test_the_newest_wheel_beside_the_lesson_is_installed(machine):
+    for version in ("0.9.0", "0.10.0", "0.2.0"):
+        wheel(machine.folder, version)
+    setup = setup_source(STAMP)
+    out = machine.run(setup, "print(ah.__version__)", setup)
+    assert out == [printed(READY), printed("0.10.0\n"), printed(READY)]
+    assert (OURS, "0.10.0") in machine.packages()
+
+
+@pytest.mark.parametrize("editor", ["Jupyter", "VS Code"])
+def test_a_wheel_is_found_beside_a_lesson_that_runs_elsewhere(machine, tmp_path, editor):
+    beside = tmp_path / "down [1] loads"
+    beside.mkdir()
+    wheel(beside, "0.3.0")
+    notebook, first = str(beside / "lesson.ipynb"), "pass"
+    if editor == "Jupyter":
+        machine.environment["JPY_SESSION_NAME"] = notebook
+    else:
+        first = f"__vsc_ipynb_file__ = {notebook!r}"
+    out = machine.run(first, setup_source(UNSTAMPED), "print(ah.__version__)")
+    assert out == [[], printed(READY), printed("0.3.0\n")]
+
+
+def test_a_stamped_lesson_fetches_its_release(machine, repository):
+    machine.redirect(repository.as_uri())
+    out = machine.run(setup_source(STAMP), "print(ah.__version__, 'site-packages' in ah.__file__)")
+    assert out[0] == printed(READY)
+    text = (lesson.ROOT / "accel_helpers" / "__init__.py").read_text(encoding="utf-8")
+    version = text.split('__version__ = "')[1].split('"')[0]
+    assert out[1] == printed(f"{version} True\n")
+    assert (OURS, version) in machine.packages()
+
+
+def test_a_copy_that_leads_nowhere_says_what_to_do(machine):
+    out = machine.run(setup_source(UNSTAMPED))
+    said = sentence(out[0])
+    assert said.startswith("This copy of the lesson does not say where its library")
+    assert ".whl file beside this notebook" in said
+    assert "'make lab'" in said and "'make stamp'" in said
+
+
+def refused_port():
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        return closed.getsockname()[1]
+
+
+def says_to_check_the_network(outputs, source):
+    said = sentence(outputs)
+    assert said == (
+        "The library accel_helpers could not be installed: check the network, then run this "
+        f'cell again. To see the reason, run in a new cell: %pip install --no-deps "{source}"'
+    )
+
+
+def test_without_a_network_it_says_so(machine):
+    machine.redirect(f"http://127.0.0.1:{refused_port()}/course")
+    out = machine.run(setup_source(STAMP))
+    says_to_check_the_network(out[0], f"git+{URL}@{STAMP.ref}")
+
+
+def test_a_release_that_is_not_there_is_said(machine, repository):
+    machine.redirect(repository.as_uri())
+    out = machine.run(setup_source(Stamp(STAMP.repository, "v9")))
+    says_to_check_the_network(out[0], f"git+{URL}@v9")
+
+
+def test_a_network_that_swallows_everything_is_given_up(machine):
+    source = setup_source(STAMP)
+    hurried = source.replace("SECONDS = 180 ", "SECONDS = 3 ")
+    assert hurried != source
+    connections = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept():
+            while True:
+                try:
+                    connections.append(server.accept()[0])
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        machine.redirect(f"http://127.0.0.1:{server.getsockname()[1]}/course")
+        try:
+            out = machine.run(hurried)
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            for connection in connections:  # lets the git that was waiting end
+                connection.close()
+    assert connections, "git asked, and got no answer"
+    says_to_check_the_network(out[0], f"git+{URL}@{STAMP.ref}")
+
+
+def test_a_machine_without_git_says_so(machine):
+    machine.environment["PATH"] = str(machine.bin)
+    assert shutil.which("git", path=machine.environment["PATH"]) is None
+    out = machine.run(setup_source(STAMP))
+    says_to_check_the_network(out[0], f"git+{URL}@{STAMP.ref}")
+
+
+def test_a_broken_wheel_is_named(machine):
+    broken = machine.folder / "accel_helpers-0.1.0-py3-none-any.whl"
+    broken.write_bytes(b"half a download")
+    out = machine.run(setup_source(UNSTAMPED))
+    says_to_check_the_network(out[0], broken)
+
+
+def test_run_all_stops_at_the_setup_cell(machine):
+    """All cells are sent at once, as Jupyter's Run All does: those behind must not run."""
+    manager = KernelManager(kernel_name="python3", kernel_spec_manager=machine.specification())
+    manager.start_kernel(env=machine.environment, cwd=str(machine.folder))
+    client = manager.client()
+    try:
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        sent = [client.execute(setup_source(UNSTAMPED)), client.execute("print(ah.__version__)")]
+        replies = {}
+        while not replies.keys() >= set(sent):
+            reply = client.get_shell_msg(timeout=60)
+            replies[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert [replies[i] for i in sent] == ["error", "aborted"]
+
+
+def test_it_is_short_enough_to_be_read():
+    lines = setup_source(UNSTAMPED).splitlines()
+    assert len([line for line in lines if line]) <= 42
+    assert max(map(len, lines)) <= 100
