@@ -31,10 +31,15 @@ def format_range(low: float, high: float) -> str:
     --------
     >>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011)
     ('12.3 to 14.5 ms', '900 µs to 1.1 ms')
+    >>> format_range(0.00049012, 0.00049031)
+    '490.12 to 490.31 µs'
     """
     (scale, unit), (low_scale, low_unit) = _unit(high), _unit(low)
     if low_unit == unit:
-        return f"{_digits(low / scale)} to {_digits(high / scale)} {unit}"
+        ends = _digits(low / scale), _digits(high / scale)
+        if ends[0] == ends[1] and low != high:
+            ends = f"{low / scale:.5g}", f"{high / scale:.5g}"
+        return f"{ends[0]} to {ends[1]} {unit}"
     return f"{_digits(low / low_scale)} {low_unit} to {_digits(high / scale)} {unit}"
 
 

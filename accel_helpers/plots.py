@@ -15,7 +15,7 @@ from accel_helpers._format import format_seconds
 from accel_helpers.measurement import Measurement, Speedup
 
 OWN, REFERENCE, SECOND, THIRD = "#0072B2", "#8C8C8C", "#D55E00", "#E69F00"
-INK = ("white", "black", "black", "black")  # text that can be read on them
+PARTS, GREYS = (OWN, THIRD, SECOND), ("#595959", REFERENCE, "#BFBFBF")
 STYLE = {
     "font.size": 11,
     "axes.spines.top": False,
@@ -80,13 +80,15 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
         axes.axhline(timing.median, color=colour, lw=1.2)
         axes.plot(numbers, later, "o", color=colour, ms=7)
         axes.plot([1], [timing.first_call], "o", mfc="white", mec=SECOND, mew=2, ms=8)
+        apart = timing.first_call > 1.5 * max(later)
         axes.annotate(
             "first epoch:\nalso compiles",
             (1, timing.first_call),
-            xytext=(12, 0),
-            textcoords="offset points",
-            va="center",
+            xytext=(12, 0) if apart else (0.75, 0.12 * timing.first_call),
+            textcoords="offset points" if apart else "data",
+            va="center" if apart else "bottom",
             color=SECOND,
+            arrowprops=None if apart else {"arrowstyle": "-", "color": SECOND},
         )
         axes.annotate(
             f"median {format_seconds(timing.median)}",
@@ -237,7 +239,7 @@ def heatmap(
         return _picture(figure, f"Table of ratios. {title}. {note} {cells}.")
 
 
-def parts(values: Mapping[str, float], *, title: str) -> Picture:
+def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Picture:
     """One bar in pieces, each with its name and its share.
 
     Parameters
@@ -245,17 +247,19 @@ def parts(values: Mapping[str, float], *, title: str) -> Picture:
     values : mapping of str to float
         Name of a part to its seconds, in the order in which they are drawn.
     title : str
+    own : bool, optional
+        The learner's (coloured) or a reference machine's (grey).
 
     Returns
     -------
     Picture
     """
     total = sum(values.values())
-    colours = [OWN, THIRD, REFERENCE, SECOND]
+    colours = PARTS if own else GREYS
     with _figure(7.2, 0.9 + 0.5 * len(values)) as (figure, axes):
         left = 0.0
         for i, seconds in enumerate(values.values()):
-            axes.barh(i, seconds, left=left, color=colours[i % 4], height=0.62)
+            axes.barh(i, seconds, left=left, color=colours[i % 3], height=0.62)
             share = f"{format_seconds(seconds)} ({100 * seconds / total:.0f} %)"
             end = left + seconds
             if end < 0.72 * total:
@@ -263,7 +267,12 @@ def parts(values: Mapping[str, float], *, title: str) -> Picture:
             elif left > 0.3 * total:
                 place = {"x": left, "ha": "right", "text": f"{share} ", "color": "black"}
             else:
-                place = {"x": (left + end) / 2, "ha": "center", "text": share, "color": INK[i % 4]}
+                place = {
+                    "x": (left + end) / 2,
+                    "ha": "center",
+                    "text": share,
+                    "color": "white" if i % 3 == 0 else "black",
+                }
             axes.text(y=i, va="center", s=place.pop("text"), **place)
             left = end
         axes.set_yticks(range(len(values)), list(values))

@@ -22,6 +22,7 @@ SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the ca
 BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length
 MAX_CALLS = 2**20  # a block never has more calls; a clock that stands still ends here
 MAX_SAMPLES = 10_000
+APART = 0.05  # two measurements one after the other: a machine may change by so much in between
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
 
 __all__ = ["Measurement", "Speedup", "benchmark", "compare", "format_seconds"]
@@ -112,7 +113,8 @@ def compare(
     Two functions take turns, slow-fast, fast-slow, slow-fast and so on, so that a machine that
     grows slower or faster meanwhile favours neither; the ratio is taken pair by pair. Two
     measurements were taken one after the other: they count as different only where their
-    intervals do not overlap, and where a drift that both show does not explain it.
+    intervals do not overlap, where they are more than 5 % apart, and where a drift that both
+    show does not explain it.
 
     Parameters
     ----------
@@ -243,6 +245,8 @@ def _compare_measured(slow: Measurement, fast: Measurement) -> Speedup:
     bounds = (math.log(a) - math.log(d), math.log(b) - math.log(c))
     centre = math.log(slow.median) - math.log(fast.median)
     if not few and (bounds[0] > 0 or bounds[1] < 0):
+        if abs(centre) < math.log1p(APART):
+            return _speedup(slow, fast, centre, bounds, close=True)
         one, two = (locate([math.log(s) for s in m.samples]) for m in (slow, fast))
         gap, run = two.centre - one.centre, (one.slope + two.slope) / 2
         both = (one.trend + two.trend) / math.sqrt(2)
@@ -253,10 +257,15 @@ def _compare_measured(slow: Measurement, fast: Measurement) -> Speedup:
     return _speedup(slow, fast, centre, bounds, too_few=few)
 
 
-def _speedup(slow, fast, centre, bounds, *, too_few=False, drift=False) -> Speedup:
+def _speedup(slow, fast, centre, bounds, *, too_few=False, drift=False, close=False) -> Speedup:
     interval = (math.exp(bounds[0]), math.exp(bounds[1]))
     if too_few:
         reason = f"There are too few samples: take at least {FEW_SAMPLES} of each."
+    elif close:
+        reason = (
+            f"They differ by less than {percent(APART)}, and a machine may change by so much "
+            "between two measurements. Let timing.compare take turns to see less."
+        )
     elif drift:
         reason = "The times drifted all along, and that alone could explain what differs."
     elif bounds[0] <= 0 <= bounds[1]:

@@ -30,7 +30,7 @@ class Crossover:
 
 
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
-    """Find the smallest size at which a ratio is told apart from 1 and above a threshold.
+    """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     >>> where_it_pays({(16, 32): compare(fast, fast), (512, 32): compare(slow, fast)}).smallest
     (512, 32)
     """
-    good = {size: r.ratio for size, r in ratios.items() if r.ratio and r.ratio > at_least}
+    good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
     if not good:
         return Crossover("nowhere")
     smallest = min(good, key=lambda size: size[0] * size[1])
@@ -68,7 +68,7 @@ class StepParts:
     seconds : dict of str to float
         Part to seconds; parts that could not be told apart are joined.
     verdict : str
-        "mostly arithmetic" (two thirds and more), "mostly overhead" (one third of arithmetic
+        "mostly arithmetic" (two thirds and more), "mostly other work" (one third of arithmetic
         or less), "mixed", or "cannot tell".
     """
 
@@ -96,7 +96,11 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
         return StepParts({"one step": plain.median}, "cannot tell")
     share = products.median / plain.median
     verdict = (
-        "mostly arithmetic" if share >= 2 / 3 else "mostly overhead" if share <= 1 / 3 else "mixed"
+        "mostly arithmetic"
+        if share >= 2 / 3
+        else "mostly other work"
+        if share <= 1 / 3
+        else "mixed"
     )
     seconds = {"the matrix products": products.median}
     if _told_apart(plain, grouped) and _told_apart(grouped, products):

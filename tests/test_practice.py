@@ -79,7 +79,27 @@ def test_right_answers_pass(exercise, answer):
     assert result.ok and bool(result) and not result.hint, str(result)
 
 
+def first_run_not_waited_for(d):
+    batch = d.send("images")
+    d.run(batch)
+    start = d.clock()
+    for _ in range(10):
+        d.wait(d.run(batch))
+    return (d.clock() - start) / 10
+
+
+def overlapping(d):
+    d.wait(d.run(d.send("images")))
+    start = d.clock()
+    for _ in range(10):
+        job = d.run(d.send("images"))
+    d.wait(job)
+    return (d.clock() - start) / 10
+
+
 WRONG = [
+    ("03/b", first_run_not_waited_for, "still working when your clock started"),
+    ("03/c", overlapping, "overlap with the work"),
     ("03/a", not_waited, "give the order"),
     ("03/a", compiled_inside, "true time lies elsewhere"),
     ("03/a", mended_c, "sending is inside"),

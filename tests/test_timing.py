@@ -250,6 +250,15 @@ def test_no_ratio_where_the_intervals_overlap():
     assert "ratio" not in str(result)
 
 
+def test_small_differences_between_two_cells_are_left_to_taking_turns():
+    a = Measurement.from_samples([1.000, 1.001, 1.002, 1.001, 1.000, 1.001])
+    b = Measurement.from_samples([1.020, 1.021, 1.022, 1.021, 1.020, 1.021])
+    result = compare(b, a)
+    assert result.ratio is None and "take turns" in str(result)
+    c = Measurement.from_samples([1.070, 1.071, 1.072, 1.071, 1.070, 1.071])
+    assert compare(c, a).verdict == "faster"
+
+
 def test_a_ratio_names_the_faster_one_whichever_it_is():
     a = Measurement.from_samples([1.0, 1.01, 1.0, 1.02, 1.01, 1.0], name="CPU")
     b = Measurement.from_samples([0.1, 0.101, 0.1, 0.102, 0.101, 0.1], name="GPU")

@@ -27,7 +27,7 @@ def test_the_quickstart_model_is_the_one_described():
         "Dense",
     ]
     assert model.count_params() == 784 * 128 + 128 + 128 * 10 + 10
-    assert model.optimizer.name == "adam"
+    assert model.optimizer.__class__.__name__ == "Adam"
     assert model.output_shape == (None, 10)
 
 

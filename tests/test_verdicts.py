@@ -36,11 +36,11 @@ def test_where_it_pays(ratios, at_least, verdict, smallest):
 @pytest.mark.parametrize(
     ("plain", "grouped", "products", "verdict", "parts"),
     [
-        (1.0, 0.6, 0.2, "mostly overhead", 3),
+        (1.0, 0.6, 0.2, "mostly other work", 3),
         (1.0, 0.9, 0.5, "mixed", 3),
         (1.0, 0.9, 0.8, "mostly arithmetic", 3),
-        (1.0, 1.0, 0.3, "mostly overhead", 2),  # nothing between the steps: joined
-        (1.0, 1.1, 0.3, "mostly overhead", 2),  # grouping made it slower: nothing to subtract
+        (1.0, 1.0, 0.3, "mostly other work", 2),  # nothing between the steps: joined
+        (1.0, 1.1, 0.3, "mostly other work", 2),  # grouping made it slower: nothing to subtract
         (1.0, 0.9, 1.0, "cannot tell", 1),
         (1.0, 0.9, 1.5, "cannot tell", 1),
     ],

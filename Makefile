@@ -1,0 +1,57 @@
+# The commands of the course, thin. `make` alone lists them. Works with GNU make 3.81 and later.
+PYTHON = .venv/bin/python
+LESSONS ?=
+FAST ?=
+REPO ?=
+REF ?=
+
+# One pytest command: lint apart, its closing line counts every test and every compared cell.
+# The lessons run on small sizes and bundled data, and write their result card aside.
+define tests
+card=$$(mktemp -d) && trap 'rm -rf "$$card"' EXIT && \
+ACCEL_FAST=1 ACCEL_DATA=bundled PYTHONHASHSEED=0 ACCEL_RESULT_CARD="$$card/result_card.json" \
+$(PYTHON) -m pytest -rs -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout 120 \
+--nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg accel_helpers tests notebooks
+endef
+
+.PHONY: help environment run test test-all lab notebooks stamp lint wheel
+
+help:
+	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1)'
+	@echo 'make test        lint, unit tests, every lesson: under 10 minutes on two cores'
+	@echo 'make test-all    the same and the slow tests: what CI runs'
+	@echo 'make lab         open the lessons in JupyterLab'
+	@echo 'make notebooks   format and execute the lessons, store what is the same everywhere'
+	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
+	@echo 'make lint        check style, and the form of the lessons'
+	@echo 'make wheel       build the package into dist/'
+
+environment:
+	@sh .ci/environment
+
+run: environment
+	@$(PYTHON) -m accel_helpers run $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast)
+
+test: lint
+	@$(tests) -m "not slow"
+
+test-all: lint
+	@$(tests)
+
+lint: environment
+	@$(PYTHON) -m ruff check --quiet .
+	@$(PYTHON) -m ruff format --check --quiet .
+	@$(PYTHON) tests/notebooks/form.py
+
+lab: environment
+	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
+
+notebooks: environment
+	@$(PYTHON) tests/notebooks/build.py
+
+stamp: environment
+	@$(PYTHON) tests/notebooks/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)")
+
+wheel: environment
+	@rm -rf build  # what an earlier build left there would end up in the wheel
+	@$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -1,0 +1,176 @@
+"""What `.ci/environment` does on machines unlike this one: every program it calls is a fake."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ("cat", "cksum", "dirname", "rm", "mkdir", "cp", "sh")
+
+# Runs every program that it is handed, and says that it has every module, unless told otherwise.
+PYTHON = """#!/bin/sh
+case "$*" in
+  *ensurepip*) exit {ensurepip} ;;
+  *"(3, 11)"*) exit {in_range} ;;
+  *print*) echo {version} ;;
+  *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+esac
+echo "python $*" >> calls
+"""
+UV = """#!/bin/sh
+echo "uv $*" >> calls
+case "$1" in
+  venv) mkdir -p .venv/bin && cp python-in-venv .venv/bin/python ;;
+  pip) [ ! -e no-network ] ;;
+esac
+"""
+UNAME = '#!/bin/sh\nif [ "$1" = -s ]; then echo {system}; else echo {machine}; fi\n'
+
+
+class Machine:
+    """A copy of the script in a folder with a blank in its name, and a PATH of fakes."""
+
+    def __init__(self, folder):
+        self.course = folder / "a course"
+        self.bin = folder / "bin"
+        (self.course / ".ci").mkdir(parents=True)
+        self.bin.mkdir()
+        for name in (".ci/environment", "setup.py", "requirements.txt"):
+            shutil.copy(ROOT / name, self.course / name)
+        for tool in TOOLS:
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.has("uname", UNAME.format(system="Linux", machine="x86_64"))
+        self.write(self.course / "python-in-venv", self.python())
+
+    @staticmethod
+    def python(version="3.11", in_range=0, ensurepip=0):
+        return PYTHON.format(version=version, in_range=in_range, ensurepip=ensurepip)
+
+    @staticmethod
+    def write(path, text):
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def has(self, name, text):
+        self.write(self.bin / name, text)
+
+    def make(self):
+        """Run the script; return its exit code, what it said and what it called."""
+        calls = self.course / "calls"
+        calls.write_text("")
+        environ = {"PATH": str(self.bin), "HOME": str(self.course)}
+        words = ["sh", str(self.course / ".ci" / "environment")]
+        done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=60)
+        assert done.stdout == ""
+        return done.returncode, done.stderr, calls.read_text()
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def test_pip_makes_it_where_there_is_no_uv_and_compiles(machine):
+    machine.has("python3", machine.python())
+    code, said, calls = machine.make()
+    assert code == 0 and said.endswith("The environment is ready.\n")
+    assert "-m venv .venv" in calls
+    assert "-m pip install --quiet --compile -e .[" in calls
+
+
+def test_uv_is_used_where_it_is_and_brings_a_python_where_none_fits(machine):
+    machine.has("uv", UV)
+    machine.has("python3", machine.python(version="3.14", in_range=1))
+    code, _, calls = machine.make()
+    assert code == 0
+    assert "uv venv --quiet --seed --python 3.12 .venv" in calls
+    assert "uv pip install" in calls
+
+
+def test_the_second_time_nothing_is_done_until_what_it_was_made_from_changes(machine):
+    machine.has("uv", UV)
+    assert machine.make()[0] == 0
+    assert machine.make() == (0, "", "")
+    with open(machine.course / "setup.py", "a") as setup:
+        setup.write("# a change\n")
+    code, said, calls = machine.make()
+    assert code == 0 and "making it again" in said and "uv venv" in calls
+
+
+def test_a_copied_course_gets_an_environment_of_its_own(machine):
+    machine.has("uv", UV)
+    machine.make()
+    machine.course = machine.course.rename(machine.course.parent / "moved course")
+    code, _, calls = machine.make()
+    assert code == 0 and "uv venv" in calls
+
+
+def test_what_was_cut_short_is_made_again(machine):
+    machine.has("uv", UV)
+    (machine.course / "no-network").touch()
+    code, said, _ = machine.make()
+    assert code == 1 and "could not be installed" in said
+    (machine.course / "no-network").unlink()
+    (machine.course / ".venv" / "half").touch()
+    code, said, calls = machine.make()
+    assert code == 0 and "making it again" in said and "uv venv" in calls
+    assert not (machine.course / ".venv" / "half").exists()
+
+
+def test_an_environment_whose_python_is_gone_is_made_again(machine):
+    machine.has("uv", UV)
+    machine.make()
+    (machine.course / ".venv" / "bin" / "python").unlink()
+    code, _, calls = machine.make()
+    assert code == 0 and "uv venv" in calls
+
+
+def test_an_environment_made_by_hand_is_kept_and_completed(machine):
+    machine.has("python3", machine.python())
+    (machine.course / ".venv" / "bin").mkdir(parents=True)
+    machine.write(machine.course / ".venv" / "bin" / "python", machine.python())
+    code, _, calls = machine.make()
+    assert code == 0
+    assert "-m venv" not in calls and "-m pip install" in calls
+
+
+def test_an_nvidia_driver_decides_which_tensorflow(machine):
+    machine.has("uv", UV)
+    has_driver = os.access("/proc/driver/nvidia/version", os.R_OK)  # cannot be faked
+    assert f"-e .[{'cuda' if has_driver else 'course'},test]" in machine.make()[2]
+    machine.has("nvidia-smi", "#!/bin/sh\n")
+    shutil.rmtree(machine.course / ".venv")
+    assert "-e .[cuda,test]" in machine.make()[2]
+
+
+def test_an_older_default_python_does_not_hide_a_good_one(machine):
+    machine.has("python3", machine.python(version="3.9", in_range=1))
+    machine.has("python3.12", machine.python(version="3.12"))
+    code, _, calls = machine.make()
+    assert code == 0 and "-m venv .venv" in calls
+
+
+@pytest.mark.parametrize(
+    ("pythons", "sentence"),
+    [
+        ({"python3": {"version": "3.14", "in_range": 1}}, "found only 3.14"),
+        ({}, "found none"),
+        ({"python3": {"version": "3.11", "ensurepip": 1}}, "apt install python3.11-venv"),
+    ],
+)
+def test_a_machine_without_a_fitting_python_gets_one_sentence(machine, pythons, sentence):
+    for name, answers in pythons.items():
+        machine.has(name, machine.python(**answers))
+    code, said, _ = machine.make()
+    assert code == 1
+    assert sentence in said and said.count("\n") == 1
+    assert not (machine.course / ".venv").exists()
+
+
+def test_a_mac_with_an_intel_processor_is_sent_to_colab(machine):
+    machine.has("uname", UNAME.format(system="Darwin", machine="x86_64"))
+    code, said, calls = machine.make()
+    assert code == 1 and "Colab" in said and calls == ""
