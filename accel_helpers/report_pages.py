@@ -82,6 +82,8 @@ def write_lesson(
     title = _title(notebook) or lesson.name
     shown, plots = copy.deepcopy(notebook), []
     for cell in shown.cells:
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata["transient"] = {"remove_source": True}  # as JupyterLab folds it
         for output in cell.get("outputs", []):
             if "data" in output:
                 png = _png(output.data.get("image/png"))

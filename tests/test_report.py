@@ -364,3 +364,18 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_report_whole(tmp_path, o
     assert said.count("\n") == 1
     assert (old_report / "result_card.json").read_text() == OLD_CARD
     assert sorted(path.name for path in old_report.iterdir()) == ["index.html", "result_card.json"]
+
+
+def test_code_that_jupyterlab_folds_away_is_not_in_the_page_but_its_output_is(tmp_path):
+    from nbformat import v4
+
+    from accel_helpers import report_pages
+
+    hidden = v4.new_code_cell("secret = 1", outputs=[v4.new_output("stream", text="the sentence")])
+    hidden.metadata["jupyter"] = {"source_hidden": True}
+    notebook = v4.new_notebook(cells=[hidden, v4.new_code_cell("shown = 2")])
+    (tmp_path / "plots").mkdir()
+    ran = report_pages.LessonRun("07_x", "X", 1.0)
+    report_pages.write_lesson(ran, notebook, tmp_path / "07_x.ipynb", ["07_x"], tmp_path)
+    page = (tmp_path / "07_x.html").read_text("utf-8")
+    assert "secret" not in page and "the sentence" in page and "shown" in page
