@@ -213,3 +213,11 @@ def broken_functions():
 def test_no_broken_benchmark_passes_its_check(letter):
     result = ah.checks.check(f"03/{letter}", broken_functions()[letter])
     assert not result.ok and result.hint
+
+
+def test_no_gpu_is_said_to_be_missing_once_there_is_one_and_none_is_claimed_before():
+    """The lesson and the README say that no GPU has been measured: true while no card has one."""
+    measured = any(card.machine.get("accelerator") for card in ah.results.reference_runs())
+    readme = (HERE.parents[1] / "README.md").read_text("utf-8")
+    assert ("No GPU has been" in LESSON.read_text("utf-8")) == (not measured)
+    assert ("no GPU or TPU yet" in readme) == (not measured)

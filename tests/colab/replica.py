@@ -1,0 +1,199 @@
+"""Replicas of Colab's runtimes: a Python 3.13 with the packages, in the versions, that Colab ships.
+
+They are kept in .test-environments/ and made again when what they are made from changes. To make
+them ahead of the tests, or again:
+
+    python tests/colab/replica.py
+"""
+
+import fcntl
+import glob
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+KEPT = ROOT / ".test-environments"
+STAMP = "made-from.txt"
+_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
+# What the lessons need of it, and what it takes to run them.
+_SHARED = (
+    *("pip", "setuptools", "ipykernel", "ipython", "ipywidgets"),
+    *("keras", "jax", "numpy", "matplotlib", "scikit-learn"),
+)
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One of Colab's runtimes.
+
+    Attributes
+    ----------
+    name : str
+        "cpu" or "tpu".
+    packages : tuple of str
+        What is installed, in the versions of ``constraints-<name>.txt``.
+    variables : dict
+        What Colab sets there, as far as the course looks at it.
+    backend : str
+        What Keras must end up on.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    variables: dict[str, str]
+    backend: str
+
+    @property
+    def constraints(self) -> Path:
+        return HERE / f"constraints-{self.name}.txt"
+
+
+_EVERYWHERE = {
+    "COLAB_RELEASE_TAG": "release-colab_20260819-060000_RC00",
+    "COLAB_BACKEND_VERSION": "next",
+    "COLAB_GPU": "",
+}
+CPU = Runtime(
+    "cpu",
+    (*_SHARED, "tensorflow"),
+    {**_EVERYWHERE, "COLAB_TPU_1VM": ""},  # there, and empty
+    "tensorflow",
+)
+# It claims a TPU that is not attached: the nearest to the real one without the chip.
+TPU = Runtime(
+    "tpu",
+    (*_SHARED, "libtpu"),
+    {
+        **_EVERYWHERE,
+        "COLAB_TPU_1VM": "1",
+        "TPU_ACCELERATOR_TYPE": "v5e-1",
+        "TPU_SKIP_MDS_QUERY": "1",
+        "TPU_WORKER_HOSTNAMES": "localhost",
+    },
+    "jax",
+)
+RUNTIMES = (CPU, TPU)
+
+
+class NoReplica(RuntimeError):
+    """A replica cannot be made here; the message says why."""
+
+
+def find_python():
+    """Give a Python 3.13 that really starts.
+
+    Raises
+    ------
+    NoReplica
+        Where there is none.
+    """
+    candidates = [os.environ.get("ACCEL_PYTHON313", ""), shutil.which("python3.13") or ""]
+    candidates += glob.glob(str(Path.home() / ".pyenv/versions/3.13*/bin/python3.13"))
+    for path in filter(None, candidates):
+        try:
+            said = subprocess.run([path, "-c", _VERSION], capture_output=True, text=True)
+        except OSError:
+            continue
+        if said.stdout.strip() == "3.13":
+            return path
+    raise NoReplica("no Python 3.13 here; ACCEL_PYTHON313 may name one")
+
+
+def made_from(runtime, folder, python):
+    """Give a text that changes when a replica has to be made again."""
+    pins = hashlib.sha256(runtime.constraints.read_bytes()).hexdigest()
+    return f"{' '.join(runtime.packages)}\n{pins}\n{python}\n{folder.resolve()}\n"
+
+
+def make(runtime, kept=KEPT, python=None, build=None):
+    """Make a replica, or find the one that was made, and give its Python.
+
+    Parameters
+    ----------
+    runtime : Runtime
+    kept : Path, optional
+        Folder of the replicas.
+    python : str, optional
+        A Python 3.13; by default `find_python`.
+    build : callable, optional
+        Gets the folder, the runtime and the Python, and makes the environment.
+
+    Raises
+    ------
+    NoReplica
+        Where there is no Python 3.13, or no such packages for this system.
+    """
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        raise NoReplica("Colab's packages are for Linux on x86-64")
+    python = python or find_python()
+    folder = Path(kept) / f"colab-{runtime.name}"
+    want, inside = made_from(runtime, folder, python), folder / "bin" / "python"
+    with _alone(kept, runtime.name):
+        if _text(folder / STAMP) == want and inside.exists():
+            return inside
+        shutil.rmtree(folder, ignore_errors=True)
+        began = time.monotonic()
+        print(f"making the replica of Colab's {runtime.name.upper()} runtime ...", flush=True)
+        (build or _build)(folder, runtime, python)
+        (folder / STAMP).write_text(want, "utf-8")  # last: a half-made one has none
+        print(f"... made in {time.monotonic() - began:.0f} s", flush=True)
+    return inside
+
+
+def spoil(runtime, kept=KEPT):
+    """Say that a replica is no longer what it was, so that it is made again next time."""
+    (Path(kept) / f"colab-{runtime.name}" / STAMP).unlink(missing_ok=True)
+
+
+def _build(folder, runtime, python):
+    subprocess.run([python, "-m", "venv", str(folder)], check=True)
+    pip = [
+        str(folder / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
+    clean = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        [*pip, "--compile", "-c", str(runtime.constraints), *runtime.packages],
+        capture_output=True,
+        text=True,
+        env=clean,
+    )
+    if done.returncode:
+        raise NoReplica(f"pip could not install Colab's packages: {done.stderr.strip()[-600:]}")
+
+
+def _text(path):
+    try:
+        return path.read_text("utf-8")
+    except OSError:
+        return None
+
+
+@contextmanager
+def _alone(kept, name):
+    """Let one process at a time make a replica."""
+    Path(kept).mkdir(parents=True, exist_ok=True)
+    with open(Path(kept) / f".{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+if __name__ == "__main__":
+    for one in RUNTIMES:
+        try:
+            print(one.name, make(one))
+        except NoReplica as reason:
+            sys.exit(f"{one.name}: {reason}.")

@@ -1,0 +1,154 @@
+"""A lesson on a machine that cannot fetch anything, or cannot write anything."""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import nbformat
+import pytest
+import replica
+
+from accel_helpers import report_kernel
+
+LESSON = replica.ROOT / "notebooks" / "03_time_a_keras_model.ipynb"
+LIMIT = 3  # seconds that the download of the pictures may take
+# As the lesson does it: Keras is loaded by then, and the pictures are needed at once.
+LOAD = f"""
+import json, time
+import accel_helpers as ah
+ah.backend.choose()
+began = time.monotonic()
+images = ah.training.load_images(1_920, source="auto", time_limit={LIMIT})
+seconds = time.monotonic() - began
+print(json.dumps({{"name": images.name, "count": len(images.x_train), "seconds": seconds,
+                  "said": str(images)}}))
+"""
+
+
+def silent(connection, closing):
+    """Take the question and never answer."""
+    closing.wait()
+
+
+def dripping(connection, closing):
+    """Answer for ever, one byte at a time: no single wait is long."""
+    while not closing.wait(0.2):
+        connection.sendall(b"H")
+
+
+@contextlib.contextmanager
+def proxy(behaviour):
+    """Run a proxy that does not do its work; give its address and the questions it got."""
+    asked, closing = [], threading.Event()
+
+    def serve(connection):
+        with connection, contextlib.suppress(OSError):
+            asked.append(connection.recv(200))
+            behaviour(connection, closing)
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+        finally:
+            closing.set()
+            server.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def refusing():
+    """Give the address of a proxy that is not there."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}"
+
+
+def away_from_home(folder, proxy_address):
+    """Give an environment whose only way to the network is a proxy, and whose home is empty."""
+    dropped = ("ACCEL_", "KERAS_", "PYTEST_", "NO_PROXY", "ALL_PROXY")
+    kept = {k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)}
+    ways = {k: proxy_address for k in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    return {**kept, **ways, "HOME": str(home), "KERAS_HOME": str(home / "keras")}
+
+
+def load(environment):
+    """Load the pictures in a Python of their own."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        env={**environment, "KERAS_BACKEND": "jax"},  # the quicker one to load
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def reason(said):
+    """Give the one sentence that says why there is no MNIST."""
+    (why,) = re.findall(r"\(MNIST could not be had: (.*?\.)\)", said)
+    return why
+
+
+def test_a_network_that_refuses_is_said_and_the_lesson_has_pictures(tmp_path):
+    with refusing() as address:
+        got = load(away_from_home(tmp_path, address))
+    assert (got["name"], got["count"]) == ("scikit-learn digits", 1_920)
+    assert re.fullmatch(r"[^.\n]+ [^.\n]+\.", reason(got["said"])), "a sentence, not a code word"
+
+
+@pytest.mark.parametrize("behaviour", [silent, dripping], ids=lambda f: f.__name__)
+def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour):
+    with proxy(behaviour) as (address, asked):
+        got = load(away_from_home(tmp_path, address))
+    assert asked, "the download was tried"
+    assert (got["name"], got["count"]) == ("scikit-learn digits", 1_920)
+    assert reason(got["said"]) == f"no answer within {LIMIT} s."
+    assert got["seconds"] < 5 * LIMIT, "the rest is for a busy machine"
+
+
+@pytest.mark.slow
+def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path):
+    folder = tmp_path / "course"
+    folder.mkdir()
+    path = folder / LESSON.name
+    path.write_bytes(LESSON.read_bytes())
+    notebook = nbformat.read(path, as_version=4)
+    folder.chmod(0o555)
+    began = time.monotonic()
+    try:
+        with refusing() as address:
+            environment = away_from_home(tmp_path, address) | {"ACCEL_FAST": "1"}
+            environment["PYTHONPATH"] = str(replica.ROOT)
+            if os.access(folder, os.W_OK):  # root may write anywhere, but into no file's inside
+                environment["ACCEL_RESULT_CARD"] = str(path / "result_card.json")
+            problem = report_kernel.execute(notebook, path, environment, 200, lambda: None)
+    finally:
+        folder.chmod(0o755)
+    print(f"{LESSON.stem} took {time.monotonic() - began:.1f} s")
+    assert problem is None
+    assert [found.name for found in folder.iterdir()] == [LESSON.name], "nothing was left there"
+
+    def said(code):
+        (cell,) = (c for c in notebook.cells if c.cell_type == "code" and code in c.source)
+        return "".join(output.get("text", "") for output in cell.outputs)
+
+    assert "MNIST could not be had" in said("load_images(")
+    assert re.fullmatch(
+        r"Not saved: result_card\.json cannot be written here \([^)\n]+\)\.",
+        said("results.record(").strip(),
+    )
