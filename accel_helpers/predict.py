@@ -174,7 +174,8 @@ def _form(question: Question):
         import ipywidgets as widgets
     except ImportError:
         return None
-    text = widgets.HTML(f"<p><strong>Your guess.</strong> {html.escape(question.text)}</p>")
+    hint = " <em>(Keyboard: Tab and Space.)</em>" if question.choices else ""
+    text = widgets.HTML(f"<p><strong>Your guess.</strong> {html.escape(question.text)}{hint}</p>")
     wide = {"description_width": "initial"}
     if question.choices:
         field = widgets.RadioButtons(

@@ -17,7 +17,7 @@ import replica
 from accel_helpers import report_kernel
 
 LESSON = replica.ROOT / "notebooks" / "03_time_a_keras_model.ipynb"
-LIMIT = 3  # seconds that the download of the pictures may take
+LIMIT = 8  # seconds that the download of the pictures may take
 # As the lesson does it: Keras is loaded by then, and the pictures are needed at once.
 LOAD = f"""
 import json, time
