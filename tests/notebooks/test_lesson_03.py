@@ -143,7 +143,7 @@ def test_the_parts_are_told_as_the_bars_show_them(run):
     share = m["products"].median / m["step"].median
     if "cannot be told" in text:
         assert m["products"].interval[1] >= m["step"].interval[0]
-    elif "Two thirds of the step or more are not" in text:
+    elif "two thirds of the step or more are not" in text:
         assert share <= 1 / 3
     elif "are most of the step" in text:
         assert share >= 2 / 3
