@@ -11,6 +11,7 @@ from accel_helpers._format import format_range, format_seconds, percent
 from accel_helpers.location import CONFIDENCE, locate
 
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
+SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
 
 
@@ -129,14 +130,14 @@ class Measurement:
             )
         else:
             place = locate([math.log(s) for s in self.samples])
-            if place.drifts:
+            share = abs(math.expm1(place.slope))
+            if place.drifts and share > SLIGHT_DRIFT:
                 word = "rose" if place.slope > 0 else "fell"
-                share = abs(math.expm1(place.slope))
                 found.append(
                     f"The times {word} by about {percent(share)} while they were taken: the "
                     "machine was changing. Measure again, or let timing.compare take turns."
                 )
-            elif place.autocorrelation > 0.5:
+            elif place.autocorrelation > 0.5 and self.spread > SLIGHT_DRIFT:
                 found.append(
                     "Neighbouring samples resemble each other: something came and went while "
                     "they were taken. The interval is wider for it."

@@ -300,6 +300,11 @@ def test_warnings_in_plain_words(samples, word):
     assert any(word in warning for warning in Measurement.from_samples(samples).warnings)
 
 
+def test_a_slight_drift_is_not_worth_a_warning():
+    slight = Measurement.from_samples([1 + i / 10_000 for i in range(30)])
+    assert slight.warnings == ()
+
+
 def test_a_quiet_measurement_has_no_warnings():
     rng = random.Random(5)
     samples = [1 + rng.gauss(0, 0.02) for _ in range(30)]
