@@ -119,14 +119,7 @@ def wait(x):
     """
     found: dict[str, list] = {}
     _collect(x, found, set())
-    if "jax" in found:
-        sys.modules["jax"].block_until_ready(found["jax"])
-    if any("CPU" not in (tensor.device or "CPU") for tensor in found.get("tensorflow", ())):
-        # on a CPU eager TensorFlow has finished when it returns; this waits without a copy
-        sys.modules["tensorflow"].test.experimental.sync_devices()
-    for tensor in found.get("torch", ()):
-        if tensor.device.type == "cuda":
-            sys.modules["torch"].cuda.synchronize(tensor.device)
+    _wait_for(found, sys.modules)
     return x
 
 
@@ -293,6 +286,17 @@ def _held_back():
             text.append(file.read().decode(errors="replace"))
             if failed:
                 sys.stderr.write(text[0])
+
+
+def _wait_for(found: Mapping[str, list], frameworks: Mapping) -> None:
+    if "jax" in found:
+        frameworks["jax"].block_until_ready(found["jax"])
+    if any("CPU" not in (tensor.device or "CPU") for tensor in found.get("tensorflow", ())):
+        # on a CPU eager TensorFlow has finished when it returns; this waits without a copy
+        frameworks["tensorflow"].test.experimental.sync_devices()
+    for tensor in found.get("torch", ()):
+        if tensor.device.type == "cuda":
+            frameworks["torch"].cuda.synchronize(tensor.device)
 
 
 def _collect(x, found: dict[str, list], seen: set[int]) -> None:

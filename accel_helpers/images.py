@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 IMAGES = 60_000  # in MNIST's training set
 
@@ -92,27 +91,23 @@ def load_images(
 def _mnist(time_limit: float):
     """MNIST through Keras, or None and the reason.
 
-    A child process downloads it into Keras's own folder: a network may never answer, and a child
-    can be ended, while a thread would go on beside the measurements of the lesson.
+    A child process checks or downloads the file in Keras's own folder: a network may never
+    answer, and a child can be ended, while a thread would go on beside the lesson's measurements.
+    It is asked even where the file is there, since an ended download leaves half of one.
     """
+    child = [sys.executable, "-c", "import keras; keras.datasets.mnist.load_data()"]
+    environ = {**os.environ, "KERAS_BACKEND": "numpy"}  # the quickest to start
+    try:
+        done = subprocess.run(child, env=environ, capture_output=True, timeout=time_limit)
+    except subprocess.TimeoutExpired:
+        return None, f"no answer within {time_limit:g} s."
+    except OSError as error:
+        return None, f"no download could be started ({error.strerror})."
+    if done.returncode != 0:
+        return None, "the download failed."
     import keras
 
-    folder = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")
-    if not (folder / "datasets" / "mnist.npz").is_file():
-        child = [sys.executable, "-c", "import keras; keras.datasets.mnist.load_data()"]
-        environ = {**os.environ, "KERAS_BACKEND": "numpy"}  # the quickest to start
-        try:
-            done = subprocess.run(child, env=environ, capture_output=True, timeout=time_limit)
-        except subprocess.TimeoutExpired:
-            return None, f"no answer within {time_limit:g} s."
-        except OSError as error:
-            return None, f"no download could be started ({error.strerror})."
-        if done.returncode != 0:
-            return None, "the download failed."
-    try:
-        return keras.datasets.mnist.load_data(), ""
-    except Exception as error:  # a damaged file: Keras asks for a new one, and finds no network
-        return None, f"the stored file could not be read ({type(error).__name__})."
+    return keras.datasets.mnist.load_data(), ""  # whole by now, so nothing is fetched here
 
 
 def _digits():

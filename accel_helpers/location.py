@@ -9,9 +9,10 @@ Biometrika 61). Three things widen the interval:
 * a drift: the interval then reaches over both ends of the line through the samples.
 
 More than 60 samples are first condensed to 30 medians of neighbours, so that slow waves in the
-load of a machine count as what they are. What thirty samples with a spread of 12 % cannot
-show: a drift of some 5 to 20 % from the first to the last of them. No method can; where it
-matters, `timing.compare` takes turns instead.
+load of a machine count as what they are. What thirty samples with a spread of 12 % cannot show
+reliably: a drift of some 5 to 20 % from the first to the last of them, going on from one timing
+into the next or in opposite directions, and a level that wanders as a random walk does. Two
+timings of one thing are then told apart too often. Where it matters, `timing.compare` takes turns.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ made in a folder beside the old one and moved into place at the end: a run that 
 that finds no room on the disk, leaves the old report as it was.
 """
 
+import importlib
 import os
 import re
 import shlex
@@ -239,9 +240,8 @@ def _describe():
 
 def _need_jupyter():
     try:
-        import ipykernel  # noqa: F401
-        import nbclient  # noqa: F401
-        import nbconvert  # noqa: F401
+        for name in ("ipykernel", "nbclient", "nbconvert"):
+            importlib.import_module(name)
     except ImportError as error:
         raise ReportError(
             f"Running the lessons needs {error.name}, which is not installed here. In a clone of "

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -125,25 +126,15 @@ print(y.is_ready(), done / ordered > 3)
     assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr
 
 
-def test_tensors_on_a_gpu_are_waited_for_without_a_copy(fake_tensorflow):
-    tensor, calls = fake_tensorflow
-    assert backend.wait((1, tensor)) == (1, tensor)
-    assert calls == ["sync"]
-
-
-@pytest.fixture
-def fake_tensorflow(monkeypatch):
-    """No GPU here: a tensor that says it is on one, and a framework that notes the waiting."""
+@pytest.mark.parametrize(("device", "waited"), [("GPU:0", ["sync"]), ("CPU:0", [])])
+def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
+    """No GPU here: a tensor that says where it is, and a framework that notes the waiting."""
     calls = []
-    module = type(sys)("tensorflow")
-    module.test = type(sys)("test")
-    module.test.experimental = type(sys)("experimental")
-    module.test.experimental.sync_devices = lambda: calls.append("sync")
-    monkeypatch.setitem(sys.modules, "tensorflow", module)
-    kind = type("EagerTensor", (), {"__module__": "tensorflow.python", "dtype": "float32"})
-    tensor = kind()
-    tensor.device = "/job:localhost/replica:0/task:0/device:GPU:0"
-    return tensor, calls
+    experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
+    framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
+    tensor = SimpleNamespace(device=f"/job:localhost/replica:0/task:0/device:{device}")
+    backend._wait_for({"tensorflow": [tensor]}, {"tensorflow": framework})
+    assert calls == waited
 
 
 def test_nothing_to_wait_for_is_passed_over():

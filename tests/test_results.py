@@ -5,6 +5,7 @@ import multiprocessing as mp
 import os
 import re
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,7 @@ M = Measurement.from_samples([1.0, 1.1, 0.9], first_call=2.0, name="epoch")
 def card():
     machine = {"cpu_name": "Test CPU", "cores": 2, "frameworks": {"keras": "3.8"}}
     fresh = results.new_card(command="make run", machine=machine)
-    return results.replace(fresh, measurements={"03/epoch/cpu": M})
+    return replace(fresh, measurements={"03/epoch/cpu": M})
 
 
 def test_what_is_saved_is_what_is_loaded(card, tmp_path):
@@ -136,7 +137,7 @@ def _write_for_ever(path):
 def test_a_killed_writer_leaves_a_whole_card(card, tmp_path):
     path = tmp_path / "card.json"
     big = {f"m{i}": Measurement.from_samples([1.0] * 500) for i in range(50)}
-    results.save(results.replace(card, measurements=big), path)
+    results.save(replace(card, measurements=big), path)
     context = mp.get_context("spawn")
     for _ in range(3):
         writer = context.Process(target=_write_for_ever, args=(path,))

@@ -121,6 +121,18 @@ def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour):
     assert got["seconds"] < 5 * LIMIT, "the rest is for a busy machine"
 
 
+def test_a_download_that_was_cut_short_is_not_gone_on_with_for_ever(tmp_path):
+    """What an ended download leaves behind must not be mended without a time limit."""
+    with proxy(silent) as (address, asked):
+        environment = away_from_home(tmp_path, address)
+        stored = tmp_path / "home" / "keras" / "datasets" / "mnist.npz"
+        stored.parent.mkdir(parents=True)
+        stored.write_bytes(b"half of it")
+        got = load(environment)
+    assert asked and got["name"] == "scikit-learn digits"
+    assert reason(got["said"]) == f"no answer within {LIMIT} s."
+
+
 @pytest.mark.slow
 def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path):
     folder = tmp_path / "course"

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import build  # of tests/notebooks: what is compared, and how, is settled there
 import nbformat
 import pytest
 import replica
@@ -18,9 +19,6 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-
-sys.path.insert(0, str(replica.ROOT / "tests" / "notebooks"))
-import build  # noqa: E402  what is compared, and how, is settled there
 
 LESSONS = sorted((replica.ROOT / "notebooks").glob("*.ipynb"))
 OURS = "accel-helpers"

@@ -5,6 +5,7 @@ on one CPU; in the replay one of them plays the accelerator, faster, equal or sl
 """
 
 import sys
+from dataclasses import replace
 
 import accel_helpers as ah
 
@@ -29,7 +30,7 @@ def main(path):
     measured["products"] = ah.timing.benchmark(ah.training.arithmetic(), min_time=0.3)
     measured |= {f"width {w}, batch {b}": m for (w, b), m in steps.items()}
     card = ah.results.new_card(command=f"tests/notebooks/record.py, Keras on {choice.name}")
-    ah.results.save(ah.results.replace(card, measurements=measured), path)
+    ah.results.save(replace(card, measurements=measured), path)
 
 
 if __name__ == "__main__":
