@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -39,12 +40,15 @@ class Card:
         What `runtime.describe` said.
     measurements : dict of str to Measurement
         By name, such as "03/fit/cpu".
+    numbers : dict of str to tuple of float
+        What is no time, such as the loss of every epoch, by name.
     """
 
     created: str
     command: str
     machine: dict
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
+    numbers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -64,6 +68,7 @@ class Card:
             "command": self.command,
             "machine": self.machine,
             "measurements": {name: m.to_dict() for name, m in self.measurements.items()},
+            "numbers": {name: list(values) for name, values in self.numbers.items()},
         }
 
     def __str__(self) -> str:
@@ -73,6 +78,8 @@ class Card:
         lines.append(f"  {len(self.measurements)} measurements")
         for name, m in sorted(self.measurements.items()):
             lines.append(f"    {name:<40} {str(m).splitlines()[0].rpartition(': ')[2]}")
+        for name, values in sorted(self.numbers.items()):
+            lines.append(f"    {name:<40} {', '.join(f'{value:.6g}' for value in values)}")
         return "\n".join(lines)
 
 
@@ -166,13 +173,20 @@ def card_path() -> Path:
     return Path(os.environ.get("ACCEL_RESULT_CARD") or "result_card.json")
 
 
-def record(measurements: Mapping[str, Measurement], *, path=None) -> str:
+def record(
+    measurements: Mapping[str, Measurement],
+    *,
+    numbers: Mapping[str, Sequence[float]] | None = None,
+    path=None,
+) -> str:
     """Put measurements on the current card; a lesson goes on whether or not that works.
 
     Parameters
     ----------
     measurements : mapping of str to Measurement
         By name, such as {"03/fit/cpu": measurement}. A name that is on the card is replaced.
+    numbers : mapping of str to sequence of float, optional
+        What is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
     path : path-like, optional
         The card; by default `card_path`.
 
@@ -184,16 +198,22 @@ def record(measurements: Mapping[str, Measurement], *, path=None) -> str:
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
             raise TypeError(f"record needs measurements; {name!r} is {type(m).__name__}.")
+    numbers = {name: _floats(values, name) for name, values in (numbers or {}).items()}
     path = card_path() if path is None else Path(path)
     try:
         card = load(path) if path.exists() else new_card(command="lessons run by hand")
-        card = replace(card, measurements={**card.measurements, **measurements})
+        card = replace(
+            card,
+            measurements={**card.measurements, **measurements},
+            numbers={**card.numbers, **numbers},
+        )
         save(card, path)
     except CardError as error:
         return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
     except OSError as error:
         return f"Not saved: {path.name} cannot be written here ({error.strerror})."
-    return f"Saved on your result card, {path.name}: {len(measurements)} measurements."
+    count = len(measurements) + len(numbers)
+    return f"Saved on your result card, {path.name}: {count} results."
 
 
 def reference_runs() -> tuple[Card, ...]:
@@ -251,7 +271,25 @@ def _parse(text: str, name: str) -> Card:
             measured[key] = Measurement.from_dict(value)
         except (TypeError, ValueError) as error:
             raise CardError(f"{name}: field 'measurements', {key!r:.60}: {error}") from None
-    return Card(values["created"], values["command"], values["machine"], measured)
+    numbers = values.get("numbers", {})  # a card of an earlier version has none
+    _need(isinstance(numbers, dict), name, "field 'numbers'", "an object", numbers)
+    try:
+        numbers = {key: _floats(value, key) for key, value in numbers.items()}
+    except (TypeError, ValueError) as error:
+        raise CardError(f"{name}: field 'numbers', {error}") from None
+    return Card(values["created"], values["command"], values["machine"], measured, numbers)
+
+
+def _floats(values, name: str) -> tuple[float, ...]:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name!r:.60}: needs a list of numbers; got {values!r:.60}.")
+    values = tuple(values)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"{name!r:.60}: needs numbers; got {value!r:.60}.")
+        if not math.isfinite(value):
+            raise ValueError(f"{name!r:.60}: needs finite numbers; got {value!r}.")
+    return tuple(float(value) for value in values)
 
 
 def _need(ok: bool, name: str, what: str, wanted: str, got) -> None:

@@ -20,7 +20,7 @@ M = Measurement.from_samples([1.0, 1.1, 0.9], first_call=2.0, name="epoch")
 def card():
     machine = {"cpu_name": "Test CPU", "cores": 2, "frameworks": {"keras": "3.8"}}
     fresh = results.new_card(command="make run", machine=machine)
-    return replace(fresh, measurements={"03/epoch/cpu": M})
+    return replace(fresh, measurements={"03/epoch/cpu": M}, numbers={"04/loss": (2.1, 1.9)})
 
 
 def test_what_is_saved_is_what_is_loaded(card, tmp_path):
@@ -38,6 +38,30 @@ def test_record_adds_and_replaces(tmp_path):
     loaded = results.load(path)
     assert set(loaded.measurements) == {"a", "b"} and loaded.measurements["a"] == newer
     assert re.match(r"\d{4}-\d\d-\d\dT", loaded.created)
+
+
+def test_numbers_that_are_no_times_are_kept_beside_the_measurements(tmp_path):
+    path = tmp_path / "card.json"
+    assert "2 results" in results.record({"a": M}, numbers={"loss": [2, 1.5]}, path=path)
+    results.record({"b": M}, numbers={"loss of two": [0.0]}, path=path)
+    loaded = results.load(path)
+    assert loaded.numbers == {"loss": (2.0, 1.5), "loss of two": (0.0,)}
+    assert set(loaded.measurements) == {"a", "b"} and "1.5" in str(loaded)
+
+
+@pytest.mark.parametrize("bad", [3, "12", [True], ["1"], [float("nan")], [float("inf")], None])
+def test_what_is_no_list_of_numbers_is_refused_by_name(tmp_path, bad):
+    with pytest.raises((TypeError, ValueError), match="'my loss'"):
+        results.record({}, numbers={"my loss": bad}, path=tmp_path / "card.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_card_from_before_there_were_numbers_is_read(card, tmp_path):
+    old = card.to_dict()
+    del old["numbers"]
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(old))
+    assert results.load(path).numbers == {}
 
 
 def test_the_card_names_no_person_and_no_path(tmp_path):
@@ -88,6 +112,9 @@ def change(**changes):
         (change(measurements={"a": 3}), "'a': a measurement needs a field 'samples'"),
         (change(measurements={"a": {"samples": [1, -2]}}), "'a': sample 1 must be above zero"),
         (change(measurements={"a": {"samples": ["x"]}}), "sample 0 must be a number"),
+        (change(numbers=[]), "field 'numbers' must be an object"),
+        (change(numbers={"loss": 3}), "'loss': needs a list of numbers"),
+        (change(numbers={"loss": ["x"]}), "'loss': needs numbers"),
         (change().replace("1.0", "NaN"), "NaN is no number"),
         (change().replace("1.0", "1e999"), "must be above zero and finite"),
         ("[" * 100_000, "not valid JSON"),
