@@ -7,13 +7,12 @@ Keras runs on TensorFlow, JAX or PyTorch. Which one is settled when Keras is fir
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, MutableMapping
-from contextlib import contextmanager
 from dataclasses import dataclass
+
+from accel_helpers import quiet, runtime
 
 KNOWN = ("tensorflow", "jax", "torch")
 
@@ -50,14 +49,17 @@ def choose(
     """Choose the framework for Keras, before Keras is imported, and load it.
 
     ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached (TensorFlow has left
-    Colab's TPU runtime), else TensorFlow where it is installed, else JAX.
+    Colab's TPU runtime), else TensorFlow where it is installed, else JAX. A TensorFlow that is
+    built for TPUs (the package tensorflow-tpu) can end the kernel when it is imported where there
+    is no TPU: JAX comes before it, and with Keras on JAX its import is an ImportError.
 
     Parameters
     ----------
     environ : mapping, optional
         The environment that is read, and in which ``KERAS_BACKEND`` is set.
     frameworks : mapping of name to version, optional
-        What is installed; by default what `runtime.describe` finds.
+        What is installed; by default what `runtime.describe` finds, and "tensorflow-tpu" where
+        that is the package behind TensorFlow.
     accelerator : str, optional
         "GPU", "TPU" or "none"; by default what `runtime.describe` finds.
     load : bool, optional
@@ -82,19 +84,23 @@ def choose(
     environ = os.environ if environ is None else environ
     if load and "keras" in sys.modules:
         name = sys.modules["keras"].backend.backend()
+        quiet.watch_tensorflow(name)
         return Choice(name, "it was already loaded; restart the runtime to change it.")
     if frameworks is None or accelerator is None:
-        from accel_helpers import runtime
-
         here = runtime.describe()
-        frameworks = here.frameworks if frameworks is None else frameworks
+        if frameworks is None:
+            frameworks = dict(here.frameworks)
+            if version := runtime.installed("tensorflow-tpu"):
+                frameworks["tensorflow-tpu"] = version
         if accelerator is None:
             accelerator = here.accelerator.kind if here.accelerator else "none"
     name, reason = _decide(environ.get("KERAS_BACKEND", ""), frameworks, accelerator)
     environ["KERAS_BACKEND"] = name
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    notices = _import_quietly("keras") if load else ""
-    return Choice(name, reason, notices)
+    if not load:
+        return Choice(name, reason)
+    quiet.watch_tensorflow(name)
+    return Choice(name, reason, quiet.load_keras())
 
 
 def wait(x):
@@ -248,44 +254,16 @@ def _decide(asked: str, frameworks: Mapping[str, str], accelerator: str) -> tupl
         )
     if accelerator == "TPU" and "jax" in installed:
         return "jax", "a TPU is attached, and JAX is what drives it."
+    if "tensorflow-tpu" in frameworks and "jax" in installed:
+        return "jax", (
+            "the installed TensorFlow (tensorflow-tpu) is built for TPUs and can end the kernel "
+            "where none is attached."
+        )
     if "tensorflow" in installed:
         return "tensorflow", "it is installed here."
     if "jax" in installed:
         return "jax", "TensorFlow is not installed here."
     return "torch", "neither TensorFlow nor JAX is installed here."
-
-
-def _import_quietly(name: str) -> str:
-    with _held_back() as held:
-        importlib.import_module(name)
-        tensorflow = sys.modules.get("tensorflow")
-        if tensorflow is not None:
-            tensorflow.constant(0) + 0  # the rest of its start-up notices come with the first op
-    return held()
-
-
-@contextmanager
-def _held_back():
-    """Keep what native code writes to standard error; let it go if something fails."""
-    text: list[str] = []
-    with tempfile.TemporaryFile() as file:
-        try:
-            kept = os.dup(2)
-        except OSError:  # no standard error at all
-            yield lambda: ""
-            return
-        failed = True
-        try:
-            os.dup2(file.fileno(), 2)
-            yield lambda: "".join(text)
-            failed = False
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            file.seek(0)
-            text.append(file.read().decode(errors="replace"))
-            if failed:
-                sys.stderr.write(text[0])
 
 
 def _wait_for(found: Mapping[str, list], frameworks: Mapping) -> None:

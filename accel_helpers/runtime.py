@@ -45,7 +45,9 @@ _NOT_TPU_CLASSES = ("0x01", "0x02")
 _QUERY = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version",
           "--format=csv,noheader,nounits"]  # fmt: skip
 _PLACES = {"colab": "Google Colab", "kaggle": "Kaggle", "local": "local (neither Colab nor Kaggle)"}
-_SILENT_GPU = "An NVIDIA driver is present, but nvidia-smi did not answer"
+# how the notes begin that the doctor looks for
+SILENT_GPU = "An NVIDIA driver is present, but nvidia-smi did not answer"
+CLAIMED_TPU = "The environment claims a TPU"
 _OLD_TPU_NODE = (
     "COLAB_TPU_ADDR is set: it belongs to Colab's old TPU node, which is gone; today a TPU is "
     "attached to the machine itself."
@@ -122,7 +124,7 @@ class Runtime:
     def _accelerator_text(self) -> str:
         if self.accelerator:
             return str(self.accelerator)
-        if any(note.startswith(_SILENT_GPU) for note in self.notes):
+        if any(note.startswith(SILENT_GPU) for note in self.notes):
             return "none that answers (see the note)"
         if self.system.startswith("macOS"):
             return "none attached (no NVIDIA GPU and no TPU; Apple's own GPU is not looked for)"
@@ -180,7 +182,7 @@ def describe(
     'kaggle'
     """
     environ = os.environ if environ is None else environ
-    root, run, versions = Path(root), run or _run, versions or _installed
+    root, run, versions = Path(root), run or _run, versions or installed
     frameworks, notes = _frameworks(versions)
     tpu, tpu_notes = _tpu(root, environ)
     gpu, gpu_notes = (None, []) if tpu else _gpu(root, run)
@@ -249,9 +251,7 @@ def _tpu(root: Path, environ: Mapping[str, str]) -> tuple[Attached | None, list[
     claim = environ.get("TPU_ACCELERATOR_TYPE") or environ.get("COLAB_TPU_1VM")
     if claim:
         kind = f" ({claim})" if re.fullmatch(r"v\d\w{0,9}-\d{1,4}", claim) else ""
-        notes.append(
-            f"The environment claims a TPU{kind}, but none is attached: the PCI bus shows no chip."
-        )
+        notes.append(f"{CLAIMED_TPU}{kind}, but none is attached: the PCI bus shows no chip.")
     return None, notes
 
 
@@ -289,13 +289,13 @@ def _gpu(root: Path, run: Run) -> tuple[Attached | None, list[str]]:
     if models:
         name, count = Counter(models).most_common(1)[0]
         number = re.search(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)", version)
-        note = f"{_SILENT_GPU}; the name comes from the driver's own list."
+        note = f"{SILENT_GPU}; the name comes from the driver's own list."
         found = (*evidence, "the driver's list of GPUs")
         return Attached("GPU", name, count, None, number and number[1], found), [note]
-    note = f"{_SILENT_GPU}: the GPU may be busy, broken or not handed to this machine."
+    note = f"{SILENT_GPU}: the GPU may be busy, broken or not handed to this machine."
     if missing:
         note = (
-            f"{_SILENT_GPU}, and the {missing[0]} that the driver lists has no device file here: "
+            f"{SILENT_GPU}, and the {missing[0]} that the driver lists has no device file here: "
             "a container must be given the GPU."
         )
     return None, [note]
@@ -366,7 +366,8 @@ def _run(command: list[str], timeout: float) -> str:
     return output
 
 
-def _installed(distribution: str) -> str | None:
+def installed(distribution: str) -> str | None:
+    """Give the installed version of a distribution, or None; nothing is imported."""
     try:
         return importlib.metadata.version(distribution)
     except (ImportError, KeyError, OSError, ValueError):  # not there, or its metadata is broken

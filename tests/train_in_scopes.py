@@ -1,0 +1,86 @@
+"""Train in the scopes of strategies, in a process of its own, and print what happened as JSON.
+
+python train_in_scopes.py MODE [SIZES]
+"""
+
+import json
+import sys
+
+import accel_helpers as ah
+
+
+def train(replicas, examples=256):
+    """Train the same small model in a scope, and look where its weights lie."""
+    picked = ah.strategy.pick(replicas)
+    with picked.scope():
+        import keras
+        import numpy as np
+
+        x = np.random.default_rng(0).normal(size=(examples, 20)).astype("float32")
+        y = (x.sum(axis=1) > 0).astype("int32")
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.Input((20,)), keras.layers.Dense(2)])
+        model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        fitted = model.fit(x, y, batch_size=64, epochs=2, shuffle=False, verbose=0)
+        value = model.weights[0].value
+    if picked.backend == "jax":
+        used = len(value.sharding.device_set)
+    else:
+        used = len({each.device for each in getattr(value, "values", [value])})
+    return {"kind": picked.kind, "used": used, "losses": fitted.history["loss"]}
+
+
+def state():
+    """What a scope may have left behind."""
+    import keras
+
+    if keras.backend.backend() == "jax":
+        return keras.distribution.distribution() is None
+    return not sys.modules["tensorflow"].distribute.has_strategy()
+
+
+def sizes(text):
+    """Train with each number of replicas in turn."""
+    return {"runs": [train(int(size)) for size in text.split(",")], "clean": state()}
+
+
+def mishaps(_):
+    """A last batch that does not divide, an error in a scope, a scope in a scope."""
+    said = {}
+    try:
+        said["partial"] = train(4, examples=250)["losses"]
+    except Exception as error:
+        said["partial"] = type(error).__name__
+    try:
+        with ah.strategy.pick(2).scope():
+            raise KeyError("an error of the learner")
+    except KeyError:
+        said["clean"] = state()
+    try:
+        with ah.strategy.pick(2).scope():
+            train(4)
+    except RuntimeError as error:
+        said["nested"] = str(error)
+    said["after"] = train(2)
+    return said
+
+
+def late(_):
+    """Replicas after a look at the devices has started the framework."""
+    ah.backend.choose()
+    ah.backend.devices()
+    try:
+        train(2)
+        refused = ""
+    except ah.strategy.RestartNeeded as error:
+        refused = str(error)
+    return {"refused": refused, "one": train(1)}
+
+
+def main():
+    mode, text = (*sys.argv[1:], "")[:2]
+    print(json.dumps({"sizes": sizes, "mishaps": mishaps, "late": late}[mode](text)))
+
+
+if __name__ == "__main__":
+    main()
