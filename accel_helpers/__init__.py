@@ -20,6 +20,11 @@ _MODULES = (
     "timing",  # numbers with a spread
     "backend",  # TensorFlow or JAX under Keras; waiting; placing
     "training",  # the lesson models and data, timing of fit
+    "text",  # Shakespeare, and a small model that writes like him
+    "doctor",  # what is wrong, why, and the one thing to do next
+    "strategy",  # where to train: TPU, GPUs, virtual replicas, CPU
+    "probe",  # code tried in a process of its own, with a time limit
+    "replicas",  # the same training under several strategies, each in a process of its own
     "verdicts",  # what measurements say, as one of a few words
     "results",  # the result card
     "practice",  # a pretend device whose every cost is known

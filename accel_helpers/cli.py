@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | run | card`.
+"""The commands: `python -m accel_helpers describe | doctor | run | card`.
 
 They leave with 0 on success, 1 when a run failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -13,6 +13,7 @@ from pathlib import Path
 import accel_helpers as ah
 
 OK, FAILED, WRONG_USAGE = 0, 1, 2
+LONGEST = 8_000_000  # bytes of a log that are kept in memory
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,6 +44,15 @@ def _parser() -> argparse.ArgumentParser:
     describe = commands.add_parser("describe", help="say what this machine is")
     describe.set_defaults(command=_describe)
 
+    doctor = commands.add_parser("doctor", help="say what is wrong, and the one thing to do next")
+    doctor.add_argument(
+        "file", nargs="?", metavar="FILE", help="a log or a traceback; - reads it from the input"
+    )
+    doctor.add_argument(
+        "--tpu-recipe", action="store_true", help="print the dated recipe for TPUStrategy instead"
+    )
+    doctor.set_defaults(command=_doctor)
+
     run = commands.add_parser("run", help="run the lessons and write the report")
     run.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
     run.add_argument("--fast", action="store_true", help="small sizes: quick, not for conclusions")
@@ -53,13 +63,31 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
     card.set_defaults(command=_card)
 
-    for command in (describe, run, card):
+    for command in (describe, doctor, run, card):
         command.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
 
 def _describe(options) -> int:
     return _show(ah.runtime.describe(), options)
+
+
+def _doctor(options) -> int:
+    if options.tpu_recipe:
+        recipe = ah.doctor.tpu_recipe()
+        print(json.dumps({"recipe": str(recipe)}, indent=2) if options.json else recipe)
+        return OK
+    if options.file is None:
+        return _show(ah.doctor.diagnose(), options)
+    try:
+        if options.file == "-":
+            text = _ends(sys.stdin.buffer)
+        else:
+            with open(options.file, "rb") as file:
+                text = _ends(file)
+    except OSError as error:
+        return _complain(f"{options.file}: cannot be read: {error.strerror}.", options)
+    return _show(ah.doctor.diagnose(text), options)
 
 
 def _run(options) -> int:
@@ -86,7 +114,15 @@ def _show(value, options) -> int:
     return OK
 
 
-def _complain(error: BaseException, options, code: int = FAILED) -> int:
+def _ends(file) -> str:
+    """Read a log; of a huge one its first and its last part, where the doctor looks."""
+    head, tail = file.read(LONGEST // 2), b""
+    while chunk := file.read(LONGEST // 2):
+        tail = (tail + chunk)[-LONGEST // 2 :]
+    return (head + tail).decode("utf-8", errors="replace")
+
+
+def _complain(error: BaseException | str, options, code: int = FAILED) -> int:
     print(error, file=sys.stderr)
     if options.json:
         print(json.dumps({"error": str(error)}))
