@@ -287,6 +287,59 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
         return _picture(figure, f"Bar in pieces. {title}: {named}.")
 
 
+def losses(
+    curves: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    level: tuple[str, float] | None = None,
+    own: bool = True,
+) -> Picture:
+    """The loss after every epoch, of one training or of several that should agree.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of float
+        Name to losses. Their marks are nested, so that one sees where curves coincide.
+    title : str
+    level : tuple of str and float, optional
+        A loss to compare with, and its name.
+    own : bool, optional
+        The learner's (coloured) or a reference machine's (grey).
+
+    Returns
+    -------
+    Picture
+    """
+    colours, marks = PARTS if own else GREYS, ("o", "s", "D")
+    most, large = max(map(len, curves.values())), 13 if len(curves) > 1 else 7
+    shown = [v for c in curves.values() for v in c] + ([level[1]] if level else [])
+    low, high = min(shown), max(shown)
+    room = 0.09 * (high - low or 1)  # that a label needs
+    ends = {name: float(f"{values[-1]:.3g}") for name, values in curves.items()}
+    close = sum(max(ends.values()) - end < room for end in ends.values())
+    with _figure(7.2, 3.4) as (figure, axes):
+        place = max(ends.values()) + room * (close + 1) / 2
+        for i, name in sorted(enumerate(curves), key=lambda item: -ends[item[1]]):
+            # the marks of the first are the largest, so that those of the others lie inside
+            mark = {"marker": marks[i % 3], "ms": max(4, large - 5 * i), "mew": 1.8, "mfc": "none"}
+            mark |= {"color": colours[i % 3], "lw": 1}
+            axes.plot(range(1, len(curves[name]) + 1), curves[name], **mark)
+            place = min(place - room, ends[name] + room * (close - 1) / 2)
+            axes.plot([1.06 * most + 0.2], [place], **mark)
+            axes.text(1.09 * most + 0.2, place, name, va="center", color="black")
+        if level:
+            axes.axhline(level[1], color="#333333", lw=1.2, ls="--")
+            axes.text(most, level[1] - 0.5 * room, level[0], ha="right", va="top", color="#333333")
+        step = max(1, most // 8)
+        axes.set(xlabel="epoch", ylabel="loss", xticks=range(1, most + 1, step))
+        axes.set_xlim(0.5, 1.36 * most + 0.2)
+        axes.set_ylim(low - 1.6 * room, high + 1.2 * room)
+        _title(figure, title)
+        said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())
+        beside = f" {level[0]}: {level[1]:.3g}." if level else ""
+        return _picture(figure, f"Line plot of the loss per epoch. {title}: {said}.{beside}")
+
+
 # ---------------------------------------------------------------------------------------------
 
 

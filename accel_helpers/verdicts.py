@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import timing
 from accel_helpers.measurement import Measurement, Speedup
+from accel_helpers.runtime import CLAIMED_TPU, SILENT_GPU, Runtime
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,140 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     else:
         seconds["everything else"] = plain.median - products.median
     return StepParts(seconds, verdict)
+
+
+def attached(found: Runtime) -> str:
+    """Say in a few words what `runtime.describe` found, for the sentence that belongs to it.
+
+    Parameters
+    ----------
+    found : Runtime
+
+    Returns
+    -------
+    str
+        "a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there",
+        "nothing in Colab" or "nothing here".
+
+    Examples
+    --------
+    >>> from accel_helpers import runtime
+    >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
+    'a TPU that is not there'
+    """
+    if any(note.startswith(SILENT_GPU) for note in found.notes):
+        return "a driver that does not answer"
+    if found.accelerator:
+        return f"a {found.accelerator.kind}"
+    if any(note.startswith(CLAIMED_TPU) for note in found.notes):
+        return "a TPU that is not there"
+    return "nothing in Colab" if found.place == "colab" else "nothing here"
+
+
+def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
+    """Say whether trainings under several strategies had the same loss in every epoch.
+
+    A float32 keeps about seven digits, and several replicas add their numbers up in another
+    order than one does. The rounding differs, and every step carries it on. The tolerance leaves
+    room for that, and for nothing of the size that training itself changes.
+
+    Parameters
+    ----------
+    losses : mapping of str to sequence of float
+        Name of a strategy to its loss after every epoch; empty where there is no result.
+    tolerance : float, optional
+        How far apart the largest and the smallest loss of an epoch may be, as a share of the
+        smallest.
+
+    Returns
+    -------
+    str
+        "the same", "not the same" or "cannot tell".
+
+    Examples
+    --------
+    >>> same_loss({"1 replica": [2.0, 1.0], "2 replicas": [2.0, 1.000001]})
+    'the same'
+    """
+    runs = [values for values in losses.values() if len(values)]
+    if len(runs) < 2 or len({len(values) for values in runs}) > 1:
+        return "cannot tell"
+    if not all(math.isfinite(value) and value > 0 for values in runs for value in values):
+        return "cannot tell"
+    apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
+    return "the same" if apart <= tolerance else "not the same"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Which of the four facts about an accelerator hold.
+
+    Attributes
+    ----------
+    verdict : str
+        "not attached", "visible, not in the files", "attached, not visible",
+        "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
+        "all four".
+    facts : dict of str to str
+        "attached", "visible", "placed" and "faster", each with "yes", "no", "cannot tell" or,
+        where an earlier fact is missing, "not asked".
+    """
+
+    verdict: str
+    facts: dict[str, str]
+
+
+def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None = None) -> Verified:
+    """Put the four facts about an accelerator in order: the first "no" decides.
+
+    Parameters
+    ----------
+    attached : bool
+        The machine has an accelerator (`runtime.describe`).
+    visible : bool
+        The framework lists it (`backend.devices`).
+    placed : bool
+        A result lies on it (`backend.where`).
+    faster : str, optional
+        The verdict of `timing.compare` on CPU and accelerator; None where it was not timed.
+
+    Returns
+    -------
+    Verified
+
+    Raises
+    ------
+    ValueError
+        If `faster` is no verdict of `timing.compare`.
+
+    Examples
+    --------
+    >>> verified(attached=True, visible=True, placed=False).verdict
+    'visible, not placed'
+    """
+    timed = {
+        None: ("not asked", "placed, not timed"),
+        "faster": ("yes", "all four"),
+        "slower": ("no", "placed, slower"),
+        "no measurable difference": ("cannot tell", "placed, no difference"),
+    }
+    if faster not in timed:
+        raise ValueError(
+            "faster must be a verdict of timing.compare, one of "
+            f"{', '.join(repr(v) for v in timed if v)}, or None; got {faster!r}."
+        )
+    said, verdict = timed[faster]
+    facts = {"attached": "yes" if attached else "no"}
+    facts["visible"] = ("yes" if visible else "no") if attached or visible else "not asked"
+    facts["placed"] = ("yes" if placed else "no") if visible else "not asked"
+    facts["faster"] = said if visible and placed else "not asked"
+    if not attached:
+        verdict = "visible, not in the files" if visible else "not attached"
+    elif not visible:
+        verdict = "attached, not visible"
+    elif not placed:
+        verdict = "visible, not placed"
+    return Verified(verdict, facts)
 
 
 # ---------------------------------------------------------------------------------------------

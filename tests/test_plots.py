@@ -31,6 +31,11 @@ SAME = m("CPU again", 1.1, 1.0, 1.1, 1.0, 1.2, 1.1)
             "16 by 32: no difference; 512 by 32: 10",
         ),
         (lambda: plots.parts({"a": 0.001, "b": 0.003}, title="T"), "a 1 ms; b 3 ms"),
+        (
+            lambda: plots.losses({"a": [2, 1.5], "b": [2, 1]}, title="T", level=("chance", 4.11)),
+            "a from 2 to 1.5; b from 2 to 1. chance: 4.11",
+        ),
+        (lambda: plots.losses({"alone": [2.0]}, title="T", own=False), "alone from 2 to 2"),
     ],
 )
 def test_a_picture_is_a_png_with_a_sentence(picture, words):

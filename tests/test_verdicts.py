@@ -2,8 +2,9 @@
 
 import pytest
 
+from accel_helpers.runtime import describe
 from accel_helpers.timing import Measurement, compare
-from accel_helpers.verdicts import step_parts, where_it_pays
+from accel_helpers.verdicts import attached, same_loss, step_parts, verified, where_it_pays
 
 
 def about(level, name=""):
@@ -50,3 +51,82 @@ def test_step_parts(plain, grouped, products, verdict, parts):
     assert found.verdict == verdict and len(found.seconds) == parts
     assert sum(found.seconds.values()) == pytest.approx(plain)
     assert all(seconds > 0 for seconds in found.seconds.values())
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict", "said"),
+    [
+        ((False, False, False, None), "not attached", "no, not asked, not asked, not asked"),
+        # the CPU against itself says nothing about an accelerator that is not there
+        ((False, False, False, "faster"), "not attached", "no, not asked, not asked, not asked"),
+        ((False, True, True, "faster"), "visible, not in the files", "no, yes, yes, yes"),
+        ((True, False, False, None), "attached, not visible", "yes, no, not asked, not asked"),
+        ((True, True, False, "faster"), "visible, not placed", "yes, yes, no, not asked"),
+        ((True, True, True, None), "placed, not timed", "yes, yes, yes, not asked"),
+        ((True, True, True, "slower"), "placed, slower", "yes, yes, yes, no"),
+        (
+            (True, True, True, "no measurable difference"),
+            "placed, no difference",
+            "yes, yes, yes, cannot tell",
+        ),
+        ((True, True, True, "faster"), "all four", "yes, yes, yes, yes"),
+    ],
+)
+def test_verified_goes_down_the_four_facts_and_stops_at_the_first_no(facts, verdict, said):
+    attached, visible, placed, faster = facts
+    found = verified(attached=attached, visible=visible, placed=placed, faster=faster)
+    assert found.verdict == verdict
+    assert list(found.facts) == ["attached", "visible", "placed", "faster"]
+    assert ", ".join(found.facts.values()) == said
+
+
+def test_verified_refuses_what_is_no_verdict():
+    with pytest.raises(ValueError, match="no measurable difference.*got 'quicker'"):
+        verified(attached=True, visible=True, placed=True, faster="quicker")
+
+
+@pytest.mark.parametrize(
+    ("environ", "smi", "verdict"),
+    [
+        ({}, None, "nothing here"),
+        ({"COLAB_RELEASE_TAG": "r", "COLAB_TPU_1VM": ""}, None, "nothing in Colab"),
+        ({"COLAB_RELEASE_TAG": "r", "COLAB_TPU_1VM": "1"}, None, "a TPU that is not there"),
+        ({}, "Tesla T4, 15360, 550.54.15", "a GPU"),
+        ({"TPU_ACCELERATOR_TYPE": "v5e-1"}, "Tesla T4, 15360, 550.54.15", "a GPU"),
+        ({}, "Failed to initialize NVML", "a driver that does not answer"),
+    ],
+)
+def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
+    if smi:
+        (tmp_path / "dev").mkdir()
+        (tmp_path / "dev" / "nvidia0").touch()
+    found = describe(
+        environ=environ, root=tmp_path, run=lambda *_: smi or "", versions=lambda _: None
+    )
+    assert attached(found) == verdict
+
+
+@pytest.mark.parametrize(
+    ("losses", "verdict"),
+    [
+        ({"1": [2.0, 1.0], "2": [2.0, 1.0]}, "the same"),
+        ({"1": [2.0, 1.0], "2": [2.0, 1.00005]}, "the same"),
+        ({"1": [2.0, 1.0], "2": [2.0, 1.001]}, "not the same"),
+        ({"1": [2.0, 1.0], "2": [2.1, 1.0]}, "not the same"),
+        ({"1": [2.0, 1.0], "2": [2.0, 1.0], "4": [2.0, 0.9]}, "not the same"),
+        ({"1": [2.0, 1.0], "2": []}, "cannot tell"),
+        ({"1": [2.0, 1.0]}, "cannot tell"),
+        ({}, "cannot tell"),
+        ({"1": [2.0, 1.0], "2": [2.0]}, "cannot tell"),
+        ({"1": [2.0, 1.0], "2": [2.0, float("nan")]}, "cannot tell"),
+        ({"1": [2.0, 0.0], "2": [2.0, 0.0]}, "cannot tell"),
+    ],
+)
+def test_same_loss(losses, verdict):
+    assert same_loss(losses) == verdict
+
+
+def test_same_loss_keeps_to_the_tolerance_that_is_stated():
+    losses = {"1": [2.0, 1.0], "2": [2.0, 1.05]}
+    assert same_loss(losses, tolerance=0.1) == "the same"
+    assert same_loss(losses, tolerance=0.01) == "not the same"
