@@ -17,7 +17,9 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from accel_helpers import backend, probe, quiet, recipe, runtime
 from accel_helpers.decision import RESTART
 
-VIRTUAL_DEVICES = 8  # at least so many, so that strategies of several sizes fit into one kernel
+# At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
+# steps take half as long again on two cores, with four hardly more.
+VIRTUAL_DEVICES = 4
 
 IMPORT_SECONDS, START_SECONDS = 60.0, 120.0  # for a try in a child process
 

@@ -55,14 +55,15 @@ class Strategy:
         """Build, compile and fit a Keras model in this scope.
 
         Keras is loaded on `backend` if it is not loaded yet. On a CPU the framework is started
-        with eight virtual devices, so that scopes of several sizes fit into one kernel; that slows
-        the short steps of JAX, so time a model in a kernel without a scope. After the ``with``
-        block the process is as it was before, also after an error.
+        with four virtual devices (or `replicas`, if that is more), so that scopes of several sizes
+        fit into one kernel. After the ``with`` block the process is as it was before, also after
+        an error.
 
         With one accelerator the framework places the work itself; `backend.where` shows where it
         went. With several replicas on JAX, every batch must be a multiple of `replicas`, the last
         one too: if not, ``fit`` raises a ValueError (in newer versions IndivisibleError).
-        TensorFlow shares out any batch.
+        TensorFlow takes a last batch that is smaller, but then means the replicas' gradients
+        without weighing them, so a picture in it does not count like the others.
 
         Yields
         ------
