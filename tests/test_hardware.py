@@ -4,6 +4,7 @@ import importlib.resources
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -427,3 +428,11 @@ def test_a_row_prints_as_a_short_line():
     assert str(match("Tesla T4")) == "NVIDIA T4 (GPU, figures per card)"
     assert json.dumps(match("Tesla T4").to_dict())
     assert hardware.load() is load(), "read once"
+
+
+def test_the_readme_and_lesson_03_count_the_accelerators_right():
+    count = len({row.name for row in hardware.load() if row.kind != "CPU"})
+    root = Path(__file__).parents[1]
+    for path in ("README.md", "notebooks/03_time_a_keras_model.ipynb"):
+        text = (root / path).read_text("utf-8")
+        assert re.findall(r"published (?:peaks|limits) of (\d+) ", text) == [str(count)]
