@@ -197,6 +197,11 @@ def where(x) -> str:
     ----------
     x : object
         A tensor, a Keras variable or model (its first weight is asked), or a NumPy array.
+
+    Raises
+    ------
+    TypeError
+        If `x` is none of these.
     """
     found: dict[str, list] = {}
     _collect(x, found, set())
@@ -206,6 +211,11 @@ def where(x) -> str:
         return _jax_kind(next(iter(found["jax"][0].devices())))
     if found.get("torch"):
         return found["torch"][0].device.type.replace("cuda", "gpu")
+    if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
+        raise TypeError(
+            "where needs a tensor, a Keras variable or model, or a NumPy array; got "
+            f"{type(x).__name__}: {x!r:.60}."
+        )
     return "cpu"
 
 

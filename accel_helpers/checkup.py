@@ -152,6 +152,11 @@ def _packages(it: _Machine) -> Iterator[Finding]:
         yield it.finding("tensorflow-tpu-without-tpu", version=tpu_build, undo=undo)
     elif tpu_build and not fits(tpu_build, libtpu):
         yield it.finding("tensorflow-tpu-pins", version=tpu_build, libtpu=libtpu or "missing")
+    if it.kind == "TPU" and "jax" in there and not libtpu and not tpu_build:
+        instead = 'Run: python -m pip install "jax[tpu]"'
+        if it.here.place != "local":
+            instead = it.undo("")
+        yield it.finding("jax-without-libtpu", instead=instead)
     if it.kind != "GPU":
         return
     stock = it.versions("tensorflow")

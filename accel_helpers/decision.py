@@ -24,7 +24,7 @@ BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 ACCELERATOR_AT = {
     "colab": "For a GPU: Runtime → Change runtime type → T4 GPU.",
     "kaggle": "For one: the notebook's settings panel, Accelerator.",
-    "local": "This lesson runs here all the same; Google Colab lends GPUs and TPUs for free.",
+    "local": "The course runs here all the same; Google Colab can lend a GPU or a TPU.",
 }
 RESTART = {
     "colab": "Runtime → Restart session",

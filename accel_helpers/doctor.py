@@ -26,10 +26,7 @@ REPORT = (
     "`python -m accel_helpers describe`."
 )
 _FAILS = "If something fails all the same, give the error to ah.doctor.diagnose(error)."
-_QUIET_TEXT = (
-    "Nothing in it is a failure that the doctor knows. (Lines that every healthy run prints are "
-    "passed over.)"
-)
+_QUIET_TEXT = "(Lines that every healthy run prints are passed over.)"
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,8 @@ class Diagnosis:
     def _head(self) -> str:
         count = len(self.findings)
         if not count:
-            return f"The doctor looked at {self.examined} and found nothing known to be wrong."
+            nothing = "no failure that it knows" if self.examined == "the text" else "nothing wrong"
+            return f"The doctor looked at {self.examined} and found {nothing}."
         things = "one thing" if count == 1 else f"{count} things, the first to mend first"
         return f"The doctor looked at {self.examined} and found {things}."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass
 
 IMAGES = 60_000  # in MNIST's training set
@@ -32,7 +33,8 @@ class Images:
     note: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {len(self.x_train):,} training images. {self.note}"
+        said = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
+        return textwrap.fill(said, 92, break_on_hyphens=False)
 
 
 def load_images(

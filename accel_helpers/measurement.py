@@ -12,6 +12,7 @@ from accel_helpers.location import CONFIDENCE, locate
 
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
 SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
+VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
 
 
@@ -248,6 +249,10 @@ class Speedup:
         first, second, ratio = fast, slow, self.ratio
         if ratio < 1:
             first, second, ratio, low, high = slow, fast, 1 / ratio, 1 / high, 1 / low
+        if high > VAGUE * low:  # the ratio in its middle would promise more than is known
+            return (
+                f"{first} is faster than {second}: between {low:.2g} and {high:.2g} times as fast"
+            )
         return (
             f"{first} is {ratio:.3g} times as fast as {second} (interval {low:.3g} to {high:.3g})"
         )

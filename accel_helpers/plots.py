@@ -114,7 +114,7 @@ def measurements(
     *,
     title: str,
     reference: Sequence[Measurement] = (),
-    xlabel: str = "dot: one sample; black line: median; thick bar: 95 % interval",
+    xlabel: str = "dot: sample; line: median; bar: 95 % interval, wider if the machine drifted",
 ) -> Picture:
     """Measurements below each other: every sample a dot, the interval a bar.
 
@@ -330,9 +330,9 @@ def losses(
         if level:
             axes.axhline(level[1], color="#333333", lw=1.2, ls="--")
             axes.text(most, level[1] - 0.5 * room, level[0], ha="right", va="top", color="#333333")
-        step = max(1, most // 8)
-        axes.set(xlabel="epoch", ylabel="loss", xticks=range(1, most + 1, step))
-        axes.set_xlim(0.5, 1.36 * most + 0.2)
+        ticks = range(1, most + 1) if most <= 12 else range(5, most + 1, 5)
+        axes.set(xlabel="epoch", ylabel="loss", xticks=ticks)
+        axes.set_xlim(0.5, 1.24 * most + 0.2)
         axes.set_ylim(low - 1.6 * room, high + 1.2 * room)
         _title(figure, title)
         said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())

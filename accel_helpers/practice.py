@@ -90,6 +90,8 @@ class Device:
 
     def wait(self, job: float) -> float:
         """Come back when a job is done."""
+        if isinstance(job, bool) or not isinstance(job, (int, float)):
+            raise TypeError(f"wait() takes the job that run() gave; got {job!r:.40}")
         self._now = max(self._now, job)
         return job
 
@@ -193,7 +195,12 @@ def _why_compiling(value: float) -> tuple[str, str]:
             "The first run was still working when your clock started.",
             "Wait for the first run, too.",
         )
-    return _why_waiting(value) if value < 0.002 else _many(value, 0.0101)
+    if value < 0.002:
+        return _why_waiting(value)
+    message, hint = _many(value, 0.0101)
+    if value > 0.0101 and "together" not in message:
+        hint = "The first run still compiles inside your clock. Run once, and wait, before it."
+    return message, hint
 
 
 def _why_transfer(value: float) -> tuple[str, str]:

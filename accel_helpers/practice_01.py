@@ -167,7 +167,11 @@ def _steps(answer) -> Result:
         )
     missing = [letter for letter in "CBEAF" if letter not in letters]
     if missing:
-        return Result(False, f"{len(missing)} of 5 steps are missing.", _MISSING[missing[0]])
+        return Result(
+            False,
+            f"{len(missing)} of 5 steps {'is' if len(missing) == 1 else 'are'} missing.",
+            _MISSING[missing[0]],
+        )
     for (earlier, later), (message, hint) in _BEFORE.items():
         if letters.index(earlier) > letters.index(later):
             return Result(False, message, hint)

@@ -249,3 +249,62 @@ def _close(said, right) -> bool:
 
 
 GRADERS = {"04/batch": _batch, "04/all_reduce": _all_reduce}
+
+
+# --- what goes wrong, tried in processes of their own ------------------------------------------
+
+_RESOLVER = """
+import tensorflow as tf
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+print("-> The resolver succeeded.", flush=True)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+"""
+_FIT = """
+import sys
+import numpy as np
+import accel_helpers as ah
+{before}
+with {scope}:
+    model = ah.training.quickstart_model(steps_per_execution=int(sys.argv[2]))
+    x, y = np.zeros((240, 28, 28), "float32"), np.zeros(240, "int32")
+    model.fit(x, y, batch_size=int(sys.argv[1]), verbose=0)
+print("-> Training went through.")
+"""
+_DEVICES = """
+import tensorflow as tf
+(cpu,) = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
+names = [device.name for device in tf.config.list_logical_devices("CPU")]
+"""
+# nothing of an accelerator that may be there: these trials are about virtual replicas
+_ON_CPU = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TPU_SKIP_MDS_QUERY": "1"}
+
+
+def trials(backend: str) -> dict[str, tuple[str, tuple[str, ...], dict[str, str]]]:
+    """Give three things that go wrong with strategies, as code for `probe.run`.
+
+    Parameters
+    ----------
+    backend : str
+        What Keras runs on, "tensorflow" or "jax".
+
+    Returns
+    -------
+    dict
+        Name to code, its arguments and its variables.
+
+    Examples
+    --------
+    >>> list(trials("jax"))
+    ['1. looking for a TPU', '2. batches of 30', '3. four steps at a time']
+    """
+    picked = 'ah.strategy.pick(replicas=4, root="/nowhere").scope()'  # as if nothing were attached
+    divide = _FIT.format(before="", scope=picked)
+    own = _FIT.format(before=_DEVICES, scope="tf.distribute.MirroredStrategy(names).scope()")
+    here = {**_ON_CPU, "KERAS_BACKEND": backend}
+    tensorflow = {**_ON_CPU, "KERAS_BACKEND": "tensorflow"}
+    return {
+        "1. looking for a TPU": (_RESOLVER, (), tensorflow),
+        "2. batches of 30": (divide, ("30", "1"), here),
+        "3. four steps at a time": (own, ("40", "4"), tensorflow),
+    }

@@ -128,7 +128,8 @@ def tpu_recipe(
         "",
         "The first step that may fail is initialize_tpu_system: the resolver succeeds anywhere.",
         "If it fails, give the error to ah.doctor.diagnose(error).",
-        "Sources: " + " ".join(known["sources"]),
+        "Sources:",
+        *(f"  {source}" for source in known["sources"]),
     ]
     return Recipe(known["as_of"], "\n".join(lines))
 

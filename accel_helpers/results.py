@@ -213,7 +213,7 @@ def record(
     except OSError as error:
         return f"Not saved: {path.name} cannot be written here ({error.strerror})."
     count = len(measurements) + len(numbers)
-    return f"Saved on your result card, {path.name}: {count} results."
+    return f"Saved on your result card, {path.name}: {count} result{'s' if count != 1 else ''}."
 
 
 def reference_runs() -> tuple[Card, ...]:

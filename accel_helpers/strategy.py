@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -97,7 +98,8 @@ class Strategy:
             "cpu": "the CPU",
         }[self.kind]
         spoken = {"tensorflow": "TensorFlow", "jax": "JAX"}.get(self.backend, self.backend)
-        return f"Train on {where}, with Keras on {spoken}. {self.reason}"
+        text = f"Train on {where}, with Keras on {spoken}. {self.reason}"
+        return textwrap.fill(text, 92, break_long_words=False, break_on_hyphens=False)
 
     def to_dict(self) -> dict:
         """Give all of it as plain JSON types.

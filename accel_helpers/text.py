@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -95,7 +96,8 @@ class Text:
 
     def __str__(self) -> str:
         count, kinds = len(self.text), len(self.vocabulary)
-        return f"{self.name}: {count:,} characters, {kinds} different ones. {self.note}"
+        said = f"{self.name}: {count:,} characters, {kinds} different ones. {self.note}"
+        return textwrap.fill(said, 92, break_on_hyphens=False)
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from accel_helpers.measurement import Measurement
 
 PIXELS, CLASSES = 28 * 28, 10
 BATCH_SIZE, EPOCHS = 32, 5
+TURNS = 4  # in which the steps of a sweep are taken
 
 __all__ = [
     "IMAGES",
@@ -228,8 +229,12 @@ def time_steps(
     device: str = "cpu",
     steps: int = 24,
     progress: Callable[[str], None] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
+
+    The models of one batch size take turns, an epoch each, so that a machine that changes meanwhile
+    changes all of them alike.
 
     Parameters
     ----------
@@ -243,6 +248,8 @@ def time_steps(
         Samples of each; the first few steps are left out of them.
     progress : callable, optional
         Called with a line of text before each.
+    clock : callable, optional
+        Returns the time in seconds.
 
     Returns
     -------
@@ -251,25 +258,28 @@ def time_steps(
     """
     import numpy as np
 
-    found = {}
+    widths, found = tuple(widths), {}
     for batch_size in batch_sizes:
-        keep = np.arange(batch_size * (steps // 2 + 1)) % len(x)
+        keep = np.arange(batch_size * (steps // TURNS + 1)) % len(x)
         part_x, part_y = x[keep], y[keep]
-        for width in widths:
-            if progress:
-                progress(f"{device}: width {width}, batch size {batch_size}")
-            with backend.on(device):
-                model = quickstart_model(width=width)
-                timed = time_fit(
-                    model,
-                    part_x,
-                    part_y,
-                    batch_size=batch_size,
-                    epochs=3,
-                    by_step=True,
-                    name=f"{device}, width {width}, batch size {batch_size}",
-                )
-            found[width, batch_size] = timed.steps
+        with backend.on(device):
+            models = {width: quickstart_model(width=width) for width in widths}
+        watches = {width: _stopwatch(clock, by_step=True) for width in widths}
+        for turn in range(TURNS + 1):  # the first one also compiles, and is left out
+            for width in widths:
+                if progress:
+                    progress(f"{device}: batch size {batch_size}, width {width}, turn {turn}")
+                with backend.on(device):
+                    models[width].fit(
+                        part_x,
+                        part_y,
+                        batch_size=batch_size,
+                        verbose=0,
+                        callbacks=[watches[width]],
+                    )
+        for width, watch in watches.items():
+            name = f"{device}, width {width}, batch size {batch_size}"
+            found[width, batch_size] = Measurement.from_samples(watch.steps, name=name)
     return found
 
 

@@ -187,7 +187,7 @@ class Verified:
         "all four".
     facts : dict of str to str
         "attached", "visible", "placed" and "faster", each with "yes", "no", "cannot tell" or,
-        where an earlier fact is missing, "not asked".
+        where an earlier fact is missing, "not needed yet".
     """
 
     verdict: str
@@ -223,7 +223,7 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     'visible, not placed'
     """
     timed = {
-        None: ("not asked", "placed, not timed"),
+        None: ("not measured", "placed, not timed"),
         "faster": ("yes", "all four"),
         "slower": ("no", "placed, slower"),
         "no measurable difference": ("cannot tell", "placed, no difference"),
@@ -235,9 +235,9 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
         )
     said, verdict = timed[faster]
     facts = {"attached": "yes" if attached else "no"}
-    facts["visible"] = ("yes" if visible else "no") if attached or visible else "not asked"
-    facts["placed"] = ("yes" if placed else "no") if visible else "not asked"
-    facts["faster"] = said if visible and placed else "not asked"
+    facts["visible"] = ("yes" if visible else "no") if attached or visible else "not needed yet"
+    facts["placed"] = ("yes" if placed else "no") if visible else "not needed yet"
+    facts["faster"] = said if visible and placed else "not needed yet"
     if not attached:
         verdict = "visible, not in the files" if visible else "not attached"
     elif not visible:

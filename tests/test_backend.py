@@ -65,6 +65,10 @@ import keras, numpy as np
 out = {"backend": keras.backend.backend(), "devices": ah.backend.devices()}
 with ah.backend.on("cpu"):
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+try:
+    ah.backend.where("x")
+except TypeError as error:
+    out["no array"] = str(error)
 out["where"] = [ah.backend.where(v) for v in (model, model.weights[0], np.zeros(2))]
 double = ah.backend.jit(lambda v: keras.ops.add(v, v))
 x = keras.ops.convert_to_tensor(np.ones(3, "float32"))
@@ -85,6 +89,7 @@ def test_the_real_frameworks(name):
     assert done.returncode == 0, done.stderr
     out = json.loads(done.stdout)
     assert out["backend"] == name and out["devices"] == ["cpu"]
+    assert "got str: 'x'" in out["no array"]
     assert out["where"] == ["cpu", "cpu", "cpu"] and out["sum"] == 6.0
     assert out["error"].endswith("got 'gpu'.")
     assert "restart" in out["again"]

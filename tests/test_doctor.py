@@ -64,7 +64,7 @@ def test_what_is_not_known_is_said_with_what_to_report():
     told = doctor.diagnose("ValueError: shapes (3,4) and (5,6) not aligned")
     assert told.findings == () and told.to_dict() == {"findings": []}
     text = str(told)
-    assert "nothing known" in text and "report it" in text and "describe" in text
+    assert "no failure that it knows" in text and "report it" in text and "describe" in text
     assert "The text is empty" in str(doctor.diagnose(" \n"))
 
 

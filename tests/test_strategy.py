@@ -135,7 +135,7 @@ def test_virtual_replicas_say_that_they_are_not_fast(on):
     [
         ("colab cpu", "Runtime → Change runtime type → T4 GPU"),
         ("kaggle cpu", "settings panel"),
-        ("laptop, nothing", "Google Colab lends GPUs"),
+        ("laptop, nothing", "Google Colab can lend a GPU"),
         ("colab, claimed tpu", "Disconnect and delete runtime"),
     ],
 )

@@ -73,6 +73,10 @@ def test_there_are_enough_healthy_logs():
 
 # What users of other versions, frameworks and shells see.
 OTHER_WORDINGS = {
+    "gpu-no-driver": [
+        "failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)\n"
+        "SystemError: GPU device not found",
+    ],
     "tpu-no-tensorflow": [
         "ModuleNotFoundError: No module named 'tensorflow'",
         "ImportError: No module named \"tensorflow\"",
@@ -203,8 +207,6 @@ OTHER_WORDINGS = {
         "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an "
         "NVIDIA GPU and installed a driver",
         "RuntimeError: No CUDA GPUs are available",
-        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
-        "that the latest NVIDIA driver is installed and running.",
         "ERROR:numba.cuda.cudadrv.driver:Call to cuInit results in CUDA_ERROR_NO_DEVICE",
     ],
     "cudnn-too-old": [
@@ -261,8 +263,20 @@ OTHER_WORDINGS = {
     "numpy-replaced": [
         "ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 "
         "from C header, got 88 from PyObject",
-        "A module that was compiled using NumPy 1.x cannot be run in NumPy 2.0.2 as it may crash.",
         "ImportError: numpy.core.multiarray failed to import",
+    ],
+    "numpy-package-too-old": [
+        "A module that was compiled using NumPy 1.x cannot be run in NumPy 2.0.2 as it may crash.",
+    ],
+    "gpu-driver-silent": [
+        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
+        "that the latest NVIDIA driver is installed and running.",
+        "Failed to initialize NVML: Driver/library version mismatch",
+    ],
+    "device-not-visible": [
+        "RuntimeError: Unknown backend: 'gpu' requested, but no platforms that are instances of "
+        "gpu are present. Platforms present are: cpu",
+        "InvalidArgumentError: Could not satisfy device specification '/device:GPU:7'",
     ],
     "tf1-code": [
         "AttributeError: module 'tensorflow' has no attribute 'Session'",

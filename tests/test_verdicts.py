@@ -56,13 +56,25 @@ def test_step_parts(plain, grouped, products, verdict, parts):
 @pytest.mark.parametrize(
     ("facts", "verdict", "said"),
     [
-        ((False, False, False, None), "not attached", "no, not asked, not asked, not asked"),
+        (
+            (False, False, False, None),
+            "not attached",
+            "no, not needed yet, not needed yet, not needed yet",
+        ),
         # the CPU against itself says nothing about an accelerator that is not there
-        ((False, False, False, "faster"), "not attached", "no, not asked, not asked, not asked"),
+        (
+            (False, False, False, "faster"),
+            "not attached",
+            "no, not needed yet, not needed yet, not needed yet",
+        ),
         ((False, True, True, "faster"), "visible, not in the files", "no, yes, yes, yes"),
-        ((True, False, False, None), "attached, not visible", "yes, no, not asked, not asked"),
-        ((True, True, False, "faster"), "visible, not placed", "yes, yes, no, not asked"),
-        ((True, True, True, None), "placed, not timed", "yes, yes, yes, not asked"),
+        (
+            (True, False, False, None),
+            "attached, not visible",
+            "yes, no, not needed yet, not needed yet",
+        ),
+        ((True, True, False, "faster"), "visible, not placed", "yes, yes, no, not needed yet"),
+        ((True, True, True, None), "placed, not timed", "yes, yes, yes, not measured"),
         ((True, True, True, "slower"), "placed, slower", "yes, yes, yes, no"),
         (
             (True, True, True, "no measurable difference"),

@@ -181,7 +181,7 @@ def test_every_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_
 def test_only_one_of_the_three_lines_is_a_fault_to_the_doctor():
     (cell,) = [cell for cell in all_cells() if "ah.doctor.diagnose(line)" in cell.source]
     printed = cell.outputs[0].text.splitlines()
-    quiet = [line[0] for line in printed if line.endswith("no failure that the doctor knows")]
+    quiet = [line[0] for line in printed if line.endswith("no failure that it knows")]
     assert quiet == ["A", "C"] and "What came out: B." in printed[3]
 
 
