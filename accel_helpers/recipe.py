@@ -117,7 +117,7 @@ def tpu_recipe(
         *_numbered(_steps(python, here, stock, pair, known["runtime_version"])),
         "",
         "   import os, libtpu",
-        *(f'   os.environ["{name}"] = "{value}"' for name, value in settings.items()),
+        *(line for setting in settings.items() for line in _assignment(*setting)),
         '   os.environ["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = libtpu.get_library_path()',
         "   import tensorflow as tf",
         '   resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")',
@@ -156,6 +156,17 @@ def _steps(python, here, stock, pair, runtime_version):
         )
         yield "Runtime → Restart session"
     yield "Before anything else, in one cell:"
+
+
+def _assignment(name: str, value: str):
+    first, *more = value.split(" ")
+    if not more:
+        yield f'   os.environ["{name}"] = "{value}"'
+        return
+    yield f'   os.environ["{name}"] = ('
+    yield f'       "{first}"'
+    yield from (f'       " {part}"' for part in more)
+    yield "   )"
 
 
 def _numbered(steps):
