@@ -322,8 +322,8 @@ def _check_device(device) -> None:
     here = devices()
     if device not in here:
         raise ValueError(
-            f"device must be one of those attached here, {', '.join(map(repr, here))}; "
-            f"got {device!r}."
+            "device must be one of those that the framework lists here, "
+            f"{', '.join(map(repr, here))}; got {device!r}."
         )
 
 

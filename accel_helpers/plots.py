@@ -114,7 +114,7 @@ def measurements(
     *,
     title: str,
     reference: Sequence[Measurement] = (),
-    xlabel: str = "dot: sample; line: median; bar: 95 % interval, wider if the machine drifted",
+    xlabel: str = "dot: sample; line: median; bar: 95 % interval",
 ) -> Picture:
     """Measurements below each other: every sample a dot, the interval a bar.
 

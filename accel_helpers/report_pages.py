@@ -278,6 +278,8 @@ _LESSON = """{% extends 'lab/index.html.j2' %}
 .highlight .c, .highlight .c1, .highlight .cm { color: #2d6363 !important; }
 .highlight .o, .highlight .ow { color: #7b14c0 !important; }
 .jp-RenderedHTMLCommon a { text-decoration: underline !important; }
+.jp-RenderedMarkdown pre { background: #f5f5f5 !important; margin: 0 0 1rem !important;
+ padding: .5rem !important; }
 .jp-RenderedHTMLCommon summary { padding: .25rem 0; }
 .plot, .jp-RenderedMarkdown img { max-width: 100%; height: auto; }
 .report-note { margin: 1rem; font: 1rem/1.5 system-ui, sans-serif; }

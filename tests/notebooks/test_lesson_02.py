@@ -158,7 +158,8 @@ def test_the_lesson_shows_the_case_that_is_graded(number):
 
 def test_the_lesson_shows_the_lines_and_the_cures_that_are_graded():
     for line in MATERIAL["line"]:
-        assert f"* **{line['letter']}** `{line['text']}`" in prose()
+        start, end = re.escape(f"* **{line['letter']}** ("), re.escape(f") `{line['text']}`")
+        assert re.search(start + "[a-zA-Z, ]+" + end, prose()), "with what was asked for"
     for letter, cure in MATERIAL["cures"].items():
         assert f"* **{letter}** {cure['text']}" in prose()
 
