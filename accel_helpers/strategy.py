@@ -81,9 +81,12 @@ class Strategy:
 
         Examples
         --------
-        >>> with pick(replicas=2).scope() as picked:  # doctest: +SKIP
-        ...     model = build_and_compile()
-        ...     model.fit(images, labels)
+        >>> with pick().scope():
+        ...     import keras
+        ...
+        ...     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+        >>> model.count_params()
+        8
         """
         with scopes.open_scope(self.kind, self.backend, self.replicas, self.place):
             yield self
