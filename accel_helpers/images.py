@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import textwrap
 from dataclasses import dataclass
+
+from accel_helpers import probe
 
 IMAGES = 60_000  # in MNIST's training set
 
@@ -87,6 +87,34 @@ def load_images(
     return Images(x[keep], y[keep], x_test, y_test, name, note)
 
 
+def fetch(code: str, time_limit: float) -> tuple[str, str]:
+    """Run code that downloads something, in a child process that can be ended.
+
+    Parameters
+    ----------
+    code : str
+        Python code; Keras may be imported in it.
+    time_limit : float
+        Seconds.
+
+    Returns
+    -------
+    tuple of str
+        The last line that it printed, and why nothing came; one of the two is empty.
+
+    Examples
+    --------
+    >>> fetch("print('there')", 30)
+    ('there', '')
+    """
+    ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"})  # starts first
+    if ended.kind == "too slow":
+        return "", f"no answer within {time_limit:g} s."
+    if ended.kind == "crashed":
+        return "", "the download failed."
+    return ended.output.rstrip().rpartition("\n")[2], ""
+
+
 # ---------------------------------------------------------------------------------------------
 
 
@@ -97,16 +125,9 @@ def _mnist(time_limit: float):
     answer, and a child can be ended, while a thread would go on beside the lesson's measurements.
     It is asked even where the file is there, since an ended download leaves half of one.
     """
-    child = [sys.executable, "-c", "import keras; keras.datasets.mnist.load_data()"]
-    environ = {**os.environ, "KERAS_BACKEND": "numpy"}  # the quickest to start
-    try:
-        done = subprocess.run(child, env=environ, capture_output=True, timeout=time_limit)
-    except subprocess.TimeoutExpired:
-        return None, f"no answer within {time_limit:g} s."
-    except OSError as error:
-        return None, f"no download could be started ({error.strerror})."
-    if done.returncode != 0:
-        return None, "the download failed."
+    _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
+    if why:
+        return None, why
     import keras
 
     return keras.datasets.mnist.load_data(), ""  # whole by now, so nothing is fetched here

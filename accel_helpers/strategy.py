@@ -160,7 +160,8 @@ def pick(
 
     Examples
     --------
-    >>> picked = pick(replicas=4, environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get)
+    >>> bare = {"environ": {}, "root": "/nowhere", "loaded": {}}
+    >>> picked = pick(replicas=4, versions={"jax": "0.7.2"}.get, **bare)
     >>> picked.kind, picked.backend, picked.replicas
     ('virtual replicas', 'jax', 4)
     """

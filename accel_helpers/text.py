@@ -14,12 +14,12 @@ TensorFlow's own tutorial (https://www.tensorflow.org/text/tutorials/text_genera
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+
+from accel_helpers.images import fetch
 
 URL = "https://storage.googleapis.com/download.tensorflow.org/data/shakespeare.txt"
 BEGINS = "First Citizen:"  # what the fetched file starts with
@@ -313,21 +313,13 @@ def _plays(time_limit: float):
     ended. What an earlier download left half done is recognised and not used.
     """
     code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
-    environ = {**os.environ, "KERAS_BACKEND": "numpy"}  # the quickest to start
+    path, why = fetch(code, time_limit)
+    if why:
+        return None, why
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environ, capture_output=True, timeout=time_limit
-        )
-    except subprocess.TimeoutExpired:
-        return None, f"no answer within {time_limit:g} s."
-    except OSError as error:
-        return None, f"no download could be started ({error.strerror})."
-    if done.returncode != 0:
-        return None, "the download failed."
-    try:
-        with open(done.stdout.decode().splitlines()[-1], encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             text = file.read()
-    except (OSError, UnicodeDecodeError, IndexError):
+    except (OSError, UnicodeDecodeError):
         return None, "the file could not be read."
     if not text.startswith(BEGINS) or len(text) < 100_000:
         return None, "what came is not the file; delete shakespeare.txt in Keras's datasets folder."
