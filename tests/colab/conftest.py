@@ -1,6 +1,36 @@
-"""The replicas compare outputs as the notebook tools do, which lie in another folder."""
+"""Sessions on the replicas, whose outputs are compared as the notebook tools do."""
 
+import socket
 import sys
+import time
 from pathlib import Path
 
+import pytest
+import replica
+from session import Colab, required
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "notebooks"))
+
+
+@pytest.fixture(scope="session")
+def closed_port():
+    """Keep a port on which nothing listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+@pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
+def colab(request, tmp_path, closed_port):
+    """Start a session on a replica of one of Colab's runtimes, without the course's library."""
+    began = time.monotonic()
+    try:
+        python = replica.make(request.param)
+    except replica.NoReplica as reason:
+        required(str(reason))
+    home = tmp_path / "home"
+    home.mkdir()
+    session = Colab(request.param, python, home, closed_port)
+    session.forget_the_library()
+    print(f"the replica was ready after {time.monotonic() - began:.1f} s")
+    return session

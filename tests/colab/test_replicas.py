@@ -2,9 +2,7 @@
 
 import copy
 import json
-import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -15,17 +13,10 @@ import build  # of tests/notebooks: what is compared, and how, is settled there
 import nbformat
 import pytest
 import replica
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
+import session
 from nbclient.exceptions import CellExecutionError
 
 LESSONS = sorted((replica.ROOT / "notebooks").glob("*.ipynb"))
-OURS = "accel-helpers"
-LIST = """
-import importlib.metadata, json
-print(json.dumps({d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}))
-"""
 # Runs behind the lesson, in its kernel.
 LAST_CELL = """
 import json as _json, sys as _sys
@@ -36,11 +27,6 @@ print(_json.dumps({
     "tensorflow": "tensorflow" in _sys.modules,
 }))
 """
-
-
-def required(reason):
-    """Skip a test that cannot run here; fail it where everything must run."""
-    (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
 
 
 @pytest.fixture(scope="session")
@@ -55,93 +41,6 @@ def wheel(tmp_path_factory):
     subprocess.run([*pip, "--wheel-dir", str(out), str(source)], check=True)
     (path,) = out.glob("*.whl")
     return path
-
-
-@pytest.fixture(scope="session")
-def closed_port():
-    """Keep a port on which nothing listens."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield held.getsockname()[1]
-
-
-class Colab:
-    """A session on a replica: its Python, an empty home, Colab's variables, no network."""
-
-    def __init__(self, runtime, python, home, closed_port):
-        self.runtime, self.python = runtime, python
-        dropped = ("ACCEL_", "COLAB_", "JAX_", "JPY_", "KERAS_", "PIP_", "PYTEST_", "PYTHON",
-                   "TF_", "TPU_", "VERTEX_", "VIRTUAL_", "XLA_")  # fmt: skip
-        refusing = f"http://127.0.0.1:{closed_port}"
-        self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)},
-            **runtime.variables,
-            "HOME": str(home),
-            "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
-            "http_proxy": refusing,
-            "https_proxy": refusing,
-            "no_proxy": "127.0.0.1,localhost",
-            "ACCEL_FAST": "1",
-            "ACCEL_DATA": "bundled",
-        }
-
-    def packages(self):
-        """List what is installed, and the version of each."""
-        said = subprocess.run(
-            [str(self.python), "-c", LIST],
-            cwd=self.environment["HOME"],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return json.loads(said.stdout)
-
-    def forget_the_library(self):
-        """Uninstall the course's library; the other packages are kept for the next lesson."""
-        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "uninstall", "--yes"]
-        subprocess.run([*pip, OURS], env=self.environment, capture_output=True, check=True)
-
-    def run(self, notebook, folder):
-        """Run all cells of a notebook in a fresh kernel."""
-        # The switch keeps the debugger from warning.
-        argv = [str(self.python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
-        argv += ["-f", "{connection_file}"]
-
-        class Only(KernelSpecManager):
-            def get_kernel_spec(self, kernel_name):
-                return KernelSpec(argv=argv, display_name="Python 3", language="python")
-
-        class Manager(AsyncKernelManager):
-            def _kernel_spec_manager_default(self):
-                return Only()
-
-        NotebookClient(
-            notebook,
-            timeout=200,
-            kernel_name="python3",
-            kernel_manager_class=Manager,
-            record_timing=False,
-            coalesce_streams=True,
-            skip_cells_with_tag="nbval-skip",
-            resources={"metadata": {"path": str(folder)}},
-        ).execute(env=self.environment)
-
-
-@pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
-def colab(request, tmp_path, closed_port):
-    """Start a session on a replica of one of Colab's runtimes, without the course's library."""
-    began = time.monotonic()
-    try:
-        python = replica.make(request.param)
-    except replica.NoReplica as reason:
-        required(str(reason))
-    home = tmp_path / "home"
-    home.mkdir()
-    session = Colab(request.param, python, home, closed_port)
-    session.forget_the_library()
-    print(f"the replica was ready after {time.monotonic() - began:.1f} s")
-    return session
 
 
 def differences(stored, ran):
@@ -192,7 +91,7 @@ def test_a_lesson_runs_as_a_lone_file(colab, path, wheel, tmp_path):
     ran = copy.deepcopy(stored)
     ran.cells.append(nbformat.v4.new_code_cell(LAST_CELL))
     before, began = colab.packages(), time.monotonic()
-    assert OURS not in before and len(before) > 40
+    assert session.OURS not in before and len(before) > 40
     try:
         colab.run(ran, folder)
     except CellExecutionError as error:
@@ -201,7 +100,7 @@ def test_a_lesson_runs_as_a_lone_file(colab, path, wheel, tmp_path):
     last = json.loads(ran.cells.pop().outputs[0].text)
 
     after = colab.packages()
-    installed = after.pop(OURS, None)
+    installed = after.pop(session.OURS, None)
     if after != before:
         replica.spoil(colab.runtime)
     assert installed, "the setup cell installed the wheel"
@@ -241,7 +140,7 @@ def maker(tmp_path):
     try:
         make()
     except replica.NoReplica as reason:
-        required(str(reason))
+        session.required(str(reason))
     return make
 
 

@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 import replica
-from test_replicas import closed_port, colab  # noqa: F401  the fixtures
 
 SCRIPT = replica.ROOT / "tests" / "train_in_scopes.py"
 SAME_LOSS = 1e-5  # relative: gradients are added up in another order, in float32
@@ -14,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first one make
 
 
 @pytest.fixture
-def train(colab):  # noqa: F811
+def train(colab):
     """Run the script of `train_in_scopes.py` on a replica, with this working tree's library."""
 
     def run(*arguments):
