@@ -43,6 +43,20 @@ def format_range(low: float, high: float) -> str:
     return f"{_digits(low / low_scale)} {low_unit} to {_digits(high / scale)} {unit}"
 
 
+def format_bytes(count: float) -> str:
+    """A number of bytes with three digits and the unit that suits it.
+
+    Examples
+    --------
+    >>> [format_bytes(count) for count in (512, 3_156_000, 25e9)]
+    ['512 B', '3.16 MB', '25 GB']
+    """
+    for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= 0.9995 * scale:
+            return f"{_digits(count / scale)} {unit}"
+    return f"{count:.0f} B"
+
+
 def _unit(seconds: float) -> tuple[float, str]:
     for scale, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
         if seconds < 999.5 * scale:

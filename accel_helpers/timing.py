@@ -107,6 +107,7 @@ def compare(
     min_time: float = 1.0,
     max_time: float = 120.0,
     names: tuple[str, str] = ("", ""),
+    in_turns: bool = False,
 ) -> Speedup:
     """Compare two functions, or two measurements, and say whether they differ at all.
 
@@ -124,6 +125,9 @@ def compare(
         As in `benchmark`, for functions.
     names : tuple of str, optional
         What the two are called.
+    in_turns : bool, optional
+        Say so of two measurements whose samples were taken in turns, the first of one beside the
+        first of the other and so on: they are then compared pair by pair, as functions are.
 
     Returns
     -------
@@ -133,7 +137,8 @@ def compare(
     Raises
     ------
     TypeError, ValueError
-        If the two are not of a kind, or an argument is not as in `benchmark`.
+        If the two are not of a kind, an argument is not as in `benchmark`, or measurements said
+        to be taken in turns have different numbers of samples.
 
     Examples
     --------
@@ -146,7 +151,8 @@ def compare(
     C is 10.5 times as fast as A (interval 8.42 to 12)
     """
     if isinstance(slow, Measurement) and isinstance(fast, Measurement):
-        return _compare_measured(_named(slow, names[0]), _named(fast, names[1]))
+        slow, fast = _named(slow, names[0]), _named(fast, names[1])
+        return _compare_pairs(slow, fast) if in_turns else _compare_measured(slow, fast)
     if isinstance(slow, Measurement) or isinstance(fast, Measurement):
         raise TypeError(
             "compare needs two functions or two measurements; got one of each. Measure the "
@@ -173,11 +179,7 @@ def compare(
         )
         for samples, runner, name in zip(taken, runners, names, strict=True)
     ]
-    ratios = [math.log(a) - math.log(b) for a, b in zip(*taken, strict=True)]
-    if len(ratios) < FEW_SAMPLES:
-        return _speedup(*measured, ratios[0], (min(ratios), max(ratios)), too_few=True)
-    place = locate(ratios, confidence=SURE)
-    return _speedup(*measured, place.centre, place.interval)
+    return _compare_pairs(*measured)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -237,6 +239,21 @@ class _Runner:
         if block is None:
             block = self._block()
         return max(block / self.calls, 1e-12)  # a coarse clock may say zero
+
+
+def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
+    if len(slow.samples) != len(fast.samples):
+        raise ValueError(
+            "measurements taken in turns have equally many samples; got "
+            f"{len(slow.samples)} of {slow.name or 'the first'} and "
+            f"{len(fast.samples)} of {fast.name or 'the second'}."
+        )
+    pairs = zip(slow.samples, fast.samples, strict=True)
+    ratios = [math.log(a) - math.log(b) for a, b in pairs]
+    if len(ratios) < FEW_SAMPLES:
+        return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), too_few=True)
+    place = locate(ratios, confidence=SURE)
+    return _speedup(slow, fast, place.centre, place.interval)
 
 
 def _compare_measured(slow: Measurement, fast: Measurement) -> Speedup:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from accel_helpers import backend
 from accel_helpers.images import IMAGES, Images, load_images
 from accel_helpers.measurement import Measurement
+from accel_helpers.resident import fit_resident
 
 PIXELS, CLASSES = 28 * 28, 10
 BATCH_SIZE, EPOCHS = 32, 5
@@ -27,6 +28,7 @@ __all__ = [
     "Images",
     "arithmetic",
     "fast",
+    "fit_resident",
     "load_images",
     "quickstart_model",
     "step_flops",

@@ -364,3 +364,21 @@ def test_bad_input_is_named(call, error, words):
 )
 def test_times_are_printed_with_a_unit(seconds, text):
     assert timing.format_seconds(seconds) == text
+
+
+def test_measurements_taken_in_turns_are_compared_pair_by_pair():
+    """A machine that slows down by a quarter hides a tenth, and turns show it all the same."""
+    drift = [1 + 0.02 * i for i in range(12)]
+    noise = [1 + 0.004 * ((5 * i) % 7 - 3) for i in range(12)]
+    slow = Measurement.from_samples([0.11 * a * b for a, b in zip(drift, noise, strict=True)])
+    fast = Measurement.from_samples([0.10 * a for a in drift])
+    assert not compare(slow, fast).conclusive
+    found = compare(slow, fast, in_turns=True, names=("A", "B"))
+    assert found.ratio == pytest.approx(1.1, rel=0.01)
+    assert found.interval[0] < 1.1 < found.interval[1] and "B is 1.1 times" in str(found)
+    same = compare(slow, slow, in_turns=True)
+    assert same.ratio is None and not same.conclusive
+    few = Measurement.from_samples([1.0, 1.1])
+    assert "too few" in compare(few, few, in_turns=True).reason
+    with pytest.raises(ValueError, match="equally many samples; got 12 of A and 2 of the second"):
+        compare(slow, few, in_turns=True, names=("A", ""))
