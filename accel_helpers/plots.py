@@ -7,53 +7,35 @@ colour carries meaning alone. Each function returns a `Picture` with a sentence 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from accel_helpers._format import format_seconds
 from accel_helpers.measurement import Measurement, Speedup
+from accel_helpers.picture import (
+    GREYS,
+    OWN,
+    PARTS,
+    REFERENCE,
+    SECOND,
+    Picture,
+    _figure,
+    _picture,
+    _short,
+    _title,
+)
+from accel_helpers.plots_depth import climb, roofline, series
 
-OWN, REFERENCE, SECOND, THIRD = "#0072B2", "#8C8C8C", "#D55E00", "#E69F00"
-PARTS, GREYS = (OWN, THIRD, SECOND), ("#595959", REFERENCE, "#BFBFBF")
-STYLE = {
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#555555",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#E4E4E4",
-    "xtick.color": "#333333",
-    "ytick.color": "#333333",
-    "figure.facecolor": "white",
-}
-DPI = 160
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture with the sentence that says what it shows.
-
-    Attributes
-    ----------
-    png : bytes
-    alt : str
-        What a reader learns who cannot see it.
-    """
-
-    png: bytes = field(repr=False)
-    alt: str
-
-    def __str__(self) -> str:
-        return self.alt
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        width = int.from_bytes(self.png[16:20], "big") * 100 // DPI  # as a PNG's header has it
-        return (
-            {"image/png": self.png, "text/plain": self.alt},
-            {"image/png": {"width": width, "alt": self.alt}},
-        )
+__all__ = [
+    "Picture",
+    "climb",
+    "epochs",
+    "heatmap",
+    "losses",
+    "measurements",
+    "parts",
+    "roofline",
+    "series",
+]
 
 
 def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool = True) -> Picture:
@@ -338,43 +320,3 @@ def losses(
         said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())
         beside = f" {level[0]}: {level[1]:.3g}." if level else ""
         return _picture(figure, f"Line plot of the loss per epoch. {title}: {said}.{beside}")
-
-
-# ---------------------------------------------------------------------------------------------
-
-
-class _figure:
-    """A figure of its own, in the course's style, without pyplot's global state."""
-
-    def __init__(self, width: float, height: float):
-        self.size = (width, height)
-
-    def __enter__(self):
-        import matplotlib
-        from matplotlib.figure import Figure
-
-        self.style = matplotlib.rc_context(STYLE)
-        self.style.__enter__()
-        figure = Figure(figsize=self.size, layout="constrained")
-        return figure, figure.add_subplot()
-
-    def __exit__(self, *error):
-        return self.style.__exit__(*error)
-
-
-def _title(figure, title: str, note: str = "") -> None:
-    """A title over the whole width, since an axes' own title ends where the axes end."""
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12.5, fontweight="bold")
-    if note:
-        line = 1 - 0.31 / figure.get_figheight()
-        figure.text(0.01, line, note, fontsize=9.5, va="top")
-
-
-def _short(ratio: float) -> str:
-    return f"{ratio:.2g}" if ratio < 100 else f"{ratio:.0f}"
-
-
-def _picture(figure, alt: str) -> Picture:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
-    return Picture(file.getvalue(), alt)
