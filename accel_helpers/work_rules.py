@@ -1,0 +1,259 @@
+"""What one use of a Keras layer computes: a rule for every kind, for `work.count_step`.
+
+A rule gets the layer, the shapes that it is given and the shape that it makes, and returns
+`Parts`. To let the count know another layer, write a rule and name it in `RULES`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import prod
+
+# Operations for each element, forward and backward, from the formulas; the exponential, the
+# hyperbolic tangent and the error function themselves are not counted
+ACTIVATIONS = {
+    "linear": (0, 0),
+    "relu": (1, 2),
+    "relu6": (2, 4),
+    "leaky_relu": (3, 3),
+    "elu": (3, 4),
+    "sigmoid": (3, 3),
+    "tanh": (0, 4),
+    "silu": (4, 5),
+    "gelu": (4, 8),
+    "exponential": (0, 1),
+    "softmax": (4, 4),
+    "log_softmax": (4, 3),
+}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What one use of a layer computes, in operations and in elements.
+
+    `first`: products of the input and weights. `later`: products of something made in the layer
+    and weights. `inner`: products of two things made in the layer. `forward`, `backward`:
+    elementwise. `sums`: additions that only the weights' gradient needs. `inside`: elements of
+    arrays that are made and used in the layer. `read`: weights read in a pass, all if None.
+    `passes`: the gradient is handed on as it is.
+    """
+
+    first: int = 0
+    later: int = 0
+    inner: int = 0
+    forward: int = 0
+    backward: int = 0
+    sums: int = 0
+    inside: int = 0
+    read: int | None = None
+    passes: bool = False
+
+
+def _each(forward: int, backward: int):
+    """Some operations for each element of the output."""
+    return lambda layer, ins, out: Parts(forward=forward * prod(out), backward=backward * prod(out))
+
+
+def _view(layer, ins, out):
+    return Parts(read=0, passes=True)
+
+
+def _merge(forward: int, backward: int):
+    """An operation between the inputs, and some for each input on the way back."""
+
+    def count(layer, ins, out):
+        n, size = len(ins), prod(out)
+        return Parts(
+            forward=forward * max(n - 1, 1) * size,
+            backward=backward * n * size,
+            passes=not backward,
+        )
+
+    return count
+
+
+def _dropout(layer, ins, out):
+    return _each(2, 1)(layer, ins, out) if layer.rate else _view(layer, ins, out)
+
+
+def _dense(layer, ins, out):
+    bias = prod(out) if layer.use_bias else 0
+    return Parts(first=2 * prod(ins[0]) * out[-1], forward=bias, sums=bias)
+
+
+def _embedding(layer, ins, out):
+    return Parts(read=prod(out), sums=prod(out))
+
+
+def _convolution(layer, ins, out):
+    space, channels = _split(layer, ins[0])
+    settings = zip(space, layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
+    met = prod(_met(*setting, layer.padding) for setting in settings)
+    depthwise = hasattr(layer, "depth_multiplier")
+    groups = channels if depthwise else layer.groups
+    bias = prod(out) if layer.use_bias else 0
+    made = _split(layer, out)[1]
+    return Parts(first=2 * ins[0][0] * met * (channels // groups) * made, forward=bias, sums=bias)
+
+
+def _met(size, kernel, stride, dilation, padding):
+    """How often a filter of one dimension meets an element, and not padding."""
+    reach, before = (kernel - 1) * dilation, 0
+    if padding == "causal":  # Keras writes the zeros in front itself, and they are multiplied
+        size, padding = size + reach, "valid"
+    if padding == "valid":
+        outputs = (size - reach - 1) // stride + 1
+    else:
+        outputs = -(-size // stride)
+        before = max((outputs - 1) * stride + reach + 1 - size, 0) // 2
+    places = (o * stride + k * dilation - before for o in range(outputs) for k in range(kernel))
+    return sum(0 <= place < size for place in places)
+
+
+def _pool(layer, ins, out):
+    work = prod(out) * prod(layer.pool_size)
+    return Parts(forward=work, backward=work)
+
+
+def _pool_all(backward: int):
+    """Some operations for each input on the way back; a mean hands on one number to all."""
+
+    def count(layer, ins, out):
+        return Parts(forward=prod(ins[0]), backward=backward * prod(ins[0]) or prod(out))
+
+    return count
+
+
+def _normalise(layer, ins, out):
+    """The operations in the order of Keras's source, which sums up for the mean twice."""
+    size, over_batch = prod(out), type(layer).__name__ == "BatchNormalization"
+    if over_batch and not layer.trainable:
+        return Parts(forward=2 * size, backward=size)
+    if over_batch:
+        return Parts(forward=7 * size, backward=9 * size, sums=2 * size)
+    return Parts(forward=10 * size, backward=14 * size, sums=3 * size)
+
+
+def _recurrent(gates: int, biases: int, forward: int, backward: int):
+    """A loop over time: for each unit and step so many gates and elementwise operations."""
+
+    def count(layer, ins, out):
+        batch, steps, inputs = ins[0]
+        size = batch * steps * layer.units
+        weights = sum(prod(weight.shape) for weight in layer.weights)
+        added = biases * size if layer.use_bias else 0
+        if type(layer).__name__ == "GRU" and not layer.reset_after:
+            added //= 2
+        return Parts(
+            first=2 * size * inputs * gates,
+            later=2 * size * layer.units * gates,
+            forward=added + forward * size,
+            backward=backward * size,
+            # the gradients of all the steps are added up
+            sums=added + (steps - 1) * weights,
+            inside=(gates + 1) * size,
+            read=steps * weights,
+        )
+
+    return count
+
+
+def _attention(layer, ins, out):
+    if any(len(shape) != 3 for shape in ins[:2]):
+        raise ValueError(
+            f"{layer.name!r} (MultiHeadAttention) attends over {ins[0]}; only inputs of three "
+            "dimensions (batch, length, features) can be counted."
+        )
+    (batch, asked, features), (_, length, values), keys = ins[0], ins[1], ins[min(2, len(ins) - 1)]
+    heads, query, value = layer.num_heads, layer.key_dim, layer.value_dim
+    scores = batch * heads * asked * length
+    made = batch * heads * (asked * query + length * query + length * value)
+    bias = made + prod(out) if layer.use_bias else 0
+    from_input = asked * features * query + length * keys[-1] * query + length * values * value
+    forward, backward = ACTIVATIONS["softmax"]
+    if layer.get_config()["dropout"]:
+        forward, backward = forward + 2, backward + 1
+    scale = batch * heads * asked * query
+    return Parts(
+        first=2 * batch * heads * from_input,
+        later=2 * batch * asked * heads * value * out[-1],
+        inner=2 * scores * (query + value),
+        forward=bias + forward * scores + scale,
+        # key and value are one input as a rule: their gradients are added
+        backward=backward * scores + scale + batch * length * values,
+        sums=bias,
+        inside=2 * scores + made + batch * heads * asked * value,
+    )
+
+
+RULES = {
+    **dict.fromkeys(("Flatten", "Reshape", "Permute", "Identity", "Activation"), _view),
+    **dict.fromkeys(("ReLU", "LeakyReLU", "ELU", "Softmax"), _view),  # see _activation
+    **dict.fromkeys(("ZeroPadding1D", "ZeroPadding2D", "Concatenate", "RepeatVector"), _each(0, 0)),
+    **dict.fromkeys(("Add", "Subtract", "Average"), _merge(1, 0)),
+    **dict.fromkeys(("Maximum", "Minimum"), _merge(1, 2)),
+    "Multiply": _merge(1, 1),
+    "Rescaling": _each(2, 1),
+    "Dropout": _dropout,
+    "Dense": _dense,
+    "Embedding": _embedding,
+    **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D", "DepthwiseConv2D"), _convolution),
+    **{f"{kind}Pooling{n}D": _pool for kind in ("Max", "Average") for n in (1, 2, 3)},
+    **{f"GlobalAveragePooling{n}D": _pool_all(0) for n in (1, 2, 3)},
+    **{f"GlobalMaxPooling{n}D": _pool_all(4) for n in (1, 2, 3)},
+    **dict.fromkeys(("BatchNormalization", "LayerNormalization"), _normalise),
+    "LSTM": _recurrent(gates=4, biases=4, forward=17, backward=25),
+    "GRU": _recurrent(gates=3, biases=6, forward=14, backward=25),
+    "SimpleRNN": _recurrent(gates=1, biases=1, forward=1, backward=5),
+    "MultiHeadAttention": _attention,
+}
+LAYER_ACTIVATIONS = {"ReLU": "relu", "LeakyReLU": "leaky_relu", "ELU": "elu", "Softmax": "softmax"}
+
+
+def parts_of(layer, ins, out, notes) -> Parts:
+    import keras
+
+    kind = type(layer).__name__
+    known = type(layer) is getattr(keras.layers, kind, None)
+    known |= type(layer).__module__.startswith("keras.src.ops.")  # a + b has no layer
+    if kind not in RULES or not known:
+        if getattr(layer, "weights", None):
+            raise TypeError(
+                f"there is no rule for layer {layer.name!r} ({kind}), and it has weights. Layers "
+                f"that can be counted: {', '.join(sorted(RULES))}."
+            )
+        notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
+        return Parts(passes=True)
+    parts = RULES[kind](layer, ins, out)
+    if kind == "Dropout" and layer.rate or getattr(layer, "dropout", 0):
+        notes["Making random numbers for dropout is not counted."] = None
+    if parts.first and parts.later:  # the activations of loops and attention are in their rules
+        return parts
+    name = LAYER_ACTIVATIONS.get(kind) or name_of(getattr(layer, "activation", None))
+    if name not in ACTIVATIONS:
+        notes[f"The activation {name} of {layer.name} is not counted."] = None
+    forward, backward = (prod(out) * n for n in ACTIVATIONS.get(name, (0, 0)))
+    if not forward + backward:
+        return parts
+    return replace(
+        parts,
+        forward=parts.forward + forward,
+        backward=parts.backward + backward,
+        passes=False,
+    )
+
+
+def name_of(function):
+    """The name of an activation or a loss, as its function has it."""
+    if function is None or isinstance(function, str):
+        return function or "linear"
+    name = getattr(function, "__name__", "") or type(function).__name__
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _split(layer, shape):
+    """The spatial dimensions, and the channels."""
+    if layer.data_format == "channels_first":
+        return shape[2:], shape[1]
+    return shape[1:-1], shape[-1]
