@@ -20,6 +20,9 @@ _MODULES = (
     "timing",  # numbers with a spread
     "backend",  # TensorFlow or JAX under Keras; waiting; placing
     "training",  # the lesson models and data, timing of fit
+    "climb",  # from default fit to the limit of the machine, one change at a time
+    "work",  # operations and bytes of a training step, counted from its layers
+    "ceilings",  # the best rates of this machine, measured
     "text",  # Shakespeare, and a small model that writes like him
     "doctor",  # what is wrong, why, and the one thing to do next
     "strategy",  # where to train: TPU, GPUs, virtual replicas, CPU

@@ -23,6 +23,8 @@ class Images:
         "MNIST" or "scikit-learn digits".
     note : str
         Where they come from, and what was done to them.
+    different : int
+        How many of the training images differ; the first so many. The others repeat them.
     """
 
     x_train: object
@@ -31,6 +33,7 @@ class Images:
     y_test: object
     name: str
     note: str
+    different: int
 
     def __str__(self) -> str:
         said = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
@@ -84,7 +87,7 @@ def load_images(
     import numpy as np
 
     keep = np.arange(count) % len(x)
-    return Images(x[keep], y[keep], x_test, y_test, name, note)
+    return Images(x[keep], y[keep], x_test, y_test, name, note, min(count, len(x)))
 
 
 def fetch(code: str, time_limit: float) -> tuple[str, str]:

@@ -32,6 +32,7 @@ __all__ = [
     "load_images",
     "quickstart_model",
     "step_flops",
+    "stopwatch",
     "time_fit",
     "time_steps",
 ]
@@ -205,14 +206,12 @@ def time_fit(
             f"epochs must be a whole number of at least 2, since the first epoch is timed apart; "
             f"got {epochs!r}."
         )
-    stopwatch = _stopwatch(clock, by_step)
-    history = model.fit(
-        x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[stopwatch]
-    )
-    first, *rest = stopwatch.epochs
+    watch = _step_watch(clock) if by_step else stopwatch(clock)
+    history = model.fit(x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[watch])
+    first, *rest = watch.epochs
     steps = None
     if by_step:
-        steps = Measurement.from_samples(stopwatch.steps, name=name)
+        steps = Measurement.from_samples(watch.steps, name=name)
     return FitTiming(
         Measurement.from_samples(rest, first_call=first, name=name),
         steps,
@@ -266,7 +265,7 @@ def time_steps(
         part_x, part_y = x[keep], y[keep]
         with backend.on(device):
             models = {width: quickstart_model(width=width) for width in widths}
-        watches = {width: _stopwatch(clock, by_step=True) for width in widths}
+        watches = {width: _step_watch(clock) for width in widths}
         for turn in range(TURNS + 1):  # the first one also compiles, and is left out
             for width in widths:
                 if progress:
@@ -338,25 +337,51 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
 # ---------------------------------------------------------------------------------------------
 
 
-def _stopwatch(clock, by_step):
+def stopwatch(clock: Callable[[], float] = time.perf_counter):
+    """A Keras callback that times every epoch, from its beginning until the device is done.
+
+    Parameters
+    ----------
+    clock : callable, optional
+        Returns the time in seconds.
+
+    Returns
+    -------
+    keras.callbacks.Callback
+        With the seconds of every epoch in its list `epochs`.
+    """
     import keras
 
     class Stopwatch(keras.callbacks.Callback):
         def __init__(self):
             super().__init__()
-            self.epochs, self.steps = [], []
+            self.epochs = []
+            self.async_safe = True  # lets fit run ahead as it would without a stopwatch
 
         def on_epoch_begin(self, epoch, logs=None):
             self.started = clock()
-            self.last = None
 
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
             self.epochs.append(clock() - self.started)
 
+    return Stopwatch()
+
+
+def _step_watch(clock):
+    """The same, and every step of the epochs after the first."""
+    watch = stopwatch(clock)
+
+    class StepWatch(type(watch)):
+        def __init__(self):
+            super().__init__()
+            self.steps, self.async_safe = [], False
+
+        def on_epoch_begin(self, epoch, logs=None):
+            super().on_epoch_begin(epoch, logs)
+            self.last = None
+
         def on_train_batch_end(self, batch, logs=None):
-            if not by_step:
-                return
             # Keras has fetched the loss by now; the weights may still be on their way
             backend.wait(self.model)
             now = clock()
@@ -364,7 +389,4 @@ def _stopwatch(clock, by_step):
                 self.steps.append(now - self.last)
             self.last = now
 
-    watch = Stopwatch()
-    if not by_step:
-        watch.async_safe = True  # lets fit run ahead as it would without a stopwatch
-    return watch
+    return StepWatch()
