@@ -1,0 +1,1 @@
+"""What the course claims about speed, measured side by side; see ``run.py``."""

@@ -1,0 +1,341 @@
+"""The page ``docs/benchmarks.md`` and its pictures, made from the results and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from accel_helpers import results
+from accel_helpers._format import format_bytes, format_seconds
+from accel_helpers.timing import Measurement
+from benchmarks import harness, training
+from benchmarks.contenders import CONTENDERS
+
+INTRODUCTION = """\
+# Benchmarks
+
+Every number on this page was measured by `make benchmarks` on the machine that is named above it.
+The page and its pictures are made from the files in `benchmarks/results/`; nothing is typed in.
+"""
+TRAINING = """\
+The same model, trained in {count} ways: the quickstart model without dropout, Adam, {images:,}
+images ({name}) in an epoch, a new order in every epoch. Each way has a
+process of its own, which loads everything and trains one epoch before the clock counts. Then they
+take turns, an epoch each, every round in the reverse order of the last. So a machine that grows
+slower meanwhile does so for all of them. An epoch of `fit` is timed inside one long `fit`: what
+`fit` does before its first epoch does not count.
+"""
+RATIOS = """\
+How many times as fast the first is as the second: the ratio of their medians. In brackets: the
+interval of that ratio, 99 %, pair by pair from the same rounds. Where even that cannot tell them
+apart there is no ratio.
+"""
+HARNESS = """\
+`timing.benchmark` beside three other harnesses, as they are by default, in turns in one process.
+The functions look at the clock until their time is up, so that a machine that changes its speed
+does not change them. What a call really takes is found without any harness: the time of 2N calls
+written out one below the other, minus the time of N of them, over N; before and after each turn.
+
+* **Bias:** the median that a harness reports, over what a call really takes, minus one. In
+  brackets: its interval.
+* **Overhead:** the share of the harness's own running time that is in none of its samples, such as
+  warming up and looking for the size of a block. For pyperf it is what one of its worker processes
+  does; by default it starts more than twenty, one after the other.
+"""
+LATE = """\
+### A device that finishes late
+
+Here the truth is known exactly. A made-up device takes an order in {order}, comes back at once, and
+finishes the job later, on a clock of its own. Its jobs vary by 2 %. All harnesses are handed that
+clock. `timing.benchmark` is told how to wait. The others get the order alone, which is what one
+writes first, or the order and the waiting as one statement. The table has the error (root mean
+square over {devices} devices) against what a call takes until its result is there.
+"""
+TOGETHER = """\
+A call of less than {short} is timed by `timing.benchmark` in blocks with one wait at the end, and
+it says so. That is another question: what each of many calls in a row takes, while the device
+works on one and takes orders for the next. Against that, for jobs of {work}:
+"""
+SAMPLES = """\
+`training.fit_resident` with batches of {batch}, on more and more images ({images:,} real ones,
+repeated). An epoch has a fixed cost; beside it a sample should cost the same, however many there
+are. Sizes take turns.
+"""
+MEMORY = """\
+Memory: what `resident.memory_needed` says will lie on the device, and by how much a new process
+really grew from before `fit_resident` until after its first epoch. On a CPU the device's memory is
+the process's own. The compiler and its program are in it too, and make nearly all of the growth at
+the smallest size; in brackets: by how much more than that a process grew.
+"""
+
+
+def write(folder, docs) -> None:
+    """Write the page and its pictures.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the results are.
+    docs : path-like
+        Where ``benchmarks.md`` and ``pictures/`` go.
+    """
+    docs = Path(docs)
+    text, pictures = make(load(folder))
+    (docs / "pictures").mkdir(parents=True, exist_ok=True)
+    for name, picture in pictures.items():
+        (docs / "pictures" / name).write_bytes(picture.png)
+    (docs / "benchmarks.md").write_text(text, encoding="utf-8")
+
+
+def load(folder) -> dict[str, dict]:
+    """The results in a folder, by machine."""
+    return {
+        path.stem: json.loads(path.read_text("utf-8"))
+        for path in sorted(Path(folder).glob("*.json"))
+    }
+
+
+def make(found: Mapping[str, dict]) -> tuple[str, dict]:
+    """The page's text, and its pictures by file name.
+
+    Parameters
+    ----------
+    found : mapping of str to dict
+        Machine to its result.
+
+    Returns
+    -------
+    tuple of str and dict
+    """
+    parts, pictures = [INTRODUCTION], {}
+    for machine, result in found.items():
+        label = results.Card("", "", result["machine"]).label.rstrip(", ")
+        parts.append(f"## {label}\n")
+        for part, section in (
+            ("training", _training),
+            ("harness", _harness),
+            ("samples", _samples),
+        ):
+            if part in result:
+                text, drawn = section(result[part], f"benchmarks-{part}-{machine}", label)
+                parts.append(text)
+                pictures |= drawn
+    return "\n".join(parts), pictures
+
+
+def _training(part, stem, label):
+    sizes = part["batch_sizes"]
+    text = [
+        "### Training, in turns\n",
+        _stamp(part),
+        TRAINING.format(
+            count=len(CONTENDERS), images=part["images"]["count"], name=part["images"]["name"]
+        ),
+    ]
+    lines = {
+        name: line
+        for name in CONTENDERS
+        if (
+            line := {
+                int(size): Measurement.from_dict(ways[name]["epoch"])
+                for size, ways in sizes.items()
+                if "epoch" in ways.get(name, {})
+            }
+        )
+    }
+    picture, drawn = _series(
+        lines,
+        stem,
+        title=f"Seconds per epoch, {label}",
+        xlabel="batch size",
+        ylabel="seconds per epoch",
+        log=True,
+    )
+    text.append(picture)
+    rows = [
+        [name, contender.says, *(_cell(ways.get(name), _epoch) for ways in sizes.values())]
+        for name, contender in CONTENDERS.items()
+    ]
+    heads = [f"batch {size}" for size in sizes]
+    text.append("Seconds per epoch (median, with its 95 % interval):\n")
+    text.append(_table(["", "what it is", *heads], rows))
+    ratios = {size: training.ratios(ways) for size, ways in sizes.items()}
+    rows = []
+    for slow, fast in training.RATIOS:
+        cells = [_ratio(ratios[size], slow, fast) for size in sizes]
+        rows.append([f"{fast} over {slow}", *cells])
+    text += [RATIOS, _table(["", *heads], rows)]
+    rows = [
+        [name, *(_cell(ways.get(name), _accuracy) for ways in sizes.values())]
+        for name in CONTENDERS
+    ]
+    text.append(
+        f"That all of them learn: accuracy on {part['images']['test_count']:,} other images, after "
+        "as many epochs:\n"
+    )
+    text.append(_table(["", *heads], rows))
+    return "\n".join(text), drawn
+
+
+def _harness(part, stem, label):
+    text = ["### The harness\n", _stamp(part), HARNESS]
+    names = list(harness.timers.HARNESSES)
+    for title, value in (("Bias", _bias), ("Overhead", _overhead)):
+        rows = [
+            [
+                format_seconds(float(size)),
+                *(value(rounds[name]) if name in rounds else _missing(part) for name in names),
+                *([harness.verdict(rounds)] if title == "Bias" else []),
+            ]
+            for size, rounds in part["real"].items()
+        ]
+        last = ["ours beside PyTorch's"] if title == "Bias" else []
+        text += [f"{title}:\n", _table(["about", *names, *last], rows)]
+    late = part["late"]
+    if late:
+        ways = list(next(iter(late.values()))["reported"])
+        devices = len(next(iter(late.values()))["reported"][ways[0]])
+        text.append(LATE.format(order=format_seconds(harness.ORDER), devices=devices))
+        text.append(_errors(late, ways, "alone"))
+        for size, found in late.items():
+            if found["together"]:
+                work = format_seconds(float(size))
+                short = format_seconds(harness.timers.timing.SHORT_CALL)
+                text.append(TOGETHER.format(work=work, short=short))
+                text.append(_errors({size: found}, ways, "in a row"))
+    return "\n".join(text), {}
+
+
+def _samples(part, stem, label):
+    text = [
+        "### From a thousand samples to a million\n",
+        _stamp(part),
+        SAMPLES.format(batch=part["batch_size"], images=part["images"]["count"]),
+    ]
+    backends = part["backends"]
+    lines = {
+        backend: {
+            int(count): Measurement.from_dict(found["sample"])
+            for count, found in sizes.items()
+            if "sample" in found
+        }
+        for backend, sizes in backends.items()
+    }
+    picture, drawn = _series(
+        {name: line for name, line in lines.items() if line},
+        stem,
+        title=f"Time per sample, {label}",
+        xlabel="samples in an epoch",
+        ylabel="time per sample",
+        log=False,
+    )
+    text.append(picture)
+    counts = sorted({int(count) for sizes in backends.values() for count in sizes})
+    rows = [
+        [f"{n:,}", *(_cell(sizes.get(str(n)), _sample) for sizes in backends.values())]
+        for n in counts
+    ]
+    text += ["Per sample:\n", _table(["samples", *backends], rows), MEMORY]
+    rows = []
+    for n in counts:
+        found = [sizes.get(str(n), {}) for sizes in backends.values()]
+        needed = next((f["needed"] for f in found if "needed" in f), None)
+        cells = [
+            _cell(f, lambda f, sizes=sizes: _growth(f, sizes.get(str(counts[0]), {})))
+            for f, sizes in zip(found, backends.values(), strict=True)
+        ]
+        rows.append([f"{n:,}", _bytes(needed), *cells])
+    text.append(_table(["samples", "said", *(f"grew, {name}" for name in backends)], rows))
+    return "\n".join(text), drawn
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _series(lines, stem, **labels):
+    from accel_helpers import plots
+
+    if not lines:
+        return "", {}
+    picture = plots.series(lines, **labels)
+    return f"![{picture.alt}](pictures/{stem}.png)\n", {f"{stem}.png": picture}
+
+
+def _stamp(part) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in part.get("versions", {}).items())
+    return (
+        f"Measured on {part['created'][:10]} with `{part['command']}`, in "
+        f"{part['minutes']:g} minutes{f' ({versions})' if versions else ''}.\n"
+    )
+
+
+def _table(heads, rows) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines) + "\n"
+
+
+def _cell(found, show) -> str:
+    if not found or "not_measured" in found:
+        return f"not measured here{': ' + found['not_measured'] if found else ''}"
+    return f"failed: {found['error']}" if "error" in found else show(found)
+
+
+def _missing(part) -> str:
+    return "not measured here" if "not_measured" in part else "failed"
+
+
+def _epoch(found) -> str:
+    return _with_interval(Measurement.from_dict(found["epoch"]), format_seconds)
+
+
+def _sample(found) -> str:
+    return _with_interval(Measurement.from_dict(found["sample"]), format_seconds)
+
+
+def _accuracy(found) -> str:
+    return f"{100 * found['test_accuracy']:.1f} %, {len(found['losses'])} epochs"
+
+
+def _with_interval(measured, show) -> str:
+    low, high = measured.interval
+    return f"{show(measured.median)} ({show(low)} to {show(high)})"
+
+
+def _ratio(ratios, slow, fast) -> str:
+    for ratio in ratios:
+        if (ratio.slow.name, ratio.fast.name) == (slow, fast):
+            low, high = ratio.interval
+            if not ratio.conclusive:
+                return f"no measurable difference ({low:.2g} to {high:.2g})"
+            return f"{ratio.slow.median / ratio.fast.median:.2g} ({low:.2g} to {high:.2g})"
+    return "not measured here"
+
+
+def _bias(rounds) -> str:
+    return _with_interval(harness.bias(rounds), lambda ratio: f"{100 * (ratio - 1):+.2f} %")
+
+
+def _overhead(rounds) -> str:
+    return f"{100 * harness.overhead(rounds):.0f} %"
+
+
+def _errors(late, ways, truth) -> str:
+    rows = [
+        [
+            way,
+            *(f"{100 * harness.error(f['reported'][way], f[truth]):.2f} %" for f in late.values()),
+        ]
+        for way in ways
+    ]
+    return _table(["", *(f"jobs of {format_seconds(float(work))}" for work in late)], rows)
+
+
+def _growth(found, smallest) -> str:
+    if found["grown"] is None or smallest.get("grown") is None or found is smallest:
+        return _bytes(found["grown"])
+    return f"{_bytes(found['grown'])} ({_bytes(max(0, found['grown'] - smallest['grown']))})"
+
+
+def _bytes(count) -> str:
+    return "not told here" if count is None else format_bytes(count)

@@ -1,0 +1,309 @@
+"""The benchmarks measure side by side, go on when one contender fails, and say what they found."""
+
+import doctest
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import contenders, data, harness, memory, page, run, samples, timers, trainer, turns
+from benchmarks import training as training_part
+from benchmarks.turns import Lost, Worker
+
+ROOT = Path(__file__).parent.parent
+MODULES = (harness, memory, run, samples, timers, trainer, training_part, turns)
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    order = json.loads(line)
+    if order["do"] == "die":
+        sys.exit("the ground has opened")
+    if order["do"] == "hang":
+        import time; time.sleep(60)
+    print("no JSON" if order["do"] == "chat" else json.dumps({"did": order["do"]}), flush=True)
+"""
+
+
+def echo(name="echo"):
+    return Worker(name, [sys.executable, "-c", ECHO])
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_examples_are_right(module):
+    failed, tried = doctest.testmod(module)
+    assert failed == 0 and tried
+
+
+# --- workers ----------------------------------------------------------------------------------
+
+
+def test_a_worker_answers_order_by_order():
+    with echo() as worker:
+        assert worker.ask({"do": "one"}, seconds=30) == {"did": "one"}
+        assert worker.ask({"do": "two"}, seconds=30) == {"did": "two"}
+
+
+def test_a_worker_that_dies_is_lost_with_its_last_words():
+    with echo("a loop") as worker:
+        with pytest.raises(Lost, match=r"a loop: ended \(exit status 1\). the ground has opened"):
+            worker.ask({"do": "die"}, seconds=30)
+        with pytest.raises(Lost, match="ended"):
+            worker.ask({"do": "one"}, seconds=30)
+
+
+def test_a_worker_that_hangs_is_ended():
+    worker = echo()
+    assert worker.ask({"do": "one"}, seconds=30)
+    with pytest.raises(Lost, match="no answer within 0.2 s"):
+        worker.ask({"do": "hang"}, seconds=0.2)
+    assert worker._process.poll() is not None
+
+
+def test_a_worker_that_does_not_keep_to_json_is_lost():
+    with echo() as worker, pytest.raises(Lost, match="no JSON"):
+        worker.ask({"do": "chat"}, seconds=30)
+
+
+# --- turns ------------------------------------------------------------------------------------
+
+
+class Fake:
+    """Answers as a contender does, from numbers that it was given."""
+
+    def __init__(self, name, seconds, *, fails_in=None, losses=None, calls=None):
+        self.name, self.seconds, self.fails_in = name, iter(seconds), fails_in
+        self.losses = itertools.count(9, -0.1) if losses is None else iter(losses)
+        self.calls = [] if calls is None else calls
+
+    def ask(self, order, *, seconds):
+        self.calls.append((self.name, order["do"]))
+        if order["do"] == self.fails_in:
+            raise Lost(f"{self.name}: ended (exit status -9).")
+        if order["do"] == "finish":
+            return {"test_accuracy": 0.97}
+        return {"seconds": [next(self.seconds)], "loss": next(self.losses), "accuracy": 0.9}
+
+
+def times(level):
+    return [9.0 + level, *(level * factor for factor in (1.0, 1.02, 0.98, 1.01, 0.99))]
+
+
+def measured(*fakes, rounds=5):
+    workers = {fake.name: fake for fake in fakes}
+    rule = lambda: training_part.enough(rounds, rounds, 0)  # noqa: E731
+    return training_part.measure(workers, {}, batch_sizes=[32], until=rule)["32"]
+
+
+def test_contenders_take_turns_and_each_round_turns_the_order_round():
+    calls = []
+    measured(Fake("a", times(1), calls=calls), Fake("b", times(2), calls=calls))
+    epochs = "".join(name for name, do in calls if do == "epoch")
+    assert epochs == "abbaabbaab"
+
+
+def test_the_first_epoch_is_no_sample():
+    epoch = measured(Fake("a", times(1)))["a"]["epoch"]
+    assert epoch["first_call"] == 10.0 and epoch["samples"] == times(1)[1:]
+
+
+@pytest.mark.parametrize("moment", ["train", "epoch", "finish"])
+def test_who_is_lost_is_named_and_the_others_go_on(moment):
+    found = measured(Fake("a", times(1)), Fake("b", times(1), fails_in=moment), Fake("c", times(1)))
+    assert found["b"] == {"error": "b: ended (exit status -9)."}
+    assert len(found["a"]["epoch"]["samples"]) == len(found["c"]["epoch"]["samples"]) == 5
+    assert list(run.errors_in({"training": found})) == ["training, b: b: ended (exit status -9)."]
+
+
+def test_a_contender_that_does_not_learn_is_an_error():
+    found = measured(Fake("a", times(1), losses=[2.3] * 6), Fake("b", times(1)))
+    assert "did not fall" in found["a"]["error"] and "epoch" in found["b"]
+
+
+def test_ratios_are_taken_pair_by_pair():
+    slow, fast = "fit, TensorFlow", "fit_resident, TensorFlow"
+    slower = [9.0, 1.0, 1.5, 2.0, 3.0, 4.0]  # a machine that grows slower and slower
+    found = measured(Fake(slow, [3 * t for t in slower]), Fake(fast, [t / 4 for t in slower]))
+    (ratio,) = training_part.ratios(found)
+    assert ratio.conclusive and ratio.interval == pytest.approx((12, 12))
+    assert ratio.ratio == pytest.approx(12) and (ratio.slow.name, ratio.fast.name) == (slow, fast)
+    assert training_part.ratios({slow: found[slow], fast: {"error": "ended"}}) == []
+
+
+def test_small_epochs_are_taken_several_at_a_time_and_counted_per_sample():
+    asked = []
+
+    class Sized(Fake):
+        def ask(self, order, *, seconds):
+            asked.append(order)
+            answer = super().ask(order, seconds=seconds) | {"grown": 50, "needed": 30}
+            return answer | {"seconds": answer["seconds"] * order.get("times", 1)}
+
+    found = samples.measure({1000: Sized("a", times(0.5))}, {}, until=training_part.enough(5, 5, 0))
+    assert asked[0] == {"do": "train", "batch_size": 32, "count": 1000}
+    assert asked[1] == {"do": "epoch", "times": 50}
+    assert found["1000"]["sample"]["samples"] == pytest.approx([t / 1000 for t in times(0.5)[1:]])
+    assert (found["1000"]["grown"], found["1000"]["needed"]) == (50, 30)
+
+
+# --- the harness ------------------------------------------------------------------------------
+
+
+def test_bias_is_reported_over_true():
+    rounds = [{"reported": 1.1e-3, "truth": 1e-3, "wall": 1.0, "calls": 600}] * 5
+    assert harness.bias(rounds).median == pytest.approx(1.1)
+    assert harness.overhead(rounds) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    "our, their, word",
+    [(1.001, 1.05, "smaller"), (0.95, 1.01, "larger"), (1.01, 0.99, "no measurable difference")],
+)
+def test_the_verdict_compares_sizes_of_bias_not_signs(our, their, word):
+    def rounds(ratio):
+        return [{"reported": ratio * f, "truth": 1.0} for f in (1.0, 1.001, 0.999, 1.0, 1.001)]
+
+    both = {harness.OURS: rounds(our), harness.TORCH: rounds(their)}
+    assert harness.verdict(both) == word
+    assert harness.verdict({harness.OURS: rounds(our)}) == "not measured here"
+
+
+def test_the_truth_of_a_function_is_found_without_a_harness():
+    fn = timers.function_of(200e-6)
+    truth = timers.Slope(fn, 200e-6, spend=0.02)()
+    assert truth >= 200e-6  # it looks at the clock until then
+
+
+def test_a_late_device_is_timed_rightly_by_waiting_and_wrongly_without():
+    ways = {harness.OURS: timers.ours, "timeit": timers.standard}
+    found = harness.late(0.01, 3, ways)
+    reported = {
+        way: harness.error(seconds, found["alone"]) for way, seconds in found["reported"].items()
+    }
+    assert found["alone"] == 0.01 + harness.ORDER and not found["together"]
+    assert reported[harness.OURS] < 0.01 and reported[f"timeit, {harness.WITH_WAIT}"] < 0.02
+    assert reported[f"timeit, {harness.NO_WAIT}"] > 0.9
+
+
+def test_short_jobs_are_timed_in_a_row_and_it_says_so():
+    found = harness.late(1e-5, 2, {harness.OURS: timers.ours})
+    assert found["together"]
+    assert harness.error(found["reported"][harness.OURS], found["in a row"]) < 0.02
+
+
+# --- the script -------------------------------------------------------------------------------
+
+
+def test_an_environment_that_cannot_be_made_is_a_sentence(tmp_path):
+    def call(command, **options):
+        raise subprocess.CalledProcessError(1, command)
+
+    assert run.torch_python(None, environment=tmp_path / "none", call=call) == (
+        "",
+        "PyTorch could not be installed",
+    )
+    assert run.torch_python("/there/python")[0] == "/there/python"
+
+
+def test_an_environment_is_made_once_for_what_is_required(tmp_path):
+    calls = []
+
+    def call(command, **options):
+        calls.append(command)
+        (tmp_path / "env").mkdir(exist_ok=True)
+
+    for _ in range(2):
+        python, why = run.torch_python(None, environment=tmp_path / "env", call=call)
+        assert not why and str(tmp_path) in python
+    assert len(calls) == 3
+    assert any("requirements.txt" in word for word in calls[1])
+
+
+@pytest.mark.timeout(240)
+def test_a_real_contender_answers_and_learns(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_DATA", "bundled")
+    what = data.save(tmp_path, 320)
+    assert what["count"] == 320 and data.load(tmp_path).x.max() <= 1
+    name = "fit_resident, JAX"
+    with training_part.start(name, tmp_path, torch_python=None) as worker:
+        found = training_part.measure(
+            {name: worker}, {}, batch_sizes=[32], until=lambda: training_part.enough(5, 5, 0)
+        )
+    entry = found["32"][name]
+    assert len(entry["epoch"]["samples"]) == 5 and entry["losses"][-1] < entry["losses"][0]
+    assert 0 <= entry["test_accuracy"] <= 1
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+
+def result():
+    ways = {name: Fake(name, times(i + 1)) for i, name in enumerate(contenders.CONTENDERS)}
+    ways.pop("PyTorch loop")
+    found = measured(*ways.values()) | {"PyTorch loop": {"not_measured": "no wheel"}}
+    stamp = {"created": "2026-11-21T12:00:00+00:00", "command": "x", "minutes": 2.0}
+    images = {"name": "digits", "count": 640, "test_count": 99}
+    real = [{"reported": 1.1, "truth": 1.0, "wall": 8.0, "calls": 6}] * 5
+    late = harness.late(1e-5, 1, {harness.OURS: timers.ours, "timeit": timers.standard})
+    sample = {"sample": {"samples": [2e-6] * 5}, "grown": 3_000_000, "needed": 2_000_000}
+    return {
+        "machine": {"cpu_name": "Abacus", "cores": 2},
+        "training": {**stamp, "images": images, "versions": {}, "batch_sizes": {"32": found}},
+        "harness": {
+            **stamp,
+            "not_measured": {},
+            "real": {"0.001": {harness.OURS: real}},
+            "late": {"1e-05": late},
+        },
+        "samples": {
+            **stamp,
+            "images": images,
+            "batch_size": 32,
+            "backends": {"JAX": {"1000": sample, "3000": {"not_measured": "too large"}}},
+        },
+    }
+
+
+def test_the_page_says_what_the_result_says():
+    text, pictures = page.make({"abacus": result()})
+    assert "## Abacus, 2 cores" in text
+    sixth = "| fit_resident, JAX | `training.fit_resident` | 6 s ("
+    assert list(contenders.CONTENDERS)[5] == "fit_resident, JAX" and sixth in text
+    assert "not measured here: no wheel" in text
+    assert "+10.00 %" in text and "25 %" in text  # bias, overhead
+    assert "too large" in text and "2 MB" in text and "3 MB" in text
+    assert len(pictures) == 2
+    for name, picture in pictures.items():
+        assert f"![{picture.alt}](pictures/{name})" in text
+
+
+def test_a_failed_contender_is_on_the_page():
+    found = result()
+    found["training"]["batch_sizes"]["32"]["fit, JAX"] = {"error": "no answer within 9 s."}
+    assert "failed: no answer within 9 s." in page.make({"abacus": found})[0]
+
+
+def test_the_page_in_docs_is_the_one_that_the_results_give():
+    found = page.load(ROOT / "benchmarks" / "results")
+    if not found:
+        pytest.skip("no results yet")
+    text, pictures = page.make(found)
+    again = "run: .venv/bin/python benchmarks/run.py --page"
+    assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == text, again
+    drawn = {p.name for p in (ROOT / "docs" / "pictures").glob("benchmarks-*.png")}
+    assert drawn == set(pictures), again
+    assert not any(part_is_quick(found, machine) for machine in found)
+
+
+def part_is_quick(found, machine):
+    return any("--quick" in found[machine].get(part, {}).get("command", "") for part in run.PARTS)
+
+
+def test_parts_that_are_not_run_again_are_kept(tmp_path):
+    path = tmp_path / "machine.json"
+    run.save({"harness": {"created": "then"}}, path)
+    assert run._earlier(path) == {"harness": {"created": "then"}}
+    assert json.loads(path.read_text())["harness"] and not list(tmp_path.glob("*.part"))
