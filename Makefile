@@ -14,7 +14,7 @@ $(PYTHON) -m pytest -rs -p no:cacheprovider --nbval --nbval-current-env --nbval-
 --nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg accel_helpers tests notebooks
 endef
 
-.PHONY: help environment run test test-all lab notebooks stamp lint wheel
+.PHONY: help environment run test test-all lab notebooks stamp lint wheel benchmarks
 
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1)'
@@ -24,6 +24,7 @@ help:
 	@echo 'make notebooks   format and execute the lessons, store what is the same everywhere'
 	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
 	@echo 'make lint        check style, and the form of the lessons'
+	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
 	@echo 'make wheel       build the package into dist/'
 
 environment:
@@ -42,6 +43,7 @@ lint: environment
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m ruff format --check --quiet .
 	@$(PYTHON) tests/notebooks/form.py
+	@$(PYTHON) tests/notebooks/status.py
 
 lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
@@ -55,3 +57,6 @@ stamp: environment
 wheel: environment
 	@rm -rf build  # what an earlier build left there would end up in the wheel
 	@$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+benchmarks: environment
+	@$(PYTHON) benchmarks/run.py

@@ -168,6 +168,7 @@ def measure(
     *,
     rounds: int = 7,
     batch_size: int = BATCH_SIZE,
+    dropout: float = 0.0,
     device: str = "cpu",
     quick: bool = False,
     progress: Callable[[str], None] | None = None,
@@ -183,6 +184,9 @@ def measure(
         Turns, of an epoch each, after the one that also compiles; five or more give an interval.
     batch_size : int, optional
         Of the bigger batches.
+    dropout : float, optional
+        As in the model. By default the layer is left out: on a CPU, TensorFlow's XLA makes its
+        random numbers so slowly that they hide what the stages do.
     device : str, optional
         One of `backend.devices`.
     quick : bool, optional
@@ -206,7 +210,7 @@ def measure(
             raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}.")
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
     x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
-    ways, notes = _ways(batch_size, device)
+    ways, notes = _ways(batch_size, dropout, device)
     watches = {}
     for turn in range(rounds + 1):
         for name in ways if turn % 2 == 0 else reversed(ways):
@@ -236,13 +240,12 @@ def measure(
 class _Way:
     """One way to train: a model compiled for it, and its data where it wants them."""
 
-    def __init__(self, batch_size, device, *, pipeline=False, resident=False, **compiled):
+    def __init__(self, batch_size, make, *, pipeline=False, resident=False, **compiled):
         self.batch_size, self.pipeline, self.resident = batch_size, pipeline, resident
-        with backend.on(device):
-            self.model = training.quickstart_model()
-            if compiled:
-                loss = self.model.loss
-                self.model.compile("adam", loss, metrics=["accuracy"], **compiled)
+        self.make, self.model = make, make()
+        if compiled:
+            loss = self.model.loss
+            self.model.compile("adam", loss, metrics=["accuracy"], **compiled)
 
     def prepare(self, x, y):
         if self.resident:
@@ -269,31 +272,36 @@ class _Way:
             self.model.fit(*self.data, **options)
 
     def start_anew(self, seed):
-        self.model.set_weights(training.quickstart_model(seed=seed).get_weights())
+        self.model.set_weights(self.make(seed=seed).get_weights())
         for variable in self.model.optimizer.variables:
             if variable is not self.model.optimizer.learning_rate:
                 variable.assign(variable.value * 0)
 
 
-def _ways(large: int, device: str) -> tuple[dict[str, _Way], tuple[str, ...]]:
+def _ways(large: int, dropout: float, device: str) -> tuple[dict[str, _Way], tuple[str, ...]]:
     small, notes = training.BATCH_SIZE, []
     group = {"steps_per_execution": GROUP}
+
+    def make(seed=0):
+        with backend.on(device):
+            return training.quickstart_model(dropout=dropout, seed=seed)
+
     ways = {
-        "default fit": _Way(small, device),
-        "bigger batches": _Way(large, device),
-        "steps per execution": _Way(large, device, **group),
+        "default fit": _Way(small, make),
+        "bigger batches": _Way(large, make),
+        "steps per execution": _Way(large, make, **group),
     }
     if ways["default fit"].model.jit_compile:
         notes.append("XLA is on by default here, so it is no stage of its own.")
     else:
         group["jit_compile"] = True
-        ways["XLA"] = _Way(large, device, **group)
+        ways["XLA"] = _Way(large, make, **group)
     if _has_tensorflow():
-        ways["tf.data with prefetch"] = _Way(large, device, pipeline=True, **group)
+        ways["tf.data with prefetch"] = _Way(large, make, pipeline=True, **group)
     else:
         notes.append("tf.data is left out: TensorFlow is not installed here.")
-    ways["resident"] = _Way(large, device, resident=True)
-    ways["resident, small batches"] = _Way(small, device, resident=True)
+    ways["resident"] = _Way(large, make, resident=True)
+    ways["resident, small batches"] = _Way(small, make, resident=True)
     return ways, tuple(notes)
 
 

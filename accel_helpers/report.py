@@ -254,7 +254,9 @@ def _new_card(command: str | None) -> Callable[[Path], None]:
 
     def write(path: Path) -> None:
         # Without the interpreter's own path: a card is made to be shown to others.
-        line = command or shlex.join(["python", *sys.orig_argv[1:]])
+        asked = ("KERAS_BACKEND", "ACCEL_FAST", "ACCEL_DATA")  # what changes the results
+        given = [f"{k}={shlex.quote(os.environ[k])}" for k in asked if os.environ.get(k)]
+        line = command or " ".join([*given, shlex.join(["python", *sys.orig_argv[1:]])])
         results.save(results.new_card(command=line), path)
 
     return write

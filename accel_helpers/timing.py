@@ -223,7 +223,7 @@ class _Runner:
             )
         self.notes.append(
             f"One call is shorter than {format_seconds(SHORT_CALL)}, so {self.calls} calls were "
-            "timed together, with one wait at their end."
+            "timed together, with one wait at their end: what a call costs in a row of them."
         )
 
     def _block(self) -> float:

@@ -81,10 +81,10 @@ def quickstart_model(
     keras.utils.set_random_seed(seed)
     layers = [
         keras.Input((28, 28)),
-        keras.layers.Flatten(),
-        keras.layers.Dense(width, activation="relu"),
-        keras.layers.Dropout(dropout) if dropout else None,
-        keras.layers.Dense(CLASSES),
+        keras.layers.Flatten(name="flatten"),
+        keras.layers.Dense(width, activation="relu", name="hidden"),
+        keras.layers.Dropout(dropout, name="dropout") if dropout else None,
+        keras.layers.Dense(CLASSES, name="output"),
     ]
     model = keras.Sequential([layer for layer in layers if layer is not None])
     model.compile(

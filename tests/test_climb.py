@@ -104,7 +104,7 @@ def test_every_stage_is_measured_in_turns_on_the_real_model(found):
 
 def test_each_stage_changes_what_its_name_says():
     backend.choose()
-    ways, notes = climb._ways(64, "cpu")
+    ways, notes = climb._ways(64, 0.0, "cpu")
     settings = {
         name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.pipeline)
         for name, way in ways.items()
@@ -119,7 +119,7 @@ def test_each_stage_changes_what_its_name_says():
 
 def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer():
     backend.choose()
-    way = climb._Way(32, "cpu")
+    way = climb._Way(32, training.quickstart_model)
     images = training.load_images(64, source="bundled")
     way.prepare((images.x_train / 255).astype("float32"), images.y_train)
     way.train(epochs=1)

@@ -253,6 +253,17 @@ def test_compiling_the_model_anew_is_seen(keras, data):
     assert all(same), "a learning rate of 0 changes nothing"
 
 
+def test_the_model_can_be_saved_and_copied_afterwards(keras, data, tmp_path):
+    x, y = data
+    model = without_dropout()
+    training.fit_resident(model, x, y, verbose=0)
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    copy = keras.models.clone_model(model)
+    assert np.allclose(again.predict(x[:5], verbose=0), model.predict(x[:5], verbose=0), atol=1e-5)
+    assert not hasattr(copy, "_accel_helpers_resident")
+
+
 def test_a_frozen_layer_stays_as_it_is(data):
     x, y = data
     model = without_dropout()
@@ -279,6 +290,10 @@ def test_too_much_data_is_refused_before_anything_is_copied(data):
         training.fit_resident(model, x.view(Untouched), y, memory=needed, verbose=0)
     assert not model.optimizer.built, "nothing was begun"
     training.fit_resident(model, x, y, memory=int(needed / 0.89), verbose=0)
+    import keras
+
+    on_device = keras.ops.convert_to_tensor(x)
+    assert resident.memory_needed(on_device, y) == needed - x.nbytes, "a tensor is there already"
     more = resident.memory_needed(x, y, validation_data=(x, y))
     assert more == needed + x.nbytes + y.nbytes
     with pytest.raises(MemoryError):

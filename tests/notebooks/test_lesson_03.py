@@ -188,6 +188,67 @@ def test_the_missing_wait_is_told_as_it_went(seconds, words):
     assert words in said(verdict_cell("gap.verdict"), gap=gap)
 
 
+def stage(name, seconds, accuracy, batch_size):
+    epoch = ah.timing.Measurement.from_samples([seconds * f for f in (1, 1.02, 0.98, 1.01, 0.99)])
+    return ah.climb.Stage(name, batch_size, 8, epoch, accuracy)
+
+
+@pytest.mark.parametrize(
+    ("last", "words", "not_words"),
+    [
+        (0.1, "was faster than default fit", "slower"),
+        (3.0, "was slower than default fit", "faster than"),
+        (1.0, "cannot be told apart", "faster than"),
+    ],
+)
+def test_the_climb_is_told_as_it_went(last, words, not_words):
+    climb = ah.climb.Climb((stage("default fit", 1.0, (0.9,), 32), stage("end", last, (0.9,), 32)))
+    (cell,) = [cell for cell in cells("verdict") if "say[climb.verdict]" in cell.source]
+    text = said(cell.source, climb=climb)
+    assert words in text and not_words not in text
+    assert "cannot be told** from these trainings" in text
+
+
+@pytest.mark.parametrize(
+    ("large", "words"),
+    [
+        ((0.6, 0.7), "came with lower accuracy"),
+        ((0.95, 0.99), "came with higher accuracy"),
+        ((0.6, 0.95), "cannot be told** from these trainings"),
+    ],
+)
+def test_the_bigger_batch_is_told_as_all_its_trainings_went(large, words):
+    small = stage("default fit", 1.0, (0.8, 0.9), 32)
+    climb = ah.climb.Climb((small, stage("bigger batches", 0.5, large, 256)))
+    (cell,) = [cell for cell in cells("verdict") if "of_the_batch[climb" in cell.source]
+    assert words in said(cell.source, climb=climb)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (10.0, "reaches less than half"),
+        (0.6, "within a factor of 2 of the best arithmetic"),
+        (0.1, "faster than the limit that was measured"),
+    ],
+)
+def test_the_roofline_is_told_as_the_points_lie(seconds, words):
+    one = ah.timing.Measurement.from_samples([1.0])
+    product = ah.ceilings.Ceiling("matrix product", "float32", "cpu", 2e9, one)
+    copy = ah.ceilings.Ceiling("copy", "float32", "cpu", 1e9, one)
+    ceilings = ah.ceilings.Ceilings("cpu", (product,), copy)
+    (cell,) = [cell for cell in cells("verdict") if "bound_by(" in cell.source]
+    work = {"a step": SimpleNamespace(flops=1e9, bytes=1e8)}
+    names = {
+        "work": work,
+        "seconds": {"a step": seconds},
+        "points": {"a step": (10, 1e9 / seconds)},
+    }
+    text = said(cell.source, ceilings=ceilings, **names)
+    assert words in text.partition("**a step:** it ")[2]
+    assert f"It runs at {50 / seconds:.0f} % of the best product." in text
+
+
 # --- exercises --------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+import status
 
 import accel_helpers as ah
 from accel_helpers.strategy import KINDS
@@ -136,6 +137,35 @@ def test_the_record_uses_the_names_that_the_reference_cells_read():
     read = re.findall(r'(?:measurements|numbers)\[f?"(04/[^"{]+)', source)
     written = the_cell("ah.results.record(").source
     assert len(read) >= 5 and all(name in written for name in read), read
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("place", ["cpu", "gpu"])
+def test_the_card_says_where_the_one_code_path_trained_and_with_how_many_replicas(place, replicas):
+    kept = {}
+    library = SimpleNamespace(
+        backend=SimpleNamespace(where=lambda model: place),
+        results=SimpleNamespace(record=lambda card, numbers: kept.update(card=card, more=numbers)),
+    )
+    epoch = RECORDED["jax"]["epoch"]
+    scope = {
+        "ah": library,
+        "runs": [SimpleNamespace(name="1 replica", epoch=epoch)],
+        "losses": {"1 replica": (2.0, 1.0)},
+        "training": SimpleNamespace(epochs=epoch),
+        "learning": [4.0, 3.0],
+        "inputs": SimpleNamespace(size=10),
+        "model": None,
+        "history": SimpleNamespace(history={"loss": [1.5, 0.5]}),
+        "picked": SimpleNamespace(replicas=replicas),
+    }
+    exec(the_cell("ah.results.record(").source, scope)
+    assert kept["more"][f"04/one code path/{place}/loss"] == [1.5, 0.5]
+
+    machine = {"accelerator": {"kind": "GPU", "name": "Tesla T4", "count": 2}}
+    card = ah.results.Card("2027-01-01", "make run", machine, kept["card"], kept["more"])
+    gpu = {1: "NVIDIA T4", 2: "several GPUs"}[replicas]
+    assert status.measured_on(card, "04") == {gpu if place == "gpu" else "CPU"}
 
 
 # --- exercises --------------------------------------------------------------------------------
