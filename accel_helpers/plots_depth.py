@@ -129,6 +129,7 @@ def roofline(
     ceilings,
     *,
     published=None,
+    dtype: str = "float32",
     title: str,
     own: bool = True,
 ) -> Picture:
@@ -142,6 +143,8 @@ def roofline(
         The rates measured on the machine.
     published : hardware.Accelerator, optional
         The row of the device in the table of published peaks, drawn in grey.
+    dtype : str, optional
+        The number type of the points; its roof is drawn stronger.
     title : str
     own : bool, optional
         The learner's (blue) or a reference machine's (grey).
@@ -189,8 +192,9 @@ def roofline(
             ridge = max(found.values()) / copy
             curves.append((left, copy * left, ridge, copy * ridge))
             axes.plot([left, ridge], [copy * left, copy * ridge], **line)
-            for rate in found.values():
-                axes.plot([rate / copy, right], [rate, rate], **line)
+            for kind, rate in found.items():
+                width = {"lw": 2.8} if kind == dtype and source == "measured" else {"lw": 1.2}
+                axes.plot([rate / copy, right], [rate, rate], **line | width)
                 curves.append((rate / copy, rate, right, rate))
             for rate, dtypes in _same(found):
                 text = f"{' and '.join(dtypes)}, {source}:\n{format_rate(rate, 'FLOP/s')}"

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import nullcontext
 
 from accel_helpers import backend
-from accel_helpers._format import format_bytes
+from accel_helpers.device_memory import as_arrays, bytes_of, check_room, memory_needed
+from accel_helpers.quiet import held_back
 
 BATCH_SIZE = 32
-RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
-ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their order, and a copy
 BATCH_HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
 
 __all__ = ["fit_resident", "memory_needed"]
@@ -101,7 +100,7 @@ def fit_resident(
     (['accuracy', 'loss'], [0, 1])
     """
     _check_options(model, batch_size, epochs, shuffle, sample_weight, class_weight, callbacks)
-    data, n = _as_arrays((x, y), "x and y")
+    data, n = as_arrays((x, y), "x and y")
     validation = validation_n = None
     if validation_data is not None:
         if not isinstance(validation_data, (tuple, list)) or len(validation_data) != 2:
@@ -109,9 +108,9 @@ def fit_resident(
                 "validation_data must be a pair (x, y); sample weights are not supported. Got "
                 f"{type(validation_data).__name__} {_length(validation_data)}."
             )
-        validation, validation_n = _as_arrays(tuple(validation_data), "validation_data")
+        validation, validation_n = as_arrays(tuple(validation_data), "validation_data")
     device = _device_of(model)
-    _check_memory(_bytes(data) + _bytes(validation), max(n, validation_n or 0), device, memory)
+    check_room(bytes_of(data) + bytes_of(validation), max(n, validation_n or 0), device, memory)
 
     import keras
     import numpy as np
@@ -147,34 +146,6 @@ def fit_resident(
     return model.history
 
 
-def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
-    """Bytes of device memory that `fit_resident` needs for the data and for their order.
-
-    Parameters
-    ----------
-    x, y : array, or list, tuple or dict of arrays
-        As for `fit_resident`.
-    validation_data : tuple of (x, y), optional
-
-    Returns
-    -------
-    int
-        Without the model and without tensors, which are there already, and without what a step
-        needs while it runs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> memory_needed(np.zeros((1000, 28, 28), "float32"), np.zeros(1000, "int32"))
-    3156000
-    """
-    data, n = _as_arrays((x, y), "x and y")
-    total = _bytes(data) + ORDER_BYTES * n
-    if validation_data is not None:
-        total += _bytes(_as_arrays(tuple(validation_data), "validation_data")[0])
-    return total
-
-
 # ---------------------------------------------------------------------------------------------
 
 
@@ -186,12 +157,14 @@ class _Programs:
 
     def run(self, kind, data, n, batch_size, shuffle, seed) -> dict:
         key = (kind, n, batch_size, shuffle)
-        if key not in self.made:
+        new = key not in self.made
+        if new:
             make = {"tensorflow": _tensorflow_epoch, "jax": _jax_epoch}[_framework()]
             self.made[key] = make(self.model, *key)
         self.model.reset_metrics()
         try:
-            self.made[key](data, seed)
+            with held_back() if new else nullcontext():  # what XLA says when it starts
+                self.made[key](data, seed)
         except Exception as error:
             error.add_note(
                 "fit_resident compiles a whole epoch with XLA. If the error names an operation "
@@ -372,85 +345,3 @@ def _needs_batches(callback) -> str:
         if getattr(callback, name, "epoch") != "epoch":
             return f"within an epoch ({name}={getattr(callback, name)!r})"
     return ""
-
-
-def _as_arrays(data: tuple, what: str):
-    """Arrays as Keras takes them, floats in its float type; and how many samples there are."""
-    import keras
-    import numpy as np
-
-    def array(value):
-        if not hasattr(value, "shape"):
-            value = np.asarray(value) if isinstance(value, (int, float)) else value
-        if not hasattr(value, "shape") or not hasattr(value, "dtype") or not len(value.shape):
-            raise TypeError(
-                f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
-                f"{type(value).__name__}. Generators and tf.data go to model.fit."
-            )
-        if not isinstance(value, np.ndarray):
-            return value  # a tensor of the framework
-        if value.dtype.kind not in "fiub":
-            raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
-        return value.astype(keras.config.floatx(), copy=False) if value.dtype.kind == "f" else value
-
-    arrays = keras.tree.map_structure(array, data)
-    counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
-    if len(counts) != 1 or counts[0] < 1:
-        raise ValueError(
-            f"{what} must have the same number of samples, at least one; got "
-            f"{', '.join(f'{count:,}' for count in counts)}."
-        )
-    return arrays, counts[0]
-
-
-def _bytes(data) -> int:
-    import keras
-    import numpy as np
-
-    arrays = [] if data is None else keras.tree.flatten(data)
-    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-
-
-def _check_memory(data_bytes: int, n: int, device: str, memory: int | None) -> None:
-    free = _free(device) if memory is None else memory
-    needed = data_bytes + ORDER_BYTES * n
-    if free is not None and needed > (1 - RESERVE) * free:
-        raise MemoryError(
-            f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
-            f"their order, and {format_bytes(free)} are free there, of which a tenth is left for "
-            "the steps. Nothing was copied. Use fewer samples, store pictures as uint8 and divide "
-            "in the model (keras.layers.Rescaling), or use model.fit, which copies batch by batch."
-        )
-
-
-def _free(device: str) -> int | None:
-    """Bytes free on a device, or None where nobody says."""
-    if device == "cpu":
-        return _free_here()
-    if _framework() == "jax":
-        stats = sys.modules["jax"].devices(device)[0].memory_stats() or {}
-        if "bytes_limit" in stats:
-            return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
-        return None
-    from accel_helpers import runtime
-
-    attached = runtime.describe().accelerator
-    if device != "gpu" or not attached or not attached.memory_bytes:
-        return None
-    used = sys.modules["tensorflow"].config.experimental.get_memory_info("GPU:0")["current"]
-    return attached.memory_bytes - used
-
-
-def _free_here(root: str = "/") -> int | None:
-    """What the computer has left: of the machine's memory, or of a container's share."""
-    found = []
-    try:
-        lines = (Path(root) / "proc/meminfo").read_text().splitlines()
-        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
-        group = Path(root) / "sys/fs/cgroup"
-        limit = (group / "memory.max").read_text().strip()
-        if limit != "max":
-            found.append(int(limit) - int((group / "memory.current").read_text()))
-    except (OSError, ValueError, IndexError):
-        pass
-    return min(found, default=None)

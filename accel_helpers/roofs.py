@@ -41,7 +41,7 @@ class Ceiling:
     --------
     >>> time = Measurement.from_samples([0.001, 0.0011, 0.001, 0.001, 0.0012])
     >>> print(Ceiling("matrix product", "float32", "cpu", 2 * 512**3, time, "512 x 512"))
-    matrix product, float32, on cpu: 268 GFLOP/s (512 x 512)
+    matrix product, float32, on cpu: 268 GFLOP/s (interval 229 to 280; 512 x 512)
     """
 
     what: str
@@ -75,8 +75,11 @@ class Ceiling:
         }
 
     def __str__(self) -> str:
-        kind = f"{self.what}, {self.dtype}" if self.what == "matrix product" else self.what
-        return f"{kind}, on {self.device}: {format_rate(self.rate, self.unit)} ({self.detail})"
+        kind = f"{self.what}, {self.dtype}" if self.what == "matrix product" else "memory"
+        rate = format_rate(self.rate, self.unit)
+        scale = self.rate / float(rate.split()[0])  # the ends of the interval in the same unit
+        low, high = (f"{self.work / end / scale:.3g}" for end in self.time.interval[::-1])
+        return f"{kind}, on {self.device}: {rate} (interval {low} to {high}; {self.detail})"
 
 
 @dataclass(frozen=True)

@@ -148,17 +148,15 @@ class StepWork:
 
     def __str__(self) -> str:
         rows = [
-            (row.name, row.kind, row.parameters, row.forward_flops, row.backward_flops, row.bytes)
-            for row in self.layers
+            (r.name, r.kind, r.parameters, r.forward_flops + r.backward_flops, r.bytes)
+            for r in self.layers
         ]
-        rows += [("loss", "", "", self.loss_flops, "", self.loss_bytes)]
-        rows += [("optimizer", "", "", self.optimizer_flops, "", self.optimizer_bytes)]
-        head = ("layer", "kind", "parameters", "forward", "backward", "bytes")
+        rows += [("loss", "", "", self.loss_flops, self.loss_bytes)]
+        rows += [("optimizer", "", "", self.optimizer_flops, self.optimizer_bytes)]
+        head = ("layer", "kind", "parameters", "operations", "bytes")
         cells = [head, *([f"{c:,}" if isinstance(c, int) else c for c in row] for row in rows)]
         widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-        lines = [
-            f"One training step, batch of {self.batch_size:,}: floating-point operations (FLOP)"
-        ]
+        lines = [f"One training step, batch of {self.batch_size:,}, forward and backward:"]
         for row in cells:
             parts = [
                 c.ljust(w) if i < 2 else c.rjust(w)
@@ -166,8 +164,10 @@ class StepWork:
             ]
             lines.append("  ".join(parts).rstrip())
         share = 100 * self.product_flops / self.flops if self.flops else 0
-        lines.append(f"All: {self.flops:,} FLOP, {share:.1f} % of them in products; ")
-        lines[-1] += f"{self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte."
+        lines.append(f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them")
+        lines.append(
+            f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte."
+        )
         return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 
 

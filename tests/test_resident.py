@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from accel_helpers import backend, resident, training
+from accel_helpers import backend, device_memory, resident, training
 
 ON_JAX = "fixed_order or order_is_new or dropout or callbacks or anew or refused"  # of the tests
 
@@ -303,16 +303,16 @@ def test_too_much_data_is_refused_before_anything_is_copied(data):
 
 
 def test_free_memory_is_read_from_the_machine_or_its_container(tmp_path):
-    assert resident._free_here(tmp_path) is None
+    assert device_memory.free_here(tmp_path) is None
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
-    assert resident._free_here(tmp_path) == 5000 * 1024
+    assert device_memory.free_here(tmp_path) == 5000 * 1024
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("max\n")
-    assert resident._free_here(tmp_path) == 5000 * 1024
+    assert device_memory.free_here(tmp_path) == 5000 * 1024
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("3000000\n")
     (tmp_path / "sys/fs/cgroup/memory.current").write_text("1000000\n")
-    assert resident._free_here(tmp_path) == 2_000_000
+    assert device_memory.free_here(tmp_path) == 2_000_000
 
 
 def refusals(keras, x, y):

@@ -360,8 +360,8 @@ def test_a_model_that_is_not_ready_is_refused():
 def test_a_step_reads_well_and_becomes_json():
     step = work.count_step(training.quickstart_model(), 32)
     lines = str(step).splitlines()
-    assert lines[1].split() == ["layer", "kind", "parameters", "forward", "backward", "bytes"]
-    assert "100,480" in str(step) and "91.9 % of them in products" in str(step)
+    assert lines[1].split() == ["layer", "kind", "parameters", "operations", "bytes"]
+    assert "100,480" in str(step) and "92 % of them\nin products" in str(step)
     assert max(map(len, lines)) <= 100
     data = json.loads(json.dumps(step.to_dict()))
     assert data["flops"] == step.flops and data["layers"][1]["kind"] == "Dense"

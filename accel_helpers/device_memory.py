@@ -1,0 +1,121 @@
+"""What lies on a device while `resident` trains there, and whether there is room for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from accel_helpers._format import format_bytes
+
+RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
+ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their order, and a copy
+
+
+def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
+    """Bytes of device memory that `fit_resident` needs for the data and for their order.
+
+    Parameters
+    ----------
+    x, y : array, or list, tuple or dict of arrays
+        As for `fit_resident`.
+    validation_data : tuple of (x, y), optional
+
+    Returns
+    -------
+    int
+        Without the model and without tensors, which are there already, and without what a step
+        needs while it runs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> memory_needed(np.zeros((1000, 28, 28), "float32"), np.zeros(1000, "int32"))
+    3156000
+    """
+    data, n = as_arrays((x, y), "x and y")
+    total = bytes_of(data) + ORDER_BYTES * n
+    if validation_data is not None:
+        total += bytes_of(as_arrays(tuple(validation_data), "validation_data")[0])
+    return total
+
+
+def as_arrays(data: tuple, what: str):
+    """Arrays as Keras takes them, floats in its float type; and how many samples there are."""
+    import keras
+    import numpy as np
+
+    def array(value):
+        if not hasattr(value, "shape"):
+            value = np.asarray(value) if isinstance(value, (int, float)) else value
+        if not hasattr(value, "shape") or not hasattr(value, "dtype") or not len(value.shape):
+            raise TypeError(
+                f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
+                f"{type(value).__name__}. Generators and tf.data go to model.fit."
+            )
+        if not isinstance(value, np.ndarray):
+            return value  # a tensor of the framework
+        if value.dtype.kind not in "fiub":
+            raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
+        return value.astype(keras.config.floatx(), copy=False) if value.dtype.kind == "f" else value
+
+    arrays = keras.tree.map_structure(array, data)
+    counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
+    if len(counts) != 1 or counts[0] < 1:
+        raise ValueError(
+            f"{what} must have the same number of samples, at least one; got "
+            f"{', '.join(f'{count:,}' for count in counts)}."
+        )
+    return arrays, counts[0]
+
+
+def bytes_of(data) -> int:
+    import keras
+    import numpy as np
+
+    arrays = [] if data is None else keras.tree.flatten(data)
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+
+def check_room(data_bytes: int, n: int, device: str, memory: int | None) -> None:
+    free = free_on(device) if memory is None else memory
+    needed = data_bytes + ORDER_BYTES * n
+    if free is not None and needed > (1 - RESERVE) * free:
+        raise MemoryError(
+            f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
+            f"their order, and {format_bytes(free)} are free there, of which a tenth is left for "
+            "the steps. Nothing was copied. Use fewer samples, store pictures as uint8 and divide "
+            "in the model (keras.layers.Rescaling), or use model.fit, which copies batch by batch."
+        )
+
+
+def free_on(device: str) -> int | None:
+    """Bytes free on a device, or None where nobody says."""
+    if device == "cpu":
+        return free_here()
+    if sys.modules["keras"].backend.backend() == "jax":
+        stats = sys.modules["jax"].devices(device)[0].memory_stats() or {}
+        if "bytes_limit" in stats:
+            return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
+        return None
+    from accel_helpers import runtime
+
+    attached = runtime.describe().accelerator
+    if device != "gpu" or not attached or not attached.memory_bytes:
+        return None
+    used = sys.modules["tensorflow"].config.experimental.get_memory_info("GPU:0")["current"]
+    return attached.memory_bytes - used
+
+
+def free_here(root: str = "/") -> int | None:
+    """What the computer has left: of the machine's memory, or of a container's share."""
+    found = []
+    try:
+        lines = (Path(root) / "proc/meminfo").read_text().splitlines()
+        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
+        group = Path(root) / "sys/fs/cgroup"
+        limit = (group / "memory.max").read_text().strip()
+        if limit != "max":
+            found.append(int(limit) - int((group / "memory.current").read_text()))
+    except (OSError, ValueError, IndexError):
+        pass
+    return min(found, default=None)
