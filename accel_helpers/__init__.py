@@ -20,7 +20,7 @@ _MODULES = (
     "timing",  # numbers with a spread
     "backend",  # TensorFlow or JAX under Keras; waiting; placing
     "training",  # the lesson models and data, timing of fit
-    "climb",  # from default fit to the limit of the machine, one change at a time
+    "climb",  # from default fit to resident epochs, one change at a time
     "work",  # operations and bytes of a training step, counted from its layers
     "ceilings",  # the best rates of this machine, measured
     "text",  # Shakespeare, and a small model that writes like him

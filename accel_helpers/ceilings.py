@@ -197,7 +197,7 @@ def _pass_on(device):
     """Make functions that add one array to another where it lies.
 
     In place, since a new array for every result would measure how fast the system hands out
-    memory: on a CPU that is several times slower than the memory itself.
+    memory, which on a CPU can be far slower than the memory itself.
     """
     from accel_helpers import backend
 

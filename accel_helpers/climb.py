@@ -1,8 +1,8 @@
-"""The climb: from default ``fit`` to the limit of the machine, one change at a time.
+"""The climb: from default ``fit`` to resident epochs, one change at a time.
 
-Every stage keeps the changes before it, and all stages take turns, an epoch each, so that a
-machine that changes meanwhile changes all of them alike. The last stage goes back to the small
-batch: what a large batch does to the accuracy is a matter of training and not of speed.
+All stages take turns, an epoch each, so that a machine that slowly changes meanwhile changes all of
+them alike. Up to tf.data each keeps the changes before it; resident takes the place of all of
+``fit``; and the last stage goes back to the small batch, since a large one can cost accuracy.
 """
 
 from __future__ import annotations

@@ -45,15 +45,15 @@ def as_arrays(data: tuple, what: str):
     import numpy as np
 
     def array(value):
-        if not hasattr(value, "shape"):
-            value = np.asarray(value) if isinstance(value, (int, float)) else value
-        if not hasattr(value, "shape") or not hasattr(value, "dtype") or not len(value.shape):
+        if type(value).__module__.partition(".")[0] in ("tensorflow", "jax", "jaxlib"):
+            return value  # a tensor of the framework
+        if not hasattr(value, "__array__") or not getattr(value, "shape", ()):
+            hint = "y is needed, too." if value is None else "A list of numbers: np.asarray(it)."
             raise TypeError(
                 f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
-                f"{type(value).__name__}. Generators and tf.data go to model.fit."
+                f"{type(value).__name__}. {hint} Generators and tf.data go to model.fit."
             )
-        if not isinstance(value, np.ndarray):
-            return value  # a tensor of the framework
+        value = np.asarray(value)
         if value.dtype.kind not in "fiub":
             raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
         return value.astype(keras.config.floatx(), copy=False) if value.dtype.kind == "f" else value

@@ -15,9 +15,9 @@ from contextlib import nullcontext
 from accel_helpers import backend
 from accel_helpers.device_memory import as_arrays, bytes_of, check_room, memory_needed
 from accel_helpers.quiet import held_back
+from accel_helpers.resident_options import as_callbacks, check_model, whole
 
 BATCH_SIZE = 32
-BATCH_HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
 
 __all__ = ["fit_resident", "memory_needed"]
 
@@ -27,7 +27,7 @@ def fit_resident(
     x,
     y,
     *,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int | None = BATCH_SIZE,
     epochs: int = 1,
     shuffle: bool = True,
     validation_data: tuple | None = None,
@@ -82,12 +82,16 @@ def fit_resident(
 
     Notes
     -----
-    On TensorFlow and a CPU, XLA makes the random numbers of dropout slowly: with it, an epoch of
-    the lesson model takes several times as long as without. Keras on JAX has no such gap.
+    Loss, metrics and weights are those of ``fit``, but for a few cases. On TensorFlow:
 
-    Loss and metrics are those of ``fit``. One exception on TensorFlow: with several outputs and a
-    last batch that is not full, ``fit`` averages the loss *of each output* over batches as if all
-    were equally large. Here, as in Keras on JAX, every sample counts alike.
+    * With dropout on a CPU an epoch takes much longer than without, since XLA makes random numbers
+      slowly there, and other ones than ``fit``. Keras on JAX does not have that.
+    * XLA does not check numbers: a label or a word that is out of range gives a wrong loss, or
+      NaN, where ``fit`` on a CPU raises an error. A NaN in the data may be counted differently.
+    * With several outputs and a last batch that is not full, ``fit`` averages the loss *of each
+      output* over batches as if all were equally large. Here every sample counts alike.
+
+    A layer that was frozen after ``compile`` is frozen here at once; compile again, as for ``fit``.
 
     Examples
     --------
@@ -99,7 +103,20 @@ def fit_resident(
     >>> sorted(history.history), history.epoch
     (['accuracy', 'loss'], [0, 1])
     """
-    _check_options(model, batch_size, epochs, shuffle, sample_weight, class_weight, callbacks)
+    check_model(model)
+    batch_size = whole("batch_size", BATCH_SIZE if batch_size is None else batch_size, 1)
+    epochs = whole("epochs", epochs, 1)
+    if shuffle not in (True, False):
+        raise ValueError(f"shuffle must be True or False; got {shuffle!r}. Others: model.fit.")
+    for name, value in (("sample_weight", sample_weight), ("class_weight", class_weight)):
+        if value is not None:
+            raise ValueError(f"fit_resident knows no {name}: train with model.fit, which does.")
+    size = batch_size
+    if validation_batch_size is not None:
+        size = whole("validation_batch_size", validation_batch_size, 1)
+    seed = None if seed is None else whole("seed", seed, 0)
+    memory = None if memory is None else whole("memory", memory, 0)
+    callbacks = as_callbacks(callbacks, validation_data is not None)
     data, n = as_arrays((x, y), "x and y")
     validation = validation_n = None
     if validation_data is not None:
@@ -134,14 +151,17 @@ def fit_resident(
     calls.on_train_begin()
     for epoch in range(epochs):
         calls.on_epoch_begin(epoch)
-        logs = program.run("train", data, n, batch_size, shuffle, int(order.integers(2**31)))
+        logs = program.run("train", data, n, batch_size, bool(shuffle), int(order.integers(2**31)))
         if validation is not None:
-            size = validation_batch_size or batch_size
+            calls.on_test_begin()
             found = program.run("test", validation, validation_n, size, False, 0)
+            calls.on_test_end(found)
             logs |= {f"val_{name}": value for name, value in found.items()}
         calls.on_epoch_end(epoch, logs)
         if model.stop_training:
             break
+    # where the optimizer averages weights, the averages are what it was all for
+    model.optimizer.finalize_variable_values(model.trainable_variables)
     calls.on_train_end(logs)
     return model.history
 
@@ -166,10 +186,12 @@ class _Programs:
             with held_back() if new else nullcontext():  # what XLA says when it starts
                 self.made[key](data, seed)
         except Exception as error:
-            error.add_note(
-                "fit_resident compiles a whole epoch with XLA. If the error names an operation "
-                "that XLA cannot compile, this model needs model.fit."
-            )
+            if new:
+                self.made.pop(key)
+                error.add_note(
+                    "fit_resident compiles a whole epoch with XLA. If the error names an operation "
+                    "that XLA cannot compile, this model needs model.fit."
+                )
             raise
         return {name: _plain(value) for name, value in self.model.get_metrics_result().items()}
 
@@ -191,13 +213,33 @@ def _compiled_as(model) -> tuple:
 def _build(model, data, batch_size) -> None:
     """Make every variable now: inside a compiled loop none can be made."""
     import keras
+    import numpy as np
 
     x, y = keras.tree.map_structure(lambda array: array[:batch_size], data)
-    predicted = model(x, training=False)
+    if not model.built:
+        model(x, training=False)
+    # what a pass through the model leaves behind, such as averages and states, is taken back
+    kept = [(v, np.copy(keras.ops.convert_to_numpy(v))) for v in model.non_trainable_variables]
+    predicted = model(x, training=True)
     model.optimizer.build(model.trainable_variables)
-    model.compute_loss(x=x, y=y, y_pred=predicted)
+    if model.loss is not None or type(model).train_step is keras.Model.train_step:
+        model.compute_loss(x=x, y=y, y_pred=predicted)
     model.compute_metrics(x, y, predicted)
     model.reset_metrics()
+    for variable, value in kept:
+        variable.assign(value)
+
+
+def _check_logs(model, logs) -> None:
+    """Refuse a step that reports what no metric keeps: it would be lost within the epoch."""
+    known = set(model.get_metrics_result())
+    if not isinstance(logs, dict) or set(logs) != known:
+        raise ValueError(
+            "The model's own step reports "
+            f"{', '.join(logs) if isinstance(logs, dict) else type(logs).__name__}, and its "
+            f"metrics are {', '.join(sorted(known))}. fit_resident gives what metrics keep over an "
+            "epoch: update a metric for each of them in the step, or use model.fit."
+        )
 
 
 def _tensorflow_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) -> Callable:
@@ -210,7 +252,7 @@ def _tensorflow_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) 
     @tf.function(jit_compile=True, autograph=False)
     def epoch(data, seed):
         if shuffle:
-            # what TensorFlow would select is over 30 times slower under XLA on a CPU
+            # what TensorFlow would select is far slower under XLA on a CPU
             dice = tf.random.stateless_uniform([n], seed, None, None, tf.int32, alg="philox")
             order = tf.argsort(dice)
 
@@ -225,14 +267,17 @@ def _tensorflow_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) 
                 data,
             )
 
+        def one(start, size):
+            _check_logs(model, step(batch(start, size)))
+
         def body(i):
-            step(batch(i * batch_size, batch_size))
+            one(i * batch_size, batch_size)
             return (i + 1,)
 
         if full:
             tf.while_loop(lambda i: i < full, body, (tf.constant(0),))
         if rest:
-            step(batch(full * batch_size, rest))
+            one(full * batch_size, rest)
 
     return lambda data, seed: epoch(data, tf.constant([seed, 0]))
 
@@ -257,14 +302,16 @@ def _jax_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) -> Call
                 lambda a: jax.lax.dynamic_slice_in_dim(a, start, size), data
             )
 
-        def body(i, state):
-            return step(state, batch(i * batch_size, batch_size))[1]
+        def one(state, start, size):
+            logs, state = step(state, batch(start, size))
+            _check_logs(model, logs)
+            return state
 
         if full:
-            state = jax.lax.fori_loop(0, full, body, state)
-        if rest:
-            state = step(state, batch(full * batch_size, rest))[1]
-        return state
+            state = jax.lax.fori_loop(
+                0, full, lambda i, state: one(state, i * batch_size, batch_size), state
+            )
+        return one(state, full * batch_size, rest) if rest else state
 
     program = jax.jit(epoch, donate_argnums=0)
 
@@ -272,7 +319,15 @@ def _jax_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) -> Call
         variables = [model.trainable_variables, model.non_trainable_variables]
         variables += [model.optimizer.variables] if kind == "train" else []
         variables += [model.metrics_variables]
-        state = program(tuple([v.value for v in part] for part in variables), data, seed)
+        seen: set[int] = set()
+
+        def own(variable):  # two variables may share one array, and only one may give it away
+            value = variable.value
+            shared = id(value) in seen
+            seen.add(id(value))
+            return jax.numpy.copy(value) if shared else value
+
+        state = program(tuple([own(v) for v in part] for part in variables), data, seed)
         for part, values in zip(variables, state, strict=True):
             for variable, value in zip(part, values, strict=True):
                 variable.assign(value)
@@ -297,51 +352,3 @@ def _plain(value):
 
 def _length(value) -> str:
     return f"of length {len(value)}" if hasattr(value, "__len__") else ""
-
-
-def _check_options(model, batch_size, epochs, shuffle, sample_weight, class_weight, callbacks):
-    for name, value in (("batch_size", batch_size), ("epochs", epochs)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} must be a whole number, 1 or more; got {value!r}.")
-    if not isinstance(shuffle, bool):
-        raise ValueError(f"shuffle must be True or False; got {shuffle!r}. Others: model.fit.")
-    for name, value in (("sample_weight", sample_weight), ("class_weight", class_weight)):
-        if value is not None:
-            raise ValueError(f"fit_resident knows no {name}: train with model.fit, which does.")
-    if getattr(model, "optimizer", None) is None:
-        raise ValueError("The model is not compiled: call model.compile(…) before fit_resident.")
-    if model.run_eagerly:
-        raise ValueError(
-            "The model was compiled with run_eagerly=True, step by step in Python. fit_resident "
-            "compiles whole epochs: call model.compile(…) without it, or use model.fit."
-        )
-    if _framework() not in ("tensorflow", "jax"):
-        raise ValueError(
-            f"fit_resident works where Keras runs on TensorFlow or JAX; here it is {_framework()}."
-        )
-    replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
-    if replicas > 1 or sys.modules["keras"].distribution.distribution() is not None:
-        raise ValueError(
-            "fit_resident trains on one device, and this model was built for several replicas. "
-            "Build it outside the strategy's scope, or use model.fit."
-        )
-    for callback in callbacks or ():
-        if hook := _needs_batches(callback):
-            raise ValueError(
-                f"{type(callback).__name__} wants to be called {hook}, and fit_resident returns "
-                "to Python after every epoch only. Leave it out, or use model.fit."
-            )
-
-
-def _needs_batches(callback) -> str:
-    """What of a callback happens within an epoch; nothing for most of Keras's own."""
-    for name in BATCH_HOOKS:
-        hook = getattr(callback, name, None)
-        if hook and not getattr(hook, "__module__", "").startswith("keras."):
-            return f"at every batch ({name})"
-    if type(callback).__name__ == "TerminateOnNaN":
-        return "at every batch (on_train_batch_end)"
-    for name in ("save_freq", "update_freq"):
-        if getattr(callback, name, "epoch") != "epoch":
-            return f"within an epoch ({name}={getattr(callback, name)!r})"
-    return ""

@@ -300,8 +300,8 @@ def bound_by(
     if share > MARGIN:
         verdict = "above the ceiling"
         reason += (
-            " That cannot be: the time or the count is wrong, or the data stayed in the chip's "
-            "own memory and fewer bytes were moved than counted."
+            " Either the time or the count is wrong, or the data stayed in the chip's own memory "
+            "and fewer bytes were moved than counted, or the ceiling was measured too low."
         )
     elif share >= SHARE:
         verdict = lower

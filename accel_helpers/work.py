@@ -14,8 +14,9 @@ Nothing is run: shapes and formulas are enough. The rules, so that you can check
 
 The bytes are those of a machine that keeps nothing between two layers and fuses everything within
 one. Caches, and a compiler that fuses across layers, make the true figure smaller; one that fuses
-less makes it larger. XLA's "bytes accessed" for the models of lesson 03, dropout or not, is 2 to
-11 times this count before it fuses anything, and 1 to 2 times after (`tests/test_work.py` asks it).
+less makes it larger. XLA's "bytes accessed" for the models of lesson 03, dropout or not, is between
+2 and 11 times this count before it fuses anything, and between 1 and 2 times after
+(`tests/test_work.py` asks it).
 """
 
 from __future__ import annotations

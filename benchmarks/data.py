@@ -40,7 +40,7 @@ def save(folder, count: int) -> dict:
     Returns
     -------
     dict
-        What they are: name, count, test_count.
+        What they are: name, count, how many differ, test_count.
     """
     import numpy as np
 
@@ -55,7 +55,8 @@ def save(folder, count: int) -> dict:
     )
     for part, array in zip(PARTS, arrays, strict=True):
         np.save(Path(folder) / f"{part}.npy", array)
-    return {"name": images.name, "count": count, "test_count": len(images.x_test)}
+    sizes = {"count": count, "different": images.different, "test_count": len(images.x_test)}
+    return {"name": images.name, **sizes}
 
 
 def load(folder) -> Data:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from accel_helpers import results
 from accel_helpers._format import format_bytes, format_seconds
+from accel_helpers.measurement import VAGUE
 from accel_helpers.timing import Measurement
 from benchmarks import harness, training
 from benchmarks.contenders import CONTENDERS
@@ -15,21 +16,24 @@ from benchmarks.contenders import CONTENDERS
 INTRODUCTION = """\
 # Benchmarks
 
-Every number on this page was measured by `make benchmarks` on the machine that is named above it.
-The page and its pictures are made from the files in `benchmarks/results/`; nothing is typed in.
+Every time, rate and memory figure on this page was measured by `make benchmarks` on the machine
+that is named above it, or simulated where that is said. The page and its pictures are made from the
+files in `benchmarks/results/`; the settings come from the code there.
 """
 TRAINING = """\
 The same model, trained in {count} ways: the quickstart model without dropout, Adam, {images:,}
-images ({name}) in an epoch, a new order in every epoch. Each way has a
-process of its own, which loads everything and trains one epoch before the clock counts. Then they
-take turns, an epoch each, every round in the reverse order of the last. So a machine that grows
-slower meanwhile does so for all of them. An epoch of `fit` is timed inside one long `fit`: what
+images in an epoch ({name}, {different:,} different ones, repeated), a new order in every epoch.
+Each way has a process of its own, which loads everything and trains one epoch before the clock
+counts. Then they take turns, an epoch each, every round in the reverse order of the last. So a
+machine that slowly changes meanwhile does so for all of them. What comes and goes may still hit one
+more than another: see the late epochs below. An epoch of `fit` is timed inside one long `fit`: what
 `fit` does before its first epoch does not count.
 """
 RATIOS = """\
-How many times as fast the first is as the second: the ratio of their medians. In brackets: the
-interval of that ratio, 99 %, pair by pair from the same rounds. Where even that cannot tell them
-apart there is no ratio.
+How many times as fast the first is as the second, pair by pair from the same rounds. In brackets:
+the interval, 99 %. Where its ends are more than {vague} times apart no ratio is named. The PyTorch
+loop is eager, as it is usually written; `torch.compile` was not tried. *Tuned* is one tuning of
+`fit`, not the best there may be.
 """
 HARNESS = """\
 `timing.benchmark` beside three other harnesses, as they are by default, in turns in one process.
@@ -42,6 +46,8 @@ written out one below the other, minus the time of N of them, over N; before and
 * **Overhead:** the share of the harness's own running time that is in none of its samples, such as
   warming up and looking for the size of a block. For pyperf it is what one of its worker processes
   does; by default it starts more than twenty, one after the other.
+
+The last column sets ours beside PyTorch's only, by the intervals of both.
 """
 LATE = """\
 ### A device that finishes late
@@ -49,24 +55,27 @@ LATE = """\
 Here the truth is known exactly. A made-up device takes an order in {order}, comes back at once, and
 finishes the job later, on a clock of its own. Its jobs vary by 2 %. All harnesses are handed that
 clock. `timing.benchmark` is told how to wait. The others get the order alone, which is what one
-writes first, or the order and the waiting as one statement. The table has the error (root mean
+writes first, or the order and the waiting as one statement. Calls of less than {short}
+`timing.benchmark` times in blocks, with one wait at the end of each. So for the shortest jobs it
+answers another question than the one asked here, and is far off; the second table asks its
+question. The first one has the error (root mean
 square over {devices} devices) against what a call takes until its result is there.
 """
+FROM = 10_000  # samples; below, the fixed cost of an epoch shows
 TOGETHER = """\
-A call of less than {short} is timed by `timing.benchmark` in blocks with one wait at the end, and
-it says so. That is another question: what each of many calls in a row takes, while the device
-works on one and takes orders for the next. Against that, for jobs of {work}:
+What each of many calls in a row takes, while the device works on one and takes orders for the next.
+Against that, for jobs of {work}:
 """
 SAMPLES = """\
-`training.fit_resident` with batches of {batch}, on more and more images ({images:,} real ones,
-repeated). An epoch has a fixed cost; beside it a sample should cost the same, however many there
-are. Sizes take turns.
+`training.fit_resident` with batches of {batch}, on more and more images ({name}, {different:,}
+different ones, repeated). An epoch has a fixed cost; beside it a sample should cost the same,
+however many there are. Sizes take turns. {flat}
 """
 MEMORY = """\
 Memory: what `resident.memory_needed` says will lie on the device, and by how much a new process
 really grew from before `fit_resident` until after its first epoch. On a CPU the device's memory is
-the process's own. The compiler and its program are in it too, and make nearly all of the growth at
-the smallest size; in brackets: by how much more than that a process grew.
+the process's own. The compiler and its program are in it too. In brackets: by how much more a
+process grew than the one with the smallest size.
 """
 
 
@@ -130,7 +139,10 @@ def _training(part, stem, label):
         "### Training, in turns\n",
         _stamp(part),
         TRAINING.format(
-            count=len(CONTENDERS), images=part["images"]["count"], name=part["images"]["name"]
+            count=len(CONTENDERS),
+            images=part["images"]["count"],
+            name=part["images"]["name"],
+            different=part["images"]["different"],
         ),
     ]
     lines = {
@@ -165,7 +177,7 @@ def _training(part, stem, label):
     for slow, fast in training.RATIOS:
         cells = [_ratio(ratios[size], slow, fast) for size in sizes]
         rows.append([f"{fast} over {slow}", *cells])
-    text += [RATIOS, _table(["", *heads], rows)]
+    text += [RATIOS.format(vague=VAGUE), _table(["", *heads], rows), _late_epochs(sizes)]
     rows = [
         [name, *(_cell(ways.get(name), _accuracy) for ways in sizes.values())]
         for name in CONTENDERS
@@ -196,13 +208,13 @@ def _harness(part, stem, label):
     if late:
         ways = list(next(iter(late.values()))["reported"])
         devices = len(next(iter(late.values()))["reported"][ways[0]])
-        text.append(LATE.format(order=format_seconds(harness.ORDER), devices=devices))
+        short = format_seconds(harness.timers.timing.SHORT_CALL)
+        text.append(LATE.format(order=format_seconds(harness.ORDER), devices=devices, short=short))
         text.append(_errors(late, ways, "alone"))
         for size, found in late.items():
             if found["together"]:
                 work = format_seconds(float(size))
-                short = format_seconds(harness.timers.timing.SHORT_CALL)
-                text.append(TOGETHER.format(work=work, short=short))
+                text.append(TOGETHER.format(work=work))
                 text.append(_errors({size: found}, ways, "in a row"))
     return "\n".join(text), {}
 
@@ -211,7 +223,7 @@ def _samples(part, stem, label):
     text = [
         "### From a thousand samples to a million\n",
         _stamp(part),
-        SAMPLES.format(batch=part["batch_size"], images=part["images"]["count"]),
+        SAMPLES.format(batch=part["batch_size"], flat=_flat(part["backends"]), **part["images"]),
     ]
     backends = part["backends"]
     lines = {
@@ -251,6 +263,35 @@ def _samples(part, stem, label):
 
 
 # ---------------------------------------------------------------------------------------------
+
+
+def _late_epochs(sizes) -> str:
+    """Which ways had epochs far above their own median: their intervals are wide for it."""
+    late = []
+    for size, ways in sizes.items():
+        for name, found in ways.items():
+            if "epoch" in found:
+                taken = Measurement.from_dict(found["epoch"])
+                count = sum(s > 2 * taken.median for s in taken.samples)
+                if count:
+                    late.append(f"{name}, batch {size}: {count} of {len(taken.samples)}")
+    return f"Epochs that took over twice the median of their way: {'; '.join(late) or 'none'}.\n"
+
+
+def _flat(backends) -> str:
+    """How far apart the medians lie from ten thousand samples on."""
+    said = []
+    for name, sizes in backends.items():
+        medians = [
+            Measurement.from_dict(found["sample"]).median
+            for count, found in sizes.items()
+            if "sample" in found and int(count) >= FROM
+        ]
+        if len(medians) > 1:
+            said.append(f"{max(medians) / min(medians):.2f} on {name}")
+    if not said:
+        return ""
+    return f"From {FROM:,} on, the largest median over the smallest is {' and '.join(said)}."
 
 
 def _series(lines, stem, **labels):
@@ -308,7 +349,10 @@ def _ratio(ratios, slow, fast) -> str:
             low, high = ratio.interval
             if not ratio.conclusive:
                 return f"no measurable difference ({low:.2g} to {high:.2g})"
-            return f"{ratio.slow.median / ratio.fast.median:.2g} ({low:.2g} to {high:.2g})"
+            if high > VAGUE * low:
+                of_medians = ratio.slow.median / ratio.fast.median
+                return f"between {low:.2g} and {high:.2g} (of the medians: {of_medians:.2g})"
+            return f"{ratio.ratio:.3g} ({low:.3g} to {high:.3g})"
     return "not measured here"
 
 
@@ -334,7 +378,11 @@ def _errors(late, ways, truth) -> str:
 def _growth(found, smallest) -> str:
     if found["grown"] is None or smallest.get("grown") is None or found is smallest:
         return _bytes(found["grown"])
-    return f"{_bytes(found['grown'])} ({_bytes(max(0, found['grown'] - smallest['grown']))})"
+    return f"{_bytes(found['grown'])} ({_signed(found['grown'] - smallest['grown'])})"
+
+
+def _signed(count) -> str:
+    return f"{'-' if count < 0 else ''}{format_bytes(abs(count))}"
 
 
 def _bytes(count) -> str:

@@ -222,6 +222,7 @@ def test_an_environment_is_made_once_for_what_is_required(tmp_path):
     assert any("requirements.txt" in word for word in calls[1])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_real_contender_answers_and_learns(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_DATA", "bundled")
@@ -245,7 +246,7 @@ def result():
     ways.pop("PyTorch loop")
     found = measured(*ways.values()) | {"PyTorch loop": {"not_measured": "no wheel"}}
     stamp = {"created": "2026-11-21T12:00:00+00:00", "command": "x", "minutes": 2.0}
-    images = {"name": "digits", "count": 640, "test_count": 99}
+    images = {"name": "digits", "count": 640, "different": 500, "test_count": 99}
     real = [{"reported": 1.1, "truth": 1.0, "wall": 8.0, "calls": 6}] * 5
     late = harness.late(1e-5, 1, {harness.OURS: timers.ours, "timeit": timers.standard})
     sample = {"sample": {"samples": [2e-6] * 5}, "grown": 3_000_000, "needed": 2_000_000}
@@ -278,6 +279,34 @@ def test_the_page_says_what_the_result_says():
     assert len(pictures) == 2
     for name, picture in pictures.items():
         assert f"![{picture.alt}](pictures/{name})" in text
+
+
+def test_a_ratio_that_is_not_sure_is_not_named_and_late_epochs_are():
+    found = result()
+    ways = found["training"]["batch_sizes"]["32"]
+    ways["fit, TensorFlow"]["epoch"]["samples"] = [4.0, 90.0, 4.1, 30.0, 4.2]
+    ways["fit_resident, TensorFlow"]["epoch"]["samples"] = [1.0, 1.01, 1.0, 1.01, 1.0]
+    ways["fit tuned, TensorFlow"]["epoch"]["samples"] = [2.0, 2.01, 2.0, 2.02, 2.0]
+    text = page.make({"abacus": found})[0]
+    (line,) = [
+        x for x in text.splitlines() if x.startswith("| fit_resident, TensorFlow over fit, ")
+    ]
+    assert "between" in line or "no measurable difference" in line
+    (line,) = [x for x in text.splitlines() if "TensorFlow over fit tuned, TensorFlow" in x]
+    assert "| 2 (" in line
+    assert "fit, TensorFlow, batch 32: 2 of 5" in text
+    assert "500 different ones" in text
+
+
+def test_growth_is_told_with_its_sign_and_flatness_in_figures():
+    found = result()
+    sample = found["samples"]["backends"]["JAX"]["1000"]
+    more = {"10000": {**sample, "grown": 2_000_000}, "30000": {**sample, "grown": 9_000_000}}
+    more["30000"]["sample"] = {"samples": [3e-6] * 5}
+    found["samples"]["backends"]["JAX"] |= more
+    text = page.make({"abacus": found})[0]
+    assert "2 MB (-1 MB)" in text and "9 MB (6 MB)" in text
+    assert "From 10,000 on, the largest median over the smallest is 1.50 on JAX." in text
 
 
 def test_a_failed_contender_is_on_the_page():

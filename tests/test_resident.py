@@ -10,7 +10,10 @@ import pytest
 
 from accel_helpers import backend, device_memory, resident, training
 
-ON_JAX = "fixed_order or order_is_new or dropout or callbacks or anew or refused"  # of the tests
+ON_JAX = (  # of the tests
+    "averaged or no_trace or ones_own or fixed_order or order_is_new or dropout or callbacks or "
+    "anew or refused"
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -320,6 +323,13 @@ def refusals(keras, x, y):
         def on_train_batch_end(self, batch, logs=None):
             pass
 
+    class NanStop(keras.callbacks.TerminateOnNaN):
+        pass
+
+    class Tests(keras.callbacks.Callback):
+        def on_test_batch_end(self, batch, logs=None):
+            pass
+
     checkpoint = keras.callbacks.ModelCheckpoint("m.keras", save_freq=10)
     return {
         "knows no sample_weight: train with model.fit": {"sample_weight": y},
@@ -331,6 +341,20 @@ def refusals(keras, x, y):
         "same number of samples.* got 400, 500": {"y": y[:400]},
         "must be arrays.*got generator.*model.fit": {"x": (row for row in x)},
         "must hold numbers": {"x": np.array(["a"] * 500)},
+        r"got int.*np\.asarray": {"y": y.tolist()},
+        "got NoneType. y is needed": {"y": None},
+        "validation_batch_size must be .*got -5": {"validation_batch_size": -5},
+        "seed must be .*0 or more; got -1": {"seed": -1},
+        "memory must be .*got '8GB'": {"memory": "8GB"},
+        "callbacks must be.*got int": {"callbacks": [3]},
+        "NanStop wants": {"callbacks": NanStop()},
+        r"Tests wants.*\(on_test_batch_end\)": {
+            "callbacks": Tests(),
+            "validation_data": (x, y),
+        },
+        "BackupAndRestore wants.*at which one": {
+            "callbacks": keras.callbacks.BackupAndRestore("never_made")
+        },
         r"Watch wants to be called at every batch \(on_train_batch_end\)": {"callbacks": [Watch()]},
         "TerminateOnNaN wants": {"callbacks": [keras.callbacks.TerminateOnNaN()]},
         "ModelCheckpoint wants.*save_freq=10": {"callbacks": [checkpoint]},
@@ -351,6 +375,87 @@ def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, data):
     eager.compile("adam", "mse", run_eagerly=True)
     with pytest.raises(ValueError, match="run_eagerly=True"):
         training.fit_resident(eager, x, y)
+
+
+def test_averaged_weights_are_handed_over_as_fit_does(keras, data):
+    x, y = data
+
+    def make():
+        model = without_dropout()
+        model.compile(keras.optimizers.SGD(0.5, use_ema=True, ema_momentum=0.9), model.loss)
+        return model
+
+    one, other = pair(make)
+    options = {"batch_size": 64, "epochs": 2, "shuffle": False, "verbose": 0}
+    one.fit(x, y, **options)
+    training.fit_resident(other, x, y, **options)
+    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
+        assert np.allclose(a, b, atol=1e-4)
+    again = training.fit_resident(other, x, y, **options)  # average and weight share one array now
+    assert np.isfinite(again.history["loss"]).all()
+
+
+def test_a_first_look_at_the_model_leaves_no_trace(keras, data):
+    x, y = data
+
+    class Counts(keras.layers.Layer):
+        def build(self, shape):
+            self.calls = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x):
+            self.calls.assign(self.calls.value + 1.0)
+            return x
+
+    layers = [keras.Input((28, 28)), Counts(), keras.layers.Flatten(), keras.layers.Dense(10)]
+    model = keras.Sequential(layers)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss)
+    training.fit_resident(model, x, y, batch_size=100, epochs=2, verbose=0)
+    assert float(model.layers[0].calls.value) == 10, "ten steps, and nothing else"
+
+
+def test_what_a_step_of_ones_own_reports_is_kept_or_refused(keras, data):
+    x, y = data
+
+    class Reports(keras.Model):
+        extra = {}
+
+        def train_step(self, *data):
+            found = super().train_step(*data)
+            if isinstance(found, tuple):  # on JAX: logs and state
+                return {**found[0], **self.extra}, found[1]
+            return {**found, **self.extra}
+
+    inputs = keras.Input((28, 28))
+    outputs = keras.layers.Dense(10)(keras.layers.Flatten()(inputs))
+    model = Reports(inputs, outputs)
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    assert list(training.fit_resident(model, x, y, verbose=0).history) == ["loss"]
+    model.extra = {"slope": 1.0}
+    model.compile("sgd", model.loss)
+    with pytest.raises(
+        ValueError, match="reports loss, slope, and its metrics are loss.*model.fit"
+    ):
+        training.fit_resident(model, x, y, verbose=0)
+
+
+def test_options_are_taken_as_fit_takes_them(keras, data):
+    x, y = data
+    called = []
+
+    class Tests(keras.callbacks.Callback):
+        def on_test_begin(self, logs=None):
+            called.append("begin")
+
+        def on_test_end(self, logs=None):
+            called.append(sorted(logs))
+
+    model = without_dropout()
+    options = {"shuffle": np.True_, "validation_data": (x[:40], y[:40]), "verbose": 0}
+    options |= {"callbacks": Tests(), "validation_batch_size": np.int64(30)}
+    training.fit_resident(model, list(x[None])[0], y, batch_size=None, **options)
+    assert called == ["begin", ["accuracy", "loss"]]
+    assert int(model.optimizer.iterations) == 16, "batches of 32, as with fit"
 
 
 def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, data):

@@ -48,6 +48,7 @@ def off(counted, by_compiler):
 # --- beside the compiler ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_lesson_model_agrees_with_the_compiler(compiler, name):
     step, xla = step_of(name), compiler[name]
@@ -60,6 +61,7 @@ def test_the_lesson_model_agrees_with_the_compiler(compiler, name):
         assert off(step.flops, xla["compiled"]["flops"]) < limit
 
 
+@pytest.mark.slow
 def test_the_character_model_agrees_with_the_compiler(compiler):
     step = step_of("characters, with its loop")
     assert step.flops == step_of("characters, written out").flops
@@ -68,6 +70,7 @@ def test_the_character_model_agrees_with_the_compiler(compiler):
     assert compiler["characters, with its loop"]["traced"]["flops"] < 0.2 * step.flops
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, limit",
     [
@@ -87,6 +90,7 @@ def test_other_models_agree_with_the_compiler(compiler, name, limit):
         assert off(step.flops, xla["compiled"]["flops"]) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3), ("SimpleRNN", 1)])
 def test_recurrent_layers_agree_with_the_compiler(compiler, kind, gates):
     # a loop also works out a gradient for the state that it began with; written out, nobody asks
@@ -94,6 +98,7 @@ def test_recurrent_layers_agree_with_the_compiler(compiler, kind, gates):
     assert off(step_of(kind).flops - spared, compiler[kind]["traced"]["flops"]) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", count_by_compiler.OPTIMIZERS)
 def test_optimizers_agree_with_the_compiler(compiler, name):
     step = step_of(name)
@@ -102,12 +107,14 @@ def test_optimizers_agree_with_the_compiler(compiler, name):
     assert off(step.optimizer_flops, rest) < 0.005
 
 
+@pytest.mark.slow
 def test_the_count_is_the_same_on_jax(compiler):
     assert {name: step_of(name).flops for name in LESSONS + ["transformer, relu", "GRU"]} == {
         name: compiler[name]["counted"] for name in LESSONS + ["transformer, relu", "GRU"]
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_bytes_lie_near_what_the_compiled_lesson_model_moves(compiler, name):
     step, xla = step_of(name), compiler[name]

@@ -25,7 +25,9 @@ A date is the last day on which that lesson was really measured on that device. 
 run: its machine, its command, its versions. *Not yet* means that no card of it is here. A row \
 says what did the work, in Colab or elsewhere; the second column says whether Colab lends it, as \
 `accel_helpers/data/accelerators.csv` has it. Lessons before {SEVERAL_FROM} use one chip, also \
-where there are several."""
+where there are several. \
+A *warning* is one that the measurement itself prints: a drift, late samples, a wide spread. Its \
+interval is wider for it."""
 
 
 def lessons(paths):
