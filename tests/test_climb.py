@@ -81,13 +81,13 @@ def test_a_result_card_keeps_it(tmp_path):
 def found():
     backend.choose()
     said = []
-    images = training.load_images(400, source="bundled")
-    return climb.measure(images, rounds=2, quick=True, batch_size=60, progress=said.append), said
+    images = training.load_images(320, source="bundled")
+    return climb.measure(images, rounds=2, batch_size=60, progress=said.append), said
 
 
 def test_every_stage_is_measured_in_turns_on_the_real_model(found):
     walk, said = found
-    assert "1 trainings of 5 epochs on 320 different pictures; 297 others" in walk.notes[0]
+    assert "3 trainings of 5 epochs on 320 different pictures; 297 others" in walk.notes[0]
     sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
     expected = [name for name in climb.NAMES if name in sizes]
     assert list(sizes) == expected
@@ -97,10 +97,18 @@ def test_every_stage_is_measured_in_turns_on_the_real_model(found):
     assert sizes["bigger batches"] == sizes["resident"] == (60, 6)
     for s in walk.stages:
         assert len(s.epoch.samples) == 2 and s.epoch.first_call > 0
-        assert len(s.accuracy) == 1 and 0 < s.accuracy[0] <= 1
+        assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
     names = [line.split(": ")[1].rpartition(", turn")[0] for line in said]
     n = len(sizes)
     assert names[:n] == list(sizes) and names[n : 2 * n] == list(sizes)[::-1], "order turns round"
+
+
+def test_a_quick_climb_tries_few_stages_on_few_pictures():
+    backend.choose()
+    walk = climb.measure(training.load_images(400, source="bundled"), rounds=1, quick=True)
+    assert tuple(s.name for s in walk.stages) == climb.QUICK_NAMES
+    assert {s.steps * s.batch_size for s in walk.stages} == {320, 512}
+    assert all(len(s.accuracy) == 1 for s in walk.stages)
 
 
 def test_each_stage_changes_what_its_name_says():
