@@ -15,7 +15,7 @@ from statistics import mean
 
 from accel_helpers import backend, timing, training
 from accel_helpers.measurement import Measurement, Speedup
-from accel_helpers.quiet import held_back
+from accel_helpers.quiet import held_back, without_remarks
 
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
@@ -226,7 +226,8 @@ def measure(
                 if turn == 0:
                     watches[name] = training.stopwatch(clock)
                     way.prepare(x, y)
-                with held_back() if turn == 0 else nullcontext():  # what XLA says when it starts
+                # what XLA says when it starts, and TensorFlow of the fifth model
+                with held_back() if turn == 0 else nullcontext(), without_remarks():
                     way.train(epochs=1, callbacks=[watches[name]])
     different = min(count, images.different, DIFFERENT)
     accuracy = {n: _accuracy(way, images, different, seeds, device) for n, way in ways.items()}
@@ -331,7 +332,8 @@ def _accuracy(way: _Way, images, count: int, seeds: int, device: str) -> tuple[f
         way.prepare(x, images.y_train[:count])
         for seed in range(seeds):
             way.start_anew(seed)
-            way.train(epochs=LEARNING_EPOCHS)
+            with without_remarks():
+                way.train(epochs=LEARNING_EPOCHS)
             said = keras.ops.convert_to_numpy(way.model(x_test, training=False)).argmax(axis=-1)
             found.append(float((said == images.y_test).mean()))
     return tuple(found)

@@ -6,12 +6,25 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import logging
 import os
 import sys
 import tempfile
 from contextlib import contextmanager
 
 from accel_helpers import runtime
+
+
+@contextmanager
+def without_remarks():
+    """Keep TensorFlow from remarking that several models were compiled one after the other."""
+    logger = logging.getLogger("tensorflow")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 @contextmanager

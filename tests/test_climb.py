@@ -1,5 +1,7 @@
 """The climb: what its numbers say, and the real thing on a few pictures."""
 
+import logging
+
 import pytest
 
 from accel_helpers import backend, climb, results, training
@@ -77,16 +79,32 @@ def test_a_result_card_keeps_it(tmp_path):
         climb.Climb.from_results(card.measurements, card.numbers, "04/climb")
 
 
+class Remarks(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
+def test_many_models_one_after_the_other_bring_no_remark_about_tracing(found):
+    assert not [line for line in found[2] if "retracing" in line]
+
+
 @pytest.fixture(scope="module")
 def found():
     backend.choose()
-    said = []
+    said, remarks = [], Remarks()
+    logging.getLogger("tensorflow").addHandler(remarks)
     images = training.load_images(320, source="bundled")
-    return climb.measure(images, rounds=2, batch_size=60, progress=said.append), said
+    walk = climb.measure(images, rounds=2, batch_size=60, progress=said.append)
+    logging.getLogger("tensorflow").removeHandler(remarks)
+    return walk, said, remarks.lines
 
 
 def test_every_stage_is_measured_in_turns_on_the_real_model(found):
-    walk, said = found
+    walk, said, _ = found
     assert "3 trainings of 5 epochs on 320 different pictures; 297 others" in walk.notes[0]
     sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
     expected = [name for name in climb.NAMES if name in sizes]
