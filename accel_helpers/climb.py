@@ -16,6 +16,7 @@ from statistics import mean
 from accel_helpers import backend, timing, training
 from accel_helpers.measurement import Measurement, Speedup
 from accel_helpers.quiet import held_back, without_remarks
+from accel_helpers.resident_options import whole
 
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
@@ -208,9 +209,7 @@ def measure(
     ValueError
         If an argument is not as above.
     """
-    for name, value, least in (("rounds", rounds, 1), ("batch_size", batch_size, 2)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}.")
+    rounds, batch_size = whole("rounds", rounds, 1), whole("batch_size", batch_size, 2)
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
     x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
     ways, notes = _ways(batch_size, dropout, device)

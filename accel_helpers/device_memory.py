@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from accel_helpers import backend
 from accel_helpers._format import format_bytes
 
 RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
@@ -33,14 +34,13 @@ def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
     3156000
     """
     data, n = as_arrays((x, y), "x and y")
-    total = bytes_of(data) + ORDER_BYTES * n
     if validation_data is not None:
-        total += bytes_of(as_arrays(tuple(validation_data), "validation_data")[0])
-    return total
+        validation_data, _ = as_arrays(tuple(validation_data), "validation_data")
+    return needed_for(data, n, validation_data)
 
 
 def as_arrays(data: tuple, what: str):
-    """Arrays as Keras takes them, floats in its float type; and how many samples there are."""
+    """The data, checked and not copied, and how many samples there are."""
     import keras
     import numpy as np
 
@@ -56,7 +56,7 @@ def as_arrays(data: tuple, what: str):
         value = np.asarray(value)
         if value.dtype.kind not in "fiub":
             raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
-        return value.astype(keras.config.floatx(), copy=False) if value.dtype.kind == "f" else value
+        return value
 
     arrays = keras.tree.map_structure(array, data)
     counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
@@ -68,17 +68,38 @@ def as_arrays(data: tuple, what: str):
     return arrays, counts[0]
 
 
-def bytes_of(data) -> int:
+def as_tensors(data, device: str):
+    """The data on a device, floats in Keras's float type."""
     import keras
     import numpy as np
 
-    arrays = [] if data is None else keras.tree.flatten(data)
-    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+    def tensor(array):
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            array = array.astype(keras.config.floatx(), copy=False)
+        return keras.ops.convert_to_tensor(array)
+
+    with backend.on(device):
+        return keras.tree.map_structure(tensor, data)
 
 
-def check_room(data_bytes: int, n: int, device: str, memory: int | None) -> None:
+def needed_for(data, n: int, validation=None) -> int:
+    """Bytes that these arrays will take on a device, and the order of `n` samples."""
+    import keras
+    import numpy as np
+
+    def size(array):
+        if not isinstance(array, np.ndarray):
+            return 0  # a tensor, which is there already
+        kind = keras.config.floatx() if array.dtype.kind == "f" else array.dtype
+        return array.size * np.dtype(kind).itemsize
+
+    arrays = keras.tree.flatten((data, () if validation is None else validation))
+    return sum(map(size, arrays)) + ORDER_BYTES * n
+
+
+def check_room(needed: int, device: str, memory: int | None) -> None:
+    """Refuse data for which there is no room; by default the device is asked what is free."""
     free = free_on(device) if memory is None else memory
-    needed = data_bytes + ORDER_BYTES * n
     if free is not None and needed > (1 - RESERVE) * free:
         raise MemoryError(
             f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "

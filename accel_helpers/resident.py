@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from accel_helpers import backend
-from accel_helpers.device_memory import as_arrays, bytes_of, check_room, memory_needed
+from accel_helpers.device_memory import as_arrays, as_tensors, check_room, memory_needed, needed_for
 from accel_helpers.quiet import held_back
 from accel_helpers.resident_options import as_callbacks, check_model, whole
 
@@ -127,17 +127,16 @@ def fit_resident(
             )
         validation, validation_n = as_arrays(tuple(validation_data), "validation_data")
     device = _device_of(model)
-    check_room(bytes_of(data) + bytes_of(validation), max(n, validation_n or 0), device, memory)
+    check_room(needed_for(data, n, validation), device, memory)
 
     import keras
     import numpy as np
 
     program = _program(model, data, min(batch_size, n))
     order = np.random.default_rng(np.random.randint(2**31) if seed is None else seed)
-    with backend.on(device):
-        data = keras.tree.map_structure(keras.ops.convert_to_tensor, data)
-        if validation is not None:
-            validation = keras.tree.map_structure(keras.ops.convert_to_tensor, validation)
+    data = as_tensors(data, device)
+    if validation is not None:
+        validation = as_tensors(validation, device)
     calls = keras.callbacks.CallbackList(
         callbacks,
         add_history=True,

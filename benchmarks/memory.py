@@ -1,4 +1,4 @@
-"""How much memory this process holds, and how much the machine has left."""
+"""How much memory this process holds."""
 
 from __future__ import annotations
 
@@ -14,20 +14,8 @@ def resident_bytes() -> int | None:
     >>> held is None or held > 1_000_000
     True
     """
-    return _kib("/proc/self/status", "VmRSS")
-
-
-def free_bytes() -> int | None:
-    """Bytes of memory that the machine can still give; None where Linux does not tell."""
-    return _kib("/proc/meminfo", "MemAvailable")
-
-
-def _kib(path: str, label: str) -> int | None:
     try:
-        lines = Path(path).read_text().splitlines()
+        lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
         return None
-    for line in lines:
-        if line.startswith(label + ":"):
-            return int(line.split()[1]) * 1024
-    return None
+    return next((int(x.split()[1]) * 1024 for x in lines if x.startswith("VmRSS:")), None)

@@ -18,12 +18,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-if __name__ == "__main__":  # started as a file: the repository's root comes first, not this folder
-    sys.path[0] = str(ROOT)
-
-from accel_helpers import runtime  # noqa: E402
-from benchmarks import harness, page, samples, training  # noqa: E402
-
 PARTS = ("training", "harness", "samples")
 ENVIRONMENT = ROOT / ".benchmarks"
 RESULTS = ROOT / "benchmarks" / "results"
@@ -32,6 +26,10 @@ SCHEMA = 1
 
 def main(arguments: list[str] | None = None) -> int:
     """Run what the command line asks for; 1 if a part failed."""
+    # here, and not above: started as a file, Python finds them only from now on
+    from accel_helpers import runtime
+    from benchmarks import harness, page, samples, training
+
     args = _parser().parse_args(arguments)
     if args.page:
         page.write(RESULTS, ROOT / "docs")
@@ -171,4 +169,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    sys.path[0] = str(ROOT)  # instead of this folder
     sys.exit(main())

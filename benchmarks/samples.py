@@ -6,8 +6,8 @@ import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
+from accel_helpers.device_memory import free_here
 from accel_helpers.timing import Measurement
-from benchmarks.memory import free_bytes
 from benchmarks.training import LIMITS, enough, save_images
 from benchmarks.turns import Worker, each, rounds
 
@@ -96,7 +96,7 @@ def run(folder, *, quick: bool, progress) -> dict:
     images = save_images(folder, 3000 if quick else 60_000)
     found: dict = {"images": images, "batch_size": BATCH_SIZE, "backends": {}}
     for label, backend in BACKENDS.items():
-        fits, not_here = fitting(COUNTS[:5:2] if quick else COUNTS, free_bytes())
+        fits, not_here = fitting(COUNTS[:5:2] if quick else COUNTS, free_here())
         workers = {}
         try:
             for count in fits:
