@@ -5,6 +5,10 @@ FAST ?=
 REPO ?=
 REF ?=
 
+# Matplotlib's list of fonts is kept with the environment it was made from: one that another
+# environment left in the home folder may name fonts that are gone, and every plot says so.
+export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
+
 # One pytest command: lint apart, its closing line counts every test and every compared cell.
 # The lessons run on small sizes and bundled data, and write their result card aside.
 define tests

@@ -174,3 +174,12 @@ def test_a_mac_with_an_intel_processor_is_sent_to_colab(machine):
     machine.has("uname", UNAME.format(system="Darwin", machine="x86_64"))
     code, said, calls = machine.make()
     assert code == 1 and "Colab" in said and calls == ""
+
+
+def test_make_keeps_the_list_of_fonts_with_the_environment():
+    # One left in the home folder by an environment that was being deleted named no bundled font:
+    # every plot of every lesson then complained.
+    shows = 'shown:;@printf %s "$$MPLCONFIGDIR"'
+    words = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "--eval", shows, "shown"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == str(ROOT / ".venv" / "matplotlib")
