@@ -120,8 +120,8 @@ class Climb:
             return "lower"
         return "higher" if min(large) > max(small) else "cannot tell"
 
-    def results(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """What `results.record` keeps: measurements and numbers, by name.
+    def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
+        """The climb as what `results.record` takes: measurements, and numbers.
 
         Parameters
         ----------
@@ -135,8 +135,8 @@ class Climb:
         return epochs, numbers
 
     @classmethod
-    def from_results(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Climb:
-        """The climb that `results` took apart, for example from a result card."""
+    def from_card(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Climb:
+        """The climb that `record_as` put on a card."""
         start = f"{prefix}/epoch/"
         names = [name[len(start) :] for name in measurements if name.startswith(start)]
         if len(names) < 2:

@@ -94,7 +94,10 @@ def times(level):
 
 def measured(*fakes, rounds=5):
     workers = {fake.name: fake for fake in fakes}
-    rule = lambda: training_part.enough(rounds, rounds, 0)  # noqa: E731
+
+    def rule():
+        return training_part.enough(rounds, rounds, 0)
+
     return training_part.measure(workers, {}, batch_sizes=[32], until=rule)["32"]
 
 

@@ -69,14 +69,14 @@ def test_it_reads_as_a_table():
 
 
 def test_a_result_card_keeps_it(tmp_path):
-    measurements, numbers = WALK.results("03/climb")
+    measurements, numbers = WALK.record_as("03/climb")
     path = tmp_path / "card.json"
     assert results.record(measurements, numbers=numbers, path=path).startswith("Saved")
     card = results.load(path)
-    again = climb.Climb.from_results(card.measurements, card.numbers, "03/climb")
+    again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
     assert again.stages == WALK.stages, "the order, too"
     with pytest.raises(ValueError, match="no climb under '04/climb'; known: 03/climb/epoch/def"):
-        climb.Climb.from_results(card.measurements, card.numbers, "04/climb")
+        climb.Climb.from_card(card.measurements, card.numbers, "04/climb")
 
 
 class Remarks(logging.Handler):

@@ -4,25 +4,11 @@ import tracemalloc
 
 import pytest
 
-from accel_helpers import backend, device_memory, resident, training
+from accel_helpers import device_memory, resident, training
 
 
-@pytest.fixture(scope="module", autouse=True)
-def keras():
-    backend.choose()
-    import keras
-
-    return keras
-
-
-@pytest.fixture(scope="module")
-def data():
-    found = training.load_images(500, source="bundled")
-    return (found.x_train / 255).astype("float32"), found.y_train.astype("int32")
-
-
-def test_too_much_data_is_refused_before_anything_is_copied(keras, data):
-    x, y = data
+def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
+    x, y = digits
 
     needed = resident.memory_needed(x, y)
     assert needed == x.nbytes + y.nbytes + 16 * len(x)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel_helpers import backend, resident, training
+from accel_helpers import resident, training
 
 HERE = Path(__file__)
 FILES = [HERE, HERE.with_name("test_device_memory.py"), HERE.with_name("test_resident_options.py")]
@@ -17,20 +17,6 @@ ON_JAX = (  # of the tests
     "averaged or no_trace or ones_own or fixed_order or order_is_new or dropout or callbacks or "
     "anew or refused"
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def keras():
-    backend.choose()
-    import keras
-
-    return keras
-
-
-@pytest.fixture(scope="module")
-def data():
-    found = training.load_images(500, source="bundled")
-    return (found.x_train / 255).astype("float32"), found.y_train.astype("int32")
 
 
 def pair(make):
@@ -51,9 +37,9 @@ def agree(history, other, tolerance=1e-4):
 
 
 @pytest.mark.parametrize("batch_size", [32, 900])
-def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(data, batch_size):
+def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(digits, batch_size):
     """500 samples: 32 leaves a last batch of 20, 900 is more than all."""
-    x, y = data
+    x, y = digits
     one, other = pair(without_dropout)
     options = {"batch_size": batch_size, "epochs": 3, "shuffle": False, "verbose": 0}
     options["validation_data"] = (x[:77], y[:77])
@@ -104,8 +90,8 @@ def test_the_order_is_new_in_every_epoch_and_reaches_every_sample(keras):
     assert seen[3] != seen[0], "the second epoch has an order of its own"
 
 
-def test_the_seed_of_keras_fixes_the_order_and_another_one_changes_it(keras, data):
-    x, y = data
+def test_the_seed_of_keras_fixes_the_order_and_another_one_changes_it(keras, digits):
+    x, y = digits
 
     model = without_dropout()
     model.compile("sgd", model.loss)  # an optimizer that keeps nothing from one run to the next
@@ -121,8 +107,8 @@ def test_the_seed_of_keras_fixes_the_order_and_another_one_changes_it(keras, dat
     assert first != pytest.approx(other, rel=1e-5)
 
 
-def test_accuracy_lies_within_the_spread_of_fit_over_five_seeds(keras, data):
-    x, y = data
+def test_accuracy_lies_within_the_spread_of_fit_over_five_seeds(keras, digits):
+    x, y = digits
     x, y, new_x, new_y = x[:400], y[:400], x[400:], y[400:]
 
     models = {"fit": training.quickstart_model(), "resident": training.quickstart_model()}
@@ -141,8 +127,8 @@ def test_accuracy_lies_within_the_spread_of_fit_over_five_seeds(keras, data):
     assert min(plain) > 0.5, "they learned something"
 
 
-def test_dropout_draws_anew_and_batch_normalisation_keeps_its_averages(keras, data):
-    x, y = data
+def test_dropout_draws_anew_and_batch_normalisation_keeps_its_averages(keras, digits):
+    x, y = digits
 
     def make():
         layers = keras.layers
@@ -195,7 +181,7 @@ def test_several_inputs_and_outputs_whole_numbers_and_text(keras):
     agree(found, one.fit(x, y, **options))
 
 
-def test_pictures_may_stay_bytes(keras, data):
+def test_pictures_may_stay_bytes(keras):
     found = training.load_images(200, source="bundled")
 
     def make():
@@ -212,8 +198,8 @@ def test_pictures_may_stay_bytes(keras, data):
     assert resident.memory_needed(x, y) < 4 * x.nbytes
 
 
-def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, data, capsys):
-    x, y = data
+def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits, capsys):
+    x, y = digits
     called = []
     note = keras.callbacks.LambdaCallback(
         on_epoch_begin=lambda epoch, logs: called.append(("begin", epoch)),
@@ -235,8 +221,8 @@ def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, data, capsy
     assert "Epoch 1/9" in capsys.readouterr().out
 
 
-def test_a_second_call_goes_on_and_compiles_nothing(data):
-    x, y = data
+def test_a_second_call_goes_on_and_compiles_nothing(digits):
+    x, y = digits
     model = without_dropout()
     first = training.fit_resident(model, x, y, verbose=0)
     made = dict(model._accel_helpers_resident.made)
@@ -247,8 +233,8 @@ def test_a_second_call_goes_on_and_compiles_nothing(data):
     assert training.fit_resident(model, x, y, verbose=0).history["loss"][0] > 0
 
 
-def test_compiling_the_model_anew_is_seen(keras, data):
-    x, y = data
+def test_compiling_the_model_anew_is_seen(keras, digits):
+    x, y = digits
     model = without_dropout()
     training.fit_resident(model, x, y, verbose=0)
     weights = model.get_weights()
@@ -259,8 +245,8 @@ def test_compiling_the_model_anew_is_seen(keras, data):
     assert all(same), "a learning rate of 0 changes nothing"
 
 
-def test_the_model_can_be_saved_and_copied_afterwards(keras, data, tmp_path):
-    x, y = data
+def test_the_model_can_be_saved_and_copied_afterwards(keras, digits, tmp_path):
+    x, y = digits
     model = without_dropout()
     training.fit_resident(model, x, y, verbose=0)
     model.save(tmp_path / "model.keras")
@@ -270,8 +256,8 @@ def test_the_model_can_be_saved_and_copied_afterwards(keras, data, tmp_path):
     assert not hasattr(copy, "_accel_helpers_resident")
 
 
-def test_a_frozen_layer_stays_as_it_is(data):
-    x, y = data
+def test_a_frozen_layer_stays_as_it_is(digits):
+    x, y = digits
     model = without_dropout()
     training.fit_resident(model, x, y, verbose=0)
     model.layers[1].trainable = False
@@ -282,8 +268,8 @@ def test_a_frozen_layer_stays_as_it_is(data):
     assert np.array_equal(before[0], after[0]) and not np.array_equal(before[2], after[2])
 
 
-def test_averaged_weights_are_handed_over_as_fit_does(keras, data):
-    x, y = data
+def test_averaged_weights_are_handed_over_as_fit_does(keras, digits):
+    x, y = digits
 
     def make():
         model = without_dropout()
@@ -300,8 +286,8 @@ def test_averaged_weights_are_handed_over_as_fit_does(keras, data):
     assert np.isfinite(again.history["loss"]).all()
 
 
-def test_a_first_look_at_the_model_leaves_no_trace(keras, data):
-    x, y = data
+def test_a_first_look_at_the_model_leaves_no_trace(keras, digits):
+    x, y = digits
 
     class Counts(keras.layers.Layer):
         def build(self, shape):
@@ -319,8 +305,8 @@ def test_a_first_look_at_the_model_leaves_no_trace(keras, data):
     assert float(model.layers[0].calls.value) == 10, "ten steps, and nothing else"
 
 
-def test_what_a_step_of_ones_own_reports_is_kept_or_refused(keras, data):
-    x, y = data
+def test_what_a_step_of_ones_own_reports_is_kept_or_refused(keras, digits):
+    x, y = digits
 
     class Reports(keras.Model):
         extra = {}
@@ -344,12 +330,12 @@ def test_what_a_step_of_ones_own_reports_is_kept_or_refused(keras, data):
         training.fit_resident(model, x, y, verbose=0)
 
 
-def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, data):
+def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, digits):
     if keras.backend.backend() != "tensorflow":
         pytest.skip("on JAX no such operation can be written")
     import tensorflow as tf
 
-    x, y = data
+    x, y = digits
     square = keras.layers.Lambda(
         lambda a: tf.ensure_shape(tf.py_function(tf.square, [a], a.dtype), a.shape)
     )

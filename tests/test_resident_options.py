@@ -3,21 +3,7 @@
 import numpy as np
 import pytest
 
-from accel_helpers import backend, training
-
-
-@pytest.fixture(scope="module", autouse=True)
-def keras():
-    backend.choose()
-    import keras
-
-    return keras
-
-
-@pytest.fixture(scope="module")
-def data():
-    found = training.load_images(500, source="bundled")
-    return (found.x_train / 255).astype("float32"), found.y_train.astype("int32")
+from accel_helpers import training
 
 
 def refusals(keras, x, y):
@@ -63,8 +49,8 @@ def refusals(keras, x, y):
     }
 
 
-def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, data):
-    x, y = data
+def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, digits):
+    x, y = digits
     model = training.quickstart_model(dropout=0)
     before = model.get_weights()
     for sentence, options in refusals(keras, x, y).items():
@@ -79,8 +65,8 @@ def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, data):
         training.fit_resident(eager, x, y)
 
 
-def test_options_are_taken_as_fit_takes_them(keras, data):
-    x, y = data
+def test_options_are_taken_as_fit_takes_them(keras, digits):
+    x, y = digits
     called = []
 
     class Tests(keras.callbacks.Callback):

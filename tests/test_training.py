@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from accel_helpers import backend, images, training
+from accel_helpers import images, training
 from accel_helpers.measurement import Measurement
 
-
-@pytest.fixture(scope="module", autouse=True)
-def keras_loaded():
-    backend.choose()
+pytestmark = pytest.mark.usefixtures("keras")
 
 
 @pytest.fixture(scope="module")
