@@ -238,7 +238,7 @@ def measure(
             Stage(name, way.batch_size, -(-count // way.batch_size), epoch, accuracy[name])
         )
     right = (
-        f"Right: the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} "
+        f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
         f"different pictures; {len(images.x_test):,} others are asked."
     )
     return Climb(tuple(stages), (right, *notes))

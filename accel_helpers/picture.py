@@ -211,13 +211,14 @@ def _log_ticks(axis, low, high, text, ticks=None, last=None) -> None:
     """Ticks that suit how far a log axis reaches, written out instead of as powers of ten."""
     from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 
-    decades = math.log10(high / low)
+    reach = last or high  # beyond `last` there is text and no data
+    decades = math.log10(reach / low)
     subs = (1,) if decades > 2.5 else (1, 2, 5) if decades > 0.8 else (1, 1.5, 2, 3, 5, 7)
     if decades < 0.3:
         subs = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
     locator = LogLocator(subs=subs, numticks=8 if decades > 7 else 12)
-    if last:  # beyond it there is text and no data
-        ticks = [tick for tick in locator.tick_values(low, high) if tick <= 1.001 * last]
+    if last:
+        ticks = [tick for tick in locator.tick_values(low, last) if tick <= 1.001 * last]
     axis.set_major_locator(FixedLocator(ticks) if ticks else locator)
     axis.set_major_formatter(lambda value, _: text(value))
     axis.set_minor_formatter(NullFormatter())

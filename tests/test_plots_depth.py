@@ -124,6 +124,14 @@ def test_the_same_values_give_the_same_picture():
     assert lines().png == drawn(lines).png
 
 
+def test_room_for_text_takes_no_tick_from_the_data():
+    # a ladder whose longest label needed room up to 400 had ticks at 1 and 10 only
+    with picture._figure(8, 4) as (_, axes):
+        axes.set(xscale="log", xlim=(0.9, 400))
+        picture._log_ticks(axes.xaxis, 0.9, 400, picture._plain, last=17)
+        assert {1, 2, 5, 10} <= set(axes.get_xticks())
+
+
 def test_labels_beside_the_axes_keep_their_order_and_do_not_overlap():
     wanted, heights = [5, 5, 5, 68, 72, 99.0], [10, 10, 20, 10, 10, 10]
     places = picture._apart(wanted, heights, 0, 100)
