@@ -4,6 +4,8 @@ import pytest
 
 from accel_helpers import backend, training
 
+collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
+
 
 @pytest.fixture(scope="session")
 def keras():
