@@ -260,11 +260,13 @@ def test_a_tpu_address_of_nonsense_is_told_in_time(tmp_path, value):
     assert len(told.findings) == 2 and time.monotonic() - began < LIMIT
 
 
+@pytest.mark.slow
 def test_a_tpu_address_of_nonsense_does_no_harm(tmp_path):
     nonsense = {"TPU_NAME": "grpc://nobody.invalid:8470", "COLAB_TPU_ADDR": "näh\n$(x)"}
     assert hostile(tmp_path, **nonsense) == ["old-tpu-node", "grpc-address"]
 
 
+@pytest.mark.slow
 def test_an_nvidia_smi_that_hangs_is_given_up(tmp_path):
     root = tmp_path / "root"
     for name in ("dev/nvidiactl", "proc/driver/nvidia/version"):

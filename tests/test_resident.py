@@ -107,6 +107,7 @@ def test_the_seed_of_keras_fixes_the_order_and_another_one_changes_it(keras, dig
     assert first != pytest.approx(other, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_accuracy_lies_within_the_spread_of_fit_over_five_seeds(keras, digits):
     x, y = digits
     x, y, new_x, new_y = x[:400], y[:400], x[400:], y[400:]

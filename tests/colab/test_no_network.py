@@ -111,6 +111,7 @@ def test_a_network_that_refuses_is_said_and_the_lesson_has_pictures(tmp_path):
     assert re.fullmatch(r"[^.\n]+ [^.\n]+\.", reason(got["said"])), "a sentence, not a code word"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behaviour", [silent, dripping], ids=lambda f: f.__name__)
 def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour):
     with proxy(behaviour) as (address, asked):
@@ -121,6 +122,7 @@ def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour):
     assert got["seconds"] < 5 * LIMIT, "the rest is for a busy machine"
 
 
+@pytest.mark.slow
 def test_a_download_that_was_cut_short_is_not_gone_on_with_for_ever(tmp_path):
     """What an ended download leaves behind must not be mended without a time limit."""
     with proxy(silent) as (address, asked):
