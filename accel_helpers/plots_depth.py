@@ -31,8 +31,8 @@ from accel_helpers.picture import (
 )
 from accel_helpers.roofs import format_rate
 
-LINES = (*PARTS, "#009E73", "#CC79A7", "#56B4E9")  # the rest of Okabe and Ito's palette
-MARKS = ("o", "s", "D", "^", "v", "P")
+LINES = (*PARTS, "#009E73", "#CC79A7", "#56B4E9", "#000000")  # the rest of Okabe and Ito
+MARKS = ("o", "s", "D", "^", "v", "P", "x")
 LONG = 26  # letters of a name before it is broken into lines
 
 
@@ -266,10 +266,14 @@ def series(
     Raises
     ------
     ValueError
-        If there are no lines, or a line has no measurements.
+        If there are no lines, more than seven, or a line has no measurements.
     """
     if not lines or not all(lines.values()):
         raise ValueError("series needs lines, each with at least one size and its measurement.")
+    if len(lines) > len(MARKS):
+        raise ValueError(
+            f"series can tell {len(MARKS)} lines apart; got {len(lines)}. Draw two pictures."
+        )
     colours = LINES if own else GREYS
     medians = [m.median for line in lines.values() for m in line.values()]
     ends = [end for line in lines.values() for m in line.values() for end in m.interval]
@@ -284,7 +288,7 @@ def series(
             size = 5 + (len(lines) - 1 - i) * min(4, 8 / max(1, len(lines) - 1))
             for x in xs:
                 axes.plot([x, x], line[x].interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
-            mark = {"marker": MARKS[i % len(MARKS)], "ms": size, "mfc": "none", "mew": 1.8}
+            mark = {"marker": MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
             axes.plot(xs, values, color=colour, lw=1.2, **mark)
             entries.append((xs[-1], values[-1], textwrap.fill(name, LONG), colour, mark))
             said.append(

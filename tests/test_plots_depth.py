@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from accel_helpers import hardware, picture, plots
+from accel_helpers import hardware, picture, plots, plots_depth
 from accel_helpers.measurement import Measurement, Speedup
 from accel_helpers.timing import compare
 
@@ -62,6 +62,9 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 def lines(**style):
     flat = {name: {x: m(name, 4e-6) for x in SIZES} for name in ("TensorFlow", "JAX", LONG)}
     return plots.series(flat, title="T", xlabel="samples", ylabel="time per sample", **style)
+
+
+MANY = {name: {32: m(name, 0.5)} for name in "ABCDEFGH"}
 
 
 def falling(**style):
@@ -124,6 +127,12 @@ def test_the_same_values_give_the_same_picture():
     assert lines().png == drawn(lines).png
 
 
+def test_no_two_lines_of_a_picture_look_alike():
+    # the seventh way to train had the colour and the ring of the first
+    assert len(set(plots_depth.LINES)) == len(plots_depth.LINES) == len(plots_depth.MARKS)
+    assert len(set(plots_depth.MARKS)) == len(plots_depth.MARKS)
+
+
 def test_room_for_text_takes_no_tick_from_the_data():
     # a ladder whose longest label needed room up to 400 had ticks at 1 and 10 only
     with picture._figure(8, 4) as (_, axes):
@@ -173,6 +182,7 @@ def test_an_axis_makes_room_for_the_text_at_its_right():
         (lambda: plots.roofline({"p": (0, 1e9)}, ceilings(float32=1e9), title="T"), "'p' needs"),
         (lambda: plots.series({}, title="T", xlabel="x", ylabel="y"), "needs lines"),
         (lambda: plots.series({"a": {}}, title="T", xlabel="x", ylabel="y"), "at least one size"),
+        (lambda: plots.series(MANY, title="T", xlabel="x", ylabel="y"), "7 lines apart; got 8"),
     ],
 )
 def test_bad_input_is_named(call, words):
