@@ -24,6 +24,7 @@ from accel_helpers.picture import (
     _title,
 )
 from accel_helpers.plots_depth import climb, roofline, series
+from accel_helpers.plots_systolic import unit_animation, unit_sizes, unit_strip
 
 __all__ = [
     "Picture",
@@ -35,6 +36,9 @@ __all__ = [
     "parts",
     "roofline",
     "series",
+    "unit_animation",
+    "unit_sizes",
+    "unit_strip",
 ]
 
 

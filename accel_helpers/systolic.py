@@ -1,0 +1,400 @@
+"""A TPU's matrix unit as a cycle model: numbers walk through a grid of cells, hand to hand.
+
+The grid is a weight-stationary systolic array. Each cell keeps one weight. In every cycle it takes
+an activation from its left neighbour and a partial sum from the one above, multiplies, adds, and
+hands both on: the activation to the right, the sum down. Finished sums leave at the bottom. The
+idea is Kung's ("Why systolic architectures?", IEEE Computer 15(1), 1982); that a TPU works so is in
+Jouppi and others ("In-datacenter performance analysis of a tensor processing unit", ISCA 2017,
+section 2, arXiv:1704.04760).
+
+This is a model, no measurement. One rule differs from a real unit: here loading weights and
+computing never overlap, so that every cycle can be seen. A real unit loads the weights of the next
+tile while it computes with this one (double-buffering, section 2 of the same paper), and is busy
+for a larger share of its cycles.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A product, and what its cells did in every cycle.
+
+    Attributes
+    ----------
+    unit : MatrixUnit
+    shape : tuple of int
+        (m, k, n) of the product of (m, k) and (k, n).
+    product : numpy.ndarray
+        Of shape (m, n): int64 for integers, float64 otherwise, float32 with `dtype="bfloat16"`.
+    cycles, tiles, cells : int
+    useful : int
+        Cell-cycles spent on a product of two given numbers: m·k·n.
+    padding : int
+        Cell-cycles spent on a product with a zero that only fills the grid up.
+    waiting : int
+        Cell-cycles without an activation: while weights are loaded, at the start and the end.
+    """
+
+    unit: MatrixUnit
+    shape: tuple[int, int, int]
+    product: np.ndarray = field(repr=False)
+    cycles: int
+    tiles: int
+    cells: int
+    useful: int
+    padding: int
+    waiting: int
+
+    @property
+    def utilisation(self) -> float:
+        """Share of all cell-cycles that was useful, from 0 to 1."""
+        return self.useful / (self.cells * self.cycles)
+
+    def to_dict(self) -> dict:
+        """The counts as plain JSON types, without the product."""
+        names = ("cells", "cycles", "tiles", "useful", "padding", "waiting", "utilisation")
+        size = {"rows": self.unit.rows, "columns": self.unit.columns, "shape": list(self.shape)}
+        return size | {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        (m, k, n), total = self.shape, self.cells * self.cycles
+        kinds = ("useful", "padding", "waiting")
+        shares = ", ".join(f"{kind} {getattr(self, kind) / total:.1%}" for kind in kinds)
+        return (
+            f"({m}, {k}) times ({k}, {n}) on {self.unit}: {self.cycles:,} cycles, "
+            f"{self.tiles} {'tile' if self.tiles == 1 else 'tiles'}.\n"
+            f"Of {total:,} cell-cycles: {shares.replace('%', ' %')}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The unit at the end of one cycle. What is empty is masked, and None in `tolist()`.
+
+    Attributes
+    ----------
+    cycle, cycles : int
+        Number of this cycle, from 1, and of all.
+    tile, tiles : int
+        Number of the tile of weights at work, from 1, and of all.
+    phase : str
+        "loading" or "computing".
+    weights : numpy.ma.MaskedArray
+        Weight in each cell, of shape (rows, columns); masked where it has not arrived.
+    activations, from_above, sums : numpy.ma.MaskedArray
+        In each cell: the activation it has, the sum it took, and the one it hands down.
+    useful, padding, waiting : numpy.ndarray of bool
+        What each cell does: exactly one of the three is True.
+    queue : numpy.ma.MaskedArray
+        What has yet to enter each row, of shape (rows, cycles ahead); column 0 comes next.
+    product : numpy.ma.MaskedArray
+        The result so far, of shape (m, n); masked where nothing has left the unit.
+    leaving, finished : numpy.ndarray of bool
+        Where `product` grew in this cycle, and where nothing more will be added.
+    useful_so_far : int
+        Cell-cycles with useful work, up to and with this cycle.
+    """
+
+    cycle: int
+    cycles: int
+    tile: int
+    tiles: int
+    phase: str
+    weights: np.ma.MaskedArray
+    activations: np.ma.MaskedArray
+    from_above: np.ma.MaskedArray
+    sums: np.ma.MaskedArray
+    useful: np.ndarray
+    padding: np.ndarray
+    waiting: np.ndarray
+    queue: np.ma.MaskedArray
+    product: np.ma.MaskedArray
+    leaving: np.ndarray
+    finished: np.ndarray
+    useful_so_far: int
+
+    def __str__(self) -> str:
+        kinds = ((self.useful, "useful"), (self.padding, "padding"), (self.waiting, "waiting"))
+        cells = ", ".join(f"{int(mask.sum())} {name}" for mask, name in kinds)
+        return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {cells}."
+
+    __repr__ = __str__  # seventeen arrays would fill a page
+
+
+@dataclass(frozen=True)
+class MatrixUnit:
+    """A matrix unit of `rows` times `columns` cells, each with one weight.
+
+    Attributes
+    ----------
+    rows, columns : int
+        At least 1. The weights of one tile are a piece of b of at most this size.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one of them is not a whole number, or below 1.
+
+    Examples
+    --------
+    >>> unit = MatrixUnit(2, 2)
+    >>> run = unit.multiply([[1, 2], [3, 4]], [[5, 6], [7, 8]])
+    >>> run.product.tolist()
+    [[19, 22], [43, 50]]
+    >>> print(run)
+    (2, 2) times (2, 2) on 2 x 2 cells: 6 cycles, 1 tile.
+    Of 24 cell-cycles: useful 33.3 %, padding 0.0 %, waiting 66.7 %.
+    """
+
+    rows: int
+    columns: int
+
+    def __post_init__(self):
+        for name in ("rows", "columns"):  # a NumPy integer becomes an int
+            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+
+    def __str__(self) -> str:
+        return f"{self.rows} x {self.columns} cells"
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, which is also the most products in one cycle."""
+        return self.rows * self.columns
+
+    def tiles(self, k: int, n: int) -> int:
+        """How many pieces of at most rows times columns weights of shape (k, n) are cut into.
+
+        Examples
+        --------
+        >>> MatrixUnit(128, 128).tiles(128, 128), MatrixUnit(128, 128).tiles(129, 129)
+        (1, 4)
+        """
+        # -(-k // r) rounds k / r up
+        return -(-_whole("k", k) // self.rows) * -(-_whole("n", n) // self.columns)
+
+    def cycles(self, m: int, k: int, n: int) -> int:
+        """Cycles for the product of (m, k) and (k, n).
+
+        A tile takes `rows` cycles to load its weights. Then m rows of activations enter one
+        after the other; the last result leaves rows + columns - 2 cycles after the last entry.
+
+        Returns
+        -------
+        int
+            tiles · (rows + m + rows + columns - 2)
+
+        Examples
+        --------
+        >>> unit = MatrixUnit(128, 128)
+        >>> unit.cycles(128, 128, 128), unit.cycles(1024, 128, 128), unit.cycles(129, 129, 129)
+        (510, 1406, 2044)
+        """
+        streaming = _whole("m", m) + self.rows + self.columns - 2
+        return self.tiles(k, n) * (self.rows + streaming)
+
+    def utilisation(self, m: int, k: int, n: int) -> float:
+        """Share of all cell-cycles that is useful, from 0 to 1, by the formula of `cycles`.
+
+        Examples
+        --------
+        >>> [round(MatrixUnit(128, 128).utilisation(n, n, n), 3) for n in (128, 129)]
+        [0.251, 0.064]
+        """
+        return float(m * k * n / (self.cells * self.cycles(m, k, n)))
+
+    def multiply(self, a, b, *, dtype: str | None = None) -> Run:
+        """Multiply two matrices cycle by cycle, and count what the cells do.
+
+        Parameters
+        ----------
+        a : array of shape (m, k)
+            Activations: they pass through the cells.
+        b : array of shape (k, n)
+            Weights: they stay in the cells.
+        dtype : str, optional
+            None computes integers exactly as int64, and all else as float64. "bfloat16" rounds
+            both matrices to bfloat16 and adds up in float32, as a TPU does.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If a matrix holds other things than numbers, or NaN or infinity; if its dimensions
+            are not two, the shapes do not fit, one is empty, or `dtype` is not known; if a sum
+            of integers could be too large for int64.
+
+        Examples
+        --------
+        >>> run = MatrixUnit(2, 2).multiply([[1, 2, 3]], [[1], [10], [100]])
+        >>> run.product.tolist(), run.cycles, run.useful, run.padding, run.waiting
+        ([[321]], 10, 3, 5, 32)
+        >>> MatrixUnit(2, 2).multiply([[257]], [[1]], dtype="bfloat16").product.tolist()
+        [[256.0]]
+        """
+        a, b = _matrices(a, b, dtype)
+        counts = {"useful": 0, "padding": 0, "waiting": 0}
+        for step in self._simulate(a, b, keep=False):
+            for kind in counts:
+                counts[kind] += int(getattr(step, kind).sum())
+        shape = (*a.shape, b.shape[1])
+        return Run(self, shape, step.product.data, step.cycle, step.tile, self.cells, **counts)
+
+    def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
+        """The same simulation cycle by cycle, with the parameters and errors of `multiply`.
+
+        Returns
+        -------
+        iterator of Step
+
+        Examples
+        --------
+        >>> for step in MatrixUnit(1, 2).steps([[3]], [[4, 5]]):
+        ...     print(step, step.product.tolist())
+        Cycle 1 of 3, loading: 0 useful, 0 padding, 2 waiting. [[None, None]]
+        Cycle 2 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, None]]
+        Cycle 3 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, 15]]
+        """
+        return self._simulate(*_matrices(a, b, dtype), keep=True)
+
+    def _simulate(self, a, b, keep: bool) -> Iterator[Step]:
+        """Every cycle of every tile; without `keep` all steps share one product, which grows."""
+        import numpy as np
+
+        rows, columns, (m, k), n = self.rows, self.columns, a.shape, b.shape[1]
+        cycles, tiles, shares = self.cycles(m, k, n), self.tiles(k, n), self.tiles(k, 1)
+        empty, nowhere = np.zeros((rows, columns), a.dtype), np.zeros((rows, columns), bool)
+        product, arrived = np.zeros((m, n), a.dtype), np.zeros((m, n), int)
+        masked = np.ma.masked_array
+        corners = [(top, left) for left in range(0, n, columns) for top in range(0, k, rows)]
+        cycle = total = 0  # total: useful so far
+        for tile, (top, left) in enumerate(corners, start=1):
+            part = b[top : top + rows, left : left + columns]
+            high, wide = part.shape
+            filled, real = empty.copy(), nowhere.copy()  # real: cells with a weight of b
+            filled[:high, :wide], real[:high, :wide] = part, True
+            queue = _skewed(a[:, top : top + rows], rows, columns)
+            weights, loaded = empty, nowhere
+            activations, passing, from_above, sums = empty, nowhere, empty, empty
+            for t in range(-rows, m + rows + columns - 2):
+                leaving = np.zeros((m, n), bool)
+                if t < 0:  # loading: the last row of weights goes in first, and moves down
+                    weights = np.vstack([filled[-t - 1], weights[:-1]])
+                    loaded = np.vstack([~nowhere[0], loaded[:-1]])
+                else:  # each cell takes what its left and its upper neighbour had a cycle ago
+                    activations = np.column_stack([queue.data[:, t], activations[:, :-1]])
+                    passing = np.column_stack([~queue.mask[:, t], passing[:, :-1]])
+                    from_above = np.vstack([empty[0], sums[:-1]])
+                    sums = from_above + activations * weights
+                    # row i of a enters at t = i; its sum leaves column c at t = i + rows - 1 + c
+                    c = np.flatnonzero(passing[-1, :wide])
+                    i = t - (rows - 1) - c
+                    product[i, left + c] += sums[-1, c]
+                    leaving[i, left + c] = True
+                    arrived[i, left + c] += 1
+                cycle += 1
+                useful, waiting = passing & real, ~passing
+                total += int(np.count_nonzero(useful))
+                yield Step(
+                    cycle, cycles, tile, tiles, "loading" if t < 0 else "computing",
+                    masked(weights, ~loaded), masked(activations, waiting),
+                    masked(from_above, waiting), masked(sums, waiting),
+                    useful, passing & ~real, waiting, queue[:, max(0, t + 1) :],
+                    masked(product.copy() if keep else product, arrived == 0),
+                    leaving, arrived == shares, total,
+                )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _skewed(part, rows: int, columns: int):
+    """The queue before the left edge, row r delayed by r cycles; rows too many get zeros."""
+    import numpy as np
+
+    m, high = part.shape
+    queue = np.ma.masked_array(np.zeros((rows, m + rows + columns - 2), part.dtype), mask=True)
+    for row in range(rows):  # what is written here is masked no more
+        queue[row, row : row + m] = part[:, row] if row < high else 0
+    return queue
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number such as 128; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be 1 or more; got {value!r}.")
+    return int(value)
+
+
+def _matrices(a, b, dtype):
+    """Both matrices in the number type of the computation, after every check."""
+    import numpy as np
+
+    if dtype not in (None, "bfloat16"):
+        raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
+    a, b = _matrix("a", a), _matrix("b", b)
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(
+            f"a of shape {a.shape} cannot be multiplied by b of shape {b.shape}: a must have as "
+            "many columns as b has rows. Does one of them need a .T?"
+        )
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        with np.errstate(over="ignore"):  # what becomes infinite is refused below
+            a, b = (x.astype(ml_dtypes.bfloat16).astype(np.float32) for x in (a, b))
+    elif a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        sizes = [max(1, abs(int(x.min())), abs(int(x.max()))) for x in (a, b)]
+        if sizes[0] * sizes[1] * a.shape[1] >= 2**63:
+            raise OverflowError(
+                f"a holds numbers up to {sizes[0]}, b up to {sizes[1]}, and each sum has "
+                f"{a.shape[1]} products: that may not fit into int64. Give .astype(float)."
+            )
+        return a.astype(np.int64), b.astype(np.int64)
+    else:
+        a, b = a.astype(np.float64), b.astype(np.float64)
+    for name, matrix in (("a", a), ("b", b)):
+        if not np.isfinite(matrix).all():
+            raise ValueError(
+                f"{name} holds NaN or infinity as {dtype or matrix.dtype}; the unit takes finite "
+                "numbers. Replace them first, for instance with numpy.nan_to_num."
+            )
+    return a, b
+
+
+def _matrix(name: str, value):
+    import numpy as np
+
+    found = np.asarray(value)
+    if found.ndim != 2 or not found.size:
+        raise ValueError(
+            f"{name} must have two dimensions, rows and columns, and at least one of each; its "
+            f"shape is {found.shape}. One row is written with two brackets, as in [[1, 2, 3]]."
+        )
+    if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
+        raise TypeError(
+            f"{name} holds {found.dtype.name}; the unit multiplies integers and floating-point "
+            f"numbers. Convert it, for instance with {name}.astype(int)."
+        )
+    return found
+
+
+# The size of those in v5e: https://docs.cloud.google.com/tpu/docs/system-architecture-tpu-vm
+UNITS = {"v1": MatrixUnit(256, 256), "v5e": MatrixUnit(128, 128), "v6e": MatrixUnit(256, 256)}
+SOURCES = {
+    "v1": "one unit, 8-bit integers: Jouppi and others, ISCA 2017, arXiv:1704.04760, section 2",
+    "v5e": "four units on a chip: https://docs.cloud.google.com/tpu/docs/v5e",
+    "v6e": "two units on a chip: https://docs.cloud.google.com/tpu/docs/v6e.md.txt",
+}
