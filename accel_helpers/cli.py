@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | doctor | run | card`.
+"""The commands: `python -m accel_helpers describe | doctor | run | card | tpu-compiler`.
 
 They leave with 0 on success, 1 when a run failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import accel_helpers as ah
+from accel_helpers import tpu_environment
 
 OK, FAILED, WRONG_USAGE = 0, 1, 2
 LONGEST = 8_000_000  # bytes of a log that are kept in memory
@@ -63,7 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
     card.set_defaults(command=_card)
 
-    for command in (describe, doctor, run, card):
+    compiler = commands.add_parser(
+        "tpu-compiler", help="install the compiler for TPUs in a folder of its own, or remove it"
+    )
+    compiler.add_argument("action", choices=("install", "status", "remove"))
+    compiler.set_defaults(command=_tpu_compiler)
+
+    for command in (describe, doctor, run, card, compiler):
         command.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
@@ -107,6 +114,22 @@ def _card(options) -> int:
         return _show(ah.results.load(options.file), options)
     except (OSError, ValueError) as error:
         return _complain(error, options)
+
+
+def _tpu_compiler(options) -> int:
+    try:
+        if options.action == "install":
+            return _show(tpu_environment.install(say=_tell), options)
+        ask = {"status": tpu_environment.status, "remove": tpu_environment.remove}
+        return _show(ask[options.action](), options)
+    except (tpu_environment.InstallFailed, OSError) as error:
+        return _complain(error, options)
+    except KeyboardInterrupt:
+        return _complain(f"Interrupted. {tpu_environment.status()}", options)
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _show(value, options) -> int:

@@ -1,10 +1,15 @@
 """What several of the tests on real Keras models begin with."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from accel_helpers import backend, training
+from accel_helpers import tpu_environment as environment_of_compiler
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
+KEPT = Path(__file__).resolve().parents[1] / ".test-environments"
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +27,18 @@ def digits(keras):
     x, y = (found.x_train / 255).astype("float32"), found.y_train.astype("int32")
     x.flags.writeable = y.flags.writeable = False  # the tests share them
     return x, y
+
+
+@pytest.fixture(scope="session")
+def tpu_environment():
+    """The TPU compiler, kept in .test-environments/ and installed when it is not there."""
+    environ = {**os.environ, "ACCEL_TPU_COMPILER": str(KEPT / "tpu-compiler")}
+    try:
+        return environment_of_compiler.install(environ)
+    except environment_of_compiler.InstallFailed as reason:
+        required(str(reason))
+
+
+def required(reason):
+    """Skip a test that cannot run here; fail it where everything must run."""
+    (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
