@@ -72,6 +72,6 @@ def check(exercise: str, answer) -> Result:
 
 def _graders() -> dict[str, Callable[[object], Result]]:
     graders = {}
-    for module in ("practice_01", "practice_02", "practice", "practice_04"):
+    for module in ("practice_01", "practice_02", "practice", "practice_04", "practice_06"):
         graders |= importlib.import_module(f"accel_helpers.{module}").GRADERS
     return graders
