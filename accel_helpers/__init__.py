@@ -27,6 +27,7 @@ _MODULES = (
     "doctor",  # what is wrong, why, and the one thing to do next
     "strategy",  # where to train: TPU, GPUs, virtual replicas, CPU
     "systolic",  # a matrix unit, cycle by cycle
+    "tpu_compiler",  # a training step compiled for a TPU that is not there
     "probe",  # code tried in a process of its own, with a time limit
     "replicas",  # the same training under several strategies, each in a process of its own
     "verdicts",  # what measurements say, as one of a few words

@@ -57,6 +57,22 @@ def format_bytes(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def format_count(count: float) -> str:
+    """A large count with three digits and the word for its size (a billion is a thousand million).
+
+    Examples
+    --------
+    >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
+    ['512', '13.1 million', '2.81 trillion']
+    """
+    if count < 1e6:
+        return f"{count:,.0f}"
+    for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if count >= 0.9995 * scale:
+            return f"{_digits(count / scale)} {word}"
+    return f"{_digits(count / 1e6)} million"
+
+
 def _unit(seconds: float) -> tuple[float, str]:
     for scale, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
         if seconds < 999.5 * scale:
