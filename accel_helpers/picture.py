@@ -96,6 +96,15 @@ def _picture(figure, alt: str) -> Picture:
     return Picture(file.getvalue(), alt)
 
 
+def _lean(png: bytes) -> bytes:
+    """The picture with 32 colours, a quarter of its bytes."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.open(io.BytesIO(png)).convert("RGB").quantize(32).save(file, "png", optimize=True)
+    return file.getvalue()
+
+
 def _beside(figure, axes, entries, fontsize: float = 10) -> None:
     """Labels to the right of the axes, at the height of what they name, pushed apart.
 

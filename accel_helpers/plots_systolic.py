@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import itertools
 import re
 import textwrap
@@ -16,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from accel_helpers.picture import OWN, REFERENCE, THIRD, Picture, _figure, _picture, _title
+from accel_helpers.picture import OWN, REFERENCE, THIRD, Picture, _figure, _lean, _picture, _title
 from accel_helpers.systolic import MatrixUnit, Step
 
 LARGEST = 8  # rows and columns, of a unit and of a matrix, that can be drawn
@@ -35,7 +34,7 @@ READING = "In a cell: activation × weight + sum from above\n= sum handed down."
 
 @dataclass(frozen=True)
 class Animation:
-    """A small player for a notebook, with a still picture where no player can run.
+    """A small player for a notebook. Where no player can run, show its `still`.
 
     Attributes
     ----------
@@ -57,8 +56,8 @@ class Animation:
         return self.alt
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        data, metadata = self.still._repr_mimebundle_()
-        return data | {"text/html": self.html, "text/plain": self.alt}, metadata
+        # Without the still: a page that shows no player would show the strip twice.
+        return {"text/html": self.html, "text/plain": self.alt}
 
 
 def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> Picture:
@@ -108,7 +107,8 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
             _panel(axes, step, plan, column * plan.width, top + row * plan.height)
         _key(axes, plan, high)
         said = " ".join(f"{_headed(step)}. {_phrase(step)}" for step in chosen)
-        return _picture(figure, f"Strip. {plan.name}. {said} {_share(steps)}")
+        drawn = _picture(figure, f"Strip. {plan.name}. {said} {_share(steps)}")
+        return Picture(_lean(drawn.png), drawn.alt)
 
 
 def unit_animation(unit: MatrixUnit, a, b) -> Animation:
@@ -385,6 +385,9 @@ def _accessible(player: str, alt: str) -> str:
     """Matplotlib's player with words for its signs, which another server would have to send."""
     player = re.sub(r'<link rel="stylesheet"\s+href="[^"]*">', "", player)
     player = re.sub(r'(aria-label="([^"]*)"[^>]*>)\s*<i [^>]*></i>', r"\1\2", player)
+    # With all nine the row of buttons is twice as wide as the picture.
+    rare = "Decrease speed|Increase speed|Play backwards"
+    player = re.sub(rf'<button title="(?:{rare})".*?</button>', "", player)
     player = player.replace("padding: 0;\n    width: 36px;", "padding: 1px 5px;")
     player = player.replace("<img id=", f'<img alt="{html.escape(alt)}" id=')
     player = player.replace('type="range"', 'type="range" aria-label="cycle"')
@@ -392,9 +395,5 @@ def _accessible(player: str, alt: str) -> str:
 
 
 def _smaller(found) -> str:
-    """A frame with 32 colours, a quarter of its bytes."""
-    from PIL import Image
-
-    file, data = io.BytesIO(), base64.b64decode(found[1].replace("\\\n", ""))
-    Image.open(io.BytesIO(data)).convert("RGB").quantize(32).save(file, "png", optimize=True)
-    return f'base64,{base64.b64encode(file.getvalue()).decode()}"'
+    data = base64.b64decode(found[1].replace("\\\n", ""))
+    return f'base64,{base64.b64encode(_lean(data)).decode()}"'

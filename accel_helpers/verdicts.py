@@ -175,6 +175,38 @@ def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4)
     return "the same" if apart <= tolerance else "not the same"
 
 
+def how_much_longer(found: Speedup) -> str:
+    """Say how much longer one thing takes than another, as far as the interval allows.
+
+    Parameters
+    ----------
+    found : Speedup
+        Of the one that may take longer over the other.
+
+    Returns
+    -------
+    str
+        "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
+        longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or
+        "cannot tell" where the interval lies across a limit.
+
+    Examples
+    --------
+    >>> slow = Measurement.from_samples([4.0, 4.1, 4.0, 4.2, 4.1, 4.0])
+    >>> fast = Measurement.from_samples([1.0, 1.1, 1.0, 1.0, 1.1, 1.0])
+    >>> how_much_longer(timing.compare(slow, fast))
+    'twice or more'
+    """
+    low, high = found.interval
+    if low >= 2:
+        return "twice or more"
+    if low > 1.05 and high < 2:
+        return "a little longer"
+    if high < 1 / 1.05:
+        return "less"
+    return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"
+
+
 @dataclass(frozen=True)
 class Verified:
     """Which of the four facts about an accelerator hold.

@@ -215,3 +215,19 @@ def test_a_tpu_is_asked_for_in_colab():
     metadata = json.loads(LESSON.read_text("utf-8"))["metadata"]
     assert metadata["accelerator"] == "TPU"
     assert metadata["colab"]["gpuType"] == "V5E1" and metadata["colab"]["machine_shape"] == "hm"
+
+
+def test_what_is_said_of_the_compiled_step_is_what_is_stored():
+    small, large = (ah.tpu_compiler.stored(name) for name in ("strategy", "resnet50-large"))
+    assert small.peak_memory / small.memory < 1 / 1000  # the answer that is revealed
+    assert 'reveal("04/memory", shares[2])' in the_cell('reveal("04/memory"').source
+    text = LESSON.read_text("utf-8")
+    chip = ah.hardware.match("v5e")
+    assert "about 240" in text and round(chip.ridge_flop_per_byte_16bit) in range(235, 246)
+    assert f"With {small.intensity:.0f}, the memory" in text
+    assert large.verdict == "too large" and large.largest_batch == 512
+    middle = ah.tpu_compiler.stored("resnet50")
+    given, peak = (f"{size:.3g}" for size in (middle.logical_bytes / 1e6, middle.peak_memory / 1e9))
+    assert f"takes {given} MB of {peak} GB" in text
+    assert "batch of 64 pictures" in text and small.batch_size == 64
+    assert "batch_size=64" in the_cell("loss = keras.losses").source
