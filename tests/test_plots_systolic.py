@@ -121,6 +121,16 @@ def test_kinds_of_cells_differ_without_colour():
     assert {(1.8, None), (1.0, "////"), (0.8, None)} <= looks
 
 
+def test_the_colour_of_useful_cells_is_the_same_in_every_frame_and_its_key():
+    from PIL import Image
+
+    frames = re.findall(r'"data:image/png;base64,([^"]+)"', player().html)
+    assert len(frames) == 11
+    for frame in frames:
+        pixels = Image.open(io.BytesIO(base64.b64decode(frame))).convert("RGB")
+        assert (0, 114, 178) in {colour for _, colour in pixels.getcolors(1 << 20)}
+
+
 def test_the_player_has_a_frame_for_each_cycle_and_needs_no_other_server():
     data = player()._repr_mimebundle_()
     html = data["text/html"]
