@@ -52,6 +52,7 @@ def test_status_install_and_remove_for_people(environ, kept):
     assert cli(environ, "remove").stdout == "There is no TPU compiler to remove.\n"
 
 
+@pytest.mark.slow
 def test_the_same_for_programs(environ, kept):
     assert json.loads(cli(environ, "status", "--json").stdout)["ready"] is False
     made = json.loads(cli(environ, "install", "--json").stdout)

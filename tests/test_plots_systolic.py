@@ -163,6 +163,7 @@ def test_a_frame_of_the_player_is_a_frame_of_the_strip():
     assert abs(drawn[:, :wide] - played[:, :wide]).mean() < 0.01
 
 
+@pytest.mark.slow
 def test_the_same_values_give_the_same_pictures():
     assert unit_strip(THREE, A, B).png == strip().png
     again = unit_animation(THREE, A, B).html

@@ -6,9 +6,12 @@ import json
 import pytest
 import tpu_children
 
+pytestmark = pytest.mark.slow  # they need the TPU compiler's environment
+
 COUNT = """
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
+
 found = {}
 with mlir.make_ir_context(), ir.Location.unknown():
     for name, text in json.loads(Path(words[0]).read_text()).items():

@@ -161,6 +161,7 @@ def test_other_versions_are_removed_too(environ, kept):
 
 
 @pytest.mark.parametrize("sweep", ["install", "remove"])
+@pytest.mark.slow
 def test_what_a_killed_install_left_is_swept_up(environ, kept, silent_port, sweep):
     """The installer that it had started ends with it, and the lock is open."""
     code = "from accel_helpers import tpu_environment; tpu_environment.install()"

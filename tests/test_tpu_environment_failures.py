@@ -73,6 +73,7 @@ def test_a_full_disk(kept, environ):
     assert "The last line of the installer was: " in said and "File too large" in said
 
 
+@pytest.mark.slow
 def test_a_really_full_disk(kept, environ):
     """A disk of 150 kB, where this user may mount one."""
     code = (
@@ -147,6 +148,7 @@ def test_other_versions_than_asked_for(kept, environ):
     assert "other versions than asked for: libtpu 0.0.51." in failing(kept, environ, run=run)
 
 
+@pytest.mark.slow
 def test_an_installer_that_does_not_end(kept):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
