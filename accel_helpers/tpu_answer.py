@@ -10,6 +10,7 @@ from accel_helpers._format import format_bytes, format_count
 from accel_helpers.tpu_report import Allocation, Collective
 
 UNKNOWN = "not known"
+NOT_WRITTEN = "the step could not be written down"
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX"}
 
 
@@ -43,7 +44,7 @@ class CompiledStep:
         What a TPU cannot run, and where it stands.
     flops : int or None
         Operations of the matrix products and convolutions of one step, over all chips, counted
-        in the program before it is compiled.
+        in the program before it is compiled. Of the ways of a branch, the dearest counts.
     compiler_flops : float or None
         The compiler's own count for one chip, with everything else in it. The body of a loop
         counts once.
@@ -142,7 +143,11 @@ class CompiledStep:
     def rows(self) -> list[tuple[str, str]]:
         """The card: pairs of a question and its answer."""
         if self.verdict == "unavailable":
-            return [("unavailable here", f"{self.why}. This says nothing about the model.")]
+            # What Keras could not write down may well be the model's own fault.
+            whose = (
+                "" if self.why.startswith(NOT_WRITTEN) else " This says nothing about the model."
+            )
+            return [("unavailable here", f"{self.why}.{whose}")]
         if self.verdict == "refused":
             where = f" in layer {self.layer!r}" if self.layer else ""
             refused = f"no: a TPU cannot run the operation {self.operation!r}{where}"
@@ -151,7 +156,7 @@ class CompiledStep:
         rows = [("compiles", compiles[self.compiles]), ("fits", self._fits())]
         if self.largest_batch is not None:
             rows.append(("largest batch", self._batch()))
-        if self.flops:
+        if self.flops is not None:
             rows.append(
                 ("operations", f"{format_count(self.flops)} in matrix products and convolutions")
             )
@@ -159,8 +164,9 @@ class CompiledStep:
             rows.append(("operations", f"{UNKNOWN}: {self.why}"))
         if self.bytes_accessed:
             once = " (the body of a loop counted once)" if self.loops else ""
-            moved = f"{format_bytes(self.bytes_accessed)} read and written{once}"
-            rows.append(("bytes", moved + (" by each chip" if self.chips > 1 else "")))
+            each = " by each chip" if self.chips > 1 else ""
+            moved = f"{format_bytes(self.bytes_accessed)} read and written{each}{once}"
+            rows.append(("bytes", f"{moved}, as the compiler counts"))
         if self.intensity:
             rows.append(("intensity", f"{self.intensity:.3g} operations for each byte"))
         if self.padding:

@@ -17,10 +17,11 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import resources
+from numbers import Integral
 from pathlib import Path
 
 from accel_helpers import probe, tpu_environment, tpu_report
-from accel_helpers.tpu_answer import CompiledStep
+from accel_helpers.tpu_answer import NOT_WRITTEN, CompiledStep
 from accel_helpers.tpu_lowering import CannotLower, NotForTPU, argument_bytes, lower
 from accel_helpers.tpu_report import short_name
 
@@ -105,6 +106,7 @@ def compile_training_step(
     ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
     """
     _check(batch_size, chip, chips)
+    batch_size = int(batch_size)
     name, backend = getattr(model, "name", ""), _backend()
     blank = CompiledStep(
         name=name, backend=backend, batch_size=batch_size, chip=chip, chips=chips,
@@ -146,12 +148,15 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     quickstart, batch of 32, written by JAX, for one TPU v5e (no TPU was used)
     """
     folder = resources.files("accel_helpers") / "data" / "tpu_programs"
-    file = folder / f"{name}-{chip}.json"
-    known = sorted(entry.name for entry in folder.iterdir() if entry.name != PRODUCTS)
-    if file.name not in known:
-        names = ", ".join(entry.removesuffix(".json") for entry in known)
-        raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {names}.")
-    return CompiledStep.from_dict(json.loads(file.read_text("utf-8")))
+    known = {entry.name for entry in folder.iterdir() if entry.name != PRODUCTS}
+    file = f"{name}-{chip}.json"
+    if file not in known:
+        names = ", ".join(sorted({entry.rpartition("-")[0] for entry in known}))
+        raise ValueError(
+            f"There is no stored program {name!r} for {chip!r}. There are: {names}; each for "
+            "'v5e' and 'v6e'."
+        )
+    return CompiledStep.from_dict(json.loads((folder / file).read_text("utf-8")))
 
 
 @dataclass(frozen=True)
@@ -215,12 +220,12 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
 
 
 def _check(batch_size, chip, chips) -> None:
-    if chip not in MEMORY:
+    if not isinstance(chip, str) or chip not in MEMORY:
         known = " or ".join(map(repr, MEMORY))
         raise ValueError(f"chip must be {known}; got {chip!r}.")
-    if chips not in CHIPS or isinstance(chips, bool):
+    if chips not in CHIPS or type(chips) is not int:
         raise ValueError(f"chips must be 1, 4 or 8, as TPUs are wired; got {chips!r}.")
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+    if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number, 1 or more; got {batch_size!r}.")
     if batch_size % chips:
         raise ValueError(
@@ -246,7 +251,12 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     except NotForTPU as refused:
         return replace(blank, compiles=False, operation=refused.operation, layer=refused.layer)
     except CannotLower as error:
-        return _unavailable(blank, f"the step could not be written down: {error}")
+        return replace(
+            blank,
+            available=False,
+            why=f"{NOT_WRITTEN}: {_end(str(error))}. If you train with other "
+            "shapes or types, hand some in: sample=(x[:1], y[:1])",
+        )
     environment = environment or tpu_environment.status()
     if not environment.ready:
         return _unavailable(blank, environment.why.rstrip("."))
@@ -254,7 +264,7 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
         answer, text = _in_child(program, blank, seconds, memory, environment, run)
     except _Failed as error:
         return _unavailable(blank, str(error))
-    return _read(blank, answer, text, _Names(model, program))
+    return _read(blank, answer, text, _Names(model, program, blank.chips))
 
 
 class _Failed(RuntimeError):
@@ -279,7 +289,8 @@ def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, 
             if done.kind == "crashed" and shutil.disk_usage(folder).free < 2**16:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if done.kind != "finished" or not file.exists():
-                raise _Failed(f"the compiler's process {done.ending}")
+                more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
+                raise _Failed(f"the compiler's process {done.ending}{more.get(done.kind, '')}")
             return json.loads(file.read_text()), (place / "compiled.txt").read_text()
     except OSError as error:
         raise _Failed(f"its files could not be written ({error.strerror or error})") from error
@@ -288,10 +299,12 @@ def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, 
 class _Names:
     """Names arrays for a learner: by layer, or by what the step is given."""
 
-    def __init__(self, model, program):
+    def __init__(self, model, program, chips):
         self.layers = [layer.name for layer in model.layers]
         self.given = {}
         for kind, shape, dtype in program.arguments:
+            if kind in ("inputs", "targets"):
+                shape = (shape[0] // chips, *shape[1:])
             self.given.setdefault((shape, _XLA_TYPES.get(dtype, dtype)), []).append(kind)
 
     def of(self, allocations):
@@ -307,7 +320,11 @@ class _Names:
 
 
 def _unavailable(blank: CompiledStep, why: str) -> CompiledStep:
-    return replace(blank, available=False, why=why)
+    return replace(blank, available=False, why=_end(why))
+
+
+def _end(sentence: str) -> str:
+    return sentence.rstrip(". ")
 
 
 def _read(blank: CompiledStep, answer: dict, text: str, names: _Names) -> CompiledStep:

@@ -106,6 +106,8 @@ def _loop(op, state, known, functions):
             return state, flops
         state, more = _run(body, state, known, functions)
         flops += more
+    else:
+        raise Unknown(f"a loop of more than {LONGEST_LOOP:,} turns, which are not followed")
     # A loop without products may turn as often as it likes.
     if _run(body, state, known, functions)[1] == 0:
         return [None] * len(state), flops

@@ -142,24 +142,6 @@ class Environment:
         )
 
 
-@dataclass(frozen=True)
-class Removed:
-    """What `remove` deleted: the folders, and the bytes that they took."""
-
-    folders: tuple[Path, ...] = ()
-    bytes: int = 0
-
-    def to_dict(self) -> dict:
-        """What was deleted as plain JSON types."""
-        return {"removed": [str(folder) for folder in self.folders], "bytes": self.bytes}
-
-    def __str__(self) -> str:
-        if not self.folders:
-            return "There was no TPU compiler to remove."
-        where = ", ".join(map(str, self.folders))
-        return f"Removed the TPU compiler: {format_bytes(self.bytes)} in {where}."
-
-
 def variables(environ: Mapping[str, str], scratch: str | Path | None = None) -> dict[str, str]:
     """All variables of a child that works with the TPU compiler; few are those of `environ`.
 
@@ -214,7 +196,10 @@ def kept_in(environ: Mapping[str, str] | None = None) -> Path:
     """
     environ = os.environ if environ is None else environ
     if named := environ.get("ACCEL_TPU_COMPILER"):
-        return Path(named).expanduser().absolute()
+        try:
+            return Path(named).expanduser().absolute()
+        except RuntimeError:  # "~somebody" whom this machine does not know
+            return Path(named).absolute()
     cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
     return Path(cache).expanduser().absolute() / "accel_helpers"
 
@@ -248,6 +233,9 @@ def status(
     tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *machine[2])
     folder = kept_in(environ) / tag
     if why := unfit(machine):
+        return Environment(folder, False, why)
+    if folder.parent.exists() and not folder.parent.is_dir():
+        why = f"{folder.parent} is no folder: set ACCEL_TPU_COMPILER to one."
         return Environment(folder, False, why)
     if not os.path.lexists(folder):
         return Environment(folder, False, f"The TPU compiler is not installed. {HOW} does it.")

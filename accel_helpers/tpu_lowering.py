@@ -11,6 +11,7 @@ The private interfaces of Keras and TensorFlow that this takes are `model._symbo
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from math import prod
 from accel_helpers.tpu_report import layer_of
 
 BACKENDS = ("tensorflow", "jax")
+# Layers of Keras that look words or numbers up in tables, or turn them into text.
+TEXT = ("Hashing", "HashedCrossing", "IntegerLookup", "StringLookup", "TextVectorization")
 
 
 class NotForTPU(ValueError):
@@ -90,7 +93,10 @@ def argument_bytes(model, batch_size: int, sample=None, chips: int = 1) -> int:
     int
         Without any padding.
     """
-    program = Program(b"", "", batch_size, _arguments(model, batch_size, sample), ())
+    _check(model)
+    x, y = _batch(model, batch_size, sample)
+    with _built(model, x, y):
+        program = Program(b"", "", batch_size, _arguments(model, x, y), ())
     batch = program.bytes_of("inputs", "targets")
     return program.bytes_of() - batch + batch // chips
 
@@ -124,18 +130,18 @@ def lower(model, batch_size: int, sample=None) -> Program:
     """
     import keras
 
+    _check(model)
     backend = keras.config.backend()
-    if backend not in BACKENDS:
-        raise CannotLower(f"the Keras backend is {backend}; the course lowers TensorFlow and JAX")
-    arguments = _arguments(model, batch_size, sample)
     x, y = _batch(model, batch_size, sample)
-    try:
-        data = (_lower_tensorflow if backend == "tensorflow" else _lower_jax)(model, x, y)
-    except Exception as error:  # whatever the frameworks raise: told apart by what they say
-        refused = refused_operation(str(error), [layer.name for layer in model.layers])
-        if refused:
-            raise NotForTPU(*refused) from error
-        raise CannotLower(_reason(error)) from error
+    with _built(model, x, y):
+        arguments = _arguments(model, x, y)
+        try:
+            data = (_lower_tensorflow if backend == "tensorflow" else _lower_jax)(model, x, y)
+        except Exception as error:  # whatever the frameworks raise: told apart by what they say
+            refused = refused_operation(str(error), [layer.name for layer in model.layers])
+            if refused:
+                raise NotForTPU(*refused) from error
+            raise CannotLower(_reason(error)) from error
     leaves = len(keras.tree.flatten((x, y)))
     # TensorFlow puts the batch before the model's state, JAX behind it.
     first = 0 if backend == "tensorflow" else -leaves
@@ -164,8 +170,11 @@ def _lower_jax(model, x, y) -> bytes:
     def step(state, x, y):
         return model.train_step(state, (x, y))
 
+    # What is not used stays in, so that the batch can be counted from the end.
     state = tuple([spec(variable) for variable in some] for some in _state(model).values())
-    traced = jax.jit(step, donate_argnums=0).trace(state, _mapped(spec, x), _mapped(spec, y))
+    traced = jax.jit(step, donate_argnums=0, keep_unused=True).trace(
+        state, _mapped(spec, x), _mapped(spec, y)
+    )
     module = traced.lower(lowering_platforms=("tpu",)).compiler_ir("hlo")
     return module.as_serialized_hlo_module_proto()
 
@@ -180,26 +189,70 @@ def _state(model) -> dict[str, list]:
     }
 
 
-def _built(model, x, y) -> None:
-    """Let Keras make the variables of the metrics and of the optimizer, as `fit` would."""
+@contextlib.contextmanager
+def _built(model, x, y):
+    """Let Keras make the variables of the metrics and of the optimizer, as `fit` would.
+
+    What the loss and the metrics are built on may be a guess. So they are built anew, and the
+    model's own are put back: `fit` then finds them as it would have.
+    """
+    own = {name: vars(model).get(name) for name in ("_compile_loss", "_compile_metrics")}
     try:
+        for name, held in own.items():
+            if held is not None and not held.built:
+                asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
+                vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
         model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at
         if not model.optimizer.built:
             model.optimizer.build(model.trainable_variables)
     except Exception as error:  # whatever the model's own code raises
+        vars(model).update(own)
         raise CannotLower(_reason(error)) from error
+    try:
+        yield
+    finally:
+        vars(model).update(own)
 
 
-def _arguments(model, batch_size, sample):
+def _check(model) -> None:
+    """Refuse what is no compiled model, what has text in it, and what several replicas share."""
+    import keras
+
+    if not isinstance(model, keras.Model):
+        raise ValueError(f"model must be a Keras model; got {type(model).__name__}.")
+    if keras.config.backend() not in BACKENDS:
+        raise CannotLower(
+            f"the Keras backend is {keras.config.backend()}; the course lowers TensorFlow and JAX"
+        )
     if getattr(model, "optimizer", None) is None or not getattr(model, "compiled", False):
         raise ValueError(
             "The model is not compiled, so it has no training step. Call model.compile first, "
             "with an optimizer and a loss."
         )
+    for layer in _all_layers(model):
+        if type(layer).__name__ in TEXT:
+            raise NotForTPU(type(layer).__name__, layer.name)
+    for tensor in getattr(model, "inputs", None) or ():
+        if str(tensor.dtype) == "string":
+            raise NotForTPU("text as input", tensor.name)
+    shared = "tensorflow.python.distribute"
+    if any(type(variable.value).__module__.startswith(shared) for variable in model.variables):
+        raise CannotLower(
+            "the model was made in the scope of a tf.distribute strategy; make it outside, and ask "
+            "with chips= for several"
+        )
+
+
+def _all_layers(model):
+    for layer in model.layers:
+        yield layer
+        if getattr(layer, "layers", None):
+            yield from _all_layers(layer)
+
+
+def _arguments(model, x, y):
     import keras
 
-    x, y = _batch(model, batch_size, sample)
-    _built(model, x, y)
     kinds = {"trained": "weights", "not trained": "other state", "metrics": "other state"}
     rows = [
         (kinds.get(kind, kind), tuple(variable.shape), str(variable.dtype))
@@ -221,14 +274,19 @@ def _batch(model, batch_size: int, sample):
     """The shapes of a batch: from a sample, else from the model and its loss."""
     if sample is not None:
         if not isinstance(sample, Sequence) or len(sample) != 2:
-            raise ValueError(
-                f"sample must be a pair (x, y) of arrays; got {type(sample).__name__}."
-            )
+            many = f" of {len(sample)}" if isinstance(sample, Sequence) else ""
+            got = f"{type(sample).__name__}{many}"
+            raise ValueError(f"sample must be a pair (x, y) of arrays; got {got}.")
+        import keras
         import numpy as np
 
         def like(array):
-            array = np.asarray(array)
-            return _Shape((batch_size, *array.shape[1:]), str(array.dtype))
+            if not hasattr(array, "shape") or not array.shape:
+                raise ValueError(f"sample must hold arrays with samples; got {array!r:.60}.")
+            dtype = np.asarray(array).dtype
+            # `fit` turns floating-point numbers into the type that Keras works with.
+            dtype = keras.config.floatx() if dtype.kind == "f" else str(dtype)
+            return _Shape((batch_size, *array.shape[1:]), dtype)
 
         return tuple(_mapped(like, part) for part in sample)
     inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
@@ -253,10 +311,12 @@ def _fixed(tensor, batch_size: int) -> _Shape:
 
 
 def _loss_name(loss) -> str:
-    name = loss if isinstance(loss, str) else getattr(loss, "name", None)
-    name = name or getattr(loss, "__name__", "")
-    if not name or not isinstance(name, str):
-        raise _ask_for_sample(f"the loss {loss!r} does not say which targets it takes")
+    """The name of a loss of Keras's own: it says which targets are taken."""
+    loss = getattr(loss, "fn", loss)  # most losses of Keras are a function in a class
+    kind = loss if hasattr(loss, "__name__") else type(loss)
+    if not isinstance(loss, str) and not kind.__module__.startswith("keras"):
+        raise _ask_for_sample(f"the loss {loss!r:.80} does not say which targets it takes")
+    name = loss if isinstance(loss, str) else kind.__name__
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
@@ -298,7 +358,9 @@ def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, st
     found = re.search(r"No registered '(\w+)' OpKernel", message)
     found = found or re.search(r"unsupported operations[^:]*: (\w+)", message)
     if not found:
-        return None
+        # Sizes that are known only while the program runs: XLA, and so a TPU, has no such arrays.
+        found = re.search(r"node `([^`]+/(\w+))` .*must be a compile-time constant", message, re.S)
+        return (found[2], layer_of(found[1], layers)) if found else None
     node = re.search(r"\{\{node ([^}]+)\}\}", message[found.start() :])
     return found[1], layer_of(node[1] if node else "", layers)
 
@@ -321,4 +383,7 @@ def _reason(error: BaseException) -> str:
     said = str(error).partition("Arguments received by ")[0]
     lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
     lines = [line for line in lines if line]
+    for line in lines:  # here the story stands behind it
+        if line.startswith("Failed getting HLO text: '"):
+            return line.split("'", 1)[1][:300]
     return lines[-1][:300] if lines else type(error).__name__

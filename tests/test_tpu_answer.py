@@ -53,7 +53,7 @@ def test_a_step_that_fits():
         ("compiles", "yes"),
         ("fits", "yes: 5 GB at the peak, of 16.9 GB"),
         ("operations", "4 billion in matrix products and convolutions"),
-        ("bytes", "200 MB read and written"),
+        ("bytes", "200 MB read and written, as the compiler counts"),
         ("intensity", "20 operations for each byte"),
         ("padding", "1 MB given to the step take 1.6 MB on the chip"),
         ("largest array", "65.5 kB: output, f32[1024,10] (41 kB without padding)"),
@@ -107,7 +107,10 @@ def test_no_answer_is_no_judgement_of_the_model():
 
 def test_the_body_of_a_loop_is_counted_once_by_the_compiler_and_the_card_says_so():
     rows = said(replace(FITS, loops=True))
-    assert rows["bytes"] == "200 MB read and written (the body of a loop counted once)"
+    assert (
+        rows["bytes"]
+        == "200 MB read and written (the body of a loop counted once), as the compiler counts"
+    )
     assert "intensity" not in rows, "its bytes are not those of a whole step"
     assert rows["operations"] == "4 billion in matrix products and convolutions", (
         "the course's own count is"
@@ -119,7 +122,7 @@ def test_the_body_of_a_loop_is_counted_once_by_the_compiler_and_the_card_says_so
 def test_several_chips():
     assert "for 8 TPU v5e chips" in OF_EIGHT.headline
     assert OF_EIGHT.intensity == FITS.intensity / 8
-    assert said(OF_EIGHT)["bytes"] == "200 MB read and written by each chip"
+    assert said(OF_EIGHT)["bytes"] == "200 MB read and written by each chip, as the compiler counts"
     between = [answer for ask, answer in OF_EIGHT.rows() if ask == "between chips"]
     assert between == [
         "all-reduce of 5 arrays together, 2.28 kB on each chip",

@@ -216,11 +216,11 @@ NO_JUDGEMENT = {
     ),
     "too slow": (
         Child(None, ended=Outcome("too slow", 300.0)),
-        "the compiler's process was not done after 300.0 s",
+        "the compiler's process was not done after 300.0 s; give seconds= more",
     ),
     "too large": (
         Child(None, ended=Outcome("too large", 9.0, memory=12e9)),
-        "the compiler's process needed more than 12 GB of memory",
+        "the compiler's process needed more than 12 GB of memory; give memory= more",
     ),
     "no answer": (Child(None), "the compiler's process was done after 1.0 s"),
     "failed": (

@@ -48,8 +48,10 @@ def test_what_the_lessons_ask_for_is_stored():
 
 
 def test_an_unknown_name_is_answered_with_those_that_there_are():
-    with pytest.raises(ValueError, match=r"'nonsense' for 'v5e'.*quickstart-v5e"):
+    with pytest.raises(ValueError, match=r"'nonsense' for 'v5e'.*quickstart, resnet50"):
         ah.tpu_compiler.stored("nonsense")
+    with pytest.raises(ValueError, match="no stored program '../tpu_programs/quickstart'"):
+        ah.tpu_compiler.stored("../tpu_programs/quickstart")
     with pytest.raises(ValueError, match=r"\(3, 3, 3\).*\(128, 128, 128\) v5e"):
         ah.tpu_compiler.stored_product(3, 3, 3)
 
