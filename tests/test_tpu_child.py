@@ -192,7 +192,9 @@ def test_a_limit_that_is_reached_gives_a_sentence_and_leaves_nothing(
     answer = tpu_compiler.compile_training_step(
         tpu_models.quickstart(), 32, environment=tpu_environment, **limits
     )
-    why = "was not done after 1.0 s" if "seconds" in limits else "needed more than 100 MB of memory"
+    why = "was not done after 1.0 s; give seconds= more"
+    if "memory" in limits:
+        why = "needed more than 100 MB of memory; give memory= more"
     assert answer.why == f"the compiler's process {why}"
     assert left_in(tmp_path) == [] and running(str(tmp_path)) == []
 

@@ -173,7 +173,7 @@ PROGRAMS = {
         "number of turns",
         True,
     ),
-    "for ever": (main(loop(constant(7), step=0)), "number of turns", True),
+    "for ever": (main(loop(constant(7), step=0)), "more than 10,000 turns", True),
     "unknown turns without a product": (
         main(
             loop(GIVEN, body="stablehlo.add %a, %b : tensor<4x4xf32>"),
