@@ -1,4 +1,7 @@
-"""Numbers as people read them: three digits, and the unit that suits."""
+"""Numbers as people read them: three digits, and the unit that suits. And a card of them."""
+
+import html
+from collections.abc import Iterable
 
 
 def format_seconds(seconds: float) -> str:
@@ -71,6 +74,27 @@ def format_count(count: float) -> str:
         if count >= 0.9995 * scale:
             return f"{_digits(count / scale)} {word}"
     return f"{_digits(count / 1e6)} million"
+
+
+def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A small table for a notebook: a caption, and a row for each pair of label and text.
+
+    Examples
+    --------
+    >>> card = html_card("Sizes", [("largest", "<none>")])
+    >>> "<caption" in card, "&lt;none&gt;</td>" in card
+    (True, True)
+    """
+    # No colour is named except a grey line: the page's own colours serve light and dark.
+    cell = "padding:.15em .8em;text-align:left;vertical-align:top;background:none"
+    body = "".join(
+        f'<tr style="background:none"><th scope="row" style="{cell};white-space:nowrap">'
+        f'{html.escape(label)}</th><td style="{cell}">{html.escape(text)}</td></tr>'
+        for label, text in rows
+    )
+    frame = "border:1px solid #8888;border-radius:.4em;border-collapse:separate;margin:.5em 0"
+    head = f'<caption style="text-align:left;padding:.2em .8em">{html.escape(caption)}</caption>'
+    return f'<table style="{frame}">{head}<tbody>{body}</tbody></table>'
 
 
 def _unit(seconds: float) -> tuple[float, str]:

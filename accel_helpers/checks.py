@@ -75,3 +75,53 @@ def _graders() -> dict[str, Callable[[object], Result]]:
     for module in ("practice_01", "practice_02", "practice", "practice_04", "practice_06"):
         graders |= importlib.import_module(f"accel_helpers.{module}").GRADERS
     return graders
+
+
+def shown(value) -> str:
+    """The beginning of a value in one line, also where it cannot be printed."""
+    try:
+        return f"{' '.join(repr(value).split()):.60}"
+    except Exception:  # such as a whole number with thousands of digits
+        return f"something of type {type(value).__name__}"
+
+
+def called(function, *arguments, hint: str):
+    """Call a learner's function.
+
+    Parameters
+    ----------
+    function : callable
+        What the learner handed in, which may be anything.
+    *arguments
+        What it is called with.
+    hint : str
+        What to try where it stops with an error.
+
+    Returns
+    -------
+    (object, Result or None)
+        What it gives; or None, and the Result that says why there is nothing.
+
+    Examples
+    --------
+    >>> called(len, "four", hint="")
+    (4, None)
+    >>> print(called(4, hint="")[1])
+    Not yet. A function is needed; got 4.
+    Hint: Hand in the function's name, without brackets.
+    """
+    if not callable(function):
+        way = "Hand in the function's name, without brackets."
+        return None, Result(False, f"A function is needed; got {shown(function)}.", way)
+    try:
+        return function(*arguments), None
+    except NotImplementedError:
+        return None, Result(
+            False, "The function is still empty.", "Replace its last line with your own."
+        )
+    except (Exception, SystemExit) as error:
+        if "'float' object is not callable" in str(error):
+            hint = "Inside your function a name means its argument. Is it called like a tool?"
+        return None, Result(
+            False, f"The function stopped with {type(error).__name__}: {error!s:.300}.", hint
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from accel_helpers.checks import Result
+from accel_helpers.checks import Result, called
 
 # samples, per replica, replicas: the first is a usual one, the others are where rules differ
 BATCHES = ((60_000, 128, 8), (1_024, 32, 4), (1_000, 100, 1), (10, 32, 4))
@@ -16,7 +16,7 @@ GRADIENTS = (
     ([[3.0], [1.0]], [8, 0]),  # a replica that got nothing
 )
 
-NOT_A_FUNCTION = "Hand in the function's name, without brackets."
+TRY = "Try it on the numbers of the table above first."  # where a function stops with an error
 
 
 def whole_batch(gradients, counts) -> list[float]:
@@ -48,28 +48,10 @@ def whole_batch(gradients, counts) -> list[float]:
 # ---------------------------------------------------------------------------------------------
 
 
-def _called(function, *arguments):
-    """What a learner's function gives, or the Result that says why it gives nothing."""
-    if not callable(function):
-        return None, Result(False, f"A function is needed; got {function!r:.60}.", NOT_A_FUNCTION)
-    try:
-        return function(*arguments), None
-    except NotImplementedError:
-        return None, Result(
-            False, "The function is still empty.", "Replace its last line with your own."
-        )
-    except Exception as error:
-        return None, Result(
-            False,
-            f"The function stopped with {type(error).__name__}: {error}.",
-            "Try it on the numbers of the table above first.",
-        )
-
-
 def _batch(answer) -> Result:
     given = []
     for case in BATCHES:
-        said, problem = _called(answer, *case)
+        said, problem = called(answer, *case, hint=TRY)
         if problem is not None:
             return problem
         try:
@@ -172,7 +154,7 @@ def _why_last(column) -> tuple[str, str]:
 def _all_reduce(answer) -> Result:
     given = []
     for gradients, counts in GRADIENTS:
-        said, problem = _called(answer, [list(part) for part in gradients], list(counts))
+        said, problem = called(answer, [list(part) for part in gradients], list(counts), hint=TRY)
         if problem is not None:
             return problem
         try:

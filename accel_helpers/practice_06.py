@@ -7,7 +7,7 @@ import struct
 from operator import index
 
 from accel_helpers import mistakes_06
-from accel_helpers.checks import Result
+from accel_helpers.checks import Result, called, shown
 from accel_helpers.systolic import MatrixUnit
 
 # m, k, n, size: the first can be done on paper, the others are where rules differ
@@ -36,7 +36,7 @@ NETWORKS = (
     ([[1.0, 3.0]], [2.0, -1.0], [[2.0], [-4.0]], 2, [[1.5], [-0.5]]),
 )
 
-NOT_A_FUNCTION = "Hand in the function's name, without brackets."
+TRY = "Call it yourself first, on small numbers."  # where a function stops with an error
 
 
 def bits(number: float) -> int:
@@ -91,7 +91,7 @@ def number(bits: int) -> float:
     -2.5
     """
     if not 0 <= _index("bits", bits) < 2**32:
-        raise ValueError(f"bits must be from 0 to 2**32 - 1; got {_shown(bits)}")
+        raise ValueError(f"bits must be from 0 to 2**32 - 1; got {shown(bits)}")
     return struct.unpack("<f", struct.pack("<I", bits))[0]
 
 
@@ -181,7 +181,7 @@ def _index(name: str, value) -> int:
     try:
         return index(value)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number; got {_shown(value)}") from None
+        raise TypeError(f"{name} must be a whole number; got {shown(value)}") from None
 
 
 def _network(*arrays):
@@ -199,38 +199,11 @@ def _network(*arrays):
     return first, bias, second
 
 
-def _shown(value) -> str:
-    """The beginning of a value in one line, also where it cannot be printed."""
-    try:
-        return f"{' '.join(repr(value).split()):.60}"
-    except Exception:  # such as a whole number with thousands of digits
-        return f"something of type {type(value).__name__}"
-
-
-def _called(function, *arguments):
-    """What a learner's function gives, or the Result that says why it gives nothing."""
-    if not callable(function):
-        return None, Result(False, f"A function is needed; got {_shown(function)}.", NOT_A_FUNCTION)
-    try:
-        return function(*arguments), None
-    except NotImplementedError:
-        return None, Result(
-            False, "The function is still empty.", "Replace its last line with your own."
-        )
-    except (Exception, SystemExit) as error:
-        hint = "Call it yourself first, on small numbers."
-        if "'float' object is not callable" in str(error):
-            hint = "Inside your function a name means its argument. Is it called like a tool?"
-        return None, Result(
-            False, f"The function stopped with {type(error).__name__}: {error!s:.300}.", hint
-        )
-
-
 def _numbers(function, cases, what: str, hint: str):
     """One float for each case, or the Result that says what is missing."""
     given = []
     for case in cases:
-        said, problem = _called(function, *case)
+        said, problem = called(function, *case, hint=TRY)
         if problem is not None:
             return None, problem
         try:
@@ -240,7 +213,7 @@ def _numbers(function, cases, what: str, hint: str):
         except Exception:
             value = math.nan
         if math.isnan(value):
-            return None, Result(False, f"{what} is needed; got {_shown(said)}.", hint)
+            return None, Result(False, f"{what} is needed; got {shown(said)}.", hint)
         given.append(value)
     return given, None
 
@@ -348,7 +321,7 @@ def _pad(answer) -> Result:
     for *layers, width, inputs in NETWORKS:
         old = [np.array(layer) for layer in layers]
         lent = [layer.copy() for layer in old]
-        said, problem = _called(answer, *lent, width)
+        said, problem = called(answer, *lent, width, hint=TRY)
         if problem is not None:
             return problem
         if not all(map(np.array_equal, lent, old)):
@@ -375,7 +348,7 @@ def _arrays(said):
         said = [said]
     if len(said) != 3:
         return None, (
-            f"Three arrays are needed; got {len(said)}: {_shown(said)}.",
+            f"Three arrays are needed; got {len(said)}: {shown(said)}.",
             "Return first, bias, second, in this order.",
         )
     new = []
@@ -387,7 +360,7 @@ def _arrays(said):
             found = found.astype(float)
         except Exception:
             return None, (
-                f"An array of numbers is needed for {name}; got {_shown(layer)}.",
+                f"An array of numbers is needed for {name}; got {shown(layer)}.",
                 "Return first, bias, second, in this order.",
             )
         new.append(found)

@@ -4,7 +4,6 @@ All of it comes from files, environment variables and package metadata. No frame
 importing TensorFlow takes seconds, and Colab's TPU runtime does not have it.
 """
 
-import html
 import importlib.metadata
 import os
 import platform
@@ -16,6 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
+
+from accel_helpers._format import html_card
 
 NVIDIA_SMI_SECONDS = 3.0  # a broken driver can make nvidia-smi hang
 GIB = 2**30
@@ -138,16 +139,7 @@ class Runtime:
         )  # fmt: skip
 
     def _repr_html_(self) -> str:
-        # No colour is named except a grey line: the page's own colours serve light and dark.
-        cell = "padding:.15em .8em;text-align:left;vertical-align:top;background:none"
-        rows = "".join(
-            f'<tr style="background:none"><th scope="row" style="{cell};white-space:nowrap">'
-            f'{html.escape(label)}</th><td style="{cell}">{html.escape(value)}</td></tr>'
-            for label, value in self._lines()
-        )
-        frame = "border:1px solid #8888;border-radius:.4em;border-collapse:separate;margin:.5em 0"
-        caption = '<caption style="text-align:left;padding:.2em .8em">This runtime</caption>'
-        return f'<table style="{frame}">{caption}<tbody>{rows}</tbody></table>'
+        return html_card("This runtime", self._lines())
 
 
 def describe(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from dataclasses import asdict, dataclass, fields
 
-from accel_helpers._format import format_bytes, format_count
+from accel_helpers._format import format_bytes, format_count, html_card
 from accel_helpers.tpu_report import Allocation, Collective
 
 UNKNOWN = "not known"
@@ -156,6 +155,8 @@ class CompiledStep:
         rows = [("compiles", compiles[self.compiles]), ("fits", self._fits())]
         if self.largest_batch is not None:
             rows.append(("largest batch", self._batch()))
+        elif not self.fits and self.why:
+            rows.append(("largest batch", f"{UNKNOWN}: {self.why}"))
         if self.flops is not None:
             rows.append(
                 ("operations", f"{format_count(self.flops)} in matrix products and convolutions")
@@ -223,17 +224,7 @@ class CompiledStep:
         return "\n".join([self.headline, *lines])
 
     def _repr_html_(self) -> str:
-        # No colour is named except a grey line: the page's own colours serve light and dark.
-        cell = "padding:.15em .8em;text-align:left;vertical-align:top;background:none"
-        rows = "".join(
-            f'<tr style="background:none"><th scope="row" style="{cell};white-space:nowrap">'
-            f'{html.escape(ask)}</th><td style="{cell}">{html.escape(answer)}</td></tr>'
-            for ask, answer in self.rows()
-        )
-        frame = "border:1px solid #8888;border-radius:.4em;border-collapse:separate;margin:.5em 0"
-        head = html.escape(self.headline)
-        caption = f'<caption style="text-align:left;padding:.2em .8em">{head}</caption>'
-        return f'<table style="{frame}">{caption}<tbody>{rows}</tbody></table>'
+        return html_card(self.headline, self.rows())
 
     def to_dict(self) -> dict:
         """Everything, as plain JSON types; `from_dict` reads it back."""

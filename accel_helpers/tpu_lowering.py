@@ -4,9 +4,10 @@ Nothing is trained and no batch is allocated: the step that `fit` runs, `model.t
 traced with the shapes of a batch. TensorFlow and JAX both write the result as an HLO module, the
 language of the compiler XLA.
 
-The private interfaces of Keras and TensorFlow that this takes are `model._symbolic_build` and
-`experimental_get_compiler_ir`; they are used here and nowhere else, and
-`tests/test_tpu_lowering.py` holds what they do.
+The private interfaces of Keras and TensorFlow that this takes are `model._symbolic_build`, the two
+attributes that hold what `compile` was given (`_built`), and `experimental_get_compiler_ir`; they
+are used here and nowhere else, and `tests/test_tpu_lowering.py` and `tests/test_tpu_left_alone.py`
+hold what they do.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class NotForTPU(ValueError):
 
 
 class CannotLower(RuntimeError):
-    """The step could not be written down here; this says nothing about the model."""
+    """The step could not be written down; the message says why, as far as the framework does."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,7 @@ def _built(model, x, y):
     try:
         for name, held in own.items():
             if held is not None and not held.built:
+                # What `compile` was given, in the order in which the constructor takes it.
                 asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
                 vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
         model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at

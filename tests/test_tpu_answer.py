@@ -198,3 +198,9 @@ def test_what_is_no_answer_is_not_read():
     bad = {**stored, "largest": [{"bytes": 1, "weight": 2}]}
     with pytest.raises(ValueError, match="no compiled step: .*'weight'"):
         CompiledStep.from_dict(bad)
+
+
+def test_a_search_that_broke_off_says_why_on_the_card():
+    why = "a batch of 512 could not be asked: the compiler's process ended with SIGKILL"
+    rows = said(replace(TOO_LARGE, largest_batch=None, tried=(), why=why))
+    assert rows["largest batch"] == f"not known: {why}"

@@ -241,3 +241,15 @@ def test_only_one_has_the_lock_although_its_file_comes_and_goes(kept):
     for thread in threads:
         thread.join()
     assert len(most) == 600 and max(most) == 1
+
+
+def test_a_place_that_is_no_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    found = tpu_environment.status({"ACCEL_TPU_COMPILER": str(tmp_path / "file")})
+    assert not found.ready and "file is no folder: set ACCEL_TPU_COMPILER" in found.why
+
+
+def test_somebody_whom_nobody_knows_is_a_name_like_any_other():
+    """As in a shell: "~" and a name that is no user's stays as it is."""
+    found = tpu_environment.status({"ACCEL_TPU_COMPILER": "~no such user/x"})
+    assert not found.ready and "~no such user" in str(found.folder)

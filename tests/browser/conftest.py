@@ -1,6 +1,5 @@
 """The lesson that the tests of this folder use, open and run once; a picture of every failure."""
 
-import os
 from pathlib import Path
 
 import lab
@@ -12,13 +11,7 @@ LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "03_time_a_keras_mo
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory):
     """Open lesson 03 in JupyterLab and run all of it."""
-    if lab.find_browser() is None:
-        reason = f"no browser here; looked for {', '.join(lab.BROWSERS)}"
-        (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
-    folder = tmp_path_factory.mktemp("browser")
-    small = {"ACCEL_FAST": "1", "ACCEL_DATA": "bundled", "ACCEL_RESULT_CARD": "result_card.json"}
-    with lab.opened(LESSON, folder, small) as lesson:
-        lesson.run_all()
+    with lab.ran(LESSON, tmp_path_factory.mktemp("browser")) as lesson:
         yield lesson
 
 

@@ -234,6 +234,20 @@ def opened(notebook, folder, environ=None, height=1000):
                 chromium.close()
 
 
+@contextlib.contextmanager
+def ran(notebook, folder):
+    """Open a lesson, run all of it on small sizes, and give it; for the tests of this folder."""
+    import pytest
+
+    if find_browser() is None:
+        reason = f"no browser here; looked for {', '.join(BROWSERS)}"
+        (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
+    small = {"ACCEL_FAST": "1", "ACCEL_DATA": "bundled", "ACCEL_RESULT_CARD": "result_card.json"}
+    with opened(notebook, folder, small) as lesson:
+        lesson.run_all()
+        yield lesson
+
+
 def _only_here(route, asked):
     parts = urlsplit(route.request.url)
     if parts.hostname in HERE_ONLY or parts.scheme in ("data", "blob"):

@@ -1,6 +1,5 @@
 """Lesson 06's player, in JupyterLab: every frame by click and by key, and a way to the next one."""
 
-import os
 from pathlib import Path
 
 import lab
@@ -13,13 +12,7 @@ FRAMES = 11
 @pytest.fixture(scope="module")
 def player(tmp_path_factory):
     """Open lesson 06, run it, and give the player's output."""
-    if lab.find_browser() is None:
-        reason = f"no browser here; looked for {', '.join(lab.BROWSERS)}"
-        (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
-    folder = tmp_path_factory.mktemp("player")
-    small = {"ACCEL_FAST": "1", "ACCEL_DATA": "bundled", "ACCEL_RESULT_CARD": "result_card.json"}
-    with lab.opened(LESSON, folder, small) as lesson:
-        lesson.run_all()
+    with lab.ran(LESSON, tmp_path_factory.mktemp("player")) as lesson:
         cell = lesson.cell(lesson.place("ah.plots.unit_animation"))
         cell.locator(".animation img").wait_for(timeout=30_000)
         yield cell
