@@ -61,7 +61,15 @@ setup(
     author="The accelerator course authors",
     python_requires=">=3.11",
     packages=find_packages(include=["accel_helpers", "accel_helpers.*"]),
-    package_data={"accel_helpers": ["data/*.csv", "data/*.toml", "data/*.txt", "data/**/*.json"]},
+    package_data={
+        "accel_helpers": [
+            "data/*.csv",
+            "data/*.toml",
+            "data/*.txt",
+            "data/**/*.json",
+            "data/**/*.toml",
+        ]
+    },
     extras_require=EXTRAS,
     zip_safe=False,
 )
