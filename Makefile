@@ -14,6 +14,7 @@ export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
 define tests
 card=$$(mktemp -d) && trap 'rm -rf "$$card"' EXIT && \
 ACCEL_FAST=1 ACCEL_DATA=bundled PYTHONHASHSEED=0 ACCEL_RESULT_CARD="$$card/result_card.json" \
+ACCEL_PROGRESS="$$card/course_progress.json" \
 $(PYTHON) -m pytest -rs -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout 120 \
 --nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg accel_helpers tests notebooks
 endef

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from accel_helpers import progress
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
 
@@ -123,7 +126,7 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
 
 
 def guess(name: str, value: float | str) -> None:
-    """Keep a guess without the form.
+    """Keep a guess without the form, also in the progress file where it can be written.
 
     Parameters
     ----------
@@ -135,6 +138,7 @@ def guess(name: str, value: float | str) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise TypeError(f"a guess is a number or a text; got {value!r}.")
     _guesses[name] = value
+    _keep(name, value, None)
 
 
 def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
@@ -154,18 +158,50 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     Outcome
     """
     made = _guesses.get(name)
+    if made is None and name in (kept := progress.current().guesses):
+        made = kept[name].guess  # from before a restart
+    if made is not None:
+        _keep(name, made, actual if isinstance(actual, str) else float(actual))
+    return judged(made, actual, unit=unit)
+
+
+def judged(made: float | str | None, actual: float | str, *, unit: str = "") -> Outcome:
+    """Judge a guess; `reveal` without what is kept.
+
+    Parameters
+    ----------
+    made : float, str or None
+    actual : float or str
+    unit : str, optional
+
+    Returns
+    -------
+    Outcome
+
+    Examples
+    --------
+    >>> judged(10.0, 11.0).verdict
+    'close'
+    """
     if made is None:
         return Outcome(None, actual, "no guess", unit)
     if isinstance(actual, str) or isinstance(made, str):
         return Outcome(made, actual, "right" if made == actual else "wrong", unit)
-    if made <= 0:
-        return Outcome(made, actual, "too low", unit)
+    if made <= 0 or actual <= 0:
+        return Outcome(made, actual, "too high" if made > actual else "too low", unit)
     ratio = made / actual
     verdict = "close" if 1 / CLOSE <= ratio <= CLOSE else "too low" if ratio < 1 else "too high"
     return Outcome(made, actual, verdict, unit)
 
 
 # ---------------------------------------------------------------------------------------------
+
+
+def _keep(name: str, made, actual) -> None:
+    """Put a guess into the progress file; where that is not possible, memory has to do."""
+    if all(math.isfinite(value) for value in (made, actual) if isinstance(value, (int, float))):
+        when = progress.now()
+        progress.keep(lambda kept: progress.guessed(kept, name, made, actual, when))
 
 
 def _form(question: Question):

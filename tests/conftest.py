@@ -1,15 +1,28 @@
 """What several of the tests on real Keras models begin with."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from accel_helpers import backend, training
+from accel_helpers import backend, progress, training
 from accel_helpers import tpu_environment as environment_of_compiler
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
+# No test writes into the learner's own progress; doctests and lessons of this run follow suit.
+_ASIDE = tempfile.TemporaryDirectory(prefix="accel-progress-")
+os.environ["ACCEL_PROGRESS"] = str(Path(_ASIDE.name) / "course_progress.json")
 KEPT = Path(__file__).resolve().parents[1] / ".test-environments"
+
+
+@pytest.fixture(autouse=True)
+def own_progress(tmp_path, monkeypatch):
+    """Every test begins with a progress file of its own, which is not there yet."""
+    path = tmp_path / "course_progress.json"
+    monkeypatch.setenv("ACCEL_PROGRESS", str(path))
+    progress._waiting.clear()
+    return path
 
 
 @pytest.fixture(scope="session")

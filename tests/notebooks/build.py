@@ -59,6 +59,7 @@ def environment(card, old=None):
         "ACCEL_FAST": "1",
         "ACCEL_DATA": "bundled",
         "ACCEL_RESULT_CARD": str(card),
+        "ACCEL_PROGRESS": str(Path(card).with_name("course_progress.json")),
         "PYTHONHASHSEED": "0",
     }
 
