@@ -48,6 +48,8 @@ EXTRAS = {
         "ruff>=0.17.5,<0.18",  # a new minor version formats differently
         "jax",
         "playwright",
+        "axe-playwright-python",  # brings axe-core along: nothing is fetched for it
+        "psutil",
         "setuptools>=64",  # these two build the wheel that the tests install, without a network
         "wheel",
     ],

@@ -33,8 +33,16 @@ _MODULES = (
     "verdicts",  # what measurements say, as one of a few words
     "results",  # the result card
     "practice",  # a pretend device whose every cost is known
+    "progress",  # what was answered, guessed and finished, in one small file
     "predict",  # the learner's guess, kept beside what came out
     "checks",  # exercise checks that return a result
+    "questions",  # the question bank
+    "grading",  # a question and an answer in, a grade out
+    "quiz",  # questions shown as a form, or as text
+    "exam",  # practice exams, marked twice
+    "review",  # the exam's questions with both answers
+    "ledger",  # the claims about accelerators, with the learner's own verdicts
+    "summary",  # all of it in one file to keep
     "plots",  # every picture of the course
     "report",  # run the lessons, write the report
 )

@@ -7,13 +7,13 @@ A question is data. `grading` grades an answer to it, `quiz` shows it. What a fi
 from __future__ import annotations
 
 import functools
-import math
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+
+from accel_helpers.fields import DataError, Fields, tables
 
 LARGEST = 1_000_000  # bytes; the largest file of the bank has a twentieth of it
 KINDS = ("one", "several", "number", "order", "measured")
@@ -23,10 +23,6 @@ LABELS = (
     "not available: the standard answer",
 )
 CLOSENESS = ("close", "too low", "too high")  # the options of a question of the kind "measured"
-
-
-class QuestionError(ValueError):
-    """A file of questions that cannot be used; the message names the file and the field."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +150,7 @@ def bank() -> Mapping[str, Question]:
         if path.name.endswith(".toml"):
             for question in parse(path.read_text("utf-8"), path.name):
                 if question.id in found:
-                    raise QuestionError(f"{path.name}: field 'id': {question.id!r} stands twice.")
+                    raise DataError(f"{path.name}: field 'id': {question.id!r} stands twice.")
                 found[question.id] = question
     return found
 
@@ -172,17 +168,17 @@ def load(path) -> tuple[Question, ...]:
 
     Raises
     ------
-    QuestionError
+    DataError
         If the file is missing, too large, no TOML or no list of questions; it names the field.
     """
     path = Path(path)
     try:
         if path.stat().st_size > LARGEST:
-            raise QuestionError(f"{path.name}: larger than {LARGEST:,} bytes: no question file.")
+            raise DataError(f"{path.name}: larger than {LARGEST:,} bytes: no question file.")
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise QuestionError(f"{path.name}: cannot be read: {reason}.") from None
+        raise DataError(f"{path.name}: cannot be read: {reason}.") from None
     return parse(text, path.name)
 
 
@@ -199,14 +195,8 @@ def parse(text: str, name: str) -> tuple[Question, ...]:
     -------
     tuple of Question
     """
-    try:
-        values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise QuestionError(f"{name}: not valid TOML ({str(error)[:100]}).") from None
-    tables = values.get("question")
-    if set(values) != {"question"} or not isinstance(tables, list) or not tables:
-        raise QuestionError(f"{name}: must hold tables [[question]] and nothing else.")
-    return tuple(_question(_Table(table, name, f"question {n}")) for n, table in _counted(tables))
+    found = tables(text, name, "question")
+    return tuple(_question(table, name, place) for place, table in enumerate(found, 1))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -216,84 +206,25 @@ def _folder():
     return resources.files("accel_helpers") / "data" / "questions"
 
 
-def _counted(tables):
-    return enumerate(tables, 1)
+_OF_ALL = {"id", "lesson", "kind", "stem", "exam", "material", "label", "today", "practice"}
+_OF_ALL |= {"source", "options"}
+_OF_KIND = {
+    "number": {"unit", "tolerance"},
+    "measured": {"unit", "measured", "over", "scale", "within"},
+}
+_OF_OPTION = {"text", "correct", "feedback", "material"}
+_OF_OPTION_OF_KIND = {"order": {"position", "material_position"}, "number": {"value"}}
 
 
-class _Table:
-    """A table of TOML that is asked for its fields, and knows where it stands."""
-
-    def __init__(self, values, file: str, place: str):
-        self.values, self.file, self.place = values, file, place
-        if not isinstance(values, dict):
-            self.refuse(None, "a table", values)
-
-    def refuse(self, key: str | None, wanted: str, got):
-        field = f", field '{key}'" if key else ""
-        said = repr(got) if len(repr(got)) <= 60 else f"{got!r:.57}..."
-        raise QuestionError(f"{self.file}: {self.place}{field}: must be {wanted}; got {said}.")
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self.values.get(key, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            self.refuse(key, "a text", value)
-        return value.strip()
-
-    def flag(self, key: str, default: bool | None = None) -> bool:
-        value = self.values.get(key, default)
-        if not isinstance(value, bool):
-            self.refuse(key, "true or false", value)
-        return value
-
-    def number(self, key: str, least: float, default: float | None = None) -> float:
-        value = self.values.get(key, default)
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not usable or not math.isfinite(value) or value < least:
-            self.refuse(key, f"a number of {least:g} or more", value)
-        return float(value)
-
-    def place_in_order(self, key: str) -> int | None:
-        value = self.values.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            self.refuse(key, "a whole number", value)
-        return value
-
-    def texts(self, key: str, needed: bool) -> tuple[str, ...]:
-        value = self.values.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-            self.refuse(key, "a list of texts", value)
-        if needed and not value:
-            self.refuse(key, "a list of one text or more", value)
-        return tuple(value)
-
-    def only(self, *keys: str):
-        for key in self.values:
-            if key not in keys:
-                self.refuse(key, f"left out, since the fields are {', '.join(keys)}", "it")
-
-
-def _question(it: _Table) -> Question:
-    it.place += f" ({it.text('id')!r:.40})"
-    kind = it.text("kind")
+def _question(table, file: str, place: int) -> Question:
+    named = isinstance(table, dict) and isinstance(table.get("id"), str)
+    where = f"{file}, question {place}" + (f" ({table['id']!r:.40})" if named else "")
+    kind = table.get("kind") if isinstance(table, dict) else None
+    kind = kind if isinstance(kind, str) else ""
+    it = Fields(table, where, _OF_ALL | _OF_KIND.get(kind, set()))
     if kind not in KINDS:
-        it.refuse("kind", f"one of {', '.join(KINDS)}", kind)
-    it.only(
-        *("id", "lesson", "kind", "stem", "exam", "material", "label", "today", "practice"),
-        *("source", "options"),
-        *(("unit", "tolerance") if kind == "number" else ()),
-        *(("unit", "measured", "over", "scale", "within") if kind == "measured" else ()),
-    )
-    tables = it.values.get("options")
-    if not isinstance(tables, list) or not 2 <= len(tables) <= 8:
-        it.refuse("options", "a list of 2 to 8 tables", tables)
-    named = isinstance(tables[0], dict) and any(
-        isinstance(t, dict) and ("material" in t or "material_position" in t) for t in tables
-    )
-    options = tuple(
-        _option(_Table(table, it.file, f"{it.place}, option {n}"), kind, n, named)
-        for n, table in _counted(tables)
-    )
-    exam = it.texts("exam", needed=False)
+        it.refuse("kind", f"one of {', '.join(KINDS)}", table.get("kind"))
+    exam = it.texts("exam", empty=True)
     if not all(re.fullmatch(r"E[1-9]\d?", number) for number in exam):
         it.refuse("exam", "a list of numbers such as E3", list(exam))
     question = Question(
@@ -301,8 +232,8 @@ def _question(it: _Table) -> Question:
         lesson=it.text("lesson"),
         kind=kind,
         stem=it.text("stem"),
-        options=options,
-        source=it.texts("source", needed=True),
+        options=_options(it, kind),
+        source=it.texts("source"),
         exam=exam,
         material=it.text("material", None if exam else ""),
         label=it.text("label", None if exam else ""),
@@ -319,28 +250,35 @@ def _question(it: _Table) -> Question:
     return question
 
 
-def _option(it: _Table, kind: str, place: int, named: bool) -> Option:
-    it.only(
-        *("text", "correct", "feedback", "material"),
-        *(("position", "material_position") if kind == "order" else ()),
-        *(("value",) if kind == "number" else ()),
+def _options(it: Fields, kind: str) -> tuple[Option, ...]:
+    found = it.table.get("options")
+    if not isinstance(found, list) or not 2 <= len(found) <= 8:
+        it.refuse("options", "a list of 2 to 8 tables", found)
+    known = _OF_OPTION | _OF_OPTION_OF_KIND.get(kind, set())
+    read = [Fields(one, f"{it.where}, option {n}", known) for n, one in enumerate(found, 1)]
+    # where no option says what the material answers, it answers what is right
+    differs = any("material" in one.table or "material_position" in one.table for one in read)
+    return tuple(
+        _option(one, letter, kind, differs) for one, letter in zip(read, "abcdefgh", strict=False)
     )
-    correct = it.flag("correct")
-    position = it.place_in_order("position")
-    theirs = it.place_in_order("material_position")
+
+
+def _option(it: Fields, letter: str, kind: str, differs: bool) -> Option:
+    correct, position = it.flag("correct"), it.whole("position")
+    theirs = it.whole("material_position")
     return Option(
-        letter="abcdefgh"[place - 1],
+        letter=letter,
         text=it.text("text"),
         correct=correct,
         feedback=it.text("feedback"),
-        material=it.flag("material", theirs is not None if named else correct),
+        material=it.flag("material", theirs is not None if differs else correct),
         position=position,
-        material_position=theirs if named else position,
+        material_position=theirs if differs else position,
         value=it.number("value", -1e300) if kind == "number" else None,
     )
 
 
-def _hold_together(question: Question, it: _Table) -> None:
+def _hold_together(question: Question, it: Fields) -> None:
     """Refuse a question whose fields do not fit each other."""
     if not re.fullmatch(r"\d\d/[a-z0-9_]+", question.id) or question.id[:2] != question.lesson:
         it.refuse("id", f"lesson and name, such as {question.lesson}/speedup", question.id)

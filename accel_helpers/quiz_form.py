@@ -19,6 +19,7 @@ HOW = {
     "order": "Put the steps in order. Some may not belong.",
     "measured": "Guess what you measured, or will measure.",
 }
+LONGEST = 50  # characters of a link's text
 SAY = {
     "right": "✓ Right.",
     "right today": "✓ Right today. The exam's material answers otherwise.",
@@ -131,10 +132,11 @@ def two_answers(question: Question) -> list[tuple[str, str]]:
 def _answer(question: Question) -> str:
     text = _options(question)
     if question.kind == "order":
-        text = f"<p>In order: {', '.join(question.steps())}.</p>" + text
+        lines = [f"In order: {', '.join(question.steps())}."]
         if question.differs:
             theirs = ", ".join(question.steps(material=True))
-            text = f"<p>In the material's order: {theirs}.</p>" + text
+            lines = [f"In the material's order: {theirs}.", lines[0].replace(":", " today:")]
+        text = "".join(f"<p>{line}</p>" for line in lines) + text
     for who, what in two_answers(question):
         text += f"<p><strong>{html.escape(who)}</strong> {marked(what)}</p>"
     return f"{text}<p>{_sources(question)}</p>"
@@ -144,7 +146,9 @@ def _options(question: Question) -> str:
     items = []
     for o in question.options:
         name = f"{o.letter}) " if has_choices(question) else ""
-        said = f"<strong>{name}{marked(o.text)}</strong> ({_mark(question, o)}): {marked(o.feedback)}"
+        said = (
+            f"<strong>{name}{marked(o.text)}</strong> ({_mark(question, o)}): {marked(o.feedback)}"
+        )
         if question.kind == "measured":
             said = f"If your guess is <strong>{marked(o.text)}</strong>: {marked(o.feedback)}"
         items.append(f"<li>{said}</li>")
@@ -171,7 +175,8 @@ def _sources(question: Question) -> str:
     for source in question.source:
         text = html.escape(source)
         if source.startswith("https://"):
-            host = html.escape(source.split("/")[2])
-            text = f'<a href="{html.escape(source, quote=True)}">{host}</a>'
+            name = source.removeprefix("https://").removeprefix("www.").rstrip("/")
+            name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+            text = f'<a href="{html.escape(source, quote=True)}">{html.escape(name)}</a>'
         shown.append(text)
     return f"Source: {'; '.join(shown)}"

@@ -1,0 +1,71 @@
+"""Both answers to every exam question are there, told apart, labelled, sourced and measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from accel_helpers import questions, results, review
+from accel_helpers.exam_answers import Answer, answers
+
+NOTEBOOKS = Path(review.__file__).parents[1] / "notebooks"
+
+
+def test_every_exam_question_has_both_answers_with_label_and_source():
+    assert [one.number for one in answers()] == [f"E{n}" for n in range(1, 15)]
+    for one in answers():
+        assert one.material and one.today and one.today_source, one.number
+        assert one.label in questions.LABELS
+        assert bool(one.material_source) or one.label == questions.LABELS[2], one.number
+        assert all(url.startswith("https://") for url in one.today_source + one.material_source)
+
+
+def test_the_bank_and_the_answers_say_the_same_about_where_they_differ():
+    """An exam question whose two answers differ is told so in one of its questions at least."""
+    differ = {n for q in questions.bank().values() if q.differs for n in q.exam}
+    assert {one.number for one in answers() if one.differs} >= differ
+    labels = {n: {q.label for q in questions.bank().values() if n in q.exam} for n in differ}
+    assert all(found for found in labels.values())
+
+
+def test_every_answer_leads_to_a_section_of_a_lesson_and_to_names_on_the_card():
+    with_a_gpu = {f"03/race/{name}" for name in ("CPU", "GPU")}
+    with_a_gpu |= {f"02/race/gpu/{name}" for name in ("first", "second")}
+    names = with_a_gpu | {
+        n for card in results.reference_runs() for n in (*card.measurements, *card.numbers)
+    }
+    for one in answers():
+        page, _, anchor = one.link.partition("#")
+        cells = json.loads((NOTEBOOKS / page).read_text("utf-8"))["cells"]
+        text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+        headings = {
+            line.lstrip("#").strip().replace("*", "").replace("`", "").replace(" ", "-")
+            for line in text.splitlines()
+            if line.startswith("#")
+        }
+        assert anchor in headings, (one.number, anchor)
+        assert set(one.card) <= names, one.number
+
+
+def test_the_answers_are_folded_and_linked():
+    page = review.both("E3")._repr_html_()
+    before, _, folded = page.partition("<details>")
+    assert "43 seconds" not in before and "43 seconds" in folded
+    assert "(reported second-hand)" in folded and 'href="03_time_a_keras_model.ipynb#' in folded
+    assert page.count("<details>") == 2
+    assert "True today:" in str(review.both("E3", "E4"))
+
+
+@pytest.mark.parametrize("numbers", [(), ("E99",), ("e3",), (3,), ("<b>",)])
+def test_what_is_no_exam_question_is_named_with_what_there_is(numbers):
+    with pytest.raises(ValueError, match=r"the questions are E1, E2, .*; got "):
+        review.both(*numbers)
+
+
+def test_what_stands_in_a_file_is_text():
+    evil = '<img src=x onerror="alert(1)">'
+    one = Answer(
+        *("E1", evil, "01", (evil,), evil, (f'https://e.org/"{evil}',), (evil,)),
+        *(("https://e.org/",), True, evil, evil),
+    )
+    assert "<img" not in review.Review((one,))._repr_html_()
