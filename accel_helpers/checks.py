@@ -7,6 +7,12 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+# the modules that hold the graders, one per lesson ("practice" is that of lesson 03)
+_MODULES = (
+    *("practice_00", "practice_01", "practice_02", "practice", "practice_04", "practice_06"),
+    *("practice_10", "practice_11"),
+)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -72,7 +78,7 @@ def check(exercise: str, answer) -> Result:
 
 def _graders() -> dict[str, Callable[[object], Result]]:
     graders = {}
-    for module in ("practice_01", "practice_02", "practice", "practice_04", "practice_06"):
+    for module in _MODULES:
         graders |= importlib.import_module(f"accel_helpers.{module}").GRADERS
     return graders
 
@@ -83,6 +89,33 @@ def shown(value) -> str:
         return f"{' '.join(repr(value).split()):.60}"
     except Exception:  # such as a whole number with thousands of digits
         return f"something of type {type(value).__name__}"
+
+
+def blank(answer: dict, keys) -> list:
+    """Give the keys for which a stub's `...` still stands, or nothing.
+
+    Parameters
+    ----------
+    answer : dict
+        What the learner filled in.
+    keys : iterable
+        What is asked for.
+
+    Returns
+    -------
+    list
+        In the order of `keys`.
+
+    Examples
+    --------
+    >>> blank({"A": ..., "B": "waiting", "C": " "}, "ABCD")
+    ['A', 'C', 'D']
+    """
+
+    def is_blank(value):
+        return value is ... or value is None or (isinstance(value, str) and not value.strip())
+
+    return [key for key in keys if is_blank(answer.get(key))]
 
 
 def called(function, *arguments, hint: str):

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 
 from accel_helpers._format import format_seconds
-from accel_helpers.checks import Result
+from accel_helpers.checks import Result, blank, shown
 
 # what a right benchmark says on the device of each exercise, in seconds: the order, the work and,
 # where every step has its own batch, the sending
@@ -121,7 +121,7 @@ def _repair(exercise: str, diagnose: Callable[[float], tuple[str, str]]):
         if not callable(answer):
             return Result(
                 False,
-                f"A function of the device is needed; got {answer!r:.60}.",
+                f"A function of the device is needed; got {shown(answer)}.",
                 "Hand in the function's name, without brackets.",
             )
         said = []
@@ -132,17 +132,17 @@ def _repair(exercise: str, diagnose: Callable[[float], tuple[str, str]]):
                 return Result(
                     False, "The function is still empty.", "Copy the broken one, then mend it."
                 )
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 return Result(
                     False,
-                    f"The function stopped with {type(error).__name__}: {error}.",
+                    f"The function stopped with {type(error).__name__}: {error!s:.300}.",
                     "The device has four verbs: send(data), run(batch), wait(job) and clock().",
                 )
         for value in said:
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if not _is_time(value):
                 return Result(
                     False,
-                    f"The function returned {value!r:.60}, not a number of seconds.",
+                    f"The function returned {shown(value)}, not a number of seconds.",
                     "Return the difference of two clock readings, divided by the steps between.",
                 )
         worst = max(said, key=lambda value: abs(value - truth))
@@ -156,6 +156,12 @@ def _repair(exercise: str, diagnose: Callable[[float], tuple[str, str]]):
         return Result(False, f"Your timing says {format_seconds(max(worst, 0))}. {message}", hint)
 
     return grade
+
+
+def _is_time(value) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value) < 1e9  # NaN is not, and no device here runs for 30 years
 
 
 def _about(value: float, other: float) -> bool:
@@ -251,18 +257,19 @@ def _diagnosis(answer) -> Result:
     if not isinstance(answer, dict):
         return Result(
             False,
-            f"A dictionary is needed; got {answer!r:.60}.",
+            f"A dictionary is needed; got {shown(answer)}.",
             'Such as {"A": "compiling", "B": "waiting", ...}.',
         )
-    if any(answer.get(letter) in ("", None, ...) for letter in right):
-        return Result(False, "Fill in the four causes first.", f"They are: {', '.join(CAUSES)}.")
-    unknown = [cause for cause in answer.values() if cause not in CAUSES]
+    choices = f"They are: {', '.join(CAUSES)}."
+    empty = blank(answer, right)
+    if len(empty) == len(right):
+        return Result(False, "The four are still empty. Fill in the four causes.", choices)
+    if empty:
+        which = ", ".join(empty)
+        return Result(False, f"Still empty: {which}. Fill in the four causes first.", choices)
+    unknown = [x for x in answer.values() if not isinstance(x, str) or x not in CAUSES]
     if unknown:
-        return Result(
-            False,
-            f"{unknown[0]!r:.40} is not one of the causes.",
-            f"They are: {', '.join(CAUSES)}.",
-        )
+        return Result(False, f"{shown(unknown[0])} is not one of the causes.", choices)
     wrong = [letter for letter, cause in right.items() if answer.get(letter) != cause]
     if not wrong:
         return Result(True, "All four causes found.")

@@ -5,7 +5,7 @@ What cannot be tried without changing a machine is here as recorded text, each w
 
 from __future__ import annotations
 
-from accel_helpers.checks import Result
+from accel_helpers.checks import Result, blank, shown
 
 STEPS = {
     "A": "Run the setup cell again.",
@@ -147,15 +147,15 @@ def _steps(answer) -> Result:
     if letters is None:
         return Result(
             False,
-            f"A list of letters is needed; got {answer!r:.60}.",
+            f"A list of letters is needed; got {shown(answer)}.",
             'Such as ["C", "A"], or the text "CA".',
         )
     if not letters or any(letter is ... for letter in letters):
         return Result(False, "The list is still empty.", "Begin with what you would do first.")
-    unknown = [letter for letter in letters if letter not in STEPS]
+    unknown = [x for x in letters if not isinstance(x, str) or x not in STEPS]
     if unknown:
         return Result(
-            False, f"{unknown[0]!r:.40} is not one of the steps.", "They are the letters A to F."
+            False, f"{shown(unknown[0])} is not one of the steps.", "They are the letters A to F."
         )
     if len(set(letters)) < len(letters):
         return Result(False, "A letter comes twice.", "Each step is done once.")
@@ -192,16 +192,19 @@ def _old(answer) -> Result:
     if not isinstance(answer, dict):
         return Result(
             False,
-            f"A dictionary is needed; got {answer!r:.60}.",
+            f"A dictionary is needed; got {shown(answer)}.",
             'Such as {"A": "works", "B": "fails", ...}.',
         )
-    if any(answer.get(letter) in ("", None, ...) for letter in FATE):
-        return Result(False, "Fill in all six first.", f"Choose from: {', '.join(FATES)}.")
-    unknown = [fate for fate in answer.values() if fate not in FATES]
+    choices = f"Choose from: {', '.join(FATES)}."
+    empty = blank(answer, FATE)
+    if len(empty) == len(FATE):
+        return Result(False, "The six answers are still empty. Fill in all six.", choices)
+    if empty:
+        which = ", ".join(empty)
+        return Result(False, f"Still empty: {which}. Fill in all six first.", choices)
+    unknown = [fate for fate in answer.values() if not isinstance(fate, str) or fate not in FATES]
     if unknown:
-        return Result(
-            False, f"{unknown[0]!r:.40} is not a choice.", f"Choose from: {', '.join(FATES)}."
-        )
+        return Result(False, f"{shown(unknown[0])} is not a choice.", choices)
     wrong = [letter for letter, fate in FATE.items() if answer[letter] != fate]
     if not wrong:
         return Result(True, "Three fail, one does nothing, two still work.")

@@ -6,7 +6,7 @@ import functools
 import importlib.resources
 import tomllib
 
-from accel_helpers.checks import Result
+from accel_helpers.checks import Result, blank, shown
 
 FACTS = ("attached", "visible", "placed", "faster")
 KINDS = ("fault", "harmless")
@@ -37,10 +37,10 @@ def _lines(answer) -> Result:
     if wrong is not None:  # a Result that says no is false
         return wrong
     for letter in lines:
-        if answer[letter] not in KINDS:
+        if not isinstance(answer[letter], str) or answer[letter] not in KINDS:
             return Result(
                 False,
-                f"{letter} is {answer[letter]!r:.40}, and that is not one of the two words.",
+                f"{letter} is {shown(answer[letter])}, and that is not one of the two words.",
                 'They are "fault" and "harmless".',
             )
     missed = [letter for letter, line in lines.items() if answer[letter] != line["kind"]]
@@ -69,22 +69,22 @@ def _detective(answer) -> Result:
         if not isinstance(given, (tuple, list)) or len(given) != 2:
             return Result(
                 False,
-                f"Case {number} is {given!r:.40}; a fact and the letter of a cure are needed.",
+                f"Case {number} is {shown(given)}; a fact and the letter of a cure are needed.",
                 f"Such as {example}",
             )
         fact, cure = given
-        if fact in ("", None, ...) or cure in ("", None, ...):
+        if blank({"fact": fact, "cure": cure}, ("fact", "cure")):
             return Result(False, f"Case {number} is still open.", f"Such as {example}")
-        if fact not in FACTS:
+        if not isinstance(fact, str) or fact not in FACTS:
             return Result(
                 False,
-                f"{fact!r:.40} in case {number} is not one of the four facts.",
+                f"{shown(fact)} in case {number} is not one of the four facts.",
                 f"They are: {', '.join(FACTS)}.",
             )
-        if cure not in tuple(cures):
+        if not isinstance(cure, str) or cure not in cures:
             return Result(
                 False,
-                f"{cure!r:.40} in case {number} is not the letter of a cure.",
+                f"{shown(cure)} in case {number} is not the letter of a cure.",
                 f"They are: {', '.join(cures)}.",
             )
     solved = [n for n, case in cases.items() if tuple(answer[n]) == (case["fact"], case["cure"])]
@@ -107,18 +107,23 @@ def _about_fact(named: str, first: str) -> str:
 
 def _shape(answer, keys: list, what: str, example: str) -> Result | None:
     if not isinstance(answer, dict):
-        return Result(False, f"A dictionary is needed; got {answer!r:.60}.", f"Such as {example}")
-    if all(answer.get(key, ...) in ("", None, ..., (..., ...)) for key in keys):
+        return Result(False, f"A dictionary is needed; got {shown(answer)}.", f"Such as {example}")
+    empty = blank(answer, keys)
+    touched = [key for key in keys if key not in empty and not _is_untouched(answer[key])]
+    if not touched:
         return Result(False, f"The {what} are still empty.", f"Such as {example}")
     missing = [str(key) for key in keys if key not in answer]
     if missing:
         return Result(
             False, f"There is no answer yet for {', '.join(missing)}.", f"Such as {example}"
         )
-    empty = [str(key) for key in keys if answer[key] in ("", None, ...)]
     if empty:
-        return Result(False, f"Still empty: {', '.join(empty)}.", f"Such as {example}")
+        return Result(False, f"Still empty: {', '.join(map(str, empty))}.", f"Such as {example}")
     return None
+
+
+def _is_untouched(pair) -> bool:
+    return isinstance(pair, tuple) and all(part is ... for part in pair)
 
 
 GRADERS = {"02/lines": _lines, "02/detective": _detective}

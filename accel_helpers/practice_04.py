@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from accel_helpers.checks import Result, called
+from accel_helpers.checks import Result, called, shown
 
 # samples, per replica, replicas: the first is a usual one, the others are where rules differ
 BATCHES = ((60_000, 128, 8), (1_024, 32, 4), (1_000, 100, 1), (10, 32, 4))
@@ -57,12 +57,12 @@ def _batch(answer) -> Result:
         try:
             said = tuple(said)
             whole = len(said) == 3 and all(float(value) == int(value) for value in said)
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # whatever was returned, it is no three numbers
             whole = False
         if not whole:
             return Result(
                 False,
-                f"Three whole numbers are needed; got {said!r:.60}.",
+                f"Three whole numbers are needed; got {shown(said)}.",
                 "Return global_batch, steps, last_batch, in this order.",
             )
         given.append(tuple(map(int, said)))
@@ -159,7 +159,7 @@ def _all_reduce(answer) -> Result:
             return problem
         try:
             said = [float(value) for value in said]
-        except (TypeError, ValueError):
+        except Exception:  # whatever was returned, it is no list of numbers
             said = None
         if said is None or len(said) != len(gradients[0]):
             return Result(

@@ -299,6 +299,43 @@ def _headings(it):
         last = level
 
 
+HINTS = 2  # the fewest folds before an exercise
+_HINT = re.compile(
+    r"^<details>\s*<summary>\s*Hint\b[^<]*</summary>[ \t]*\n[ \t]*\n"
+    r"\s*\S.*?\n</details>[ \t]*$",
+    re.M | re.S,
+)
+_CHECKED = re.compile(r"^[^#\n]*\bah\.checks\.check\(\s*[\"']([^\"'\n]+)[\"']", re.M)
+
+
+@rule("exercise")
+def _exercise(it):
+    solved = {
+        name
+        for _, cell in it.cells("code")
+        if "solution" in tags(cell)
+        for name in _CHECKED.findall(cell.source)
+    }
+    prose = ""  # the Markdown since the code cell before
+    for i, cell in enumerate(it.nb.cells):
+        if cell.cell_type == "markdown":
+            prose += cell.source + "\n\n"
+        elif cell.cell_type == "code":
+            if "exercise" in tags(cell):
+                if len(_HINT.findall(without_code(prose))) < HINTS:
+                    yield (
+                        i,
+                        f"the Markdown before an exercise needs {HINTS} hints in steps: "
+                        "<details>, <summary>Hint 1</summary>, a blank line, words, </details>.",
+                    )
+                checked = _CHECKED.findall(cell.source)
+                if not checked:
+                    yield i, 'an exercise is checked: print(ah.checks.check("NN/name", answer)).'
+                for name in sorted(set(checked) - solved):
+                    yield i, f"no cell tagged 'solution' checks {name!r}: add one that passes."
+            prose = ""
+
+
 _FACTOR = r"\d+(?:[.,]\d+)?"
 _SPEED_UP = re.compile(
     rf"{_FACTOR}\s?(?:[x×]|-?fold|-?\s?times)\s(?:as\s|the\s)?(?:faster|fast|quicker|slower|speed)"

@@ -105,6 +105,40 @@ def failure():
     return new_output("error", ename="ValueError", evalue="no", traceback=["no"])
 
 
+HINTS = """Write `1`.
+
+<details>
+<summary>Hint 1</summary>
+
+Count.
+
+</details>
+
+<details>
+<summary>Hint 2</summary>
+
+`0` comes first.
+
+</details>"""
+STUB = 'print(ah.checks.check("99/one", ...))'
+SOLUTION = 'print(ah.checks.check("99/one", 1))'
+
+
+def exercise(hints=HINTS, stub=STUB, solution=SOLUTION, between=()):
+    """Append an exercise: its hints, cells between, its stub and its solution."""
+
+    def spoil(nb):
+        cells = [new_markdown_cell(hints, id="hints"), *between]
+        cells.append(code("stub", stub, printed("Not yet.\n"), tagged=["exercise"]))
+        if solution:
+            cells.append(code("solved", solution, printed("Right.\n"), tagged=["solution"]))
+        nb.cells += cells
+        for count, one in enumerate((c for c in nb.cells if c.cell_type == "code"), 1):
+            one.execution_count = count
+
+    return spoil
+
+
 # what is planted, the rules that must see it
 MENDED = {
     "format 4.4": (old_format, {"format"}),
@@ -193,6 +227,26 @@ FOR_AUTHORS = {
     "two titles": (prose("# Another"), {"headings"}),
     "a skipped level": (prose("### Deep"), {"headings"}),
     "a skipped level in HTML": (prose("<h4>Deep</h4>"), {"headings"}),
+    "an exercise without hints": (exercise("Write `1`."), {"exercise"}),
+    "an exercise with one hint": (exercise(HINTS.rpartition("\n\n<details>")[0]), {"exercise"}),
+    "a hint that shows its Markdown": (
+        exercise(HINTS.replace("2</summary>\n", "2</summary>")),
+        {"exercise"},
+    ),
+    "a hint without words": (exercise(HINTS.replace("Count.\n\n", "")), {"exercise"}),
+    "folds that are no hints": (exercise(HINTS.replace("Hint", "Answer")), {"exercise"}),
+    "hints that are only quoted": (exercise(f"```\n{HINTS}\n```"), {"exercise"}),
+    "code between hints and exercise": (
+        exercise(between=[code("between", "print(4)", printed("4\n"))]),
+        {"exercise"},
+    ),
+    "an exercise that nobody checks": (exercise(stub="print(1)"), {"exercise"}),
+    "a check in a comment": (exercise(stub=f"# {STUB}\nprint(1)"), {"exercise"}),
+    "an exercise without a solution": (exercise(solution=""), {"exercise"}),
+    "another exercise's solution": (
+        exercise(solution=SOLUTION.replace("99/one", "99/two")),
+        {"exercise"},
+    ),
     "a cell that cannot be parsed": (source("one", "print("), {"ruff-check"}),
     "an unknown name": (source("one", "print(unknown)"), {"ruff-check"}),
 }
@@ -223,6 +277,23 @@ NO_SPEED_UPS = [
 
 def test_a_good_lesson_is_in_form():
     assert form.check(lesson.dump(example()), Path(NAME)) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"hints": HINTS.replace("\n\nCount.", "\n\n```\n1 + 0\n```\n\nCount.")},
+        {"hints": HINTS.replace("\n\n</details>", "\n</details>")},
+        {"between": [new_markdown_cell("One more thing.", id="more")]},
+        {"stub": STUB.replace('"99/one", ', '\n    "99/one",\n    ').replace("...)", "...,\n)")},
+        {"solution": f"one = 1\n{SOLUTION}"},
+    ],
+)
+def test_an_exercise_with_hints_and_a_solution_is_in_form(given):
+    nb = example()
+    exercise(**given)(nb)
+    assert found(nb) - {"ruff-format"} == set()
 
 
 def test_a_stamped_lesson_is_in_form():
