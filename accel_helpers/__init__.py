@@ -31,6 +31,9 @@ _MODULES = (
     "probe",  # code tried in a process of its own, with a time limit
     "replicas",  # the same training under several strategies, each in a process of its own
     "verdicts",  # what measurements say, as one of a few words
+    "scores",  # accuracies with an interval, and whether a change made them better
+    "resumable",  # training that can be killed at any moment and goes on
+    "serving",  # an exported model that answers over HTTP, without Keras
     "results",  # the result card
     "practice",  # a pretend device whose every cost is known
     "progress",  # what was answered, guessed and finished, in one small file

@@ -11,7 +11,7 @@ import html
 import math
 import random
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import grading, progress, questions, quiz, quiz_form, quiz_widget
@@ -83,21 +83,26 @@ class Result:
     def lines(self) -> list[str]:
         """The result in a few sentences."""
         of = len(self.grades)
-        chance = odds(self.paper)
+        either = sum(grade is not None and not _lost(grade) for grade in self.grades)
         said = [
-            f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed.",
-            f"As the exam's material answers: {self.material} of {of}.",
+            f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} by one of the two "
+            "answers are needed.",
+            f"As the exam's material answers: {self.material} of {of}. The exam expects these.",
             f"As is true today: {self.today} of {of}.",
-            f"Somebody who guesses passes once in {readable(1 / chance)} papers.",
         ]
-        open_ones = sum(grade is None for grade in self.grades)
-        if open_ones:
-            said.append(f"Without an answer: {open_ones}.")
-        wrong = [n for n, g in enumerate(self.grades, 1) if g is not None and _lost(g)]
-        if wrong:
-            numbers = ", ".join(map(str, wrong))
-            said.append(f"Wrong: {numbers}. They come back with ah.quiz.again().")
-        return said
+        if either >= PASS and not self.passed:
+            said.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
+        if either >= PASS and self.material < PASS:
+            said.append(f"In the exam you would lose {self._places(_only_today)}: today's answer.")
+        if self.passed and self.today < PASS:
+            said.append(f"Outside the exam, look at {self._places(_only_then)}: today differs.")
+        if lost := self._places(lambda grade: grade is None or _lost(grade)):
+            said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
+        chance = readable(1 / odds(self.paper))
+        return [*said, f"Somebody who guesses passes once in {chance} papers."]
+
+    def _places(self, which: Callable[[Grade | None], bool]) -> str:
+        return ", ".join(str(n) for n, grade in enumerate(self.grades, 1) if which(grade))
 
     def __repr__(self) -> str:
         return str(self)
@@ -108,8 +113,8 @@ class Result:
     def _repr_html_(self) -> str:
         first, *rest = self.lines()
         mark = "✓" if self.passed else "✗"
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in rest)
-        return f"<p><strong>{mark} {html.escape(first)}</strong></p><ul>{items}</ul>"
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in rest)
+        return f"<p><strong>{mark} {html.escape(first)}</strong></p>{below}"
 
 
 def draw(number: int = 1) -> Paper:
@@ -135,13 +140,14 @@ def draw(number: int = 1) -> Paper:
     pool = [q for q in questions.bank().values() if may_be_drawn(q)]
     dice, chosen = random.Random(number), []
     for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
-        fresh = [q for q in pool if exam in q.exam and q not in chosen]
-        if fresh and not any(exam in q.exam for q in chosen):
-            chosen.append(dice.choice(fresh))
-    left = [q for q in pool if q not in chosen]
-    chosen += dice.sample(left, max(COUNT - len(chosen), 0))
+        if not any(exam in q.exam for q in chosen):
+            fits = [q for q in pool if exam in q.exam and _fits(q, chosen)]
+            chosen.append(dice.choice(fits))
+    for question in dice.sample(pool, len(pool)):
+        if len(chosen) < COUNT and _fits(question, chosen):
+            chosen.append(question)
     dice.shuffle(chosen)
-    return Paper(number, tuple(chosen[:COUNT]))
+    return Paper(number, tuple(chosen))
 
 
 def may_be_drawn(question: Question) -> bool:
@@ -253,6 +259,13 @@ def readable(count: float) -> str:
 # ---------------------------------------------------------------------------------------------
 
 
+def _fits(question: Question, chosen: Sequence[Question]) -> bool:
+    """Whether a question is not on the paper yet, nor one that gives it away."""
+    return question not in chosen and not any(
+        q.id in question.apart or question.id in q.apart for q in chosen
+    )
+
+
 def _chances(question: Question) -> tuple[float, float]:
     """The chance to guess the common answer, and each of the two answers where they differ."""
     options = question.options
@@ -270,14 +283,21 @@ def _lost(grade: Grade) -> bool:
     return grade.verdict not in quiz.DONE
 
 
+def _only_today(grade: Grade | None) -> bool:
+    return grade is not None and grade.verdict == grading.RIGHT and not grade.as_material
+
+
+def _only_then(grade: Grade | None) -> bool:
+    return grade is not None and grade.verdict == grading.MATERIAL
+
+
 def _keep(result: Result) -> str:
     when = progress.now()
 
     def change(it: progress.Progress) -> progress.Progress:
-        for grade in result.grades:
-            if grade is None:
-                continue
-            it = progress.answered(it, grade.question.id, grade.given, grade.verdict, when)
+        for question, grade in zip(result.paper.questions, result.grades, strict=True):
+            given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
+            it = progress.answered(it, question.id, given, verdict, when)
         sitting = progress.Sitting(
             result.paper.number, result.material, result.today, len(result.grades), when
         )
@@ -295,8 +315,12 @@ def _form(paper: Paper):
     ]
 
     def finish(say) -> None:
+        answers = {n: field.read() for n, field in enumerate(fields, 1)}
+        if not any(answers.values()):
+            say("<p>Not handed in yet: there is no answer.</p>")
+            return
         try:
-            result = mark(paper, {n: field.read() for n, field in enumerate(fields, 1)})
+            result = mark(paper, answers)
         except AnswerError as error:
             say(f"<p>Not handed in yet: {html.escape(str(error))}</p>")
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from accel_helpers import quiz_form
@@ -194,22 +195,19 @@ def _first_slip(letters: str, right: str, options: dict[str, Option]) -> str:
         if letter not in right:
             return f"{letter}) does not belong there. {options[letter].feedback}"
         if letter != right[place - 1 : place]:
-            return f"{letter}) does not come as step {place}. {options[letter].feedback}"
+            return f"{letter}) does not come as step {place}: something else has to happen first."
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 
 def _as_number(question: Question, answer) -> float:
-    unit = f" in {question.unit}" if question.unit else ""
+    unit = f" ({question.unit})" if question.unit else ""
     if isinstance(answer, str):
         text = answer.strip().removesuffix(question.unit).strip()
         if not text:
             raise AnswerError(f"no answer yet: a number{unit} is needed.")
-        try:
-            answer = float(text)
-        except ValueError:
-            raise AnswerError(
-                f"a number{unit} is needed, such as 1.5; got {answer!r:.40}."
-            ) from None
+        answer = _read(text)
+        if answer is None:
+            raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {text!r:.40}.")
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         raise AnswerError(f"a number{unit} is needed, such as 1.5; got {answer!r:.40}.")
     try:
@@ -219,6 +217,19 @@ def _as_number(question: Question, answer) -> float:
     if not math.isfinite(answer):
         raise AnswerError(f"a finite number{unit} is needed, such as 1.5.")
     return answer
+
+
+def _read(text: str) -> float | None:
+    """A number as people type it: 1.5, 1,5 or 3/2; None where it is none."""
+    if decimal := re.fullmatch(r"([+-]?\d{1,15}),(\d{1,2})", text):
+        text = f"{decimal[1]}.{decimal[2]}"
+    if fraction := re.fullmatch(r"(\d{1,15})\s*/\s*(\d{1,15})", text):
+        above, below = map(int, fraction.groups())
+        return above / below if below else None
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _number(question: Question, answer, card) -> Grade:

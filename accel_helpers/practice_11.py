@@ -42,7 +42,11 @@ def _worth_it(answer) -> Result:
     case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
     message = f'For "{case}" your verdict is "{said[wrong[0]]}". '
     if len(set(said.values())) == 1:
-        return Result(False, message + "It is the same for every case.", "Compare something.")
+        return Result(
+            False,
+            message + "It is the same for every case.",
+            "Let the price decide, and both ends of the interval.",
+        )
     if all(said[c] == {CHEAPER: DEARER, DEARER: CHEAPER}.get(r, r) for c, r in CASES.items()):
         return Result(False, message + "The two sides are swapped.", HINT)
     if said == {c: _by(c, 1.0) for c in CASES}:

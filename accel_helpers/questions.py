@@ -82,6 +82,8 @@ class Question:
         What is true today, where that differs.
     practice : bool
         Whether it may stand in a practice exam.
+    apart : tuple of str
+        Questions that do not stand on one paper with it, since one helps to answer the other.
     unit : str
         Of a number.
     tolerance : float
@@ -104,6 +106,7 @@ class Question:
     label: str = ""
     today: str = ""
     practice: bool = True
+    apart: tuple[str, ...] = ()
     unit: str = ""
     tolerance: float = 0.0
     measured: str = ""
@@ -207,7 +210,7 @@ def _folder():
 
 
 _OF_ALL = {"id", "lesson", "kind", "stem", "exam", "material", "label", "today", "practice"}
-_OF_ALL |= {"source", "options"}
+_OF_ALL |= {"apart", "source", "options"}
 _OF_KIND = {
     "number": {"unit", "tolerance"},
     "measured": {"unit", "measured", "over", "scale", "within"},
@@ -239,6 +242,7 @@ def _question(table, file: str, place: int) -> Question:
         label=it.text("label", None if exam else ""),
         today=it.text("today", ""),
         practice=it.flag("practice", True),
+        apart=it.texts("apart", empty=True),
         unit=it.text("unit", ""),
         tolerance=it.number("tolerance", 0, None if kind == "number" else 0),
         measured=it.text("measured", None if kind == "measured" else ""),

@@ -149,6 +149,8 @@ class Overview:
         Lesson, questions answered rightly, questions, and the day when the last was.
     guesses, close : int
         Predictions that were made, and those that came out close or right.
+    exam : Sitting or None
+        The last practice exam.
     file : str
         Where it is kept.
     """
@@ -156,6 +158,7 @@ class Overview:
     rows: tuple[tuple[str, int, int, str], ...]
     guesses: int
     close: int
+    exam: progress.Sitting | None
     file: str
 
     def __repr__(self) -> str:
@@ -170,13 +173,27 @@ class Overview:
             f"<tr><td>{n}</td><td>{good} of {of}</td><td>{html.escape(day)}</td></tr>"
             for n, good, of, day in self.rows
         )
-        head = "<tr><th>lesson</th><th>questions answered</th><th>all of them since</th></tr>"
+        head = "<tr><th>lesson</th><th>answered rightly</th><th>all of them since</th></tr>"
         below = "".join(f"<p>{html.escape(line)}</p>" for line in self._below())
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{below}"
 
+    def sentence(self) -> str:
+        """The same in a line, for `summary.write`."""
+        lessons = ", ".join(f"lesson {n} {good} of {of}" for n, good, of, _ in self.rows if good)
+        return f"Answered rightly: {lessons or 'nothing yet'}. {self._sat()}"
+
     def _below(self) -> list[str]:
         said = f"Guesses: {self.guesses}, of which {self.close} came out close or right."
-        return [said, f"Kept in {self.file}."]
+        return [self._sat(), said, f"Kept in {self.file}."]
+
+    def _sat(self) -> str:
+        if self.exam is None:
+            return "No practice exam yet."
+        one = self.exam
+        return (
+            f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
+            f"material answers, {one.today} as is true today."
+        )
 
 
 def overview() -> Overview:
@@ -191,7 +208,7 @@ def overview() -> Overview:
     kept, rows = progress.current(), []
     for lesson in dict.fromkeys(question.lesson for question in questions.bank().values()):
         names = [name for name, q in questions.bank().items() if q.lesson == lesson]
-        good = sum(name in kept.answers and kept.answers[name].verdict in DONE for name in names)
+        good = sum(_done(name, kept) for name in names)
         rows.append((lesson, good, len(names), kept.lessons.get(lesson, "")[:10]))
     out = [
         predict.judged(guess.guess, guess.actual).verdict
@@ -199,7 +216,8 @@ def overview() -> Overview:
         if guess.actual is not None
     ]
     close = sum(verdict in ("close", "right") for verdict in out)
-    return Overview(tuple(rows), len(kept.guesses), close, str(progress.place()))
+    last = kept.exams[-1] if kept.exams else None
+    return Overview(tuple(rows), len(kept.guesses), close, last, str(progress.place()))
 
 
 def form(quiz: Quiz):
@@ -207,21 +225,23 @@ def form(quiz: Quiz):
     if not quiz_widget.available():
         return None
     kept = progress.current()
+    total = quiz_widget.note(_total(quiz, kept))
 
     def check(field) -> None:
         try:
             graded, note = _graded(field.question, field.read())
         except AnswerError as error:
-            field.say(f"<p>{html.escape(str(error))}</p>")
+            said = str(error)
+            field.say(f"<p>{html.escape(said[:1].upper() + said[1:])}</p>")
             return
         field.say(graded._repr_html_() + (f"<p>{html.escape(note)}</p>" if note else ""))
+        total.value = _total(quiz, progress.current())
 
-    return quiz_widget.sheet(
-        [
-            quiz_widget.field(question, n, earlier(question, kept), check)
-            for n, question in enumerate(quiz.questions, 1)
-        ]
-    )
+    fields = [
+        quiz_widget.field(question, n, earlier(question, kept), check)
+        for n, question in enumerate(quiz.questions, 1)
+    ]
+    return quiz_widget.sheet(fields, total)
 
 
 def earlier(question: Question, kept: Progress) -> str:
@@ -229,7 +249,7 @@ def earlier(question: Question, kept: Progress) -> str:
     before = kept.answers.get(question.id)
     if before is None:
         return "<p>Not answered yet.</p>"
-    day, given = html.escape(before.when[:10]), html.escape(str(before.given))
+    day, given = html.escape(before.when[:10]), html.escape(str(before.given) or "nothing")
     said = {
         grading.RIGHT: "right",
         grading.MATERIAL: "as the material has it",
@@ -248,6 +268,15 @@ def the_card():
 
 
 # ---------------------------------------------------------------------------------------------
+
+
+def _total(quiz: Quiz, kept: Progress) -> str:
+    good = sum(_done(question.id, kept) for question in quiz.questions)
+    return f"<p><strong>Answered rightly: {good} of {len(quiz.questions)}.</strong></p>"
+
+
+def _done(name: str, kept: Progress) -> bool:
+    return name in kept.answers and kept.answers[name].verdict in DONE
 
 
 def _named(name: str) -> Sequence[Question]:
@@ -273,7 +302,7 @@ def _graded(question: Question, given) -> tuple[Grade, str]:
     def change(it: Progress) -> Progress:
         it = progress.answered(it, question.id, graded.given, graded.verdict, when)
         names = [n for n, q in questions.bank().items() if q.lesson == question.lesson]
-        if all(n in it.answers and it.answers[n].verdict in DONE for n in names):
+        if all(_done(name, it) for name in names):
             it = progress.finished(it, question.lesson, when)
         return it
 

@@ -17,7 +17,7 @@ HOW = {
     "several": "Choose all that are right.",
     "number": "Type a number.",
     "order": "Put the steps in order. Some may not belong.",
-    "measured": "Guess what you measured, or will measure.",
+    "measured": "From memory, or as a guess.",
 }
 LONGEST = 50  # characters of a link's text
 SAY = {
@@ -44,7 +44,7 @@ def how(question: Question) -> str:
     """Say how a question is answered, with the unit where it has one."""
     text = HOW[question.kind]
     if question.unit and question.kind in ("number", "measured"):
-        text = f"{text[:-1]}, in {question.unit}."
+        text = f"{text[:-1]} ({question.unit})."
     return text
 
 
@@ -83,6 +83,25 @@ def page(questions: Sequence[Question], ending: str) -> str:
     return f"<div>{'<hr>'.join(parts)}<p><em>{html.escape(ending)}</em></p></div>"
 
 
+def linked(sources: Sequence[str]) -> str:
+    """Sources as HTML: addresses as links with their own beginning as text.
+
+    Examples
+    --------
+    >>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
+    '<a href="https://www.example.org/a/">example.org/a</a>; lesson 03, Key points'
+    """
+    shown = []
+    for source in sources:
+        text = html.escape(source)
+        if source.startswith("https://"):
+            name = source.removeprefix("https://").removeprefix("www.").rstrip("/")
+            name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+            text = f'<a href="{html.escape(source, quote=True)}">{html.escape(name)}</a>'
+        shown.append(text)
+    return "; ".join(shown)
+
+
 def grade_text(grade) -> str:
     """A `grading.Grade` as plain text."""
     lines = [SAY[_key(grade)].partition(" ")[2], *grade.feedback]
@@ -100,7 +119,7 @@ def grade_html(grade) -> str:
         whole = f"{_options(question)}<p>{_sources(question)}</p>"
         return text + f"<details><summary>Every option, and the sources</summary>{whole}</details>"
     if grade.verdict == "wrong" and question.kind != "measured":
-        text += f"<details><summary>Give up: the answer</summary>{_answer(question)}</details>"
+        text += f"<details><summary>Show the answer</summary>{_answer(question)}</details>"
     return text
 
 
@@ -124,9 +143,8 @@ def two_answers(question: Question) -> list[tuple[str, str]]:
     """What the exam's material answers with how we know, and what is true today."""
     if not question.exam:
         return []
-    theirs = (f"The exam's material ({question.label}):", question.material)
-    today = question.today or "The same."
-    return [theirs, ("True today:", today)]
+    answers = [(f"The exam's material ({question.label}):", question.material)]
+    return [*answers, ("True today:", question.today)] if question.today else answers
 
 
 def _answer(question: Question) -> str:
@@ -171,12 +189,4 @@ def _mark(question: Question, o: Option) -> str:
 
 
 def _sources(question: Question) -> str:
-    shown = []
-    for source in question.source:
-        text = html.escape(source)
-        if source.startswith("https://"):
-            name = source.removeprefix("https://").removeprefix("www.").rstrip("/")
-            name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-            text = f'<a href="{html.escape(source, quote=True)}">{html.escape(name)}</a>'
-        shown.append(text)
-    return f"Source: {'; '.join(shown)}"
+    return f"Source: {linked(question.source)}"

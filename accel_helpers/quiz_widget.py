@@ -18,9 +18,9 @@ STYLE = """<style>
 .accel-quiz .widget-label-basic { height: auto; white-space: normal; line-height: 1.4;
   overflow: visible; }
 .accel-quiz .widget-radio-box label, .accel-quiz .widget-checkbox label {
-  display: flex; align-items: flex-start; padding: 2px 0; }
+  display: flex; align-items: flex-start; padding: 4px 0; }
 .accel-quiz .widget-radio-box input, .accel-quiz .widget-checkbox input {
-  order: -1; flex: none; margin: 0 .6em 0 .2em; height: 1.4em; }
+  order: -1; flex: none; margin: 0 8px 0 3px; height: 18px; }
 .accel-quiz .widget-text { height: auto; flex-wrap: wrap; }
 .accel-quiz .widget-text input { flex: 1 1 8em; max-width: 16em; }
 .accel-quiz .widget-radio, .accel-quiz .widget-radio-box, .accel-quiz .widget-checkbox {
@@ -29,9 +29,9 @@ STYLE = """<style>
 .accel-quiz .widget-html-content a {
   color: var(--jp-content-link-color, #1565c0); text-decoration: underline; }
 .accel-quiz .widget-html-content p { margin: .4em 0; }
-.accel-quiz .widget-html-content ul { margin: .3em 0; padding-left: .75em; }
+.accel-quiz .widget-html-content ul { margin: .3em 0; padding-left: 1.5em; }
 .accel-quiz .widget-html-content li { margin: .25em 0; }
-.accel-quiz .widget-html-content summary { padding: .25em 0; }
+.accel-quiz .widget-html-content summary { padding: .4em 0; }
 .accel-quiz .widget-button { align-self: flex-start; margin: .4em 2px; }
 .accel-question { margin-top: .75em; padding-top: .25em; border-top: 1px solid #bdbdbd; }
 </style>"""
@@ -98,6 +98,9 @@ def field(question: Question, number: int, said: str, on_check=None) -> Field:
     if on_check:
         button = widgets.Button(description=f"Check answer {number}", layout={"width": "auto"})
         parts.insert(-1, button)
+    for one in answer:
+        # what was said is about the answer before
+        one.observe(lambda _: say("<p>Not checked yet.</p>"), "value")
     box = widgets.VBox(parts)
     box.add_class("accel-question")
     made = Field(question, box, read, say)
@@ -116,12 +119,19 @@ def sheet(fields: Sequence[Field], *below):
     return box
 
 
+def note(text: str):
+    """Make a place for a line of HTML that changes; its `value` is the HTML."""
+    import ipywidgets as widgets
+
+    return widgets.HTML(_status(text))
+
+
 def hand_in(label: str, on_click: Callable[[Callable[[str], None]], None]):
     """Make a button and a place for what is said when it is pressed."""
     import ipywidgets as widgets
 
     button = widgets.Button(description=label, button_style="", layout={"width": "auto"})
-    status = widgets.HTML(_status(""))
+    status = note("")
 
     def say(text: str) -> None:
         status.value = _status(text)
@@ -162,7 +172,7 @@ def _several(widgets, question: Question, number: int):
 
 
 def _number(widgets, question: Question, number: int):
-    unit = f", in {question.unit}" if question.unit else ""
+    unit = f" ({question.unit})" if question.unit else ""
     text = _text(widgets, f"Answer {number}{unit}:")
     return [text], lambda: text.value
 

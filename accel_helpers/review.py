@@ -5,10 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from accel_helpers.exam_answers import Answer, answers
-from accel_helpers.quiz_form import marked
+from accel_helpers.quiz_form import linked, marked
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,9 +85,5 @@ def _shown(one: Answer) -> str:
 
 def _fold(summary: str, texts: Sequence[str], sources: Sequence[str]) -> str:
     items = "".join(f"<li>{marked(text)}</li>" for text in texts)
-    links = "; ".join(
-        f'<a href="{html.escape(url, quote=True)}">{html.escape(urlsplit(url).netloc)}</a>'
-        for url in sources
-    )
-    said = f"<p>Source: {links}</p>" if links else ""
+    said = f"<p>Source: {linked(sources)}</p>" if sources else ""
     return f"<details><summary>{html.escape(summary)}</summary><ul>{items}</ul>{said}</details>"

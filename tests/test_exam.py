@@ -37,6 +37,8 @@ def test_a_paper_covers_every_question_of_the_exam_and_can_be_drawn_again():
         assert {n for q in paper.questions for n in q.exam} == {f"E{n}" for n in range(1, 15)}
         assert all(exam.may_be_drawn(q) for q in paper.questions)
         assert exam.draw(paper.number) == paper
+        ids = {q.id for q in paper.questions}
+        assert not any(ids & set(q.apart) for q in paper.questions)  # none gives another away
     assert len({paper.questions for paper in PAPERS}) == len(PAPERS)
 
 
@@ -47,7 +49,7 @@ def test_who_knows_passes_every_paper(material):
         result = exam.mark(paper, answers)
         assert result.passed, paper.number
         assert (result.material if material else result.today) == exam.COUNT
-        assert "Wrong" not in str(result) or not material or result.material == exam.COUNT
+        assert "Wrong or empty" not in str(result)
 
 
 def test_the_two_kinds_of_knowledge_are_told_apart():
@@ -58,6 +60,21 @@ def test_the_two_kinds_of_knowledge_are_told_apart():
         differ = sum(q.differs for q in paper.questions)
         assert differ >= 2 and result.today == exam.COUNT - differ
         assert f"As is true today: {result.today} of {exam.COUNT}." in str(result)
+        assert "Outside the exam, look at" in str(result) or result.today >= exam.PASS
+
+
+def test_who_mixes_the_two_is_told_so():
+    paper = next(p for p in PAPERS if sum(q.differs for q in p.questions) >= 8)
+    answers, turn = {}, 0
+    for place, question in enumerate(paper.questions, 1):
+        turn += question.differs
+        answers[place] = known(question, material=turn % 2 == 0)
+    lost = [n for n, q in enumerate(paper.questions, 1) if not q.differs][:4]
+    for place in lost:
+        del answers[place]
+    result = exam.mark(paper, answers)
+    assert not result.passed and "16 answers are one or the other: you mixed" in str(result)
+    assert "In the exam you would lose" in str(result)
 
 
 def test_who_guesses_fails_and_the_odds_are_stated():
@@ -90,7 +107,7 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched():
 
 def test_an_empty_paper_fails():
     result = exam.mark(PAPERS[0], {})
-    assert not result.passed and "Without an answer: 20." in str(result)
+    assert not result.passed and "Wrong or empty: 1, 2, 3," in str(result)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +142,12 @@ def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
     lost = paper.questions[place - 1]
     answers[place] = next(o.letter for o in lost.options if not o.correct and not o.material)
     result = exam.hand_in(3, answers)
-    assert result.passed and f"Wrong: {place}." in str(result)
+    assert result.passed and f"Wrong or empty: {place}." in str(result)
     assert quiz.again().questions == (lost,)
     (sitting,) = progress.load().exams
     assert (sitting.paper, sitting.today, sitting.questions) == (3, 19, 20)
+    assert "Last practice exam (paper 3): " in str(quiz.overview())
+    assert "19 as is true today" in quiz.overview().sentence()
     quiz.answer(lost.id, known(lost, False))
     assert quiz.again().questions == ()
 
@@ -139,16 +158,17 @@ def test_the_form_is_handed_in_as_a_whole(own_progress):
     *_, button, status = box.children
     first = next(n for n, q in enumerate(paper.questions, 1) if q.kind == "one")
     field = box.children[first].children
-    field[1].value = known(paper.questions[first - 1], False)
-    assert not own_progress.exists()
     button.click()
-    assert "✗ Not passed: 14 of 20 are needed." in status.value
-    assert "✓ Right" in field[-1].value and "Without an answer: 19." in status.value
-    assert len(progress.load().answers) == 1
+    assert "there is no answer" in status.value and not own_progress.exists()
+    field[1].value = known(paper.questions[first - 1], False)
+    button.click()
+    assert "✗ Not passed: 14 of 20 by one of the two" in status.value
+    assert "✓ Right" in field[-1].value and "Wrong or empty" in status.value
+    assert len(progress.load().answers) == 20 and len(quiz.again().questions) == 19
     options = paper.questions[first - 1].options
     field[1].value = next(o.letter for o in options if not o.correct and not o.material)
     button.click()
-    assert "✗ Not right" in field[-1].value and len(quiz.again().questions) == 1
+    assert "✗ Not right" in field[-1].value and len(quiz.again().questions) == 20
 
 
 def test_a_number_that_is_none_is_said_and_nothing_is_handed_in(own_progress):

@@ -106,6 +106,11 @@ def test_over_the_bank_no_place_is_better_than_another():
     assert all(chance(hits, len(ONE), share) > 0.02 for hits in places.values()), places
 
 
+def test_questions_to_be_kept_apart_are_there():
+    for question in BANK.values():
+        assert set(question.apart) <= set(BANK) - {question.id}
+
+
 def test_steps_are_not_stored_in_their_order():
     for question in BANK.values():
         if question.kind == "order":

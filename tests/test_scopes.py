@@ -67,7 +67,7 @@ def said(done):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", ["tensorflow", "jax"])
+@pytest.mark.parametrize("name", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
 def test_several_sizes_in_one_kernel_train_alike(name, tmp_path):
     out = said(python(SCRIPT, tmp_path, "sizes", "1,2,4,2", KERAS_BACKEND=name))
     one, *others = out["runs"]
@@ -88,7 +88,7 @@ def without_tensorflow(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", ["tensorflow", "jax"])
+@pytest.mark.parametrize("name", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
 def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow):
     path = [without_tensorflow] if name == "jax" else []
     out = said(python(SCRIPT, tmp_path, "mishaps", path=path, KERAS_BACKEND=name))

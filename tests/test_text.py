@@ -105,6 +105,7 @@ def test_the_bundled_text_is_asked_for_with_a_variable_and_looks_for_no_network(
     assert name == SONNETS.name and "could not be had" not in said and seconds < LIMIT
 
 
+@pytest.mark.slow
 def test_a_network_that_never_answers_is_given_up_in_time_and_there_is_a_text(tmp_path):
     with silent_proxy() as address:
         name, count, said, seconds = python(LOAD, **behind(address, tmp_path))
@@ -187,7 +188,7 @@ def test_bad_input_names_what_was_given_and_what_is_needed(call, words):
         call()
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", "jax"])
+@pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
 def test_the_model_learns_and_writes_and_is_compiled_once_per_text(framework):
     first, again, other, calls, losses, cold, cold_2, accuracy = python(
         TRAIN, KERAS_BACKEND=framework, TF_CPP_MIN_LOG_LEVEL="2"

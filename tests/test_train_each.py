@@ -22,6 +22,7 @@ def children():
     return [row[0] for row in rows if row[1] == mine and "accel_helpers.replicas" in row[2]]
 
 
+@pytest.mark.slow
 def test_a_child_runs_on_what_keras_runs_on_here():
     code = """
 import accel_helpers as ah
@@ -35,7 +36,7 @@ print(run.backend, "|", run.note)
     assert name.strip() == "jax" and "Keras on JAX" in note, done.stderr
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", "jax"])
+@pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
 def test_every_number_of_replicas_has_the_same_loss(framework):
     runs = train_each((1, 2), **SMALL, backend=framework)
     assert [run.replicas for run in runs] == [1, 2]
