@@ -1,4 +1,4 @@
-"""The lesson that the tests of this folder use, open and run once; a picture of every failure."""
+"""The lesson that several tests use, open and run once; and a picture of every failure."""
 
 from pathlib import Path
 
@@ -18,9 +18,12 @@ def lesson(tmp_path_factory):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    lesson = getattr(item, "funcargs", {}).get("lesson")
-    if report.when == "call" and report.failed and lesson is not None:
-        path = item.config._tmp_path_factory.mktemp("failure") / f"{item.name}.png"
-        lesson.page.screenshot(path=path)
-        report.sections.append(("The page when it failed", str(path)))
+    if report.when == "call" and report.failed:
+        for given in getattr(item, "funcargs", {}).values():
+            page = getattr(getattr(given, "lesson", given), "page", None)
+            if page is not None:
+                path = item.config._tmp_path_factory.mktemp("failure") / "page.png"
+                page.screenshot(path=path)
+                report.sections.append(("The page when it failed", str(path)))
+                break
     return report

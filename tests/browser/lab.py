@@ -71,8 +71,25 @@ class Lesson:
         Addresses outside this machine that the page asked for; none was let through.
     """
 
-    def __init__(self, page, cells, ask_server, asked):
-        self.page, self.cells, self._ask_server, self.asked = page, cells, ask_server, asked
+    def __init__(self, page, name, cells, ask_server, asked):
+        self.page, self.name, self.cells, self.asked = page, name, cells, asked
+        self._ask_server = ask_server
+
+    def go(self, address=None):
+        """Load the page, or load it again."""
+        self.page.goto(address) if address else self.page.reload()
+        self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
+        self.wait_for_kernel()
+        if self.page.locator(".jp-FileBrowser").is_visible():
+            self.page.keyboard.press("Control+b")  # the list of files, out of the way
+
+    def kernel(self):
+        """Give what the server says of the notebook's kernel, or nothing."""
+        try:
+            sessions = self._ask_server("/api/sessions")
+        except OSError:  # now and then the server stumbles over a kernel that starts
+            return {}
+        return next((s["kernel"] for s in sessions if s["path"] == self.name), {})
 
     def place(self, code):
         """Give the place of the one code cell that holds a piece of code, blanks left aside."""
@@ -103,11 +120,11 @@ class Lesson:
         """
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up:
-            kernels = self._ask_server("/api/kernels")
-            if any(k["connections"] and k["execution_state"] == "idle" for k in kernels):
+            kernel = self.kernel()
+            if kernel.get("connections") and kernel["execution_state"] == "idle":
                 return
             self.page.wait_for_timeout(200)
-        raise LabError(f"no idle kernel within {seconds:g} s; the server says {kernels}")
+        raise LabError(f"no idle kernel within {seconds:g} s; the server says {kernel}")
 
     def run_all(self, seconds=120.0):
         """Run all cells from the menu and come back when none is left."""
@@ -128,6 +145,16 @@ class Lesson:
         self.cell(place).locator(".cm-content").click()
         self.page.keyboard.press(keys)
         self.settle(seconds)
+
+    def tab_to(self, target, key="Tab", most=30):
+        """Press Tab until something has the focus."""
+        way = []
+        for _ in range(most):
+            self.page.keyboard.press(key)
+            if target.evaluate("e => e === document.activeElement"):
+                return
+            way.append(self.page.evaluate("document.activeElement.outerHTML.slice(0, 90)"))
+        raise LabError(f"{most} times {key} did not lead there, but to: {way}")
 
     def settle(self, seconds=60.0):
         """Come back when no cell runs or waits."""
@@ -160,20 +187,67 @@ class Lesson:
         return paths
 
 
+class Lab:
+    """JupyterLab and a browser, with copies of notebooks to open.
+
+    Attributes
+    ----------
+    work : Path
+        Where the copies lie; the working folder of their kernels.
+    browser : playwright.sync_api.Browser
+    """
+
+    def __init__(self, work, browser, address, token, height):
+        self.work, self.browser = work, browser
+        self._address, self._token, self._height = address, token, height
+
+    def ask_server(self, what, method="GET"):
+        """Ask JupyterLab's server itself, past the page."""
+        request = urllib.request.Request(
+            self._address + what, headers={"Authorization": f"token {self._token}"}, method=method
+        )
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(request, timeout=10) as answer:
+            return json.loads(answer.read() or "null")
+
+    @contextlib.contextmanager
+    def open(self, name):
+        """Open one of the notebooks in a page of its own; its kernel ends with it."""
+        cells = json.loads((self.work / name).read_text("utf-8"))["cells"]
+        page, asked = self.browser.new_page(viewport={"width": 1280, "height": self._height}), []
+        page.route("**/*", lambda route: _only_here(route, asked))
+        page.on("dialog", lambda dialog: dialog.accept())  # "leave this page?"
+        lesson = Lesson(page, name, cells, self.ask_server, asked)
+        lesson.go(f"{self._address}/lab/tree/{name}?token={self._token}&reset")
+        try:
+            yield lesson
+        except BaseException:
+            seen = self.work.parent / "at_failure.png"
+            with contextlib.suppress(Exception):
+                page.screenshot(path=seen)
+                print(f"The page when it failed: {seen}", file=sys.stderr)
+            raise
+        finally:
+            page.close()
+            with contextlib.suppress(OSError):
+                for session in self.ask_server("/api/sessions"):
+                    self.ask_server(f"/api/sessions/{session['id']}", "DELETE")
+
+
 @contextlib.contextmanager
-def opened(notebook, folder, environ=None, height=1000):
-    """Open a copy of a notebook in JupyterLab and give it as a `Lesson`.
+def started(notebooks, folder, environ=None, height=1000):
+    """Start JupyterLab on copies of notebooks, and a browser; give them as a `Lab`.
 
     Parameters
     ----------
-    notebook : Path
-        Is copied first, and not changed.
+    notebooks : sequence of Path
+        Are copied first, and not changed.
     folder : Path
-        Where the copy and all that JupyterLab writes go.
+        Where the copies and all that JupyterLab writes go.
     environ : dict, optional
-        Added to the environment of the server and so of the kernel.
+        Added to the environment of the server and so of the kernels.
     height : int, optional
-        Of the browser's page, in pixels.
+        Of the browser's pages, in pixels.
 
     Raises
     ------
@@ -182,68 +256,72 @@ def opened(notebook, folder, environ=None, height=1000):
     """
     from playwright.sync_api import sync_playwright
 
-    browser = find_browser()
-    if browser is None:
-        raise LabError(f"no browser here; looked for {', '.join(BROWSERS)}")
     work = Path(folder) / "work"
     work.mkdir(parents=True)
-    shutil.copyfile(notebook, work / notebook.name)
-    cells = json.loads((work / notebook.name).read_text("utf-8"))["cells"]
+    for notebook in notebooks:
+        shutil.copyfile(notebook, work / notebook.name)
     with _server(work, Path(folder) / "jupyter", environ or {}) as (address, token):
-
-        def ask_server(what):
-            request = urllib.request.Request(
-                address + what, headers={"Authorization": f"token {token}"}
-            )
-            direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with direct.open(request, timeout=10) as answer:
-                return json.load(answer)
-
-        _wait_for(ask_server)
-        with sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(
-                executable_path=browser,
-                args=[
-                    "--no-sandbox",  # there is none for root, nor in most containers
-                    "--disable-gpu",
-                    "--disable-dev-shm-usage",
-                    "--disable-background-networking",
-                    "--disable-component-update",
-                    "--no-first-run",
-                    "--no-proxy-server",
-                ],
-            )
-            try:
-                page = chromium.new_page(viewport={"width": 1280, "height": height})
-                asked = []
-                page.route("**/*", lambda route: _only_here(route, asked))
-                page.goto(f"{address}/lab/tree/{notebook.name}?token={token}&reset")
-                page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
-                lesson = Lesson(page, cells, ask_server, asked)
-                lesson.wait_for_kernel()
-                page.keyboard.press("Control+b")  # the list of files, out of the way
-                try:
-                    yield lesson
-                except BaseException:
-                    seen = Path(folder) / "at_failure.png"
-                    with contextlib.suppress(Exception):
-                        page.screenshot(path=seen)
-                        print(f"The page when it failed: {seen}", file=sys.stderr)
-                    raise
-            finally:
-                chromium.close()
+        with sync_playwright() as playwright, launched(playwright) as browser:
+            lab = Lab(work, browser, address, token, height)
+            _wait_for(lab.ask_server)
+            yield lab
 
 
 @contextlib.contextmanager
-def ran(notebook, folder):
-    """Open a lesson, run all of it on small sizes, and give it; for the tests of this folder."""
+def launched(playwright):
+    """Start the browser of this machine, without a window."""
+    path = find_browser()
+    if path is None:
+        raise LabError(f"no browser here; looked for {', '.join(BROWSERS)}")
+    browser = playwright.chromium.launch(
+        executable_path=path,
+        args=[
+            "--no-sandbox",  # there is none for root, nor in most containers
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--no-first-run",
+            "--no-proxy-server",
+        ],
+    )
+    try:
+        yield browser
+    finally:
+        browser.close()
+
+
+@contextlib.contextmanager
+def opened(notebook, folder, environ=None, height=1000):
+    """Open a copy of one notebook and give it as a `Lesson`; parameters as in `started`."""
+    with started([notebook], folder, environ, height) as lab, lab.open(notebook.name) as lesson:
+        yield lesson
+
+
+def small(folder):
+    """The environment for quick runs that leave the learner's own files alone."""
+    return {
+        "ACCEL_FAST": "1",
+        "ACCEL_DATA": "bundled",
+        "ACCEL_RESULT_CARD": "result_card.json",
+        "ACCEL_PROGRESS": str(Path(folder) / "course_progress.json"),
+    }
+
+
+def need_browser():
+    """Skip a test where there is no browser; fail it where everything must run."""
     import pytest
 
     if find_browser() is None:
         reason = f"no browser here; looked for {', '.join(BROWSERS)}"
         (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
-    small = {"ACCEL_FAST": "1", "ACCEL_DATA": "bundled", "ACCEL_RESULT_CARD": "result_card.json"}
-    with opened(notebook, folder, small) as lesson:
+
+
+@contextlib.contextmanager
+def ran(notebook, folder):
+    """Open a lesson, run all of it on small sizes, and give it; for the tests of this folder."""
+    need_browser()
+    with opened(notebook, folder, small(folder)) as lesson:
         lesson.run_all()
         yield lesson
 

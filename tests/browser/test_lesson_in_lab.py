@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 ANSWER = """\
 batch = device.send("images")
@@ -67,26 +67,15 @@ def test_a_choice_is_made_with_the_keyboard_alone(lesson):
     lesson.run_cell(ask, "Control+Enter")  # a fresh form; the mouse is not used from here on
     # Not the arrow keys: JupyterLab keeps those for itself, to go from cell to cell.
     for letter in ("A", "C"):  # a choice, and another one after all
-        tab_to(lesson, form.get_by_label(letter, exact=True))
+        lesson.tab_to(form.get_by_label(letter, exact=True))
         press("Space")
         expect(form.get_by_label(letter, exact=True)).to_be_checked()
     expect(form.get_by_label("A", exact=True)).not_to_be_checked()
-    tab_to(lesson, form.get_by_role("button", name="Keep my guess"))
+    lesson.tab_to(form.get_by_role("button", name="Keep my guess"))
     press("Enter")
     expect(form.get_by_role("status")).to_contain_text("Kept: C.")
     lesson.run_cell(reveal)
     expect(lesson.cell(reveal)).to_contain_text("You guessed C; what came out:")
-
-
-def tab_to(lesson, target, most=20):
-    """Press Tab until something has the focus."""
-    way = []
-    for _ in range(most):
-        lesson.page.keyboard.press("Tab")
-        if target.evaluate("e => e === document.activeElement"):
-            return
-        way.append(lesson.page.evaluate("document.activeElement.outerHTML.slice(0, 90)"))
-    raise AssertionError(f"{most} times Tab did not lead there, but to: {way}")
 
 
 def test_an_exercise_is_solved_in_its_cell(lesson):

@@ -1,0 +1,109 @@
+"""A quiz in an open lesson, used as a learner uses it; and notebooks that hold quizzes."""
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from accel_helpers import questions
+
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+class QuizPage:
+    """The quiz of one cell.
+
+    Attributes
+    ----------
+    lesson : lab.Lesson
+    place : int
+        Of the cell that shows it.
+    questions : list of Question
+        In the order in which they stand there.
+    """
+
+    def __init__(self, lesson, call, asked):
+        self.lesson, self.place, self.questions = lesson, lesson.place(call), list(asked)
+
+    @property
+    def output(self):
+        return self.lesson.cell(self.place).locator(".jp-OutputArea")
+
+    def number(self, kind):
+        """Give the number, from 1, of the first question of a kind."""
+        return 1 + [question.kind for question in self.questions].index(kind)
+
+    def field(self, number):
+        """Give the part of the page that holds a question."""
+        return self.output.locator(".accel-question").nth(number - 1)
+
+    def control(self, number, letter=""):
+        """Give what is clicked or typed into: an option by its letter, or the box for text."""
+        question, field = self.questions[number - 1], self.field(number)
+        if question.kind not in ("one", "several"):
+            return field.get_by_role("textbox")
+        (option,) = (o for o in question.options if o.letter == letter)
+        shown = f"{letter}) {plain(option.text)}"
+        return field.get_by_label(shown, exact=True)
+
+    def button(self, number):
+        return self.field(number).get_by_role("button", name=f"Check answer {number}", exact=True)
+
+    def said(self, number):
+        """Give the place where the page says what an answer is worth."""
+        return self.field(number).get_by_role("status")
+
+    def feedback(self, number, text):
+        """Give a paragraph beneath a question, not one of what is folded away there."""
+        return self.said(number).locator("> p", has_text=plain(text))
+
+    def answer(self, number, given):
+        """Answer a question with the mouse, and by typing where it asks for text."""
+        question = self.questions[number - 1]
+        if question.kind == "several":
+            for option in question.options:
+                self.control(number, option.letter).set_checked(option.letter in given)
+        elif question.kind == "one":
+            self.control(number, given).click()
+        else:
+            self.control(number).fill(given)
+        self.button(number).click()
+
+
+def of_lesson(number):
+    """Give the questions of a lesson, in their order."""
+    return [question for question in questions.bank().values() if question.lesson == number]
+
+
+def solution(question):
+    """Give the answer that is true today, as it is chosen or typed; a guess where one is asked."""
+    if question.kind == "measured":
+        return "3"
+    if question.kind == "number":
+        return next(f"{option.value:g}" for option in question.options if option.correct)
+    return question.steps() if question.kind == "order" else question.letters()
+
+
+def slip(question):
+    """Give a wrong answer to a question with one right option, and its feedback."""
+    wrong = next(option for option in question.options if not (option.correct or option.material))
+    return (wrong.letter if wrong.value is None else f"{wrong.value:g}"), wrong.feedback
+
+
+def stored(call, shown):
+    """Make a cell as the notebook tools store it: text and the static form, no widget."""
+    data = {"text/plain": str(shown), "text/html": shown._repr_html_()}
+    output = new_output("execute_result", data, execution_count=1)
+    return new_code_cell(call, execution_count=1, outputs=[output])
+
+
+def notebook(path, cells):
+    """Write a notebook with a title, the library, and cells."""
+    start = [new_markdown_cell("# Quizzes"), new_code_cell("import accel_helpers as ah")]
+    made = new_notebook(cells=[*start, *cells], metadata={"kernelspec": KERNEL})
+    made.metadata["language_info"] = {"name": "python"}
+    nbformat.write(made, path)
+    return path
+
+
+def plain(text):
+    """Give a text as a reader sees it: what stands in backticks is set as code."""
+    return text.replace("`", "")

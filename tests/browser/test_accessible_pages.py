@@ -1,0 +1,66 @@
+"""The pages that the course writes break no rule of accessibility: the report, the summary."""
+
+from pathlib import Path
+
+import axe
+import lab
+import nbformat
+import pytest
+import quiz_page
+from playwright.sync_api import sync_playwright
+
+from accel_helpers import report_pages, results, summary
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+FIRST, *OTHERS = LESSONS
+NARROW = {"width": 700, "height": 1000}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    lab.need_browser()
+    with sync_playwright() as playwright, lab.launched(playwright) as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(viewport=NARROW)
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [FIRST, *(pytest.param(path, marks=pytest.mark.slow) for path in OTHERS)],
+    ids=lambda path: path.stem,
+)
+def test_the_page_of_a_lesson_breaks_no_rule(path, page, tmp_path):
+    folder = tmp_path / "report"
+    (folder / "plots").mkdir(parents=True)
+    ran = report_pages.LessonRun(path.stem, path.stem, 1.0)
+    notebook = nbformat.read(path, as_version=4)
+    made = report_pages.write_lesson(ran, notebook, path, [path.stem], folder)
+    page.goto((folder / made.page).as_uri())
+    folded = page.locator("details", has_text="Source:")
+    assert folded.count() >= len(quiz_page.of_lesson(path.name[:2]))
+    assert folded.evaluate_all("all => all.every(one => !one.open)")
+    folded.evaluate_all("all => all.forEach(one => { one.open = true })")
+    assert axe.violations(page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", [False, True], ids=["on the screen", "printed"])
+def test_the_summary_breaks_no_rule(page, printed, tmp_path):
+    (card, *_) = results.reference_runs()
+    file = summary.write(
+        tmp_path / "course_summary.html",
+        card=card,
+        missed=["What `compile` does."],
+        answered="You answered 7 of 69.",
+    )
+    if printed:
+        page.emulate_media(media="print")
+    page.goto(file.as_uri())
+    assert axe.violations(page) == []
