@@ -242,6 +242,8 @@ def _accuracy(evidence: Evidence, card: Card) -> tuple[str, str]:
 
 
 def _shares(right: tuple[float, ...]) -> str:
+    if len(right) == 1:
+        return f"{100 * right[0]:.1f} % in 1 training"
     return f"{100 * min(right):.1f} to {100 * max(right):.1f} % in {len(right)} trainings"
 
 

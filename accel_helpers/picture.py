@@ -87,7 +87,12 @@ def _title(figure, title: str, note: str = "") -> None:
 
 
 def _short(ratio: float) -> str:
-    return f"{ratio:.2g}" if ratio < 100 else f"{ratio:.0f}"
+    if ratio >= 100:
+        return f"{ratio:.0f}"
+    digits = 2  # and as many more as tell a ratio from 1, which would say "no difference"
+    while f"{ratio:.{digits}g}" == "1" and ratio != 1 and digits < 5:
+        digits += 1
+    return f"{ratio:.{digits}g}"
 
 
 def _picture(figure, alt: str) -> Picture:

@@ -23,6 +23,7 @@ TRUTH = {
     "03/d": 0.0001 + 0.0021,
 }
 CAUSES = ("waiting", "compiling", "transfer", "too small")
+SLOWER = 2  # how many times as long everything takes on the device that no constant fits
 
 
 class Device:
@@ -68,9 +69,11 @@ class Device:
         self._transfer, self._tick, self._jitter = transfer, tick, jitter
         self._random = random.Random(seed)
         self._runs = 0
+        self._runs_at_readings = []
 
     def clock(self) -> float:
         """The time in seconds."""
+        self._runs_at_readings.append(self._runs)
         return math.floor(self._now / self._tick + 1e-6) * self._tick
 
     def send(self, data):
@@ -96,7 +99,7 @@ class Device:
         return job
 
 
-def device_for(exercise: str, *, seed: int = 0) -> Device:
+def device_for(exercise: str, *, seed: int = 0, slower: float = 1) -> Device:
     """The device that an exercise of lesson 03 is graded on.
 
     Parameters
@@ -105,16 +108,25 @@ def device_for(exercise: str, *, seed: int = 0) -> Device:
         "03/a", "03/b", "03/c" or "03/d".
     seed : int, optional
         Of its jitter.
+    slower : float, optional
+        How many times as long everything takes, ticks of the clock included.
     """
-    if exercise == "03/d":
-        return Device(step=0.0021, tick=0.005, jitter=0.3, seed=seed)
-    return Device(seed=seed)
+    step, tick, jitter = (0.0021, 0.005, 0.3) if exercise == "03/d" else (0.010, 1e-9, 0.01)
+    return Device(
+        step=step * slower,
+        order=0.0001 * slower,
+        compiling=2.0 * slower,
+        transfer=0.030 * slower,
+        tick=tick * slower,
+        jitter=jitter,
+        seed=seed,
+    )
 
 
 # ---------------------------------------------------------------------------------------------
 
 
-def _repair(exercise: str, diagnose: Callable[[float], tuple[str, str]]):
+def _repair(exercise: str, diagnose: Callable[[float, bool], tuple[str, str]]):
     truth = TRUTH[exercise]
 
     def grade(answer) -> Result:
@@ -124,10 +136,12 @@ def _repair(exercise: str, diagnose: Callable[[float], tuple[str, str]]):
                 f"A function of the device is needed; got {shown(answer)}.",
                 "Hand in the function's name, without brackets.",
             )
+        devices = [device_for(exercise, seed=seed) for seed in (1, 2, 3)]
+        devices.append(device_for(exercise, seed=4, slower=SLOWER))
         said = []
-        for seed in (1, 2, 3):
+        for device in devices:
             try:
-                said.append(answer(device_for(exercise, seed=seed)))
+                said.append(answer(device))
             except NotImplementedError:
                 return Result(
                     False, "The function is still empty.", "Copy the broken one, then mend it."
@@ -145,17 +159,40 @@ def _repair(exercise: str, diagnose: Callable[[float], tuple[str, str]]):
                     f"The function returned {shown(value)}, not a number of seconds.",
                     "Return the difference of two clock readings, divided by the steps between.",
                 )
+        if not all(map(_something_ran, devices)):
+            return Result(
+                False,
+                f"The function returned {shown(said[0])}, and that number does not come from the "
+                "device: nothing ran there between two readings of its clock.",
+                "Read device.clock(), let the device run, read it again, and return the "
+                "difference.",
+            )
+        *said, slow = said
         worst = max(said, key=lambda value: abs(value - truth))
         if abs(worst - truth) <= 0.05 * truth:
+            if abs(slow - SLOWER * truth) > 0.1 * SLOWER * truth:
+                return Result(
+                    False,
+                    f"{format_seconds(worst)} is right for this device. But on one where all takes "
+                    f"{SLOWER} times as long, your function says {format_seconds(max(slow, 0))}. "
+                    "So the number does not come from the device alone.",
+                    "Return what the clock shows: the difference of two readings, divided by the "
+                    "steps between. Write no time of your own into the function.",
+                )
             return Result(
                 True,
                 f"Your timing says {format_seconds(worst)}; the device's own record says "
                 f"{format_seconds(truth)}.",
             )
-        message, hint = diagnose(worst)
+        message, hint = diagnose(worst, devices[0]._runs_at_readings[0] == 0)
         return Result(False, f"Your timing says {format_seconds(max(worst, 0))}. {message}", hint)
 
     return grade
+
+
+def _something_ran(device: Device) -> bool:
+    runs = device._runs_at_readings
+    return len(runs) > 1 and runs[-1] > runs[0]
 
 
 def _is_time(value) -> bool:
@@ -168,13 +205,16 @@ def _about(value: float, other: float) -> bool:
     return abs(value - other) <= 0.06 * other
 
 
-def _why_waiting(value: float) -> tuple[str, str]:
+# In each of these `clock_first` says that the clock was read before the first run, which compiles.
+
+
+def _why_waiting(value: float, clock_first: bool) -> tuple[str, str]:
     if value < 0.002:
         return (
             "That is the time it takes to give the order, not to carry it out.",
             "run() returns a job. Something must wait for that job before the clock is read.",
         )
-    if value > 1:
+    if clock_first and value > 0.0101:
         return (
             "The compilation is still inside.",
             "Let the device run once before you read the clock for the first time.",
@@ -184,14 +224,17 @@ def _why_waiting(value: float) -> tuple[str, str]:
             "The sending is inside; this one asks for the step alone.",
             "Send before the clock.",
         )
+    message, hint = _many(value, 0.0101)
+    if "together" in message:
+        return message, hint
     return (
         "The true time lies elsewhere.",
         "One step: read the clock, run, wait, read the clock.",
     )
 
 
-def _why_compiling(value: float) -> tuple[str, str]:
-    if value > 0.1:
+def _why_compiling(value: float, clock_first: bool) -> tuple[str, str]:
+    if clock_first and value > 0.0101:
         return (
             "The first run compiles, and that time is still inside.",
             "Let the device run once, and wait for it, before you read the clock.",
@@ -202,14 +245,11 @@ def _why_compiling(value: float) -> tuple[str, str]:
             "Wait for the first run, too.",
         )
     if value < 0.002:
-        return _why_waiting(value)
-    message, hint = _many(value, 0.0101)
-    if value > 0.0101 and "together" not in message:
-        hint = "The first run still compiles inside your clock. Run once, and wait, before it."
-    return message, hint
+        return _why_waiting(value, clock_first)
+    return _many(value, 0.0101)
 
 
-def _why_transfer(value: float) -> tuple[str, str]:
+def _why_transfer(value: float, clock_first: bool) -> tuple[str, str]:
     if _about(value, 0.010) or _about(value, 0.013):
         return (
             "The batch is still sent before the clock starts, or once for all steps.",
@@ -220,12 +260,14 @@ def _why_transfer(value: float) -> tuple[str, str]:
             "Your sends overlap with the work of the step before. Real programs do that, too.",
             "Here every step is waited for before the next batch is sent.",
         )
-    if value > 0.1 and not _about(value, 0.4):
+    if clock_first and value > 0.0401:
         return ("The compilation is inside.", "Run once before you read the clock.")
-    return _why_waiting(value) if value < 0.002 else _many(value, 0.0401)
+    return _why_waiting(value, clock_first) if value < 0.002 else _many(value, 0.0401)
 
 
-def _why_small(value: float) -> tuple[str, str]:
+def _why_small(value: float, clock_first: bool) -> tuple[str, str]:
+    if clock_first and value > 0.0022:
+        return ("The compilation is inside.", "Run once before you read the clock.")
     if value <= 0 or _about(value, 0.005):
         return (
             "This clock ticks every 5 ms, and one step is shorter than a tick.",
@@ -264,12 +306,13 @@ def _diagnosis(answer) -> Result:
     empty = blank(answer, right)
     if len(empty) == len(right):
         return Result(False, "The four are still empty. Fill in the four causes.", choices)
+    filled = [answer[letter] for letter in right if letter not in empty]
+    unknown = [x for x in filled if not isinstance(x, str) or x not in CAUSES]
+    if unknown:
+        return Result(False, f"{shown(unknown[0])} is not one of the causes.", choices)
     if empty:
         which = ", ".join(empty)
         return Result(False, f"Still empty: {which}. Fill in the four causes first.", choices)
-    unknown = [x for x in answer.values() if not isinstance(x, str) or x not in CAUSES]
-    if unknown:
-        return Result(False, f"{shown(unknown[0])} is not one of the causes.", choices)
     wrong = [letter for letter, cause in right.items() if answer.get(letter) != cause]
     if not wrong:
         return Result(True, "All four causes found.")

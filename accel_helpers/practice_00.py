@@ -83,12 +83,15 @@ def _told_apart(answer) -> Result:
     empty = blank(answer, PAIRS)
     if len(empty) == len(PAIRS):
         return Result(False, "The four answers are still empty.", choices)
-    if empty:
-        return Result(False, f"Still empty: {', '.join(empty)}.", choices)
+    faults = []
     for letter in PAIRS:
-        said = answer[letter]
-        if not isinstance(said, str) or said not in VERDICTS:
-            return Result(False, f"{letter} is {shown(said)}, and that is not a choice.", choices)
+        said = answer.get(letter)
+        if letter not in empty and (not isinstance(said, str) or said not in VERDICTS):
+            faults.append(f"{letter} is {shown(said)}, and that is not a choice.")
+    if empty:
+        faults.append(f"Still empty: {', '.join(empty)}.")
+    if faults:
+        return Result(False, " ".join(faults), choices)
     right = _right()
     wrong = [letter for letter in right if answer[letter] != right[letter]]
     if not wrong:

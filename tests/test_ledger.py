@@ -180,6 +180,9 @@ def test_accuracy_differs_only_where_all_trainings_agree():
     assert verdict(17, climb((0.91, 0.92, 0.96), (0.95, 0.96, 0.97))) == unsure
     assert verdict(17, climb((0.92, 0.93, 0.96), (0.91, 0.94, 0.95))) == unsure
     assert verdict(17, climb((0.9,), (0.5,))) == unsure  # one training says nothing
+    assert "50.0 % in 1 training, against 90.0 % in 1" in (
+        ledger.fill(climb((0.9,), (0.5,)))[16].measured
+    )
     said = ledger.fill(climb((0.95, 0.96, 0.97), (0.91, 0.92, 0.93)))[16].measured
     assert "91.0 to 93.0 % in 3 trainings, against 95.0 to 97.0 %" in said
 

@@ -55,6 +55,14 @@ def test_no_ratio_is_drawn_where_nothing_can_be_told():
     assert "no difference" in picture.alt
 
 
+def test_what_is_not_1_is_not_written_as_1():
+    """An interval that touches 1 means no difference, so a rounded end must not seem to."""
+    from accel_helpers.picture import _short
+
+    said = [_short(ratio) for ratio in (1.0015, 1.04, 0.996, 1.0, 1.25, 26.4, 120.4)]
+    assert said == ["1.002", "1.04", "0.996", "1", "1.2", "26", "120"]
+
+
 def test_pyplot_and_its_global_state_stay_out():
     import subprocess
     import sys

@@ -38,6 +38,11 @@ def test_each_wrong_word_has_a_reason_of_its_own(letter):
         ({"A": "faster", "C": " "}, "Still empty: B, C, D"),
         (RIGHT | {"B": "the same"}, "B is 'the same', and that is not a choice"),
         (RIGHT | {"B": ["faster"]}, "B is ['faster'], and that is not a choice"),
+        (
+            {"A": "quicker", "B": "", "C": "slower", "D": 7},
+            "A is 'quicker', and that is not a choice. D is 7, and that is not a choice. "
+            "Still empty: B.",
+        ),
         (["faster"] * 4, "A dictionary is needed"),
     ],
 )

@@ -34,3 +34,12 @@ def test_the_second_try_is_told_as_it_went(second, words, not_words):
     exec(source, scope)
     text = eval(last, {**scope, "Markdown": lambda text: text})
     assert words in text and not_words not in text
+
+
+def test_each_word_of_the_printed_line_is_explained_before_it():
+    notebook = nbformat.read(LESSON, as_version=4)
+    (i,) = [i for i, c in enumerate(notebook.cells) if "first = ah.timing.benchmark" in c.source]
+    fast = ah.timing.Measurement.from_samples([0.0007, 0.0008, 0.00075], first_call=0.001)
+    before = "".join(c.source for c in notebook.cells[:i] if c.cell_type == "markdown")
+    for word in ("µs", "sample", "first call"):
+        assert word in str(fast) and f"**{word}**" in before

@@ -119,6 +119,9 @@ def test_the_limit_names_sizes_that_the_table_shows(run):
     wins = {size for size, r in ratios.items() if r.conclusive and r.interval[0] > 2}
     check_sizes(text, ratios, wins, everywhere="At every size", nowhere="At none")
     assert "was faster" not in text, "a limit is no measurement of an accelerator"
+    assert "certain" not in text, "the most that there is to gain makes no gain certain"
+    claims = re.findall(r"[^.]*a better chip could[^.]*", text)
+    assert len(claims) == 1 and "2 times as" in " ".join(claims[0].split())
 
 
 def check_sizes(text, ratios, wins, *, everywhere, nowhere):
@@ -149,6 +152,8 @@ def test_the_parts_are_told_as_the_bars_show_them(run):
         assert share >= 2 / 3
     else:
         assert "a part of the step, and not most" in text and 1 / 3 < share < 2 / 3
+    if pieces.verdict != "cannot tell":
+        assert f"{100 * share:.2g} %" in text, "the reader's own share is named"
 
 
 @pytest.mark.parametrize(
@@ -161,8 +166,26 @@ def test_the_parts_are_told_as_the_bars_show_them(run):
     ],
 )
 def test_every_sentence_on_the_parts_belongs_to_its_verdict(verdict, words):
-    pieces = SimpleNamespace(verdict=verdict)
+    bars = {"one step": 1.0} if verdict == "cannot tell" else {"the matrix products": 1.0}
+    pieces = SimpleNamespace(verdict=verdict, seconds=bars)
     assert words in said(verdict_cell("pieces.verdict"), pieces=pieces)
+
+
+@pytest.mark.parametrize(
+    ("others", "is_joined"),
+    [
+        ({"everything else": 0.95}, True),
+        ({"the rest of the step": 0.4, "Python between steps": 0.55}, False),
+    ],
+)
+def test_two_bars_are_explained_as_two_and_three_as_three(others, is_joined):
+    bars = {"the matrix products": 0.05} | others
+    pieces = SimpleNamespace(verdict="mostly other work", seconds=bars)
+    text = said(verdict_cell("pieces.verdict"), pieces=pieces)
+    assert "are 5 % of a step" in text and ("two bars" in text) == is_joined
+    notebook = nbformat.read(LESSON, as_version=4)
+    (explain,) = [c.source for c in notebook.cells if "the first bar, the products" in c.source]
+    assert "**Two bars:** *everything else*" in explain and "**Three bars:**" in explain
 
 
 @pytest.mark.parametrize(
@@ -270,6 +293,19 @@ def broken_functions():
 def test_no_broken_benchmark_passes_its_check(letter):
     result = ah.checks.check(f"03/{letter}", broken_functions()[letter])
     assert not result.ok and result.hint
+
+
+def test_every_layer_that_is_printed_has_a_sentence_before_it():
+    notebook = nbformat.read(LESSON, as_version=4)
+    (i,) = [i for i, c in enumerate(notebook.cells) if 'numbers to learn")' in c.source]
+    layers = set(re.findall(r"^(\w+) +[\d,]+ numbers", notebook.cells[i].outputs[0].text, re.M))
+    assert layers and all(f"**{name}** " in notebook.cells[i - 1].source for name in layers)
+
+
+def test_the_reference_tables_ends_do_not_touch_1_where_a_difference_is_known():
+    (cell,) = [c for c in cells("reference-run") if "To be gained at" in c.source]
+    printed = cell.outputs[0].text
+    assert "a factor" in printed and not re.search(r"a factor[^(]*\(1 to", printed)
 
 
 def test_no_gpu_is_said_to_be_missing_once_there_is_one_and_none_is_claimed_before():
