@@ -85,8 +85,8 @@ class Result:
         of = len(self.grades)
         either = sum(grade is not None and not _lost(grade) for grade in self.grades)
         said = [
-            f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of the "
-            "two answers.",
+            f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
+            "the two answers.",
             f"As the exam's material answers: {self.material} of {of}. The exam expects these.",
             f"As is true today: {self.today} of {of}.",
         ]

@@ -336,8 +336,8 @@ _PAGE = """<!DOCTYPE html>
 <h2>Where you stand</h2>
 {standing}
 <h2>The exam's questions</h2>
-<p>The first answer is the one that the exam expects, as far as we know. It says how we know it: <em>seen in the
-material</em>, <em>reported second-hand</em>, or <em>not available</em>, where the answer is the
+<p>The first answer is the one that the exam expects, as far as we know. It says how we know it:
+<em>seen in the material</em>, <em>reported second-hand</em>, or <em>not available</em>, where the answer is the
 usual one. The second answer is what is true today.</p>
 {questions}
 <h2>What is commonly said</h2>
