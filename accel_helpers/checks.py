@@ -153,8 +153,12 @@ def called(function, *arguments, hint: str):
             False, "The function is still empty.", "Replace its last line with your own."
         )
     except (Exception, SystemExit) as error:
-        if "'float' object is not callable" in str(error):
+        if isinstance(error, TypeError) and "'float' object is not callable" in str(error):
             hint = "Inside your function a name means its argument. Is it called like a tool?"
+        try:
+            said = f"{error!s:.300}"
+        except Exception:  # whose own words fail
+            said = "without words"
         return None, Result(
-            False, f"The function stopped with {type(error).__name__}: {error!s:.300}.", hint
+            False, f"The function stopped with {type(error).__name__}: {said}.", hint
         )

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import grading, progress, questions, quiz, quiz_form, quiz_widget
+from accel_helpers.checks import shown
 from accel_helpers.grading import AnswerError, Grade
 from accel_helpers.questions import Question
 
@@ -98,8 +99,9 @@ class Result:
             said.append(f"Outside the exam, look at {self._places(_only_then)}: today differs.")
         if lost := self._places(lambda grade: grade is None or _lost(grade)):
             said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
-        chance = readable(1 / odds(self.paper))
-        return [*said, f"Somebody who guesses passes once in {chance} papers."]
+        if chance := odds(self.paper):
+            said.append(f"Somebody who guesses passes once in {readable(1 / chance)} papers.")
+        return said
 
     def _places(self, which: Callable[[Grade | None], bool]) -> str:
         return ", ".join(str(n) for n, grade in enumerate(self.grades, 1) if which(grade))
@@ -135,8 +137,8 @@ def draw(number: int = 1) -> Paper:
     >>> len(paper.questions), paper == draw(1), paper == draw(2)
     (20, True, False)
     """
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise ValueError(f"a paper has a whole number of 0 or more; got {number!r:.40}.")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 10**9:
+        raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
     pool = [q for q in questions.bank().values() if may_be_drawn(q)]
     dice, chosen = random.Random(number), []
     for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
@@ -174,17 +176,18 @@ def mark(paper: Paper, answers: Mapping[int, object]) -> Result:
         If an answer is not of the kind that its question asks for; it names the question.
     """
     if not isinstance(answers, Mapping):
-        raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {answers!r:.40}.")
+        raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {shown(answers)}.")
     unknown = [n for n in answers if n not in range(1, len(paper.questions) + 1)]
     if unknown:
         raise AnswerError(
-            f"the questions are 1 to {len(paper.questions)}; got an answer to {unknown[0]!r:.40}."
+            f"the questions are 1 to {len(paper.questions)}; got an answer to {shown(unknown[0])}."
         )
     grades = []
     for place, question in enumerate(paper.questions, 1):
         given = answers.get(place, "")
         try:
-            grades.append(None if given in ("", None) else grading.grade(question, given))
+            empty = given is None or (isinstance(given, str) and not given.strip())
+            grades.append(None if empty else grading.grade(question, given))
         except AnswerError as error:
             raise AnswerError(f"question {place}: {error}") from None
     return Result(paper, tuple(grades))
@@ -273,7 +276,7 @@ def _chances(question: Question) -> tuple[float, float]:
         sizes = {len(question.letters()), len(question.letters(material=True))}
         ways = min(math.comb(len(options), size) for size in sizes)
     elif question.kind == "order":
-        ways = math.factorial(len(question.steps()))
+        ways = math.factorial(min(len(question.steps()), len(question.steps(material=True))))
     else:
         ways = len(options)
     return (0.0, 1 / ways) if question.differs else (1 / ways, 0.0)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from accel_helpers import quiz_form
+from accel_helpers.checks import shown
 from accel_helpers.questions import Option, Question
 from accel_helpers.results import Card
 
@@ -137,19 +138,19 @@ def outcome(question: Question, card: Card | None) -> float | None:
 
 def _letters(question: Question, answer) -> str:
     known = "".join(o.letter for o in question.options)
+    given = answer
     if isinstance(answer, (list, tuple, set, frozenset)):
-        answer = "".join(
-            sorted(map(str, answer)) if isinstance(answer, (set, frozenset)) else map(str, answer)
-        )
+        texts = [one if isinstance(one, str) else "?" for one in answer]
+        answer = "".join(sorted(texts) if isinstance(answer, (set, frozenset)) else texts)
     if not isinstance(answer, str):
-        raise AnswerError(f"an answer is a letter from a to {known[-1]}; got {answer!r:.40}.")
+        raise AnswerError(f"an answer is a letter from a to {known[-1]}; got {shown(given)}.")
     letters = "".join(answer.lower().replace(",", " ").split())
     if not letters:
         raise AnswerError(f"no answer yet: choose from a to {known[-1]}.")
     if set(letters) - set(known):
-        raise AnswerError(f"the letters go from a to {known[-1]}; got {answer!r:.40}.")
+        raise AnswerError(f"the letters go from a to {known[-1]}; got {shown(given)}.")
     if len(set(letters)) != len(letters):
-        raise AnswerError(f"a letter stands there twice: {answer!r:.40}.")
+        raise AnswerError(f"a letter stands there twice: {shown(given)}.")
     return letters
 
 
@@ -160,7 +161,7 @@ def _verdict(right: bool, as_material: bool) -> str:
 def _one(question: Question, answer, card) -> Grade:
     letters = _letters(question, answer)
     if len(letters) != 1:
-        raise AnswerError(f"choose one: this question has one answer; got {answer!r:.40}.")
+        raise AnswerError(f"choose one: this question has one answer; got {shown(answer)}.")
     (chosen,) = (o for o in question.options if o.letter == letters)
     verdict = _verdict(chosen.correct, chosen.material)
     return Grade(question, letters, verdict, chosen.material, (chosen.feedback,))
@@ -207,14 +208,14 @@ def _as_number(question: Question, answer) -> float:
             raise AnswerError(f"no answer yet: a number{unit} is needed.")
         answer = _read(text)
         if answer is None:
-            raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {text!r:.40}.")
+            raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(text)}.")
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
-        raise AnswerError(f"a number{unit} is needed, such as 1.5; got {answer!r:.40}.")
+        raise AnswerError(f"a number{unit} is needed, such as 1.5; got {shown(answer)}.")
     try:
         answer = float(answer)
     except OverflowError:
         answer = math.inf
-    if not math.isfinite(answer):
+    if not abs(answer) < 1e300:  # nor what is no number
         raise AnswerError(f"a finite number{unit} is needed, such as 1.5.")
     return answer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import math
+import numbers
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -135,8 +135,12 @@ def guess(name: str, value: float | str) -> None:
     value : float or str
         The number, or one of the choices.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a text such as '03/fit'; got {name!r:.60}.")
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise TypeError(f"a guess is a number or a text; got {value!r}.")
+    if not isinstance(value, (str, int, float)):
+        value = float(value)  # such as a number of NumPy's
     _guesses[name] = value
     _keep(name, value, None)
 
@@ -199,9 +203,8 @@ def judged(made: float | str | None, actual: float | str, *, unit: str = "") -> 
 
 def _keep(name: str, made, actual) -> None:
     """Put a guess into the progress file; where that is not possible, memory has to do."""
-    if all(math.isfinite(value) for value in (made, actual) if isinstance(value, (int, float))):
-        when = progress.now()
-        progress.keep(lambda kept: progress.guessed(kept, name, made, actual, when))
+    when = progress.now()
+    progress.keep(lambda kept: progress.guessed(kept, name, made, actual, when))
 
 
 def _form(question: Question):

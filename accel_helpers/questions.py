@@ -15,7 +15,7 @@ from pathlib import Path
 
 from accel_helpers.fields import DataError, Fields, tables
 
-LARGEST = 1_000_000  # bytes; the largest file of the bank has a twentieth of it
+LARGEST = 200_000  # bytes; the largest file of the bank has a fifth of it
 KINDS = ("one", "several", "number", "order", "measured")
 LABELS = (
     "seen in the material",

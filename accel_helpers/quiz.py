@@ -260,10 +260,9 @@ def earlier(question: Question, kept: Progress) -> str:
 
 def the_card():
     """The learner's result card, or None where there is none that can be read."""
-    path = results.card_path()
     try:
-        return results.load(path) if path.exists() else None
-    except results.CardError:
+        return results.load(results.card_path())
+    except results.CardError:  # it is not there, or it is none
         return None
 
 

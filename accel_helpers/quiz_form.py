@@ -65,7 +65,8 @@ def question_text(question: Question, number: int) -> str:
 
 def question_html(question: Question, number: int) -> str:
     """A question as HTML, its answer folded away."""
-    text = f"<p><strong>{number}. {marked(question.stem)}</strong> <em>{how(question)}</em></p>"
+    text = f"<p><strong>{number}. {marked(question.stem)}</strong> "
+    text += f"<em>{html.escape(how(question))}</em></p>"
     if has_choices(question):
         text += choices_html(question)
     return text + f"<details><summary>Answer {number}</summary>{_answer(question)}</details>"

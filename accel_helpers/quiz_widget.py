@@ -6,6 +6,7 @@ what an answer is worth is none of its business.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -87,7 +88,7 @@ def field(question: Question, number: int, said: str, on_check=None) -> Field:
     import ipywidgets as widgets
 
     stem = f"<strong>{number}. {quiz_form.marked(question.stem)}</strong>"
-    head = widgets.HTML(f"<p>{stem} <em>{quiz_form.how(question)}</em></p>")
+    head = widgets.HTML(f"<p>{stem} <em>{html.escape(quiz_form.how(question))}</em></p>")
     answer, read = _ANSWERS[question.kind](widgets, question, number)
     status = widgets.HTML(_status(said))
 
@@ -172,7 +173,7 @@ def _several(widgets, question: Question, number: int):
 
 
 def _number(widgets, question: Question, number: int):
-    unit = f" ({question.unit})" if question.unit else ""
+    unit = f" ({_plain(question.unit)})" if question.unit else ""
     text = _text(widgets, f"Answer {number}{unit}:")
     return [text], lambda: text.value
 
@@ -193,8 +194,8 @@ def _text(widgets, label: str):
 
 
 def _plain(text: str) -> str:
-    """Labels of widgets show no mark-up."""
-    return text.replace("`", "")
+    """Labels of widgets show no mark-up, and ipywidgets 7 takes them for HTML."""
+    return text.replace("`", "").replace("<", "‹").replace(">", "›").replace("&", "+")
 
 
 _ANSWERS = {

@@ -10,6 +10,7 @@ import datetime
 import json
 import math
 import os
+import stat
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -159,6 +160,8 @@ def load(path) -> Card:
     """
     path = Path(path)
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise CardError(f"{path.name}: cannot be read: it is no ordinary file.")
         if path.stat().st_size > LARGEST:
             raise CardError(f"{path.name}: larger than {LARGEST:,} bytes, so it is no result card.")
         text = path.read_text(encoding="utf-8")
@@ -269,13 +272,13 @@ def _parse(text: str, name: str) -> Card:
     for key, value in values["measurements"].items():
         try:
             measured[key] = Measurement.from_dict(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise CardError(f"{name}: field 'measurements', {key!r:.60}: {error}") from None
     numbers = values.get("numbers", {})  # a card of an earlier version has none
     _need(isinstance(numbers, dict), name, "field 'numbers'", "an object", numbers)
     try:
         numbers = {key: _floats(value, key) for key, value in numbers.items()}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise CardError(f"{name}: field 'numbers', {error}") from None
     return Card(values["created"], values["command"], values["machine"], measured, numbers)
 

@@ -73,7 +73,7 @@ def both(*numbers: str) -> Review:
 def _shown(one: Answer) -> str:
     today = "What is true today" + ("" if one.differs else " (the same)")
     return (
-        f"<p><strong>{one.number}. {marked(one.asks)}</strong></p>"
+        f"<p><strong>{html.escape(one.number)}. {marked(one.asks)}</strong></p>"
         + _fold(
             f"What the exam's material answers ({one.label})", one.material, one.material_source
         )

@@ -63,7 +63,7 @@ def write(
     """
     path = results.card_path().with_name(NAME) if path is None else Path(path)
     note = ""
-    if card is None and results.card_path().exists():
+    if card is None and os.path.exists(results.card_path()):
         try:
             card = results.load(results.card_path())
         except results.CardError as error:
@@ -337,8 +337,8 @@ _PAGE = """<!DOCTYPE html>
 {standing}
 <h2>The exam's questions</h2>
 <p>The first answer is the one that the exam expects, as far as we know. It says how we know it:
-<em>seen in the material</em>, <em>reported second-hand</em>, or <em>not available</em>, where the answer is the
-usual one. The second answer is what is true today.</p>
+<em>seen in the material</em>, <em>reported second-hand</em>, or <em>not available</em>, where the
+answer is the usual one. The second answer is what is true today.</p>
 {questions}
 <h2>What is commonly said</h2>
 <p>Nineteen claims, a verdict on each, and what your result card says about it. The numbers in

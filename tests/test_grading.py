@@ -94,7 +94,7 @@ MEASURED = made(
         (NUMBER, "8/5", "right", True, ("about 1.6",)),
         (NUMBER, 38, "wrong", False, ("about 38",)),
         (NUMBER, 5, "wrong", False, ("That is too high.",)),
-        (NUMBER, -1e308, "wrong", False, ("That is too low.",)),
+        (NUMBER, -1e299, "wrong", False, ("That is too low.",)),
         (ORDER, "cda", "right", True, ("c) about first", "d) about second", "a) about third")),
         (
             ORDER,
@@ -229,3 +229,31 @@ def test_html_of_hostile_texts_is_text():
         grading.grade(question, "b")._repr_html_(),
     ):
         assert "<img" not in text and "<script" not in text and "<b>" not in text
+
+
+def test_a_hostile_unit_is_text():
+    question = made(
+        "number",
+        [option("1", True, value=1), option("2", False, value=2), option("3", False, value=3)],
+        unit="<img src=x onerror=alert(1)>",
+        tolerance=0.1,
+    )
+    from accel_helpers import quiz_form, quiz_widget
+
+    assert "<img" not in quiz_form.question_html(question, 1)
+    box = quiz_widget.field(question, 1, "").box
+    assert not any("<img" in w.value + getattr(w, "description", "") for w in box.children)
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("question", [ONE, SEVERAL, ORDER, NUMBER])
+@pytest.mark.parametrize(
+    "answer", [10**5000, [10**5000], Unprintable(), [Unprintable()], {1: 2}, b"a"], ids=type
+)
+def test_no_answer_at_all_ends_in_another_error(question, answer):
+    with pytest.raises(AnswerError):
+        grading.grade(question, answer)

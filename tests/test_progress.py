@@ -179,5 +179,67 @@ def test_ten_megabytes_and_other_bytes_are_refused(own_progress):
         progress.load()
     own_progress.unlink()
     own_progress.mkdir()
-    with pytest.raises(ProgressError, match="cannot be read: Is a directory"):
+    with pytest.raises(ProgressError, match="cannot be read: it is no ordinary file"):
         progress.load()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_folders_the_later_answer_counts(turned):
+    older = progress.answered(Progress(), "03/a", "b", "wrong", WHEN)
+    newer = progress.answered(Progress(), "03/a", "c", "right", WHEN.replace("10:", "11:"))
+    both = progress.merged(*((newer, older) if turned else (older, newer)))
+    assert both.answers["03/a"].given == "c"
+
+
+# --- What must never stand in the way of a lesson
+
+
+@pytest.mark.parametrize(
+    "value", [1e305, 10**400, float("nan"), "x" * 1500, "\ud800", "<b>" * 10], ids=str
+)
+def test_what_could_not_be_read_again_is_not_kept_and_bars_nothing(own_progress, value):
+    said = progress.keep(lambda it: progress.guessed(it, "q", value, None, WHEN))
+    assert said == "" or said.startswith("Not saved: ")
+    assert progress.keep(lambda it: progress.finished(it, "00", WHEN)) == ""
+    assert progress.load().lessons == {"00": WHEN}
+    assert ("q" in progress.load().guesses) == (value == "<b>" * 10)
+
+
+def test_a_pipe_in_its_place_is_no_trap(own_progress):
+    os.mkfifo(own_progress)
+    assert "no ordinary file" in progress.keep(lambda it: progress.finished(it, "00", WHEN))
+    assert progress.current().lessons == {"00": WHEN}
+
+
+def test_a_link_stays_a_link(tmp_path, own_progress):
+    target = tmp_path / "elsewhere.json"
+    own_progress.symlink_to(target)
+    assert progress.keep(lambda it: progress.finished(it, "00", WHEN)) == ""
+    assert own_progress.is_symlink() and progress.load(target).lessons == {"00": WHEN}
+
+
+def test_what_was_kept_while_the_drive_was_away_is_found_again(tmp_path, monkeypatch):
+    monkeypatch.delenv("ACCEL_PROGRESS")
+    monkeypatch.chdir(tmp_path)
+    drive, away = tmp_path / "drive", tmp_path / "away"
+    drive.mkdir()
+    for folder, lesson in ((drive, "00"), (away, "01"), (drive, "02")):
+        kept = lambda it, lesson=lesson: progress.finished(it, lesson, WHEN)  # noqa: E731
+        assert progress.keep(kept, drive=folder) == ""
+    assert set(progress.load(drive=drive).lessons) == {"00", "01", "02"}
+
+
+def test_guesses_of_any_kind_of_number_never_raise(own_progress):
+    import numpy as np
+
+    from accel_helpers import predict
+
+    for number in (np.int64(3), np.float32(3), np.float64(3), 3):
+        predict.guess("q", number)
+        predict._guesses.clear()
+        assert predict.reveal("q", np.float32(3.1)).verdict == "close"  # from the file
+        own_progress.unlink()
+    own_progress.mkdir()
+    predict.guess("r", 3)
+    assert predict.reveal("r", 3.0).verdict == "close"
+    assert predict.reveal("never", 3.0).verdict == "no guess"

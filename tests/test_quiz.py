@@ -92,8 +92,11 @@ def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
     results.record({question.measured: made})
     assert quiz.answer(question.id, 3.0)
     assert quiz.answer(question.id, 300.0).verdict == "wrong"
-    (tmp_path / "card.json").write_text("{")
-    assert quiz.answer(question.id, 3.0).verdict == "not measured"
+    huge = '{"schema": 1, "created": "2026-11-22", "command": "", "machine": {}, '
+    huge += '"measurements": {}, "numbers": {"a": [1' + "0" * 400 + "]}}"
+    for hostile in ("{", huge):
+        (tmp_path / "card.json").write_text(hostile)
+        assert quiz.answer(question.id, 3.0).verdict == "not measured"
 
 
 def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):

@@ -44,9 +44,9 @@ def said(words, **names):
 @pytest.mark.parametrize(
     ("interval", "words"),
     [
-        ((0.5, 0.6), "measurably worse"),
-        ((0.9, 0.97), "no measurable difference"),
-        ((0.985, 1.0), "measurably better"),
+        ((0.5, 0.6), "worse, by this rough look"),
+        ((0.9, 0.97), "no difference seen"),
+        ((0.985, 1.0), "better, by this rough look"),
     ],
 )
 def test_each_way_to_scale_is_told_as_it_came_out(interval, words):
@@ -63,7 +63,15 @@ def test_each_change_is_told_as_it_came_out(low, high, words):
     gains = {"a layer": SimpleNamespace(verdict=scores.verdict(low, high))}
     assert f"A layer: {words}" in said("say[g.verdict]", gains=gains)
     wrong = SimpleNamespace(verdict=scores.verdict(low, high))
-    assert f"wrong loss: {words}" in said("say[wrong.verdict]", wrong=wrong)
+    test = {"on_test": [95, 100, 0.9, 0.98], "in_validation": 0.95}
+    assert f"wrong loss: {words}" in said("say[wrong.verdict]", wrong=wrong, **test)
+
+
+@pytest.mark.parametrize(("share", "word"), [(0.95, "agree"), (0.99, "differ"), (0.8, "differ")])
+def test_whether_validation_and_test_agree_is_told_as_it_came_out(share, word):
+    wrong = SimpleNamespace(verdict="worse")
+    test = {"on_test": [95, 100, 0.9, 0.98], "in_validation": share}
+    assert f"Validation and test {word}" in said("say[wrong.verdict]", wrong=wrong, **test)
 
 
 def test_where_the_time_of_compile_is_is_told_as_it_came_out():
@@ -112,13 +120,45 @@ def test_what_the_backup_kept_is_told_as_it_came_out(plain, with_dice, words):
     assert words in said("plain <= 1e-6", backup=backup)
 
 
+def end_of_the_kill(**changed):
+    as_expected = {
+        "died": SimpleNamespace(kind="killed"),
+        "came_out": "exactly the same",
+        "counted": list(range(3, 13)),
+        "epochs": 12,
+        "kill_at": {"epoch": 3, "step": 9},
+    }
+    return said('died.kind != "killed"', **as_expected | changed)
+
+
 def test_the_end_of_the_killed_run_is_told_as_it_came_out():
-    for came_out in choices_of("10/kill", "closeness"):
-        died = SimpleNamespace(kind="killed")
-        told = said('died.kind == "killed" else', died=died, came_out=came_out)
-        assert told.startswith("**") and "no kill" not in told
+    starts = ("**Exactly the same", "**The same weights up to", "**The weights differ")
+    for came_out, words in zip(choices_of("10/kill", "closeness"), starts, strict=True):
+        assert end_of_the_kill(came_out=came_out).startswith(words)
     died = SimpleNamespace(kind="crashed", ending="ended with: an error")
-    assert "no kill:** ended" in said('died.kind == "killed" else', died=died, came_out=came_out)
+    assert "no kill:** ended" in end_of_the_kill(died=died)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "first", "words"),
+    [
+        (3, 3, "epochs 1 and 2 were not trained again"),
+        (3, 4, "epochs 1 to 3 were not trained again"),  # the kill came just after the epoch
+        (2, 2, "epoch 1 was not trained again"),
+        (1, 1, "no epoch was whole at the kill"),
+        (3, 1, "did not go on from the checkpoint:** after the kill, epoch 1"),
+        (5, 4, "did not go on from the checkpoint:** after the kill, epoch 4"),
+    ],
+)
+def test_a_run_that_trains_whole_epochs_again_is_no_resumed_run(epoch, first, words):
+    counted, kill_at = list(range(first, 13)), {"epoch": epoch, "step": 9}
+    assert words in end_of_the_kill(counted=counted, kill_at=kill_at)
+
+
+def test_what_is_trained_after_the_kill_is_counted():
+    """The script hands the callbacks on, and the numbers are those of the whole training."""
+    assert 'folder / "killed", epochs, [count])' in the_cell("kill_at = {").source
+    assert "callbacks=callbacks" in the_cell("train_digits.py").source
 
 
 def test_the_leak_is_seen_with_shuffled_labels_and_the_honest_split_guesses():
@@ -127,9 +167,17 @@ def test_the_leak_is_seen_with_shuffled_labels_and_the_honest_split_guesses():
     assert found["shuffled labels, copies first"][0] > 80
     assert all(5 < value < 15 for value in found["shuffled labels, split first"])
     assert found["shuffled labels, copies first"][1] < 15
-    assert (
-        "*Copies first* reports more than 80 %" in the_cell("called **leakage**", "markdown").source
+    near = [found[f"true labels, {way} first"] for way in ("copies", "split")]
+    assert all(abs(claimed - really) < 1 for claimed, really in near)
+    assert near[0][1] > near[1][1]
+    copied = re.findall(
+        r"^(.*first) +([\d.]+) % +([\d.]+) % +([\d,]+)$", output_of("closest ="), re.M
     )
+    assert copied[0][1] == "100.0" and 75 < float(copied[0][2]) < 85 and copied[0][3] == "1,152"
+    assert copied[1][1] == copied[1][2] == "0.0"
+    text = the_cell("called **leakage**", "markdown").source
+    assert "*Copies first* reports more than 80 %" in text
+    assert "about four in five" in text and "Each score is within one point" in text
 
 
 def test_compile_changes_no_weight_and_fit_needs_it():
@@ -146,6 +194,25 @@ def test_saved_and_reloaded_everything_is_the_same_and_a_folder_is_refused():
 def test_the_test_images_are_used_in_one_cell_alone():
     using = cells("code", "x[test]")
     assert len(using) == 1 and "test images:" in using[0].source
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "chosen"),
+    [
+        ({"layer": "better", "more": "worse"}, "layer"),
+        ({"layer": "better", "more": "better"}, "more"),
+        ({"layer": "no measurable difference", "more": "worse"}, "baseline"),
+    ],
+)
+def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, chosen):
+    """Chosen before the test images are used."""
+    tree = ast.parse(the_cell("x[test]").source).body
+    (at,) = [i for i, line in enumerate(tree) if ast.unparse(line).startswith("chosen =")]
+    assert not any("x[test]" in ast.unparse(line) for line in tree[: at + 1])
+    gains = {name: SimpleNamespace(verdict=verdict) for name, verdict in verdicts.items()}
+    scope = {"gains": gains, "scores": scores}
+    exec(compile(ast.Module(tree[at - 1 : at + 1], []), "cell", "exec"), scope)
+    assert scope["chosen"] == chosen
 
 
 def test_every_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_passes():
@@ -173,15 +240,13 @@ def referred(numbers, measurements):
     results = SimpleNamespace(reference_runs=lambda: [card])
     printed = []
     scope = {
-        "ah": SimpleNamespace(results=results),
+        "ah": SimpleNamespace(results=results, timing=ah.timing),
         "print": lambda *words: printed.append(" ".join(map(str, words))),
         "display": lambda picture: printed.append(str(picture)),
         "plots_scores": plots_scores,
         "scores": scores,
         "changes": ["hidden layer", "dropout"],
     }
-    drawing = ast.parse(the_cell("def drawn(").source).body[0]  # the function alone
-    exec(compile(ast.Module([drawing], []), "cell", "exec"), scope)
     for cell in cells("code", ""):
         if "reference-run" in cell.metadata.get("tags", ()):
             exec(cell.source, scope)
@@ -198,18 +263,20 @@ def test_with_a_reference_run_the_lesson_draws_it():
     assert printed.count("Reference run: a named machine.") == 3
     assert "hidden layer: +5.0 to +15.0 points, better" in printed
     assert "not scaled 90.0 %" in printed and "a later step: 1 ms" in printed
+    assert printed.count("the first step: 300 ms") == 1
 
 
 def test_what_is_recorded_is_what_the_reference_cells_read():
-    written = the_cell("ah.results.record(").source
+    written = the_cell("card = {").source
     names = ("10/scaling/", "10/accuracy/", "10/change/")
     assert all(f'f"{name}{{name}}"' in written for name in names)
     assert '"10/compile/call": in_compile, "10/compile/step": step' in written
 
 
 def test_the_four_questions_have_two_answers_and_the_first_says_that_it_is_the_standard_one():
-    text = "\n".join(cell.source for cell in cells("markdown", "<summary>What the exam's"))
-    assert text.count("<summary>What the exam's material answers</summary>") == 4
+    text = "\n".join(cell.source for cell in cells("markdown", "<summary>The usual answer"))
+    fold = "<summary>The usual answer (the material's text was not found)</summary>"
+    assert text.count(fold) == 4 and "<summary>What the exam's" not in text
     assert text.count(LABEL) == 4 and "Seen in the material" not in text
     answers = text.split("<summary>What is true today</summary>")[1:]
     assert len(answers) == 4 and all("](https://" in a.split("</details>")[0] for a in answers)
