@@ -11,19 +11,27 @@ beside its place and renamed when it is whole: at its place there is always a wh
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import operator
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from accel_helpers.probe import KEPT_CHARACTERS, Outcome
 
 NAME, PART, MEMBER = "checkpoint.keras", "checkpoint.part.keras", "training.json"
+_FORGETFUL = ("EarlyStopping", "ReduceLROnPlateau")  # they act on what they remember
+_UNREADABLE = (OSError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 class DamagedCheckpoint(RuntimeError):
@@ -46,8 +54,10 @@ def fit(
     Parameters
     ----------
     model : keras.Model
-        Built and compiled, the same in every start.
+        Built and compiled, the same in every start. An optimizer that is not
+        ``model.optimizer``, such as one of a training step of your own, is not kept.
     x, y : numpy.ndarray
+        Of the same length, the same in every start.
     epochs : int
         In all, those of earlier starts included.
     folder : path-like
@@ -56,7 +66,9 @@ def fit(
     seed : int, optional
         Of the order of the pictures and of the layers' random numbers.
     callbacks : sequence of keras.callbacks.Callback, optional
-        They see every epoch as a training of its own, with its true number.
+        They see every epoch as a training of its own, with its true number. What they remember
+        is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused. A callback that
+        sets ``model.stop_training`` ends the training after that epoch, for later starts too.
 
     Returns
     -------
@@ -66,21 +78,43 @@ def fit(
     Raises
     ------
     ValueError
-        If an argument cannot be used, or the checkpoint is of another training.
+        If an argument cannot be used, or the checkpoint is of another training: of another
+        model, optimizer, loss, seed or batch size, other data, or more epochs than `epochs`.
     DamagedCheckpoint
         If the checkpoint cannot be read. It is left as it is.
     """
     import numpy as np
 
-    for name, value in (("epochs", epochs), ("batch_size", batch_size)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} must be a whole number, 1 or more; got {value!r}.")
-    if not model.built or not getattr(model, "compiled", True):
-        raise ValueError("the model must be built and compiled: give it a keras.Input, compile it.")
+    epochs, batch_size = _whole("epochs", epochs, 1), _whole("batch_size", batch_size, 1)
+    seed, callbacks = _whole("seed", seed, 0), list(callbacks)
+    _check_data(x, y)
+    for callback in callbacks:
+        for kind in type(callback).__mro__:
+            if kind.__name__ in _FORGETFUL:
+                raise ValueError(
+                    f"callbacks must do without {kind.__name__}: what it remembers is not kept, "
+                    "so a resumed training would end otherwise. Leave it out."
+                )
+    built = model.built and all(layer.built for layer in getattr(model, "layers", ()))
+    if not built or not getattr(model, "compiled", True):
+        raise ValueError(
+            "the model must be built and compiled: give it a keras.Input (or call a model of your "
+            "own class once on a few inputs), and compile it."
+        )
     path = Path(folder) / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     training = {"seed": seed, "batch_size": batch_size, "samples": len(x)}
-    losses = _restore(model, path, training) if path.exists() else []
+    training |= {"x": _print_of_data(x), "y": _print_of_data(y), "model": _print_of(model)}
+    training |= {"optimizer": _print_of(model.optimizer)}
+    training |= {"loss": _print_of(getattr(model, "loss", None))}
+    losses, stopped = _restore(model, path, training) if path.exists() else ([], False)
+    if len(losses) > epochs:
+        raise ValueError(
+            f"{path} holds {len(losses)} epochs, and epochs={epochs} is less. Ask for "
+            f"{len(losses)} or more, or use another folder."
+        )
+    if stopped:
+        return tuple(losses)
     for epoch in range(len(losses), epochs):
         order = np.random.default_rng((seed, epoch)).permutation(len(x))
         _reseed(model, seed, epoch)
@@ -92,10 +126,13 @@ def fit(
             epochs=epoch + 1,
             shuffle=False,
             verbose=0,
-            callbacks=list(callbacks),
+            callbacks=callbacks,
         )
         losses.append(float(history.history["loss"][0]))
-        _save(model, path, training | {"losses": losses})
+        stopped = bool(getattr(model, "stop_training", False))
+        _save(model, path, training | {"losses": losses, "stopped": stopped})
+        if stopped:
+            break
     return tuple(losses)
 
 
@@ -107,6 +144,8 @@ def kill_when(
     environ: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Start a command and kill it (SIGKILL) as soon as it prints a line with some text in it.
+
+    What the command has started itself is killed with it.
 
     Parameters
     ----------
@@ -140,8 +179,9 @@ def kill_when(
         env={**os.environ, **packages, **(environ or {})},
         text=True,
         errors="replace",
+        start_new_session=True,  # so that it has a group, to be killed as a whole
     ) as process:
-        late = threading.Timer(seconds, process.kill)
+        late = threading.Timer(seconds, _kill_group, [process.pid])
         late.start()
         try:
             for line in process.stdout:
@@ -153,12 +193,80 @@ def kill_when(
                 kind = "crashed" if time.monotonic() - began < seconds else "too slow"
         finally:  # also when the learner interrupts
             late.cancel()
-            process.kill()
-    signal = "SIGKILL" if kind == "killed" else ""
-    return Outcome(kind, time.monotonic() - began, said, signal)
+            _kill_group(process.pid)
+    name = "SIGKILL" if kind == "killed" else ""
+    return Outcome(kind, time.monotonic() - began, said, name)
 
 
 # ---------------------------------------------------------------------------------------------
+
+
+def _kill_group(first: int) -> None:
+    with contextlib.suppress(OSError):  # nobody is left
+        os.killpg(first, signal.SIGKILL)
+
+
+def _whole(name: str, value, least: int) -> int:
+    try:
+        number = operator.index(value)  # NumPy's whole numbers, too
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or number < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}.")
+    return number
+
+
+def _check_data(x, y) -> None:
+    import numpy as np
+
+    for name, value in (("x", x), ("y", y)):
+        if not isinstance(value, np.ndarray) or value.dtype.hasobject or not value.ndim:
+            raise ValueError(
+                f"{name} must be a NumPy array of numbers; got {type(value).__name__}. Make one "
+                f"with numpy.asarray({name}); a data set that is a stream cannot be resumed here."
+            )
+    if len(x) != len(y) or not len(x):
+        raise ValueError(
+            f"x and y must have the same length, 1 or more; got {len(x)} and {len(y)}."
+        )
+
+
+def _print_of_data(array) -> str:
+    """A fingerprint of an array: of its type, its shape and its bytes."""
+    import numpy as np
+
+    print_ = hashlib.blake2b(f"{array.dtype.str} {array.shape}".encode(), digest_size=16)
+    if array.size:
+        print_.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return print_.hexdigest()
+
+
+def _print_of(thing) -> str:
+    """A fingerprint of a part of the training, from what it says of itself.
+
+    Keras counts names up within a process (``dense``, ``dense_1``, and so on). So where a name
+    ends in a number, only its place among its like counts.
+    """
+    places: dict[str, list[str]] = {}
+
+    def place(found: re.Match) -> str:
+        alike = places.setdefault(found[1], [])
+        if found[0] not in alike:
+            alike.append(found[0])
+        return f'"{found[1]} {alike.index(found[0])}"'
+
+    said = json.dumps(thing, default=_described, skipkeys=True)
+    said = re.sub(r'"([A-Za-z]\w*?)(?:_\d+)?"', place, said)
+    said = re.sub(r" at 0x[0-9a-f]+", "", said)  # of Python objects: another in every process
+    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+def _described(thing):
+    shapes = [[*v.shape] for v in getattr(thing, "weights", ())]
+    try:
+        return [type(thing).__name__, shapes, thing.get_config()]
+    except (AttributeError, NotImplementedError):
+        return [getattr(thing, "__name__", None) or str(thing), shapes]
 
 
 def _reseed(model, seed: int, epoch: int) -> None:
@@ -181,23 +289,30 @@ def _save(model, path: Path, training: Mapping) -> None:
     os.replace(part, path)
 
 
-def _restore(model, path: Path, training: Mapping) -> list[float]:
+def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
+    """Bring the model to where the checkpoint is; give its losses, and whether it was stopped."""
     try:
         with zipfile.ZipFile(path) as archive:
             if broken := archive.testzip():
                 raise zipfile.BadZipFile(f"{broken} is not what was written")
             found = json.loads(archive.read(MEMBER))
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise DamagedCheckpoint(
-            f"{path} cannot be read as a checkpoint ({str(error)[:80]}). It was left as it is. Put "
-            "a copy of it in its place, or move it away: then training starts from the beginning."
-        ) from None
+        losses = found.get("losses") if isinstance(found, dict) else None
+        if not isinstance(losses, list) or {*map(type, losses)} != {float}:
+            raise ValueError(f"{MEMBER} holds no list of losses")
+    except (*_UNREADABLE, ValueError) as error:
+        raise _damaged(path, error) from None
     for name, value in training.items():
-        if found.get(name) != value:
+        if found.get(name) == value:
+            continue
+        if isinstance(value, str):  # a fingerprint tells nobody anything
             raise ValueError(
-                f"{path} belongs to a training with {name}={found.get(name)!r}, and this one has "
-                f"{value!r}. Use the same, or another folder."
+                f"{path} belongs to a training with another {name} ({name} has changed since). "
+                "Use the same, or another folder."
             )
+        raise ValueError(
+            f"{path} belongs to a training with {name}={found.get(name)!r}, and this one has "
+            f"{value!r}. Use the same, or another folder."
+        )
     model.optimizer.build(model.trainable_variables)  # so that there is a place for its numbers
     try:
         model.load_weights(path)
@@ -206,4 +321,13 @@ def _restore(model, path: Path, training: Mapping) -> list[float]:
             f"{path} belongs to another model ({str(error)[:120]}...). Build the same model, or "
             "use another folder."
         ) from None
-    return list(found["losses"])
+    except _UNREADABLE as error:
+        raise _damaged(path, error) from None
+    return losses, found.get("stopped") is True
+
+
+def _damaged(path: Path, error: Exception) -> DamagedCheckpoint:
+    return DamagedCheckpoint(
+        f"{path} cannot be read as a checkpoint ({str(error)[:80]}). It was left as it is. Put "
+        "a copy of it in its place, or move it away: then training starts from the beginning."
+    )

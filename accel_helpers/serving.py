@@ -8,9 +8,9 @@ out. It listens on this machine only, and ends when the process that started it 
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
-import queue
 import re
 import subprocess
 import sys
@@ -21,6 +21,7 @@ import urllib.request
 from pathlib import Path
 
 LARGEST = 10_000_000  # bytes of a request
+DEEPEST = 32  # lists within lists; far deeper ones make TensorFlow abort the process
 _CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 # The package is found where this process found it, behind everything else.
@@ -45,26 +46,36 @@ class Server:
 
     def __init__(self, process, errors, name: str, seconds: float):
         self._process, self._errors, self._name, self._seconds = process, errors, name, seconds
-        self._said: queue.SimpleQueue = queue.SimpleQueue()
+        self._line: bytes | None = None  # what it said first
         self._hello: dict | None = None
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._failed = ""
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self):
-        self._said.put(self._process.stdout.readline())
+        self._line = self._process.stdout.readline()
 
     def _ready(self) -> dict:
-        if self._hello is None:
+        if self._hello is None and not self._failed:
+            self._listener.join(self._seconds)
             try:
-                self._hello = json.loads(self._said.get(timeout=self._seconds))
-            except (queue.Empty, ValueError):
-                why = self._reason()
+                self._hello = json.loads(self._line or b"")
+            except ValueError:
+                self._failed = f"The server did not start: {self._reason()}"
                 self.stop()
-                raise ServerError(f"The server did not start: {why}") from None
+        if self._failed:
+            raise ServerError(self._failed)
         return self._hello
 
     def _reason(self) -> str:
-        if self._process.poll() is None:
+        if self._errors.closed:
+            return "it was stopped before it was ready."
+        if self._line is None:
             return f"it was not ready after {self._seconds:g} s."
+        try:
+            self._process.wait(1)  # it has closed its output, and is about to end
+        except subprocess.TimeoutExpired:
+            return "what it said first cannot be read."
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else "it ended without a word."
@@ -87,7 +98,7 @@ class Server:
 
         Parameters
         ----------
-        instances : array or list
+        instances : array, tensor or list of them or of numbers
             One or more inputs of the model.
 
         Returns
@@ -97,11 +108,20 @@ class Server:
         Raises
         ------
         ServerError
-            If the server says no; the message is what it says.
+            If the inputs cannot be sent, or the server says no; then the message is what it says.
         """
-        if hasattr(instances, "tolist"):
-            instances = instances.tolist()
-        body = json.dumps({"instances": instances}).encode()
+        try:
+            body = json.dumps({"instances": instances}, default=_plain, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ServerError(
+                f"The inputs cannot be written as JSON ({str(error)[:120]}). Give an array, or "
+                "lists, of finite numbers."
+            ) from None
+        if len(body) > LARGEST:
+            raise ServerError(
+                f"The request would have {len(body):,} bytes, and the server takes at most "
+                f"{LARGEST:,}. Send fewer inputs at a time."
+            )
         request = urllib.request.Request(self.url + ":predict", data=body)
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
@@ -109,7 +129,7 @@ class Server:
                 return json.load(answer)["predictions"]
         except urllib.error.HTTPError as refused:
             raise ServerError(json.load(refused)["error"]) from None
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise ServerError(f"Nobody answers at {request.full_url}: {error}.") from None
 
     def stop(self) -> int | None:
@@ -167,8 +187,18 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
         stdout=subprocess.PIPE,
         stderr=errors,
         env={**os.environ, **_CPU},
+        start_new_session=True,  # Ctrl-C in the terminal of the notebook is not meant for it
     )
     return Server(process, errors, name, seconds)
+
+
+def _plain(value):
+    """An array or a tensor as lists, for `json.dumps`."""
+    if not hasattr(value, "tolist") and hasattr(value, "numpy"):
+        value = value.numpy()  # a tensor of TensorFlow
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"{type(value).__name__} is neither a number nor an array")
+    return value.tolist()
 
 
 # --- in the child ------------------------------------------------------------------------------
@@ -228,7 +258,7 @@ def _http_server(predict, name: str):
 
         def body(self):
             length = self.headers.get("Content-Length", "")
-            if not length.isdecimal() or int(length) > LARGEST:
+            if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST:
                 return None
             return self.rfile.read(int(length))
 
@@ -279,8 +309,26 @@ def answer_to(body: bytes, predict) -> tuple[int, dict]:
     if not isinstance(instances, list) or not instances:
         said = f"'instances' must be a list of at least one input; got {instances!r:.60}."
         return 400, {"error": said}
+    if _depth(instances) > DEEPEST:
+        return 400, {"error": f"'instances' may hold lists at most {DEEPEST} deep, not deeper."}
     try:
-        return 200, {"predictions": predict(instances)}
+        predictions = predict(instances)
     except Exception as error:  # whatever a model may say about inputs that do not fit
         line = " ".join(str(error).split())[:300]
         return 400, {"error": f"The model cannot take these inputs: {line}"}
+    try:
+        json.dumps(predictions, allow_nan=False)
+    except ValueError:
+        said = "The predictions hold infinity or NaN, which JSON cannot write. Look at the inputs."
+        return 400, {"error": said}
+    return 200, {"predictions": predictions}
+
+
+def _depth(instances: list) -> int:
+    """How deep lists (or objects) lie within each other; without recursion."""
+    level, depth = [instances], 0
+    while level:
+        depth += 1
+        inside = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [item for items in inside for item in items if isinstance(item, (list, dict))]
+    return depth

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 
 import pytest
@@ -115,12 +116,12 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path, undisturbed,
 
 @pytest.fixture
 def build(keras):
-    def model(seed=1, width=8):
+    def model(seed=1, width=8, activation="relu", optimizer="adam", loss=None):
         keras.utils.set_random_seed(seed)
-        layers = [keras.layers.Dense(width, activation="relu"), keras.layers.Dropout(0.4)]
+        layers = [keras.layers.Dense(width, activation=activation), keras.layers.Dropout(0.4)]
         made = keras.Sequential([keras.Input((784,)), *layers, keras.layers.Dense(10)])
-        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        made.compile("adam", loss, run_eagerly=True)  # quick, where there are so few steps
+        loss = loss or keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        made.compile(optimizer, loss, run_eagerly=True)  # quick, where there are so few steps
         return made
 
     return model
@@ -215,6 +216,100 @@ def test_a_checkpoint_of_another_training_is_refused(build, few, tmp_path):
         resumable.fit(build(width=9), *few, epochs=2, folder=tmp_path, batch_size=32)
 
 
+def test_another_model_optimizer_loss_or_data_is_refused_by_name(keras, build, few, tmp_path):
+    x, y = few
+    resumable.fit(build(), x, y, epochs=1, folder=tmp_path)
+    found = (tmp_path / resumable.NAME).read_bytes()
+    sum_of_all = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="sum")
+    others = {
+        "model": (build(activation="tanh"), x, y),
+        "optimizer": (build(optimizer="sgd"), x, y),
+        "optimizer ": (build(optimizer=keras.optimizers.Adam(0.01)), x, y),
+        "loss": (build(loss=sum_of_all), x, y),
+        "x": (build(), x[::-1], y),
+        "y": (build(), x, y[::-1]),
+    }
+    for name, training in others.items():
+        with pytest.raises(ValueError, match=f"with another {name.strip()} "):
+            resumable.fit(*training, epochs=2, folder=tmp_path)
+    assert (tmp_path / resumable.NAME).read_bytes() == found
+
+
+def test_a_model_goes_on_in_the_process_where_it_began(build, few, tmp_path):
+    model = build()  # the second time its weights and its optimizer are no longer new
+    assert len(resumable.fit(model, *few, epochs=1, folder=tmp_path)) == 1
+    assert len(resumable.fit(model, *few, epochs=2, folder=tmp_path)) == 2
+
+
+def test_fewer_epochs_than_are_done_are_refused(build, few, tmp_path):
+    resumable.fit(build(), *few, epochs=2, folder=tmp_path)
+    with pytest.raises(ValueError, match="holds 2 epochs, and epochs=1 is less. Ask for 2"):
+        resumable.fit(build(), *few, epochs=1, folder=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["EarlyStopping", "ReduceLROnPlateau"])
+def test_callbacks_that_would_need_their_memory_are_refused(keras, build, few, tmp_path, name):
+    kind = type("Mine", (getattr(keras.callbacks, name),), {})
+    with pytest.raises(ValueError, match=f"do without {name}"):
+        resumable.fit(build(), *few, epochs=2, folder=tmp_path / "new", callbacks=[kind("loss")])
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_training_that_was_told_to_stop_stops_and_stays_so(keras, build, few, tmp_path):
+    class Stop(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.model.stop_training = epoch == 1
+
+    for _ in range(2):
+        losses = resumable.fit(build(), *few, epochs=4, folder=tmp_path, callbacks=[Stop()])
+        assert len(losses) == 2
+
+
+@pytest.mark.parametrize("member", ["[]", "null", "{}", '{"losses": []}', '{"losses": ["a"]}'])
+def test_a_record_that_holds_no_losses_is_damaged(build, few, tmp_path, member):
+    build().save(tmp_path / resumable.NAME)
+    with zipfile.ZipFile(tmp_path / resumable.NAME, "a") as archive:
+        archive.writestr(resumable.MEMBER, member)
+    with pytest.raises(resumable.DamagedCheckpoint, match="holds no list of losses"):
+        resumable.fit(build(), *few, epochs=2, folder=tmp_path)
+
+
+@pytest.mark.parametrize("place", [6, 8])  # zipfile then speaks of a password, or of a method
+def test_whatever_zipfile_says_the_checkpoint_is_damaged(build, few, tmp_path, place):
+    path = tmp_path / resumable.NAME
+    resumable.fit(build(), *few, epochs=1, folder=tmp_path)
+    whole = bytearray(path.read_bytes())
+    for start, first in ((b"PK\x03\x04", 0), (b"PK\x01\x02", 2)):
+        whole[whole.index(start) + place + first] |= 1
+    path.write_bytes(whole)
+    with pytest.raises(resumable.DamagedCheckpoint, match="move it away"):
+        resumable.fit(build(), *few, epochs=2, folder=tmp_path)
+
+
+def test_data_and_seeds_that_cannot_be_used_are_refused_before_anything_is_written(
+    build, few, tmp_path
+):
+    x, y = few
+    arrays = {"x": (x.tolist(), y), "y": (x, y.tolist()), "x ": (x.astype(object), y)}
+    for name, data in arrays.items():
+        with pytest.raises(ValueError, match=f"{name.strip()} must be a NumPy array"):
+            resumable.fit(build(), *data, epochs=1, folder=tmp_path / "new")
+    for data in ((x, y[:-1]), (x[:-1], y), (x[:0], y[:0])):
+        with pytest.raises(ValueError, match="same length"):
+            resumable.fit(build(), *data, epochs=1, folder=tmp_path / "new")
+    for seed in (-1, None, 1.5, True):
+        with pytest.raises(ValueError, match="seed must be a whole number, 0 or more"):
+            resumable.fit(build(), x, y, epochs=1, folder=tmp_path / "new", seed=seed)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_whole_number_of_numpy_is_a_whole_number(build, few, tmp_path):
+    import numpy as np
+
+    for seed in (np.int64(3), 3):
+        resumable.fit(build(), *few, epochs=np.int64(1), folder=tmp_path, seed=seed)
+
+
 def test_what_cannot_be_used_is_refused_before_anything_is_written(keras, build, few, tmp_path):
     for wrong in ({"epochs": 0}, {"epochs": 2.5}, {"epochs": 1, "batch_size": 0}):
         with pytest.raises(ValueError, match="whole number"):
@@ -222,6 +317,10 @@ def test_what_cannot_be_used_is_refused_before_anything_is_written(keras, build,
     bare = keras.Sequential([keras.Input((784,)), keras.layers.Dense(10)])
     with pytest.raises(ValueError, match="compile it"):
         resumable.fit(bare, *few, epochs=1, folder=tmp_path / "new")
+    inside = build()
+    inside.layers[0].built = False  # as in a model of one's own class without `build`
+    with pytest.raises(ValueError, match="own class once"):
+        resumable.fit(inside, *few, epochs=1, folder=tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -232,6 +331,12 @@ def test_a_command_that_ends_or_fails_by_itself_was_not_killed():
     assert failed.kind == "crashed" and "no_such_thing" in failed.ending
     slow = resumable.kill_when([*python, "import time; time.sleep(60)"], "never", seconds=0.3)
     assert slow.kind == "too slow"
+
+
+def test_what_a_command_started_is_killed_with_it():
+    began = time.monotonic()
+    outcome = resumable.kill_when(["sh", "-c", "sleep 60 & wait"], "never", seconds=0.3)
+    assert outcome.kind == "too slow" and time.monotonic() - began < 30  # it did not wait for it
 
 
 def test_a_killed_command_is_gone_and_what_it_said_is_kept():

@@ -1,5 +1,6 @@
 """Scores: a change is told apart from luck, of the seeds and of the images."""
 
+import math
 import random
 
 import pytest
@@ -62,7 +63,7 @@ def test_many_seeds_work_too():
 
 
 def test_two_seeds_that_agree_on_everything_are_no_division_by_zero():
-    same = Score("same", ((True,), (True,)))
+    same = Score("same", ((True,) * 30,) * 2)
     assert change(same, same).verdict == scores.SAME
 
 
@@ -70,6 +71,22 @@ def test_one_seed_is_refused_with_what_to_do():
     one = Score.of("one", [[1, 2]], [1, 2])
     with pytest.raises(ValueError, match="two seeds"):
         change(one, one)
+
+
+def test_few_images_are_refused_with_what_to_do():
+    few, enough = (Score("few", ((True,) * count,) * 2) for count in (29, 30))
+    with pytest.raises(ValueError, match="29 images are too few.* 30 or more"):
+        change(few, few)
+    assert change(enough, enough).verdict == scores.SAME
+
+
+def test_the_luck_of_the_images_takes_students_t():
+    before = Score("before", ((True,) * 20 + (False,) * 10,) * 2)
+    after = Score("after", ((True,) * 26 + (False,) * 4,) * 2)
+    # six of 32 moved, with Agresti and Min's four halves: t(29 degrees) = 2.045
+    assert change(before, after).by_images == pytest.approx(
+        2.045 * math.sqrt(6 + 1 - 36 / 32) / 32, rel=1e-3
+    )
 
 
 def test_scores_that_do_not_fit_together_are_named():

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -69,6 +70,10 @@ def test_keras_is_not_in_its_process(server):
     [
         (b"no json", "no JSON"),
         (b"[" * 100_000, "no JSON"),
+        (b'{"instances": ' + b"[" * 255 + b"]" * 255 + b"}", "at most 32 deep"),
+        (b'{"instances": [{"a": ' + b"[" * 40 + b"]" * 40 + b"}]}", "at most 32 deep"),
+        (b'{"instances": [[1e39, 1, 2]]}', "infinity or NaN"),
+        (b'{"instances": [[NaN, 1, 2]]}', "infinity or NaN"),
         (b"[]", 'no "instances"'),
         (b'{"instances": []}', "at least one input"),
         (b'{"instances": 5}', "at least one input"),
@@ -92,9 +97,33 @@ def test_other_addresses_name_the_right_one(server):
 
 
 def test_a_request_that_is_too_large_is_refused_before_it_is_read(server):
-    length = str(serving.LARGEST + 1)
-    status, said = asked(server.url + ":predict", b"{}", **{"Content-Length": length})
-    assert status == 413 and f"{serving.LARGEST:,}" in said["error"]
+    for length in (str(serving.LARGEST + 1), "9" * 9000):
+        status, said = asked(server.url + ":predict", b"{}", **{"Content-Length": length})
+        assert status == 413 and f"{serving.LARGEST:,}" in said["error"]
+
+
+def test_arrays_and_tensors_can_be_sent_also_within_a_list(server):
+    import numpy as np
+
+    wanted = [[2.0, 4.0, 6.0]]
+    row = np.array([1, 2, 3], dtype="float32")
+    for instances in (row[None], [row], list(row[None]), tensorflow.constant([row]), [[*row]]):
+        assert server.ask(instances) == wanted
+
+
+@pytest.mark.parametrize("wrong", [[[1, 2, {3}]], [[float("nan"), 1, 2]], [[object()]], {1: {2}}])
+def test_what_json_cannot_write_is_refused_with_a_sentence(server, wrong):
+    with pytest.raises(serving.ServerError, match=r"cannot be written as JSON.*finite numbers"):
+        server.ask(wrong)
+
+
+def test_a_request_that_is_too_large_is_not_sent(server):
+    with pytest.raises(serving.ServerError, match="takes at most 10,000,000. Send fewer"):
+        server.ask([[1, 2, 3]] * 1_200_000)
+
+
+def test_ctrl_c_in_the_notebook_is_not_meant_for_the_server(server):
+    assert os.getpgid(server._process.pid) != os.getpgid(0)
 
 
 def test_only_this_machine_can_ask():
@@ -181,8 +210,34 @@ def test_a_name_that_cannot_stand_in_an_address_is_refused(exported, name):
 def test_a_server_that_does_not_start_says_why(tmp_path):
     (tmp_path / "saved_model.pb").write_bytes(b"no program")
     with serving.serve(tmp_path) as server:
-        with pytest.raises(serving.ServerError, match="did not start: .{10}"):
-            server.ask([[1]])
+        said = set()
+        for _ in range(3):  # asked again, it says the same
+            with pytest.raises(serving.ServerError, match="did not start: .{10}") as error:
+                server.ask([[1]])
+            said.add(str(error.value))
+    assert len(said) == 1 and "not ready" not in said.pop()
+
+
+def test_a_server_that_ends_a_moment_after_its_output_did_not_take_too_long():
+    code = "import os, sys, time; os.close(1); time.sleep(0.3); sys.exit('no room')"
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        with serving.Server(process, errors, "doubles", 60.0) as server:
+            with pytest.raises(serving.ServerError, match="did not start: no room"):
+                server.url  # noqa: B018
+
+
+def test_a_server_that_was_stopped_before_it_was_ready_says_so(exported):
+    server = serving.serve(exported)
+    server._process.kill()
+    server.stop()
+    with pytest.raises(serving.ServerError, match="stopped before it was ready"):
+        server.ask([[1, 2, 3]])
 
 
 def test_what_the_model_says_is_cut_to_one_line():
