@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
@@ -17,6 +16,7 @@ from accel_helpers._format import format_count, percent
 from accel_helpers.fields import DataError
 from accel_helpers.ledger_file import Claim, Evidence
 from accel_helpers.measurement import Measurement, Speedup
+from accel_helpers.quiz_form import marked
 from accel_helpers.results import Card
 
 TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of
@@ -269,17 +269,6 @@ RULES = {
     "accuracy": _accuracy,
     "count": _count,
 }
-
-
-def marked(text: str) -> str:
-    """A text as HTML: escaped, with what stands between backticks as code.
-
-    Examples
-    --------
-    >>> marked("`fit` & <more>")
-    '<code>fit</code> &amp; &lt;more&gt;'
-    """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def _cell(strong: str, *texts: str) -> str:

@@ -11,11 +11,10 @@ import contextlib
 import datetime
 import json
 import os
-import stat
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from accel_helpers._files import read_small, write_whole
 from accel_helpers.progress_file import (
     Answer,
     Guess,
@@ -108,17 +107,9 @@ def load(path=None, *, drive: Path = DRIVE) -> Progress:
             return merged(load(Path(NAME)), load(path))
     path = Path(path)
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise ProgressError(f"{path.name}: cannot be read: it is no ordinary file.")
-        if found.st_size > LARGEST:
-            raise ProgressError(f"{path.name}: larger than {LARGEST:,} bytes: no progress file.")
-        text = path.read_text("utf-8")
+        text = read_small(path, LARGEST, "progress file", ProgressError)
     except FileNotFoundError:
         return Progress()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ProgressError(f"{path.name}: cannot be read: {reason}.") from None
     return parse(text, path.name)
 
 
@@ -133,17 +124,7 @@ def save(progress: Progress, path) -> None:
     """
     path = Path(path).resolve()  # a link stays a link
     text = json.dumps(progress.to_dict(), indent=1, ensure_ascii=False) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".progress-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, text)
 
 
 def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRIVE) -> str:

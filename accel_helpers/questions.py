@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from accel_helpers._files import read_small
 from accel_helpers.fields import DataError, Fields, tables
 
 LARGEST = 200_000  # bytes; the largest file of the bank has a fifth of it
@@ -176,12 +177,9 @@ def load(path) -> tuple[Question, ...]:
     """
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST:
-            raise DataError(f"{path.name}: larger than {LARGEST:,} bytes: no question file.")
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise DataError(f"{path.name}: cannot be read: {reason}.") from None
+        text = read_small(path, LARGEST, "question file", DataError)
+    except FileNotFoundError as error:
+        raise DataError(f"{path.name}: cannot be read: {error.strerror}.") from None
     return parse(text, path.name)
 
 

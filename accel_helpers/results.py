@@ -10,13 +10,12 @@ import datetime
 import json
 import math
 import os
-import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 
+from accel_helpers._files import read_small, write_whole
 from accel_helpers.measurement import Measurement
 
 SCHEMA = 1
@@ -128,17 +127,7 @@ def save(card: Card, path) -> Path:
     """
     path = Path(path)
     text = json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".card-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, text)
     return path
 
 
@@ -160,14 +149,9 @@ def load(path) -> Card:
     """
     path = Path(path)
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise CardError(f"{path.name}: cannot be read: it is no ordinary file.")
-        if path.stat().st_size > LARGEST:
-            raise CardError(f"{path.name}: larger than {LARGEST:,} bytes, so it is no result card.")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise CardError(f"{path.name}: cannot be read: {reason}.") from None
+        text = read_small(path, LARGEST, "result card", CardError)
+    except FileNotFoundError as error:
+        raise CardError(f"{path.name}: cannot be read: {error.strerror}.") from None
     return _parse(text, path.name)
 
 

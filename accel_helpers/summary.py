@@ -10,15 +10,16 @@ import datetime
 import math
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from accel_helpers import ledger, results
+from accel_helpers._files import write_whole
 from accel_helpers.exam_answers import Answer, answers
-from accel_helpers.ledger import Ledger, marked
+from accel_helpers.ledger import Ledger
+from accel_helpers.quiz_form import marked
 
 NAME = "course_summary.html"
 YET = "not measured yet"  # how the ledger's verdict begins
@@ -233,22 +234,12 @@ def _marked(text: str) -> str:
 
 
 def _save(text: str, path: Path) -> None:
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".summary-", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        write_whole(path, text)
     except OSError as error:
         reason = f"The summary cannot be written to {path} ({error.strerror}). Name a file in a "
         reason += "folder that you may write to: ah.summary.write('summary.html')."
         raise OSError(error.errno, reason) from None
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
 
 
 _STYLE = """
