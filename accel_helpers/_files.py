@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 
-def read_small(path: Path, largest: int, what: str, error: type[Exception]) -> str:
+def read_small(path: Path, largest: int, what: str, error: type[Exception], name: str = "") -> str:
     """Read a text file of which nothing is known.
 
     Parameters
@@ -18,6 +18,8 @@ def read_small(path: Path, largest: int, what: str, error: type[Exception]) -> s
         What it should be, for the message.
     error : type
         What is raised, with a sentence that names the file.
+    name : str, optional
+        How the sentence calls it, by default by its name without the folder.
 
     Returns
     -------
@@ -30,19 +32,20 @@ def read_small(path: Path, largest: int, what: str, error: type[Exception]) -> s
     error
         If it is no ordinary file, too large, no UTF-8, or cannot be read.
     """
+    name = name or path.name
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):  # a pipe would wait for ever
-            raise error(f"{path.name}: cannot be read: it is no ordinary file.")
+            raise error(f"{name}: cannot be read: it is no ordinary file.")
         if found.st_size > largest:
-            raise error(f"{path.name}: larger than {largest:,} bytes, so it is no {what}.")
+            raise error(f"{name}: larger than {largest:,} bytes, so it is no {what}.")
         return path.read_text("utf-8")
     except FileNotFoundError:
         raise
     except UnicodeDecodeError:
-        raise error(f"{path.name}: cannot be read: it is not UTF-8 text.") from None
+        raise error(f"{name}: cannot be read: it is not UTF-8 text.") from None
     except OSError as reason:
-        raise error(f"{path.name}: cannot be read: {reason.strerror}.") from None
+        raise error(f"{name}: cannot be read: {reason.strerror}.") from None
 
 
 def write_whole(path: Path, text: str) -> None:

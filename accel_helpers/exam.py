@@ -12,7 +12,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel_helpers import grading, progress, questions, quiz, quiz_form, quiz_widget
 from accel_helpers.checks import shown
@@ -61,10 +61,13 @@ class Result:
     paper : Paper
     grades : tuple of Grade or None
         One for each question; None where there was no answer.
+    note : str
+        Why the answers could not be kept, if they were to be.
     """
 
     paper: Paper
     grades: tuple[Grade | None, ...]
+    note: str = ""
 
     @property
     def material(self) -> int:
@@ -88,7 +91,8 @@ class Result:
         said = [
             f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
             "the two answers.",
-            f"As the exam's material answers: {self.material} of {of}. The exam expects these.",
+            f"As the exam's material answers: {self.material} of {of}. The exam expects these. "
+            "(Where its text was not found, the usual answer stands for it.)",
             f"As is true today: {self.today} of {of}.",
         ]
         if either >= PASS and not self.passed:
@@ -101,6 +105,8 @@ class Result:
             said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
         if chance := odds(self.paper):
             said.append(f"Somebody who guesses passes once in {readable(1 / chance)} papers.")
+        if self.note:
+            said.append(self.note)
         return said
 
     def _places(self, which: Callable[[Grade | None], bool]) -> str:
@@ -130,6 +136,11 @@ def draw(number: int = 1) -> Paper:
     Returns
     -------
     Paper
+
+    Raises
+    ------
+    ValueError
+        If the number is none from 0 to 10**9.
 
     Examples
     --------
@@ -206,10 +217,14 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     Returns
     -------
     Result
+        With a sentence where the answers could not be kept.
+
+    Raises
+    ------
+    ValueError
+        If no paper has that number, or an answer is not of the kind that its question asks for.
     """
-    result = mark(draw(number), answers)
-    _keep(result)
-    return result
+    return _kept(mark(draw(number), answers))
 
 
 def odds(paper: Paper, need: int = PASS) -> float:
@@ -294,19 +309,19 @@ def _only_then(grade: Grade | None) -> bool:
     return grade is not None and grade.verdict == grading.MATERIAL
 
 
-def _keep(result: Result) -> str:
+def _kept(result: Result) -> Result:
     when = progress.now()
 
     def change(it: progress.Progress) -> progress.Progress:
         for question, grade in zip(result.paper.questions, result.grades, strict=True):
             given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
-            it = progress.answered(it, question.id, given, verdict, when)
+            it = quiz.answered(it, question, given, verdict, when)
         sitting = progress.Sitting(
             result.paper.number, result.material, result.today, len(result.grades), when
         )
         return progress.sat(it, sitting)
 
-    return progress.keep(change)
+    return replace(result, note=progress.keep(change))
 
 
 def _form(paper: Paper):
@@ -323,13 +338,12 @@ def _form(paper: Paper):
             say("<p>Not handed in yet: there is no answer.</p>")
             return
         try:
-            result = mark(paper, answers)
+            result = _kept(mark(paper, answers))
         except AnswerError as error:
             say(f"<p>Not handed in yet: {html.escape(str(error))}</p>")
             return
-        note = _keep(result)
         for field, grade in zip(fields, result.grades, strict=True):
             field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())
-        say(result._repr_html_() + (f"<p>{html.escape(note)}</p>" if note else ""))
+        say(result._repr_html_())
 
     return quiz_widget.sheet(fields, *quiz_widget.hand_in("Hand in the paper", finish))

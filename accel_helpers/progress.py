@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -100,17 +101,7 @@ def load(path=None, *, drive: Path = DRIVE) -> Progress:
     ProgressError
         If the file is too large, no JSON or no progress; it names the field.
     """
-    if path is None:
-        path = place(drive=drive)
-        if path == drive / NAME and os.path.exists(NAME):
-            # begun before Google Drive was mounted, or while it was away
-            return merged(load(Path(NAME)), load(path))
-    path = Path(path)
-    try:
-        text = read_small(path, LARGEST, "progress file", ProgressError)
-    except FileNotFoundError:
-        return Progress()
-    return parse(text, path.name)
+    return functools.reduce(merged, map(_read, _files(path, drive)))
 
 
 def save(progress: Progress, path) -> None:
@@ -122,9 +113,7 @@ def save(progress: Progress, path) -> None:
     path : path-like
         A file in a folder that exists.
     """
-    path = Path(path).resolve()  # a link stays a link
-    text = json.dumps(progress.to_dict(), indent=1, ensure_ascii=False) + "\n"
-    write_whole(path, text)
+    write_whole(Path(path).resolve(), _text(progress))  # a link stays a link
 
 
 def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRIVE) -> str:
@@ -146,7 +135,7 @@ def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRI
     """
     target = place(drive=drive) if path is None else Path(path)
     try:  # what could not be read again is not kept: it would bar the way for all that follows
-        parse(json.dumps(change(Progress()).to_dict()).encode().decode(), target.name)
+        _readable(change(Progress()), str(target))
     except (TypeError, ValueError, OverflowError) as error:
         return f"Not saved: {str(error)[:200]}"
     _waiting.append(change)
@@ -155,6 +144,7 @@ def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRI
             progress = load(path, drive=drive)
             for one in _waiting:
                 progress = one(progress)
+            _readable(progress, str(target))  # each change can be read again; can all of them?
             save(progress, target)
     except ProgressError as error:
         return (
@@ -170,24 +160,59 @@ def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRI
     return ""
 
 
-def current(path=None) -> Progress:
+def current(path=None, *, drive: Path = DRIVE) -> Progress:
     """What is kept, with what could not be written yet; a file that cannot be read counts as empty.
 
     Parameters
     ----------
     path : path-like, optional
+        By default as `load` and `place` have it.
+    drive : pathlib.Path, optional
+        As for `place`.
 
     Returns
     -------
     Progress
     """
-    try:
-        progress = load(path)
-    except ProgressError:
-        progress = Progress()
+    found = []
+    for one in _files(path, drive):
+        with contextlib.suppress(ProgressError):
+            found.append(_read(one))
+    progress = functools.reduce(merged, found or [Progress()])
     for change in _waiting:
         progress = change(progress)
     return progress
+
+
+def _files(path, drive: Path) -> list[Path]:
+    """Where to read: one file, or the working folder's and Google Drive's."""
+    if path is not None:
+        return [Path(path)]
+    found = place(drive=drive)
+    if found == drive / NAME and os.path.exists(NAME):
+        # begun before Google Drive was mounted, or while it was away
+        return [Path(NAME), found]
+    return [found]
+
+
+def _readable(progress: Progress, name: str) -> None:
+    """Refuse what could not be read again once it is written."""
+    text = _text(progress)
+    if len(text.encode()) > LARGEST:
+        raise ProgressError(f"{name}: it would become larger than {LARGEST:,} bytes.")
+    parse(text, name)
+
+
+def _text(progress: Progress) -> str:
+    return json.dumps(progress.to_dict(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _read(path: Path) -> Progress:
+    try:
+        text = read_small(path, LARGEST, "progress file", ProgressError, str(path))
+    except FileNotFoundError:
+        return Progress()
+    return parse(text, str(path))
 
 
 @contextlib.contextmanager

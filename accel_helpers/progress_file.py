@@ -110,6 +110,8 @@ def sat(it: Progress, sitting: Sitting) -> Progress:
 def merged(older: Progress, newer: Progress) -> Progress:
     """Put two together, such as those of two folders; of what both have, the later counts.
 
+    A lesson is finished when it was first.
+
     Examples
     --------
     >>> one = answered(Progress(), "03/a", "b", "wrong", "2026-11-22T10:00:00+00:00")
@@ -127,7 +129,10 @@ def merged(older: Progress, newer: Progress) -> Progress:
     return Progress(
         latest(older.answers, newer.answers),
         latest(older.guesses, newer.guesses),
-        {**newer.lessons, **older.lessons},
+        {
+            name: min(kept[name] for kept in (older.lessons, newer.lessons) if name in kept)
+            for name in {**older.lessons, **newer.lessons}
+        },
         tuple(sorted({*older.exams, *newer.exams}, key=lambda it: it.when)),
     )
 
@@ -235,6 +240,7 @@ def _count(name: str, where: str, value) -> int:
 def _time(name: str, where: str, value) -> str:
     try:
         datetime.datetime.fromisoformat(value)
+        value.encode()  # between day and hour it takes any sign, half of a surrogate pair too
     except (TypeError, ValueError):
         _refuse(name, f"field '{where}'", "a time such as 2026-11-22T12:00:00+00:00", value)
     return value

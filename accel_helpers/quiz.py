@@ -128,7 +128,10 @@ def answer(name: str, given) -> Grade:
 
 
 def again() -> Quiz:
-    """What was answered wrongly the last time, to be asked again.
+    """What was not answered rightly the last time, to be asked again.
+
+    That is what was wrong, what an exam was handed in without, and guesses that wait for their
+    measurement.
 
     Returns
     -------
@@ -258,6 +261,15 @@ def earlier(question: Question, kept: Progress) -> str:
     return f"<p>You answered {given} on {day}: {said}.</p>"
 
 
+def answered(it: Progress, question: Question, given, verdict: str, when: str) -> Progress:
+    """Add an answer, and the lesson where it was the last of its questions."""
+    it = progress.answered(it, question.id, given, verdict, when)
+    names = [name for name, q in questions.bank().items() if q.lesson == question.lesson]
+    if all(_done(name, it) for name in names):
+        it = progress.finished(it, question.lesson, when)
+    return it
+
+
 def the_card():
     """The learner's result card, or None where there is none that can be read."""
     try:
@@ -299,10 +311,6 @@ def _graded(question: Question, given) -> tuple[Grade, str]:
     when = progress.now()
 
     def change(it: Progress) -> Progress:
-        it = progress.answered(it, question.id, graded.given, graded.verdict, when)
-        names = [n for n, q in questions.bank().items() if q.lesson == question.lesson]
-        if all(_done(name, it) for name in names):
-            it = progress.finished(it, question.lesson, when)
-        return it
+        return answered(it, question, graded.given, graded.verdict, when)
 
     return graded, progress.keep(change)

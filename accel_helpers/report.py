@@ -178,6 +178,8 @@ def run(
     environ = dict(os.environ if environ is None else environ)
     staging = out / UNFINISHED
     environ["ACCEL_RESULT_CARD"] = str(staging.resolve() / CARD)
+    # A report is of this run: the learner's own answers and guesses are neither shown nor changed.
+    environ["ACCEL_PROGRESS"] = str(staging.resolve() / "course_progress.json")
     if fast:
         environ["ACCEL_FAST"] = "1"
     done: list[LessonRun] = []

@@ -152,6 +152,28 @@ def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
     assert quiz.again().questions == ()
 
 
+def test_a_lesson_is_finished_by_the_exam_too(own_progress):
+    paper = exam.draw(1)
+    lesson = "02"
+    for question in quiz.show(lesson).questions:
+        if question not in paper.questions:
+            quiz.answer(question.id, known(question, False))
+    assert progress.load().lessons == {}
+    exam.hand_in(1, {n: known(q, False) for n, q in enumerate(paper.questions, 1)})
+    assert set(progress.load().lessons) == {lesson}
+
+
+def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
+    own_progress.write_text("{")
+    paper = exam.draw(1)
+    answers = {n: known(q, False) for n, q in enumerate(paper.questions, 1)}
+    result = exam.hand_in(1, answers)
+    assert result.passed and "Not saved, so that nothing is lost" in str(result)
+    assert "Not saved, so that nothing is lost" in result._repr_html_()
+    assert "Not saved" not in str(exam.mark(paper, answers))
+    assert own_progress.read_text() == "{"
+
+
 def test_the_form_is_handed_in_as_a_whole(own_progress):
     paper = exam.draw(1)
     box = exam._form(paper)

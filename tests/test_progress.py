@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -152,6 +153,7 @@ def broken(*path, value):
         (broken("guesses", "03/epoch", "guess", value={}), "guess' must be a number or"),
         (broken("lessons", value="03"), "field 'lessons' must be an object"),
         (broken("lessons", "03", value=3), "must be a time"),
+        (broken("lessons", "03", value="2026-11-22\ud80010:00:00"), "must be a time"),
         (broken("exams", value={}), "field 'exams' must be a list"),
         (broken("exams", 0, value=3), "field 'exams', 1 must be an object; got 3"),
         (
@@ -164,7 +166,7 @@ def test_a_hostile_file_is_refused_by_file_and_field_and_kept(own_progress, text
     own_progress.write_text(text)
     with pytest.raises(ProgressError) as error:
         progress.load()
-    assert str(error.value).startswith("course_progress.json: ") and said in str(error.value)
+    assert str(error.value).startswith(f"{own_progress}: ") and said in str(error.value)
     assert len(str(error.value)) < 300
     assert progress.keep(lambda it: it).startswith("Not saved, so that nothing is lost")
     assert own_progress.read_text() == text
@@ -175,12 +177,38 @@ def test_ten_megabytes_and_other_bytes_are_refused(own_progress):
     with pytest.raises(ProgressError, match="larger than 2,000,000 bytes"):
         progress.load()
     own_progress.write_bytes(b'{"schema": "\xff"}')
-    with pytest.raises(ProgressError, match="not UTF-8"):
+    with pytest.raises(ProgressError, match=f"{own_progress}: cannot be read: it is not UTF-8"):
         progress.load()
     own_progress.unlink()
     own_progress.mkdir()
     with pytest.raises(ProgressError, match="cannot be read: it is no ordinary file"):
         progress.load()
+
+
+@pytest.mark.parametrize("broken", ["here", "drive"])
+def test_of_two_files_the_broken_one_is_named_and_the_other_is_shown(tmp_path, monkeypatch, broken):
+    monkeypatch.delenv("ACCEL_PROGRESS")
+    monkeypatch.chdir(tmp_path)
+    drive = tmp_path / "drive"
+    drive.mkdir()
+    files = {"here": Path(progress.NAME), "drive": drive / progress.NAME}
+    for name, path in files.items():
+        if name == broken:
+            path.write_text("{")
+        else:
+            progress.save(one_of_everything(), path)
+    said = progress.keep(lambda it: progress.finished(it, "04", WHEN), drive=drive)
+    assert f"nothing is lost: {files[broken]}: not valid JSON" in said
+    kept = progress.current(drive=drive)
+    assert set(kept.lessons) == {"03", "04"} and kept.answers == one_of_everything().answers
+
+
+def test_of_two_folders_the_first_end_of_a_lesson_counts():
+    early, late = (
+        progress.finished(Progress(), "03", WHEN.replace("10:", h)) for h in ("09:", "11:")
+    )
+    for both in (progress.merged(early, late), progress.merged(late, early)):
+        assert both.lessons == early.lessons
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -203,6 +231,31 @@ def test_what_could_not_be_read_again_is_not_kept_and_bars_nothing(own_progress,
     assert progress.keep(lambda it: progress.finished(it, "00", WHEN)) == ""
     assert progress.load().lessons == {"00": WHEN}
     assert ("q" in progress.load().guesses) == (value == "<b>" * 10)
+
+
+def test_what_would_be_refused_the_next_time_is_not_written(own_progress):
+    most = progress.answered(Progress(), "03/a", "b", "wrong", WHEN).to_dict()
+    most["answers"]["03/a"]["tries"] = 10**9
+    own_progress.write_text(json.dumps(most))
+    again = lambda it: progress.answered(it, "03/a", "c", "right", WHEN)  # noqa: E731
+    assert "tries' must be a whole number" in progress.keep(again)
+    assert progress.load().answers["03/a"].given == "b"
+    assert progress.current().answers["03/a"].given == "c"
+
+
+def test_a_file_that_would_grow_too_large_to_be_read_is_not_written(own_progress):
+    guess = progress.Guess("x" * 900, None, WHEN)
+    full = Progress(guesses={f"q{n:04}": guess for n in range(1900)})
+    progress.save(full, own_progress)
+    assert progress.load() == full
+
+    def many(it):
+        for n in range(2000, 2400):
+            it = progress.guessed(it, f"q{n}", "x" * 900, None, WHEN)
+        return it
+
+    assert "larger than 2,000,000 bytes" in progress.keep(many)
+    assert progress.load() == full
 
 
 def test_a_pipe_in_its_place_is_no_trap(own_progress):

@@ -81,7 +81,7 @@ def made(tmp_path_factory):
     look = (
         "import json, os, pathlib, sys\n"
         "seen = {'cwd': os.getcwd(), 'python': sys.executable, 'fast': os.environ['ACCEL_FAST'],"
-        " 'card': os.environ['ACCEL_RESULT_CARD']}\n"
+        " 'card': os.environ['ACCEL_RESULT_CARD'], 'progress': os.environ['ACCEL_PROGRESS']}\n"
         "pathlib.Path('seen.json').write_text(json.dumps(seen))"
     )
     widget = (
@@ -146,6 +146,9 @@ def test_a_lesson_runs_in_its_folder_with_this_python_whatever_kernels_are_insta
     assert made.seen["cwd"] == str(made.out.parent / "notebooks")
     assert made.seen["fast"] == "1"
     assert Path(made.seen["card"]).parent.parent == made.out
+    # nor are the learner's answers and guesses: neither shown, nor changed, nor published
+    assert Path(made.seen["progress"]).parent == Path(made.seen["card"]).parent
+    assert not (made.out / Path(made.seen["progress"]).name).exists()
 
 
 def test_page_of_a_failed_lesson_shows_how_far_it_came_and_why(made):
