@@ -153,12 +153,16 @@ def called(function, *arguments, hint: str):
             False, "The function is still empty.", "Replace its last line with your own."
         )
     except (Exception, SystemExit) as error:
-        if isinstance(error, TypeError) and "'float' object is not callable" in str(error):
+        said = stopped(error)
+        if isinstance(error, TypeError) and "'float' object is not callable" in said:
             hint = "Inside your function a name means its argument. Is it called like a tool?"
-        try:
-            said = f"{error!s:.300}"
-        except Exception:  # whose own words fail
-            said = "without words"
-        return None, Result(
-            False, f"The function stopped with {type(error).__name__}: {said}.", hint
-        )
+        return None, Result(False, said, hint)
+
+
+def stopped(error: BaseException) -> str:
+    """Say in a sentence with what a learner's function stopped."""
+    try:
+        said = f"{error!s:.300}"
+    except Exception:  # whose own words fail
+        said = "without words"
+    return f"The function stopped with {type(error).__name__}: {said}."

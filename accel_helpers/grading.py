@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from dataclasses import dataclass
 
@@ -128,8 +129,9 @@ def outcome(question: Question, card: Card | None) -> float | None:
             values.append(card.numbers[name][-1])
         else:
             return None
-    value = values[0] / values[1] if len(values) == 2 and values[1] else values[0]
-    value *= question.scale
+    if not values[-1]:  # nothing that was measured is 0, and nothing is divided by it
+        return None
+    value = (values[0] / values[1] if len(values) == 2 else values[0]) * question.scale
     return value if value > 0 and math.isfinite(value) else None
 
 
@@ -209,7 +211,7 @@ def _as_number(question: Question, answer) -> float:
         answer = _read(text)
         if answer is None:
             raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(text)}.")
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
+    if isinstance(answer, bool) or not isinstance(answer, numbers.Real):  # NumPy's are such, too
         raise AnswerError(f"a number{unit} is needed, such as 1.5; got {shown(answer)}.")
     try:
         answer = float(answer)

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 
 from accel_helpers._format import format_seconds
-from accel_helpers.checks import Result, blank, shown
+from accel_helpers.checks import Result, blank, shown, stopped
 
 # what a right benchmark says on the device of each exercise, in seconds: the order, the work and,
 # where every step has its own batch, the sending
@@ -149,7 +149,7 @@ def _repair(exercise: str, diagnose: Callable[[float, bool], tuple[str, str]]):
             except (Exception, SystemExit) as error:
                 return Result(
                     False,
-                    f"The function stopped with {type(error).__name__}: {error!s:.300}.",
+                    stopped(error),
                     "The device has four verbs: send(data), run(batch), wait(job) and clock().",
                 )
         for value in said:

@@ -36,7 +36,7 @@ class Outcome:
     ----------
     kind : str
         "finished" (exit status 0), "crashed" (any other end), or it was stopped: "too slow", or
-        "too large" for the memory that it was allowed.
+        "too large" for the memory that it was allowed. "killed" where `resumable.kill_when` did it.
     seconds : float
         How long it ran.
     output : str

@@ -23,6 +23,7 @@ LABELS = (
     "reported second-hand",
     "not available: the standard answer",
 )
+NOT_FOUND = LABELS[2]
 CLOSENESS = ("close", "too low", "too high")  # the options of a question of the kind "measured"
 
 
@@ -127,7 +128,7 @@ class Question:
         places = {
             o.material_position if material else o.position: o.letter
             for o in self.options
-            if (o.material_position if material else o.position)
+            if (o.material_position if material else o.position) is not None
         }
         return "".join(places[place] for place in sorted(places))
 
@@ -299,7 +300,8 @@ def _hold_together(question: Question, it: Fields) -> None:
         it.refuse("options", "a list with several correct and one wrong", f"{len(right)} correct")
     if question.kind == "order":
         for field in ("position", "material_position"):
-            places = sorted(getattr(o, field) for o in question.options if getattr(o, field))
+            places = [getattr(o, field) for o in question.options]
+            places = sorted(place for place in places if place is not None)
             if places != list(range(1, len(places) + 1)) or len(places) < 3:
                 it.refuse("options", f"steps with '{field}' 1, 2, 3 and so on", places)
         if any(o.correct != (o.position is not None) for o in question.options):

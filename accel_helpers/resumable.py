@@ -101,6 +101,14 @@ def fit(
             "the model must be built and compiled: give it a keras.Input (or call a model of your "
             "own class once on a few inputs), and compile it."
         )
+    try:
+        for written_down in ("get_config", "get_compile_config"):
+            getattr(model, written_down, dict)()
+    except (NotImplementedError, TypeError) as error:
+        raise ValueError(
+            f"the model must be one that Keras can save ({' '.join(str(error).split())[:120]}...). "
+            "Give its class a get_config, and hand in loss and metrics as objects, not as classes."
+        ) from None
     path = Path(folder) / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     training = {"seed": seed, "batch_size": batch_size, "samples": len(x)}

@@ -141,6 +141,8 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
+        self._listener.join(1)
+        self._process.stdout.close()
         self._errors.close()
         return code
 
@@ -209,14 +211,20 @@ def _child(folder: str, name: str) -> None:
     import tensorflow as tf
 
     program = tf.saved_model.load(folder)  # no class of the model is needed
-    (wanted,) = program.signatures["serving_default"].structured_input_signature[1].values()
+    signature = program.signatures["serving_default"]
+    inputs, outputs = signature.structured_input_signature[1], signature.structured_outputs
+    if len(inputs) != 1 or len(outputs) != 1:
+        how_many = f"{len(inputs)} input(s) and {len(outputs)} output(s)"
+        sys.exit(f"The model has {how_many}; this server is for models with one of each.")
+    (wanted,) = inputs.values()
 
     def predict(instances):
         inputs = tf.constant(instances, dtype=wanted.dtype)
         if not wanted.shape.is_compatible_with(inputs.shape):
             shapes = wanted.shape[1:].as_list(), inputs.shape[1:].as_list()
             raise ValueError("each must have the shape {}; got {}.".format(*shapes))
-        return program.serve(inputs).numpy().tolist()
+        (outputs,) = tf.nest.flatten(program.serve(inputs))
+        return outputs.numpy().tolist()
 
     server = _http_server(predict, name)
     modules = {name: bool(sys.modules.get(name)) for name in ("tensorflow", "keras")}
@@ -318,6 +326,9 @@ def answer_to(body: bytes, predict) -> tuple[int, dict]:
         return 400, {"error": f"The model cannot take these inputs: {line}"}
     try:
         json.dumps(predictions, allow_nan=False)
+    except TypeError:
+        said = "The predictions are no numbers. Serve a model that gives numbers."
+        return 500, {"error": said}
     except ValueError:
         said = "The predictions hold infinity or NaN, which JSON cannot write. Look at the inputs."
         return 400, {"error": said}

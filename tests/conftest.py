@@ -10,9 +10,11 @@ from accel_helpers import backend, progress, training
 from accel_helpers import tpu_environment as environment_of_compiler
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
-# No test writes into the learner's own progress; doctests and lessons of this run follow suit.
+# No test reads or writes the learner's own progress and result card, nor do the doctests and
+# lessons of this run.
 _ASIDE = tempfile.TemporaryDirectory(prefix="accel-progress-")
 os.environ["ACCEL_PROGRESS"] = str(Path(_ASIDE.name) / "course_progress.json")
+os.environ.setdefault("ACCEL_RESULT_CARD", str(Path(_ASIDE.name) / "result_card.json"))
 KEPT = Path(__file__).resolve().parents[1] / ".test-environments"
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy
 import pytest
 
 from accel_helpers import grading, questions
@@ -156,9 +157,15 @@ def test_a_guess_about_nothing_measured_is_kept_open(mine):
     assert got.verdict == "not measured" and "lesson 03" in got.feedback[0] and not got
 
 
+def test_a_number_of_numpy_is_a_number():
+    for value in (numpy.float32(1.6), numpy.float64(1.6)):
+        assert grading.grade(NUMBER, value)
+    assert grading.grade(NUMBER, numpy.int64(38)).feedback == ("about 38",)
+
+
 def test_numbers_of_a_card_that_make_no_sense_count_as_not_measured():
     strange = Card("2026-11-22", "x", {}, {}, {"03/a": (1.0,), "03/b": (0.0,)})
-    assert grading.outcome(MEASURED, strange) in (None, 2.0)
+    assert grading.outcome(MEASURED, strange) is None
     assert (
         grading.outcome(MEASURED, Card("2026", "x", {}, {}, {"03/a": (), "03/b": (1.0,)})) is None
     )
@@ -208,7 +215,7 @@ def test_both_answers_are_told_apart():
     assert today.startswith("Right today. The exam's material answers otherwise.")
     assert theirs.startswith("For the exam: yes. Today: no.")
     for text in (today, theirs):
-        assert "The exam's material (reported second-hand): that" in text
+        assert "What the exam's material answers (reported second-hand): that" in text
         assert "True today: this" in text
 
 

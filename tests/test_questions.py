@@ -202,6 +202,17 @@ def test_a_wrong_field_is_named_with_its_file(old, new, field):
     assert said.startswith("hostile.toml, question 1") and field in said
 
 
+def test_steps_are_counted_from_one():
+    steps = "".join(
+        f'[[question.options]]\ntext = "step {n}"\ncorrect = true\nfeedback = "f"\nposition = {n}\n'
+        for n in range(4)
+    )
+    head = GOOD.partition("[[question.options]]")[0].replace('kind = "one"', 'kind = "order"')
+    assert "'position' 1, 2, 3 and so on; got [0, 1, 2, 3]" in refused(head + steps)
+    (question,) = questions.parse(head + steps.replace("= 0", "= 4"), "x.toml")
+    assert question.steps() == "bcda"
+
+
 def test_where_the_answers_differ_today_must_be_said():
     theirs = GOOD.replace('stem = "Which?"', 'stem = "Which?"\nexam = ["E3"]\nmaterial = "that"')
     theirs = theirs.replace(

@@ -235,6 +235,27 @@ def test_another_model_optimizer_loss_or_data_is_refused_by_name(keras, build, f
     assert (tmp_path / resumable.NAME).read_bytes() == found
 
 
+def test_a_model_that_cannot_be_saved_is_refused_before_it_is_trained(keras, few, tmp_path):
+    class Own(keras.Model):
+        def __init__(self, made_by):
+            super().__init__()
+            self.inner = made_by()
+
+        def call(self, x):
+            return self.inner(x)
+
+    no_config = Own(lambda: keras.layers.Dense(10))
+    no_config(few[0][:1])  # so that it is built
+    no_config.compile("adam", "mse")
+    layers = [keras.Input((784,)), keras.layers.Dense(10, activation="softmax")]
+    class_as_loss = keras.Sequential(layers)  # which Keras trains, but cannot save
+    class_as_loss.compile("adam", keras.losses.SparseCategoricalCrossentropy)
+    for model in (no_config, class_as_loss):
+        with pytest.raises(ValueError, match="must be one that Keras can save .* as objects"):
+            resumable.fit(model, *few, epochs=1, folder=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_model_goes_on_in_the_process_where_it_began(build, few, tmp_path):
     model = build()  # the second time its weights and its optimizer are no longer new
     assert len(resumable.fit(model, *few, epochs=1, folder=tmp_path)) == 1

@@ -149,6 +149,7 @@ def test_it_ends_cleanly_and_then_nobody_answers(exported):
     server = serving.serve(exported, name="doubles")
     assert server.ask([[1, 2, 3]]) and server.running
     assert server.stop() == 0 and not server.running
+    assert server._process.stdout.closed and server._errors.closed
     assert server.stop() == 0  # twice does no harm
     with pytest.raises(serving.ServerError, match="Nobody answers"):
         server.ask([[1, 2, 3]])
@@ -238,6 +239,25 @@ def test_a_server_that_was_stopped_before_it_was_ready_says_so(exported):
     server.stop()
     with pytest.raises(serving.ServerError, match="stopped before it was ready"):
         server.ask([[1, 2, 3]])
+
+
+def test_a_model_with_several_outputs_is_refused_by_its_number_of_them(tmp_path):
+    module = tensorflow.Module()
+
+    @tensorflow.function(input_signature=[tensorflow.TensorSpec((None, 3), tensorflow.float32)])
+    def both(x):
+        return {"twice": 2 * x, "half": x / 2}
+
+    module.serve = both
+    tensorflow.saved_model.save(module, str(tmp_path), signatures={"serving_default": both})
+    with serving.serve(tmp_path) as server:
+        with pytest.raises(serving.ServerError, match=r"1 input\(s\) and 2 output\(s\)"):
+            server.ask([[1, 2, 3]])
+
+
+def test_predictions_that_are_no_numbers_get_a_sentence():
+    status, said = answer_to(b'{"instances": [1]}', lambda inputs: [b"a text"])
+    assert status == 500 and "no numbers" in said["error"]
 
 
 def test_what_the_model_says_is_cut_to_one_line():
