@@ -7,7 +7,7 @@ import importlib.resources
 from dataclasses import dataclass
 
 from accel_helpers.fields import Fields, tables
-from accel_helpers.questions import LABELS
+from accel_helpers.questions import LABELS, NOT_FOUND
 
 FILE = "exam_answers.toml"
 _FIELDS = {"number", "asks", "lesson", "material", "label", "material_source", "today"}
@@ -102,7 +102,7 @@ def _answer(table, place: int) -> Answer:
         lesson,
         _texts(read, "material"),
         label,
-        _texts(read, "material_source", empty=label == LABELS[2]),
+        _texts(read, "material_source", empty=label == NOT_FOUND),
         _texts(read, "today"),
         _texts(read, "today_source"),
         read.flag("differs"),

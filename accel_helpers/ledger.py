@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, replace
 
 from accel_helpers import ledger_file, timing, verdicts
 from accel_helpers._format import format_count, percent
+from accel_helpers._html import marked
 from accel_helpers.fields import DataError
 from accel_helpers.ledger_file import Claim, Evidence
 from accel_helpers.measurement import Measurement, Speedup
-from accel_helpers.quiz_form import marked
 from accel_helpers.results import Card
 
 TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of

@@ -7,10 +7,10 @@ nothing runs: on GitHub, on a converted page, in Colab before the first click.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
 
-from accel_helpers.questions import Option, Question
+from accel_helpers._html import linked, marked
+from accel_helpers.questions import NOT_FOUND, Option, Question
 
 HOW = {
     "one": "Choose one.",
@@ -19,7 +19,6 @@ HOW = {
     "order": "Put the steps in order. Some may not belong.",
     "measured": "From memory, or as a guess.",
 }
-LONGEST = 50  # characters of a link's text
 SAY = {
     "right": "✓ Right.",
     "right today": "✓ Right today. The exam's material answers otherwise.",
@@ -27,17 +26,6 @@ SAY = {
     "wrong": "✗ Not right.",
     "not measured": "… Not measured yet.",
 }
-
-
-def marked(text: str) -> str:
-    """Escape a text for HTML and set what stands in backticks as code.
-
-    Examples
-    --------
-    >>> marked("is `a < b` <b>true</b>?")
-    'is <code>a &lt; b</code> &lt;b&gt;true&lt;/b&gt;?'
-    """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def how(question: Question) -> str:
@@ -84,25 +72,6 @@ def page(questions: Sequence[Question], ending: str) -> str:
     return f"<div>{'<hr>'.join(parts)}<p><em>{html.escape(ending)}</em></p></div>"
 
 
-def linked(sources: Sequence[str]) -> str:
-    """Sources as HTML: addresses as links with their own beginning as text.
-
-    Examples
-    --------
-    >>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
-    '<a href="https://www.example.org/a/">example.org/a</a>; lesson 03, Key points'
-    """
-    shown = []
-    for source in sources:
-        text = html.escape(source)
-        if source.startswith("https://"):
-            name = source.removeprefix("https://").removeprefix("www.").rstrip("/")
-            name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-            text = f'<a href="{html.escape(source, quote=True)}">{html.escape(name)}</a>'
-        shown.append(text)
-    return "; ".join(shown)
-
-
 def grade_text(grade) -> str:
     """A `grading.Grade` as plain text."""
     lines = [SAY[_key(grade)].partition(" ")[2], *grade.feedback]
@@ -144,8 +113,15 @@ def two_answers(question: Question) -> list[tuple[str, str]]:
     """What the exam's material answers with how we know, and what is true today."""
     if not question.exam:
         return []
-    answers = [(f"The exam's material ({question.label}):", question.material)]
+    answers = [(f"{for_the_exam(question.label)}:", question.material)]
     return [*answers, ("True today:", question.today)] if question.today else answers
+
+
+def for_the_exam(label: str) -> str:
+    """What stands over an answer for the exam; only what was found is called the material's."""
+    if label == NOT_FOUND:
+        return "The usual answer (the material's text was not found)"
+    return f"What the exam's material answers ({label})"
 
 
 def _answer(question: Question) -> str:

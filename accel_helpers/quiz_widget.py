@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import quiz_form
+from accel_helpers._html import marked
 from accel_helpers.questions import Question
 
 # Radio buttons and checkboxes are made for short words: let long answers wrap.
@@ -87,7 +88,7 @@ def field(question: Question, number: int, said: str, on_check=None) -> Field:
     """
     import ipywidgets as widgets
 
-    stem = f"<strong>{number}. {quiz_form.marked(question.stem)}</strong>"
+    stem = f"<strong>{number}. {marked(question.stem)}</strong>"
     head = widgets.HTML(f"<p>{stem} <em>{html.escape(quiz_form.how(question))}</em></p>")
     answer, read = _ANSWERS[question.kind](widgets, question, number)
     status = widgets.HTML(_status(said))

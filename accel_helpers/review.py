@@ -6,8 +6,9 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from accel_helpers._html import linked, marked
 from accel_helpers.exam_answers import Answer, answers
-from accel_helpers.quiz_form import linked, marked
+from accel_helpers.quiz_form import for_the_exam
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +28,7 @@ class Review:
     def __str__(self) -> str:
         lines = []
         for one in self.answers:
-            lines += [f"{one.number}. {one.asks}", f"  The exam's material ({one.label}):"]
+            lines += [f"{one.number}. {one.asks}", f"  {for_the_exam(one.label)}:"]
             lines += [f"    {text}" for text in one.material]
             lines += ["  True today:", *(f"    {text}" for text in one.today)]
             lines += [f"  Measured: {one.where}. {one.says}"]
@@ -60,7 +61,7 @@ def both(*numbers: str) -> Review:
     '03'
     """
     known = {one.number: one for one in answers()}
-    unknown = [number for number in numbers if number not in known]
+    unknown = [each for each in numbers if not isinstance(each, str) or each not in known]
     if unknown or not numbers:
         got = f"{unknown[0]!r:.40}" if unknown else "none"
         raise ValueError(f"the questions are {', '.join(known)}; got {got}.")
@@ -74,9 +75,7 @@ def _shown(one: Answer) -> str:
     today = "What is true today" + ("" if one.differs else " (the same)")
     return (
         f"<p><strong>{html.escape(one.number)}. {marked(one.asks)}</strong></p>"
-        + _fold(
-            f"What the exam's material answers ({one.label})", one.material, one.material_source
-        )
+        + _fold(for_the_exam(one.label), one.material, one.material_source)
         + _fold(today, one.today, one.today_source)
         + f'<p>Where the course measures it: <a href="{html.escape(one.link, quote=True)}">'
         f"{marked(one.where)}</a>. {marked(one.says)}</p>"

@@ -13,17 +13,15 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from accel_helpers import ledger, results
 from accel_helpers._files import write_whole
+from accel_helpers._html import linked, marked
 from accel_helpers.exam_answers import Answer, answers
 from accel_helpers.ledger import Ledger
-from accel_helpers.quiz_form import marked
 
 NAME = "course_summary.html"
 YET = "not measured yet"  # how the ledger's verdict begins
-LONGEST = 60  # characters of a link's text
 
 
 def write(
@@ -61,6 +59,8 @@ def write(
     ------
     OSError
         If it cannot be written; the message names the place. A file that was there is still whole.
+    TypeError
+        If `missed` is no list of sentences, or `card` no card.
     """
     path = results.card_path().with_name(NAME) if path is None else Path(path)
     note = ""
@@ -189,20 +189,9 @@ def _paragraphs(texts: tuple[str, ...]) -> str:
 
 
 def _sources(addresses: tuple[str, ...]) -> str:
-    links = []
-    for address in addresses:
-        text = address.removeprefix("https://").removeprefix("www.").rstrip("/")
-        if len(text) > LONGEST:
-            host = urlsplit(address).netloc.removeprefix("www.")
-            tail = text[len(host) :][-(LONGEST - len(host)) :]
-            word = re.search(r"[-/].*", tail)  # from the beginning of a word on
-            text = f"{host}/…{word.group() if word else tail}"
-        if address.startswith("https://"):
-            breakable = _clean(text).replace("/", "/<wbr>")
-            links.append(f'<a href="{_clean(address)}">{breakable}</a>')
-        else:  # the name of a lesson
-            links.append(_marked(address))
-    return f'<p class="sources">Sources: {", ".join(links)}</p>' if links else ""
+    links = linked([_printable(each) for each in addresses])
+    links = re.sub(r"/(?=[^<>]*</a>)", "/<wbr>", links)  # a line may break there
+    return f'<p class="sources">Sources: {links}</p>' if links else ""
 
 
 def _machine(machine: Mapping) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers import questions, results, review
+from accel_helpers import questions, quiz_form, results, review
 from accel_helpers.exam_answers import Answer, answers
 
 NOTEBOOKS = Path(review.__file__).parents[1] / "notebooks"
@@ -16,16 +16,14 @@ def test_every_exam_question_has_both_answers_with_label_and_source():
     for one in answers():
         assert one.material and one.today and one.today_source, one.number
         assert one.label in questions.LABELS
-        assert bool(one.material_source) or one.label == questions.LABELS[2], one.number
+        assert bool(one.material_source) or one.label == questions.NOT_FOUND, one.number
         assert all(url.startswith("https://") for url in one.today_source + one.material_source)
 
 
 def test_the_bank_and_the_answers_say_the_same_about_where_they_differ():
     """An exam question whose two answers differ is told so in one of its questions at least."""
     differ = {n for q in questions.bank().values() if q.differs for n in q.exam}
-    assert {one.number for one in answers() if one.differs} >= differ
-    labels = {n: {q.label for q in questions.bank().values() if n in q.exam} for n in differ}
-    assert all(found for found in labels.values())
+    assert {one.number for one in answers() if one.differs} == differ
 
 
 def test_every_answer_leads_to_a_section_of_a_lesson_and_to_names_on_the_card():
@@ -56,7 +54,22 @@ def test_the_answers_are_folded_and_linked():
     assert "True today:" in str(review.both("E3", "E4"))
 
 
-@pytest.mark.parametrize("numbers", [(), ("E99",), ("e3",), (3,), ("<b>",)])
+def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():
+    found, not_found = review.both("E3"), review.both("E8")
+    assert not_found.answers[0].label == questions.NOT_FOUND
+    for shown in (str(not_found), not_found._repr_html_()):
+        assert "The usual answer (the material&#x27;s text was not found)" in shown.replace(
+            "'", "&#x27;"
+        )
+        assert "material answers" not in shown
+    assert "What the exam's material answers (reported second-hand)" in str(found)
+    for question in questions.bank().values():
+        heads = [head for head, _ in quiz_form.two_answers(question)]
+        if question.label == questions.NOT_FOUND:
+            assert heads[0].startswith("The usual answer"), question.id
+
+
+@pytest.mark.parametrize("numbers", [(), ("E99",), ("e3",), (3,), ("<b>",), (["E1", "E2"],)])
 def test_what_is_no_exam_question_is_named_with_what_there_is(numbers):
     with pytest.raises(ValueError, match=r"the questions are E1, E2, .*; got "):
         review.both(*numbers)
