@@ -33,15 +33,14 @@ say(tpu_child.compile_program(Path(words[0]).read_bytes(), chip="v5e")[0])
 """
 VERB = """
 import os, tempfile
-import tpu_models
+import tpu_children, tpu_models
 from accel_helpers import tpu_compiler
 model = getattr(tpu_models, words[0])()
 found = {}
 for place in words[1:]:
     tempfile.tempdir = os.environ["TMPDIR"] = place
     answer = tpu_compiler.compile_training_step(model, 32, thorough=words[0] == "residual")
-    left = [name for name in os.listdir(place) if "autograph" not in name]  # TensorFlow's own
-    found[place] = [answer.verdict, answer.why, left]
+    found[place] = [answer.verdict, answer.why, list(map(str, tpu_children.left_in(place)))]
 say(found)
 """
 
@@ -54,11 +53,6 @@ def left_outside():
     """What libtpu leaves in the machine's temporary folder if it is not told otherwise."""
     found = [path for name in ("libtpu_lockfile", "tpu_logs") for path in Path("/tmp").glob(name)]
     return sorted([*found, *Path("/tmp").glob("tpu_logs/*")])
-
-
-def left_in(folder):
-    """What lies in a folder; TensorFlow's own file, which goes with its process, is not counted."""
-    return [path for path in folder.iterdir() if "autograph" not in path.name]
 
 
 def running(word):
@@ -180,7 +174,7 @@ def test_a_child_that_is_killed_gives_a_sentence_and_leaves_nothing(
     )
     assert answer.verdict == "unavailable"
     assert answer.why == "the compiler's process ended with SIGKILL"
-    assert left_in(tmp_path) == []
+    assert tpu_children.left_in(tmp_path) == []
 
 
 @pytest.mark.slow
@@ -196,7 +190,7 @@ def test_a_limit_that_is_reached_gives_a_sentence_and_leaves_nothing(
     if "memory" in limits:
         why = "needed more than 100 MB of memory; give memory= more"
     assert answer.why == f"the compiler's process {why}"
-    assert left_in(tmp_path) == [] and running(str(tmp_path)) == []
+    assert tpu_children.left_in(tmp_path) == [] and running(str(tmp_path)) == []
 
 
 @pytest.mark.slow
@@ -221,7 +215,7 @@ def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tpu_env
         parent.wait()
     assert within(10, lambda: not child()), "the compiler's process has outlived its parent"
     assert not Path(folder).exists()
-    assert left_in(tmp_path) == []
+    assert tpu_children.left_in(tmp_path) == []
 
 
 def _alone():

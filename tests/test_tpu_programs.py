@@ -165,4 +165,4 @@ def test_resnet_50(tpu_environment, tmp_path):
     assert pictures < too_large.needed < 1.01 * pictures
     assert too_large.overflow == too_large.needed - tpu_compiler.MEMORY["v5e"]
     assert peak_of_huge < 3e9, "the batch was never there"
-    assert [path for path in tmp_path.iterdir() if "autograph" not in path.name] == []
+    assert tpu_children.left_in(tmp_path) == []

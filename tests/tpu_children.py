@@ -56,6 +56,15 @@ def beside_libtpu(environment, code, *words, seconds=280):
         return _said(command, child, seconds)
 
 
+def left_in(folder):
+    """What lies in a folder; what TensorFlow makes of functions and keeps there does not count.
+
+    That is a script for each process, and its bytecode where Python writes any.
+    """
+    own = ("autograph", "__pycache__")
+    return [path for path in Path(folder).rglob("*") if not any(name in path.name for name in own)]
+
+
 def _said(command, environ, seconds):
     done = subprocess.run(
         command, env=environ, capture_output=True, text=True, timeout=seconds, stdin=subprocess.PIPE
