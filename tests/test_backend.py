@@ -95,6 +95,7 @@ def test_the_real_frameworks(name):
     assert "restart" in out["again"]
 
 
+@pytest.mark.slow
 def test_start_up_notices_are_held_back_and_kept():
     done = run(
         "import accel_helpers as ah; print(len(ah.backend.choose().notices) > 0)",

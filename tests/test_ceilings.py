@@ -157,7 +157,7 @@ print(json.dumps([found.to_dict(), sums, [[float(v) for v in row] for row in pro
 """
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", "jax"])
+@pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
 def test_a_real_device_is_measured(framework, monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", framework)
     if not importlib.util.find_spec(framework):

@@ -110,6 +110,7 @@ def test_run_writes_the_report_and_a_card_that_card_accepts(course):
     assert str(Path(sys.executable).parent) not in card.stdout
 
 
+@pytest.mark.slow
 def test_run_leaves_with_1_when_a_lesson_failed_and_prints_only_json(course):
     told = cli(course, "run", "--lessons", "01 02", "--json", "--out", "elsewhere")
     assert told.returncode == 1

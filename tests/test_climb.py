@@ -89,6 +89,7 @@ class Remarks(logging.Handler):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_many_models_one_after_the_other_bring_no_remark_about_tracing(found):
     assert not [line for line in found[2] if "retracing" in line]
 
@@ -104,6 +105,7 @@ def found():
     return walk, said, remarks.lines
 
 
+@pytest.mark.slow
 def test_every_stage_is_measured_in_turns_on_the_real_model(found):
     walk, said, _ = found
     assert "3 trainings of 5 epochs on 320 different pictures; 297 others" in walk.notes[0]

@@ -279,6 +279,7 @@ def test_an_nvidia_smi_that_hangs_is_given_up(tmp_path):
     assert hostile(tmp_path, f"root={str(root)!r}", PATH=path) == ["gpu-silent"]
 
 
+@pytest.mark.slow
 def test_an_unreadable_proc_is_no_trouble(tmp_path):
     for name in ("proc/cpuinfo", "proc/meminfo", "proc/driver/nvidia/version", "proc/self/cgroup"):
         (tmp_path / "root" / name).mkdir(parents=True)  # a folder cannot be read as a file

@@ -121,6 +121,7 @@ def test_kinds_of_cells_differ_without_colour():
     assert {(1.8, None), (1.0, "////"), (0.8, None)} <= looks
 
 
+@pytest.mark.slow
 def test_the_colour_of_useful_cells_is_the_same_in_every_frame_and_its_key():
     from PIL import Image
 

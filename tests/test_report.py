@@ -335,7 +335,9 @@ def old_report(tmp_path):
     return out
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_stopped_run_leaves_the_old_report_whole_and_no_kernel_behind(tmp_path, old_report, how):
     quick = lesson(tmp_path, "01_quick", "1")
     write_pid = "import os, pathlib, time; pathlib.Path('pid').write_text(str(os.getpid()))"

@@ -67,7 +67,8 @@ def said(done):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tensorflow", "jax"])
 def test_several_sizes_in_one_kernel_train_alike(name, tmp_path):
     out = said(python(SCRIPT, tmp_path, "sizes", "1,2,4,2", KERAS_BACKEND=name))
     one, *others = out["runs"]
@@ -88,7 +89,8 @@ def without_tensorflow(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tensorflow", "jax"])
 def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow):
     path = [without_tensorflow] if name == "jax" else []
     out = said(python(SCRIPT, tmp_path, "mishaps", path=path, KERAS_BACKEND=name))
@@ -100,7 +102,10 @@ def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow)
         assert len(out["partial"]) == 2
 
 
-@pytest.mark.parametrize(("name", "spoken"), [("tensorflow", "TensorFlow"), ("jax", "JAX")])
+@pytest.mark.parametrize(
+    ("name", "spoken"),
+    [("tensorflow", "TensorFlow"), pytest.param("jax", "JAX", marks=pytest.mark.slow)],
+)
 def test_after_a_look_at_the_devices_a_restart_is_asked_for_and_one_replica_trains(
     name, spoken, tmp_path, without_tensorflow
 ):
@@ -223,8 +228,14 @@ def survived(out):
     "environ",
     [
         {"TPU_NAME": "grpc://10.255.255.1:8470"},
-        {"COLAB_TPU_ADDR": "no such host anywhere:8470", "TPU_NAME": "\x01;'--"},
-        {"JAX_PLATFORMS": "tpu,cpu", "TPU_NAME": "my-tpu", "COLAB_TPU_1VM": "1"},
+        pytest.param(
+            {"COLAB_TPU_ADDR": "no such host anywhere:8470", "TPU_NAME": "\x01;'--"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"JAX_PLATFORMS": "tpu,cpu", "TPU_NAME": "my-tpu", "COLAB_TPU_1VM": "1"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_nonsense_environment(environ, tmp_path, without_tensorflow):
@@ -232,6 +243,7 @@ def test_a_nonsense_environment(environ, tmp_path, without_tensorflow):
     assert "TPU" in reason
 
 
+@pytest.mark.slow
 def test_an_unreadable_proc_and_a_hanging_nvidia_smi(tmp_path, without_tensorflow):
     for path in ("proc/cpuinfo", "proc/meminfo", "proc/driver/nvidia/version", "dev/nvidiactl"):
         (tmp_path / "root" / path).mkdir(parents=True)
@@ -260,7 +272,9 @@ def aborting(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("environ", [{}, {"KERAS_BACKEND": "tensorflow"}])
+@pytest.mark.parametrize(
+    "environ", [{}, pytest.param({"KERAS_BACKEND": "tensorflow"}, marks=pytest.mark.slow)]
+)
 def test_a_tensorflow_that_aborts_at_import(aborting, tmp_path, environ):
     out = hostile(tmp_path, path=[aborting], **environ)
     reason = survived(out)

@@ -241,6 +241,7 @@ def test_a_server_that_was_stopped_before_it_was_ready_says_so(exported):
         server.ask([[1, 2, 3]])
 
 
+@pytest.mark.slow
 def test_a_model_with_several_outputs_is_refused_by_its_number_of_them(tmp_path):
     module = tensorflow.Module()
 

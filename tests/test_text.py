@@ -114,6 +114,7 @@ def test_a_network_that_never_answers_is_given_up_in_time_and_there_is_a_text(tm
     assert seconds < 5 * LIMIT, "the rest is for a busy machine"
 
 
+@pytest.mark.slow
 def test_a_network_that_refuses_is_said_and_the_plays_asked_for_are_an_error(tmp_path):
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # nobody listens there
@@ -132,7 +133,13 @@ except ConnectionError as error:
     assert "source='bundled'" in error
 
 
-@pytest.mark.parametrize(("content", "name"), [(PLAYS, "Shakespeare's plays"), ("half", "sonnets")])
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        pytest.param(PLAYS, "Shakespeare's plays", marks=pytest.mark.slow),
+        ("half", "sonnets"),
+    ],
+)
 def test_the_plays_are_used_where_they_are_and_half_a_file_is_not(tmp_path, content, name):
     stored = tmp_path / "datasets" / "shakespeare.txt"
     stored.parent.mkdir()
@@ -188,7 +195,8 @@ def test_bad_input_names_what_was_given_and_what_is_needed(call, words):
         call()
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", ["tensorflow", "jax"])
 def test_the_model_learns_and_writes_and_is_compiled_once_per_text(framework):
     first, again, other, calls, losses, cold, cold_2, accuracy = python(
         TRAIN, KERAS_BACKEND=framework, TF_CPP_MIN_LOG_LEVEL="2"

@@ -88,6 +88,7 @@ def test_bad_input_is_refused_before_anything_starts(arguments, words):
         train_each(**arguments)
 
 
+@pytest.mark.slow
 def test_a_child_ends_by_itself_when_its_parent_is_gone(tmp_path):
     """As when a kernel is killed: nobody is left to end the child."""
     replicas._store_images(64, str(tmp_path / "digits.npz"))
