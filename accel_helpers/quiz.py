@@ -155,7 +155,7 @@ class Overview:
     exam : Sitting or None
         The last practice exam.
     file : str
-        Where it is kept.
+        Where it is kept; empty where nothing is yet.
     """
 
     rows: tuple[tuple[str, int, int, str], ...]
@@ -187,7 +187,7 @@ class Overview:
 
     def _below(self) -> list[str]:
         said = f"Guesses: {self.guesses}, of which {self.close} came out close or right."
-        return [self._sat(), said, f"Kept in {self.file}."]
+        return [self._sat(), said, f"Kept in {self.file}." if self.file else "Nothing is kept yet."]
 
     def _sat(self) -> str:
         if self.exam is None:
@@ -220,7 +220,8 @@ def overview() -> Overview:
     ]
     close = sum(verdict in ("close", "right") for verdict in out)
     last = kept.exams[-1] if kept.exams else None
-    return Overview(tuple(rows), len(kept.guesses), close, last, str(progress.place()))
+    file = str(progress.place()) if kept.answers or kept.guesses or kept.exams else ""
+    return Overview(tuple(rows), len(kept.guesses), close, last, file)
 
 
 def form(quiz: Quiz):

@@ -22,6 +22,7 @@ from accel_helpers.report_pages import LessonRun
 
 CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
 CARD = "result_card.json"
+SUMMARY = "course_summary.html"  # lesson 11 writes it beside the card
 UNFINISHED = ".unfinished"
 
 
@@ -199,7 +200,9 @@ def run(
 
                 done.append(_run_one(path, lessons, staging, progress, execute))
             small = environ.get("ACCEL_FAST") == "1"
-            index = report_pages.index(done, runtime or _describe(), datetime.now(), small)
+            summary = SUMMARY if (staging / SUMMARY).is_file() else ""
+            machine = runtime or _describe()
+            index = report_pages.index(done, machine, datetime.now(), small, summary)
             (staging / "index.html").write_text(index, "utf-8")
             _publish(staging, out, done)
     except KeyboardInterrupt:
@@ -273,6 +276,8 @@ def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
                 old.unlink()
     made = [plot.file for lesson in done for plot in lesson.plots]
     made += [lesson.page for lesson in done if lesson.page]
+    if (staging / SUMMARY).is_file():
+        made.append(SUMMARY)
     for name in [*made, CARD, "index.html"]:
         os.replace(staging / name, out / name)
 

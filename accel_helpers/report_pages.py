@@ -94,11 +94,16 @@ def write_lesson(
                     (folder / file).write_bytes(png)
                     output.data = _as_html(png, plots[-1].alt)
     lesson = replace(lesson, title=title, page=f"{lesson.name}.html", plots=tuple(plots))
-    (folder / lesson.page).write_text(_page(lesson, shown, source, names, folder.parent), "utf-8")
+    page = _page(lesson, shown, source, names, folder.parent)
+    # what a lesson writes into this folder will lie where the report is published
+    page = page.replace(escape(str(folder.resolve())), escape(str(folder.parent.resolve())))
+    (folder / lesson.page).write_text(page, "utf-8")
     return lesson
 
 
-def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool = False) -> str:
+def index(
+    lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool = False, summary: str = ""
+) -> str:
     """The first page of the report, as HTML.
 
     Parameters
@@ -111,6 +116,8 @@ def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool = Fa
         The date that the report shows.
     fast : bool
         Whether they ran on small sizes; the page says so.
+    summary : str
+        The file with the summary to keep, where lesson 11 has written one.
 
     Returns
     -------
@@ -135,6 +142,7 @@ def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool = Fa
         stamp=escape(when.isoformat(timespec="minutes")),
         machine=machine,
         lessons=listed,
+        summary=_SUMMARY.format(file=escape(summary)) if summary else "",
     )
 
 
@@ -324,6 +332,10 @@ ol p { margin: .2rem 0 0; overflow-wrap: anywhere; }
 .plots img { display: block; width: 100%; height: auto; border-radius: .3rem; background: #fff; }
 """
 
+_SUMMARY = """
+<p>To keep: <a href="{file}">the summary</a>, with both answers to every exam question
+and these measurements.</p>"""
+
 _INDEX = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -342,7 +354,7 @@ _INDEX = """<!DOCTYPE html>
 {machine}</dl>
 <h2>The lessons</h2>
 <ol>
-{lessons}</ol>
+{lessons}</ol>{summary}
 <p>The measurements are in <a href="result_card.json">result_card.json</a>, for programs.</p>
 </main>
 </body>

@@ -107,8 +107,15 @@ def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
     lesson, good, count, day = quiz.overview().rows[0]
     assert (lesson, good) == ("00", count) and day
     assert "lesson 00: 3 of 3" in str(quiz.overview())
+    assert str(quiz.overview()).endswith(f"Kept in {own_progress}.")
     assert quiz.overview().sentence() == "Answered rightly: lesson 00 3 of 3. No practice exam yet."
     assert "<td>3 of 3</td>" in quiz.overview()._repr_html_()
+
+
+def test_where_it_is_kept_is_said_once_something_is(own_progress):
+    assert str(quiz.overview()).endswith("Nothing is kept yet.")
+    quiz.answer("00/overlap", wrong(BANK["00/overlap"]))
+    assert str(quiz.overview()).endswith(f"Kept in {own_progress}.")
 
 
 def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_progress):

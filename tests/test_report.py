@@ -88,6 +88,11 @@ def made(tmp_path_factory):
         "display({'application/vnd.jupyter.widget-view+json': {'model_id': 'abc'},"
         " 'text/html': '<p>the question in words</p>', 'text/plain': 'widget'}, raw=True)"
     )
+    summary = (
+        "import os, pathlib\n"
+        "path = pathlib.Path(os.environ['ACCEL_RESULT_CARD']).with_name('course_summary.html')\n"
+        "print(path, path.write_text('to keep'))"
+    )
     lessons = [
         lesson(
             notebooks,
@@ -110,7 +115,7 @@ def made(tmp_path_factory):
             "raise ValueError('<b>broken</b> cell')",
             "print('after the failure')",
         ),
-        lesson(notebooks, "03_third", "# Third", "print('third')"),
+        lesson(notebooks, "03_third", "# Third", "print('third')", summary),
     ]
     # A kernel of the same name that the user has installed, which cannot run.
     spec = folder / "jupyter" / "kernels" / "python3"
@@ -190,7 +195,7 @@ def test_pages_ask_the_network_for_nothing(made):
         assert not any("http" in script.text for script in scripts), name
         assert "@import" not in page, name
         assert not re.search(r"url\([\"']?(https?:)?//", page), name
-    lessons = [page for name, page in made.pages.items() if name != "index"]
+    lessons = [page for name, page in made.pages.items() if name[0].isdigit()]
     assert len(lessons) == 3
     assert all("Content-Security-Policy" in page for page in lessons)
     assert "Open in Colab" in made.pages["05_first"]  # the badge's words, not its picture
@@ -214,6 +219,13 @@ def test_index_names_lessons_failures_machine_and_plots_all_escaped(made):
     assert '<img src="plots/05_first-1.png" alt="The &quot;GPU&quot; is &lt;faster&gt;."' in index
     assert index.index("05_first.html") < index.index("02_second.html")
     assert not re.search(r"<(b|two|X|faster)>", index)
+
+
+def test_the_summary_is_published_and_its_place_is_where_it_will_be(made):
+    assert (made.out / "course_summary.html").read_text() == "to keep"
+    assert '<a href="course_summary.html">the summary</a>' in made.pages["index"]
+    assert str(made.out / "course_summary.html") in made.pages["03_third"]
+    assert not any(report.UNFINISHED in page for page in made.pages.values())
 
 
 def test_report_replaces_its_own_files_and_leaves_all_others(made):
