@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 LONGEST = 60  # characters of a link's text
 
@@ -46,7 +45,10 @@ def short(address: str) -> str:
     text = address.removeprefix("https://").removeprefix("www.").rstrip("/")
     if len(text) <= LONGEST:
         return text
-    host = urlsplit(address).netloc.removeprefix("www.")
-    end = text[len(host) :][-(LONGEST - len(host)) :]
+    host = text.partition("/")[0]
+    room = LONGEST - len(host)
+    if room < 10:
+        return f"{text[: LONGEST - 1]}…"
+    end = text[len(host) :][-room:]
     word = re.search(r"[-/].*", end)  # from the beginning of a word on
     return f"{host}/…{word.group() if word else end}"

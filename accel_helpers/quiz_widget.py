@@ -63,6 +63,7 @@ class Field:
 def available() -> bool:
     """Whether ipywidgets can be imported."""
     try:
+        # really imported: one that can be found may still be broken
         import ipywidgets  # noqa: F401
     except ImportError:
         return False

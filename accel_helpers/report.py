@@ -18,11 +18,12 @@ from datetime import datetime
 from pathlib import Path
 
 from accel_helpers import report_kernel, report_pages
+from accel_helpers.progress import NAME as PROGRESS
 from accel_helpers.report_pages import LessonRun
+from accel_helpers.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
 
 CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
 CARD = "result_card.json"
-SUMMARY = "course_summary.html"  # lesson 11 writes it beside the card
 UNFINISHED = ".unfinished"
 
 
@@ -180,7 +181,7 @@ def run(
     staging = out / UNFINISHED
     environ["ACCEL_RESULT_CARD"] = str(staging.resolve() / CARD)
     # A report is of this run: the learner's own answers and guesses are neither shown nor changed.
-    environ["ACCEL_PROGRESS"] = str(staging.resolve() / "course_progress.json")
+    environ["ACCEL_PROGRESS"] = str(staging.resolve() / PROGRESS)
     if fast:
         environ["ACCEL_FAST"] = "1"
     done: list[LessonRun] = []

@@ -212,11 +212,11 @@ def _child(folder: str, name: str) -> None:
 
     program = tf.saved_model.load(folder)  # no class of the model is needed
     signature = program.signatures["serving_default"]
-    inputs, outputs = signature.structured_input_signature[1], signature.structured_outputs
-    if len(inputs) != 1 or len(outputs) != 1:
-        how_many = f"{len(inputs)} input(s) and {len(outputs)} output(s)"
+    takes, gives = signature.structured_input_signature[1], signature.structured_outputs
+    if len(takes) != 1 or len(gives) != 1:
+        how_many = f"{len(takes)} input(s) and {len(gives)} output(s)"
         sys.exit(f"The model has {how_many}; this server is for models with one of each.")
-    (wanted,) = inputs.values()
+    (wanted,) = takes.values()
 
     def predict(instances):
         inputs = tf.constant(instances, dtype=wanted.dtype)

@@ -89,7 +89,6 @@ class Remarks(logging.Handler):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_many_models_one_after_the_other_bring_no_remark_about_tracing(found):
     assert not [line for line in found[2] if "retracing" in line]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers import questions, quiz_form, results, review
+from accel_helpers import _html, questions, quiz_form, results, review
 from accel_helpers.exam_answers import Answer, answers
 
 NOTEBOOKS = Path(review.__file__).parents[1] / "notebooks"
@@ -82,3 +82,12 @@ def test_what_stands_in_a_file_is_text():
         *(("https://e.org/",), True, evil, evil),
     )
     assert "<img" not in review.Review((one,))._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "rest", ["[" + "a" * 90, "[/" + "a" * 90, "x" * 90, "x" * 55 + "/page" * 9, "a.org/" + "y" * 90]
+)
+def test_an_address_that_is_none_becomes_a_short_text(rest):
+    shown = _html.linked([f"https://{rest}"])
+    text = shown.partition(">")[2].removesuffix("</a>")
+    assert len(text) <= _html.LONGEST + 2 and text[0] == rest[0] and "…" in text
