@@ -36,7 +36,7 @@ environment:
 	@sh .ci/environment
 
 run: environment
-	@$(PYTHON) -m accel_helpers run $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast)
+	@$(PYTHON) tools/run_lessons.py $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast)
 
 test: lint
 	@$(tests) -m "not slow"
@@ -47,17 +47,17 @@ test-all: lint
 lint: environment
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m ruff format --check --quiet .
-	@$(PYTHON) tests/notebooks/form.py
-	@$(PYTHON) tests/notebooks/status.py
+	@$(PYTHON) tools/form.py
+	@$(PYTHON) tools/status.py
 
 lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
 
 notebooks: environment
-	@$(PYTHON) tests/notebooks/build.py
+	@$(PYTHON) tools/build.py
 
 stamp: environment
-	@$(PYTHON) tests/notebooks/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)")
+	@$(PYTHON) tools/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)")
 
 wheel: environment
 	@rm -rf build  # what an earlier build left there would end up in the wheel

@@ -68,6 +68,7 @@ setup(
             "data/*.csv",
             "data/*.toml",
             "data/*.txt",
+            "data/templates/*",
             "data/**/*.json",
             "data/**/*.toml",
         ]

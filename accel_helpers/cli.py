@@ -1,6 +1,6 @@
-"""The commands: `python -m accel_helpers describe | doctor | run | card | tpu-compiler`.
+"""The commands: `python -m accel_helpers describe | doctor | card | tpu-compiler`.
 
-They leave with 0 on success, 1 when a run failed and 2 on wrong usage. With `--json`, standard
+They leave with 0 on success, 1 when something failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import accel_helpers as ah
-from accel_helpers import tpu_environment
+from accel_helpers.tpu import environment as tpu_environment
 
-OK, FAILED, WRONG_USAGE = 0, 1, 2
+OK, FAILED = 0, 1
 LONGEST = 8_000_000  # bytes of a log that are kept in memory
 
 
@@ -54,12 +54,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.set_defaults(command=_doctor)
 
-    run = commands.add_parser("run", help="run the lessons and write the report")
-    run.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
-    run.add_argument("--fast", action="store_true", help="small sizes: quick, not for conclusions")
-    run.add_argument("--out", type=Path, default=Path("course_report"), help="folder of the report")
-    run.set_defaults(command=_run)
-
     card = commands.add_parser("card", help="check a result card and print it")
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
     card.set_defaults(command=_card)
@@ -70,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     compiler.add_argument("action", choices=("install", "status", "remove"))
     compiler.set_defaults(command=_tpu_compiler)
 
-    for command in (describe, doctor, run, card, compiler):
+    for command in (describe, doctor, card, compiler):
         command.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
@@ -95,18 +89,6 @@ def _doctor(options) -> int:
     except OSError as error:
         return _complain(f"{options.file}: cannot be read: {error.strerror}.", options)
     return _show(ah.doctor.diagnose(text), options)
-
-
-def _run(options) -> int:
-    try:
-        lessons = ah.report.choose(ah.report.find_lessons(), options.lessons)
-        result = ah.report.run(lessons, options.out, fast=options.fast)
-    except ah.report.UnknownLesson as error:
-        return _complain(error, options, WRONG_USAGE)
-    except (ah.report.ReportError, KeyboardInterrupt) as error:
-        return _complain(error, options)
-    _show(result, options)
-    return OK if result.ok else FAILED
 
 
 def _card(options) -> int:
@@ -145,8 +127,8 @@ def _ends(file) -> str:
     return (head + tail).decode("utf-8", errors="replace")
 
 
-def _complain(error: BaseException | str, options, code: int = FAILED) -> int:
+def _complain(error: BaseException | str, options) -> int:
     print(error, file=sys.stderr)
     if options.json:
         print(json.dumps({"error": str(error)}))
-    return code
+    return FAILED

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_helpers._format import format_bytes
+from accel_helpers._words import format_bytes
 
 _CONNECT = """
 import socket, sys

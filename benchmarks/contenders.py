@@ -41,7 +41,7 @@ class Contender:
         if self.backend == "torch":
             import torch as framework
         else:
-            from accel_helpers import backend
+            from accel_helpers.machine import backend
 
             backend.choose()
             framework = sys.modules[self.backend]
@@ -55,7 +55,7 @@ class _Enough(Exception):
 def _turns(session):
     import keras
 
-    from accel_helpers import backend
+    from accel_helpers.machine import backend
 
     class Turns(keras.callbacks.Callback):
         async_safe = True  # lets fit run ahead, as it would without a callback
@@ -82,7 +82,7 @@ def _keras(session, data, model, train) -> float:
 
 def fit(session, data, *, batch_size: int) -> float:
     """``model.fit`` as it is."""
-    from accel_helpers import training
+    from accel_helpers.train import training
 
     model = training.quickstart_model(dropout=0)
 
@@ -96,7 +96,7 @@ def fit_tuned(session, data, *, batch_size: int) -> float:
     """``model.fit`` with tf.data, many steps for each return to Python, and XLA."""
     import tensorflow as tf
 
-    from accel_helpers import training
+    from accel_helpers.train import training
 
     steps = -(-len(data.x) // batch_size)
     model = training.quickstart_model(dropout=0)
@@ -123,7 +123,7 @@ def fit_tuned(session, data, *, batch_size: int) -> float:
 
 def fit_resident(session, data, *, batch_size: int, count: int | None = None) -> float:
     """``training.fit_resident``; with `count`, on so many samples, and with its memory noted."""
-    from accel_helpers import resident, training
+    from accel_helpers.train import resident, training
 
     x, y = data.x, data.y
     if count is not None:

@@ -44,7 +44,7 @@ def save(folder, count: int) -> dict:
     """
     import numpy as np
 
-    from accel_helpers import training
+    from accel_helpers.train import training
 
     images = training.load_images(count)
     arrays = (

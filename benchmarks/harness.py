@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Iterable, Mapping
 
-from accel_helpers.timing import Measurement
+from accel_helpers.measure.timing import Measurement
 from benchmarks import timers
 from benchmarks.trainer import connect
 from benchmarks.turns import Lost, Worker

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from accel_helpers import results
-from accel_helpers._format import format_bytes, format_seconds
-from accel_helpers.measurement import VAGUE
-from accel_helpers.timing import Measurement
+from accel_helpers._words import format_bytes, format_seconds
+from accel_helpers.measure import results
+from accel_helpers.measure.measurement import VAGUE
+from accel_helpers.measure.timing import Measurement
 from benchmarks import harness, training
 from benchmarks.contenders import CONTENDERS
 

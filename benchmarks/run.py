@@ -27,7 +27,7 @@ SCHEMA = 1
 def main(arguments: list[str] | None = None) -> int:
     """Run what the command line asks for; 1 if a part failed."""
     # here, and not above: started as a file, Python finds them only from now on
-    from accel_helpers import runtime
+    from accel_helpers.machine import runtime
     from benchmarks import harness, page, samples, training
 
     args = _parser().parse_args(arguments)

@@ -6,8 +6,8 @@ import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from accel_helpers.device_memory import free_here
-from accel_helpers.timing import Measurement
+from accel_helpers.measure.timing import Measurement
+from accel_helpers.train.device_memory import free_here
 from benchmarks.training import LIMITS, enough, save_images
 from benchmarks.turns import Worker, each, rounds
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
-from accel_helpers import timing
+from accel_helpers.measure import timing
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Report:
 
 
 def ours(fn: Callable, *, wait=None, clock=time.perf_counter) -> Report:
-    """`accel_helpers.timing.benchmark`."""
+    """`accel_helpers.measure.timing.benchmark`."""
     found = timing.benchmark(fn, wait=wait, clock=clock)
     return Report(found.median, len(found.samples) * found.calls_per_sample)
 

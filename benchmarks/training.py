@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from accel_helpers.timing import Measurement, compare
+from accel_helpers.measure.timing import Measurement, compare
 from benchmarks.contenders import CONTENDERS
 from benchmarks.turns import ROOT, Worker, each, rounds
 
@@ -130,7 +130,7 @@ def ratios(contenders: Mapping[str, dict], pairs=RATIOS) -> list:
 
     Returns
     -------
-    list of accel_helpers.measurement.Speedup
+    list of accel_helpers.measure.measurement.Speedup
         Of those pairs that were both measured.
     """
     found = []

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers import backend, progress, training
-from accel_helpers import tpu_environment as environment_of_compiler
+from accel_helpers.learn import progress
+from accel_helpers.machine import backend
+from accel_helpers.tpu import environment as environment_of_compiler
+from accel_helpers.train import training
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
 # No test reads or writes the learner's own progress and result card, nor do the doctests and

@@ -32,10 +32,10 @@ EVERY_MODULE = """
 import sys
 sys.path.insert(0, {root!r})
 import accel_helpers
-for name in sorted(set(dir(accel_helpers)) & set(accel_helpers._MODULES)):
+for name in sorted(set(dir(accel_helpers)) & set(accel_helpers._PLACES)):
     getattr(accel_helpers, name)
 import accel_helpers.cli
-accel_helpers.runtime.describe()
+accel_helpers.machine.runtime.describe()
 print("all loaded")
 """
 

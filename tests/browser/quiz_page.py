@@ -3,7 +3,7 @@
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from accel_helpers import questions
+from accel_helpers.learn import questions
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 

@@ -9,8 +9,8 @@ import pytest
 import quiz_page
 from playwright.sync_api import expect
 
-from accel_helpers import exam, questions, quiz
-from accel_helpers.questions import KINDS
+from accel_helpers.learn import exam, questions, quiz
+from accel_helpers.learn.questions import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -5,11 +5,13 @@ from pathlib import Path
 import axe
 import lab
 import nbformat
+import pages as report_pages
 import pytest
 import quiz_page
 from playwright.sync_api import sync_playwright
 
-from accel_helpers import report_pages, results, summary
+from accel_helpers.learn import summary
+from accel_helpers.measure import results
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))

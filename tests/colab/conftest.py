@@ -1,15 +1,11 @@
 """Sessions on the replicas, whose outputs are compared as the notebook tools do."""
 
 import socket
-import sys
 import time
-from pathlib import Path
 
 import pytest
 import replica
 from session import Colab, required
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "notebooks"))
 
 
 @pytest.fixture(scope="session")

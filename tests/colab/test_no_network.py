@@ -10,11 +10,10 @@ import sys
 import threading
 import time
 
+import kernel as report_kernel
 import nbformat
 import pytest
 import replica
-
-from accel_helpers import report_kernel
 
 LESSON = replica.ROOT / "notebooks" / "03_time_a_keras_model.ipynb"
 LIMIT = 8  # seconds that the download of the pictures may take

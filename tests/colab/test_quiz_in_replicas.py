@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import replica
 
-from accel_helpers import exam, grading, questions, quiz
+from accel_helpers.learn import exam, grading, questions, quiz
 
 SCRIPT = Path(__file__).resolve().parent / "answer_quizzes.py"
 OLD = "7.7.1"

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import build  # of tests/notebooks: what is compared, and how, is settled there
+import build  # of tools: what is compared, and how, is settled there
 import nbformat
 import pytest
 import replica

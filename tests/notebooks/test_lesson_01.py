@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import accel_helpers as ah
-from accel_helpers import practice_01
-from accel_helpers.timing import Measurement
+from accel_helpers.lessons import lesson_01 as practice_01
+from accel_helpers.measure.timing import Measurement
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "01_enable_the_gpu.ipynb"
 NVIDIA = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23\n"

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 import accel_helpers as ah
-from accel_helpers import practice_02
+from accel_helpers.lessons import lesson_02 as practice_02
 
 HERE = Path(__file__).parent
 LESSON = HERE.parents[1] / "notebooks" / "02_verify_the_device.ipynb"

@@ -11,7 +11,7 @@ import pytest
 import status
 
 import accel_helpers as ah
-from accel_helpers.strategy import KINDS
+from accel_helpers.machine.strategy import KINDS
 
 HERE = Path(__file__).parent
 LESSON = HERE.parents[1] / "notebooks" / "04_switch_to_a_tpu_strategy.ipynb"

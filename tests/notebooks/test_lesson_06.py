@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 import accel_helpers as ah
-from accel_helpers.measurement import Measurement
+from accel_helpers.measure.measurement import Measurement
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "06_inside_a_tpu.ipynb"
 

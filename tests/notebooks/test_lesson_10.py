@@ -10,8 +10,9 @@ import nbformat
 import pytest
 
 import accel_helpers as ah
-from accel_helpers import plots_scores, scores
-from accel_helpers.measurement import Measurement
+from accel_helpers.measure import scores
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.plots import scores as plots_scores
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "10_build_and_refine.ipynb"
 LABEL = "*Not available: the standard answer.*"

@@ -1,0 +1,184 @@
+"""What is shown to people: numbers with three digits and a unit, texts and cards as HTML."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+LONGEST = 60  # characters of a link's text
+
+
+def format_seconds(seconds: float) -> str:
+    """A time with three digits and the unit that suits it.
+
+    Examples
+    --------
+    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
+    ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
+    """
+    scale, unit = _unit(seconds)
+    return f"{_digits(seconds / scale)} {unit}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, with the blank before the sign.
+
+    Examples
+    --------
+    >>> percent(0.123)
+    '12 %'
+    """
+    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
+
+
+def format_range(low: float, high: float) -> str:
+    """Two times with one unit where they share it.
+
+    Examples
+    --------
+    >>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011)
+    ('12.3 to 14.5 ms', '900 µs to 1.1 ms')
+    >>> format_range(0.00049012, 0.00049031)
+    '490.12 to 490.31 µs'
+    """
+    (scale, unit), (low_scale, low_unit) = _unit(high), _unit(low)
+    if low_unit == unit:
+        ends = _digits(low / scale), _digits(high / scale)
+        if ends[0] == ends[1] and low != high:
+            ends = f"{low / scale:.5g}", f"{high / scale:.5g}"
+        return f"{ends[0]} to {ends[1]} {unit}"
+    return f"{_digits(low / low_scale)} {low_unit} to {_digits(high / scale)} {unit}"
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes with three digits and the unit that suits it.
+
+    Examples
+    --------
+    >>> [format_bytes(count) for count in (512, 3_156_000, 25e9)]
+    ['512 B', '3.16 MB', '25 GB']
+    """
+    for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= 0.9995 * scale:
+            return f"{_digits(count / scale)} {unit}"
+    return f"{count:.0f} B"
+
+
+def format_count(count: float) -> str:
+    """A large count with three digits and the word for its size (a billion is a thousand million).
+
+    Examples
+    --------
+    >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
+    ['512', '13.1 million', '2.81 trillion']
+    """
+    if count < 1e6:
+        return f"{count:,.0f}"
+    for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if count >= 0.9995 * scale:
+            return f"{_digits(count / scale)} {word}"
+    return f"{_digits(count / 1e6)} million"
+
+
+def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A small table for a notebook: a caption, and a row for each pair of label and text.
+
+    Examples
+    --------
+    >>> card = html_card("Sizes", [("largest", "<none>")])
+    >>> "<caption" in card, "&lt;none&gt;</td>" in card
+    (True, True)
+    """
+    # No colour is named except a grey line: the page's own colours serve light and dark.
+    cell = "padding:.15em .8em;text-align:left;vertical-align:top;background:none"
+    body = "".join(
+        f'<tr style="background:none"><th scope="row" style="{cell};white-space:nowrap">'
+        f'{html.escape(label)}</th><td style="{cell}">{html.escape(text)}</td></tr>'
+        for label, text in rows
+    )
+    frame = "border:1px solid #8888;border-radius:.4em;border-collapse:separate;margin:.5em 0"
+    head = f'<caption style="text-align:left;padding:.2em .8em">{html.escape(caption)}</caption>'
+    return f'<table style="{frame}">{head}<tbody>{body}</tbody></table>'
+
+
+def _unit(seconds: float) -> tuple[float, str]:
+    for scale, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
+        if seconds < 999.5 * scale:
+            return scale, unit
+    return 1.0, "s"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def marked(text: str) -> str:
+    """Escape a text for HTML and set what stands in backticks as code.
+
+    Examples
+    --------
+    >>> marked("is `a < b` <b>true</b>?")
+    'is <code>a &lt; b</code> &lt;b&gt;true&lt;/b&gt;?'
+    """
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def linked(sources: Sequence[str]) -> str:
+    """Sources as HTML: what is an address becomes a link, the name of a lesson stays text.
+
+    Examples
+    --------
+    >>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
+    '<a href="https://www.example.org/a/">example.org/a</a>; lesson 03, Key points'
+    """
+    return "; ".join(
+        f'<a href="{html.escape(source)}">{html.escape(short(source))}</a>'
+        if source.startswith("https://")
+        else marked(source)
+        for source in sources
+    )
+
+
+def short(address: str) -> str:
+    """An address as a person reads it: a long one by its host and by how it ends.
+
+    Examples
+    --------
+    >>> short("https://www.example.org/" + "a-long-way/" * 9 + "to-the-page/")
+    'example.org/…-way/a-long-way/a-long-way/a-long-way/to-the-page'
+    """
+    text = address.removeprefix("https://").removeprefix("www.").rstrip("/")
+    if len(text) <= LONGEST:
+        return text
+    host = text.partition("/")[0]
+    room = LONGEST - len(host)
+    if room < 10:
+        return f"{text[: LONGEST - 1]}…"
+    end = text[len(host) :][-room:]
+    word = re.search(r"[-/].*", end)  # from the beginning of a word on
+    return f"{host}/…{word.group() if word else end}"
+
+
+def shown(value) -> str:
+    """The beginning of a value in one line, also where it cannot be printed."""
+    try:
+        return f"{' '.join(repr(value).split()):.60}"
+    except Exception:  # such as a whole number with thousands of digits
+        return f"something of type {type(value).__name__}"
+
+
+def template(name: str):
+    """A template of ``data/templates``, by Jinja2, which escapes every value that it is given.
+
+    The filters `marked` and `linked` set texts of the course; what they give is not escaped again.
+    Raises ImportError where there is no Jinja2: then a value has its text form only.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    loader = jinja2.PackageLoader("accel_helpers", "data/templates")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["marked"] = lambda text: Markup(marked(text))
+    environment.filters["linked"] = lambda sources: Markup(linked(sources))
+    return environment.get_template(name)

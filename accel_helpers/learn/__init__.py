@@ -1,0 +1,1 @@
+"""Guess, answer, be examined, keep."""

@@ -1,0 +1,349 @@
+"""Practice exams: papers drawn by a number, marked twice, and the odds of a guesser.
+
+A paper is marked twice: how many answers agree with the exam's material, and how many with what is
+true today. Either mark passes, so that neither kind of knowledge is punished; the result tells the
+two apart.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from accel_helpers.learn import grading, progress, questions, quiz, quiz_form, quiz_widget
+from accel_helpers.learn.checks import shown
+from accel_helpers.learn.grading import AnswerError, Grade
+from accel_helpers.learn.questions import Question
+
+COUNT = 20  # questions of a paper
+PASS = 14  # so many of them pass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A practice exam that waits to be handed in; put last in a cell, a form appears.
+
+    Attributes
+    ----------
+    number : int
+        By which the same paper can be drawn again.
+    questions : tuple of Question
+    """
+
+    number: int
+    questions: tuple[Question, ...]
+
+    def __str__(self) -> str:
+        lines = [f"Practice exam, paper {self.number}: {len(self.questions)} questions."]
+        for place, question in enumerate(self.questions, 1):
+            text = quiz_form.question_text(question, place)
+            lines.append(text[: text.rindex("\n")])  # without the call that answers one
+        call = f"ah.exam.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
+        return "\n\n".join([*lines, f"Without the form: {call}"])
+
+    def _repr_html_(self) -> str:
+        return quiz_form.page(self.questions, "Run this cell to sit the exam.")
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return quiz.bundle(self, _form(self))
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What a paper is worth.
+
+    Attributes
+    ----------
+    paper : Paper
+    grades : tuple of Grade or None
+        One for each question; None where there was no answer.
+    note : str
+        Why the answers could not be kept, if they were to be.
+    """
+
+    paper: Paper
+    grades: tuple[Grade | None, ...]
+    note: str = ""
+
+    @property
+    def material(self) -> int:
+        """How many answers are the exam's material's."""
+        return sum(grade is not None and grade.as_material for grade in self.grades)
+
+    @property
+    def today(self) -> int:
+        """How many answers are true today."""
+        return sum(grade is not None and grade.verdict == grading.RIGHT for grade in self.grades)
+
+    @property
+    def passed(self) -> bool:
+        """Whether one of the two marks reaches `PASS`."""
+        return max(self.material, self.today) >= PASS
+
+    def lines(self) -> list[str]:
+        """The result in a few sentences."""
+        of = len(self.grades)
+        either = sum(grade is not None and not _lost(grade) for grade in self.grades)
+        said = [
+            f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
+            "the two answers.",
+            f"As the exam's material answers: {self.material} of {of}. The exam expects these. "
+            "(Where its text was not found, the usual answer stands for it.)",
+            f"As is true today: {self.today} of {of}.",
+        ]
+        if either >= PASS and not self.passed:
+            said.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
+        if either >= PASS and self.material < PASS:
+            said.append(f"In the exam you would lose {self._places(_only_today)}: today's answer.")
+        if self.passed and self.today < PASS:
+            said.append(f"Outside the exam, look at {self._places(_only_then)}: today differs.")
+        if lost := self._places(lambda grade: grade is None or _lost(grade)):
+            said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
+        if chance := odds(self.paper):
+            said.append(f"Somebody who guesses passes once in {readable(1 / chance)} papers.")
+        if self.note:
+            said.append(self.note)
+        return said
+
+    def _places(self, which: Callable[[Grade | None], bool]) -> str:
+        return ", ".join(str(n) for n, grade in enumerate(self.grades, 1) if which(grade))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        first, *rest = self.lines()
+        mark = "✓" if self.passed else "✗"
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in rest)
+        return f"<p><strong>{mark} {html.escape(first)}</strong></p>{below}"
+
+
+def draw(number: int = 1) -> Paper:
+    """Draw a paper: one question for every question of the exam, then more of them by chance.
+
+    Parameters
+    ----------
+    number : int, optional
+        Another number, another paper; the same number, the same paper.
+
+    Returns
+    -------
+    Paper
+
+    Raises
+    ------
+    ValueError
+        If the number is none from 0 to 10**9.
+
+    Examples
+    --------
+    >>> paper = draw(1)
+    >>> len(paper.questions), paper == draw(1), paper == draw(2)
+    (20, True, False)
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 10**9:
+        raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
+    pool = [q for q in questions.bank().values() if may_be_drawn(q)]
+    dice, chosen = random.Random(number), []
+    for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
+        if not any(exam in q.exam for q in chosen):
+            fits = [q for q in pool if exam in q.exam and _fits(q, chosen)]
+            chosen.append(dice.choice(fits))
+    for question in dice.sample(pool, len(pool)):
+        if len(chosen) < COUNT and _fits(question, chosen):
+            chosen.append(question)
+    dice.shuffle(chosen)
+    return Paper(number, tuple(chosen))
+
+
+def may_be_drawn(question: Question) -> bool:
+    """Whether a question may stand in a paper: both kinds of knowledge can answer it."""
+    return bool(question.exam) and question.practice and question.kind != "measured"
+
+
+def mark(paper: Paper, answers: Mapping[int, object]) -> Result:
+    """Mark a paper; nothing is kept.
+
+    Parameters
+    ----------
+    paper : Paper
+    answers : mapping of int to str or float
+        By the question's place on the paper, from 1.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    AnswerError
+        If an answer is not of the kind that its question asks for; it names the question.
+    """
+    if not isinstance(answers, Mapping):
+        raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {shown(answers)}.")
+    unknown = [n for n in answers if n not in range(1, len(paper.questions) + 1)]
+    if unknown:
+        raise AnswerError(
+            f"the questions are 1 to {len(paper.questions)}; got an answer to {shown(unknown[0])}."
+        )
+    grades = []
+    for place, question in enumerate(paper.questions, 1):
+        given = answers.get(place, "")
+        try:
+            empty = given is None or (isinstance(given, str) and not given.strip())
+            grades.append(None if empty else grading.grade(question, given))
+        except AnswerError as error:
+            raise AnswerError(f"question {place}: {error}") from None
+    return Result(paper, tuple(grades))
+
+
+def hand_in(number: int, answers: Mapping[int, object]) -> Result:
+    """Mark a paper and keep the answers.
+
+    Parameters
+    ----------
+    number : int
+        Of the paper.
+    answers : mapping of int to str or float
+        By the question's place on the paper, from 1.
+
+    Returns
+    -------
+    Result
+        With a sentence where the answers could not be kept.
+
+    Raises
+    ------
+    ValueError
+        If no paper has that number, or an answer is not of the kind that its question asks for.
+    """
+    return _kept(mark(draw(number), answers))
+
+
+def odds(paper: Paper, need: int = PASS) -> float:
+    """How probable it is that somebody passes who guesses, as a share.
+
+    The guesser knows how many options are right and which steps belong, and picks a number from
+    those that people arrive at. So the true odds of a blind guesser are smaller.
+
+    Parameters
+    ----------
+    paper : Paper
+    need : int, optional
+        So many answers pass.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> odds(draw(1)) < 0.001
+    True
+    """
+    # how probable each pair of marks is: material, today
+    marks = {(0, 0): 1.0}
+    for question in paper.questions:
+        both, one = _chances(question)
+        new = defaultdict(float)
+        for (material, today), chance in marks.items():
+            new[material + 1, today + 1] += chance * both
+            new[material + 1, today] += chance * one
+            new[material, today + 1] += chance * one
+            new[material, today] += chance * (1 - both - 2 * one)
+        marks = new
+    return math.fsum(chance for pair, chance in marks.items() if max(pair) >= need)
+
+
+def readable(count: float) -> str:
+    """A large count with two digits that count.
+
+    Examples
+    --------
+    >>> readable(123456.0)
+    '120,000'
+    """
+    digits = max(len(str(int(count))) - 2, 0)
+    return f"{int(round(count, -digits)):,}"
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _fits(question: Question, chosen: Sequence[Question]) -> bool:
+    """Whether a question is not on the paper yet, nor one that gives it away."""
+    return question not in chosen and not any(
+        q.id in question.apart or question.id in q.apart for q in chosen
+    )
+
+
+def _chances(question: Question) -> tuple[float, float]:
+    """The chance to guess the common answer, and each of the two answers where they differ."""
+    options = question.options
+    if question.kind == "several":
+        sizes = {len(question.letters()), len(question.letters(material=True))}
+        ways = min(math.comb(len(options), size) for size in sizes)
+    elif question.kind == "order":
+        ways = math.factorial(min(len(question.steps()), len(question.steps(material=True))))
+    else:
+        ways = len(options)
+    return (0.0, 1 / ways) if question.differs else (1 / ways, 0.0)
+
+
+def _lost(grade: Grade) -> bool:
+    return grade.verdict not in quiz.DONE
+
+
+def _only_today(grade: Grade | None) -> bool:
+    return grade is not None and grade.verdict == grading.RIGHT and not grade.as_material
+
+
+def _only_then(grade: Grade | None) -> bool:
+    return grade is not None and grade.verdict == grading.MATERIAL
+
+
+def _kept(result: Result) -> Result:
+    when = progress.now()
+
+    def change(it: progress.Progress) -> progress.Progress:
+        for question, grade in zip(result.paper.questions, result.grades, strict=True):
+            given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
+            it = quiz.answered(it, question, given, verdict, when)
+        sitting = progress.Sitting(
+            result.paper.number, result.material, result.today, len(result.grades), when
+        )
+        return progress.sat(it, sitting)
+
+    return replace(result, note=progress.keep(change))
+
+
+def _form(paper: Paper):
+    """The live form, or None where there are no widgets."""
+    if not quiz_widget.available():
+        return None
+    fields = [
+        quiz_widget.field(question, place, "") for place, question in enumerate(paper.questions, 1)
+    ]
+
+    def finish(say) -> None:
+        answers = {n: field.read() for n, field in enumerate(fields, 1)}
+        if not any(answers.values()):
+            say("<p>Not handed in yet: there is no answer.</p>")
+            return
+        try:
+            result = _kept(mark(paper, answers))
+        except AnswerError as error:
+            say(f"<p>Not handed in yet: {html.escape(str(error))}</p>")
+            return
+        for field, grade in zip(fields, result.grades, strict=True):
+            field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())
+        say(result._repr_html_())
+
+    return quiz_widget.sheet(fields, *quiz_widget.hand_in("Hand in the paper", finish))

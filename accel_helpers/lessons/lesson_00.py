@@ -1,0 +1,106 @@
+"""The exercise of lesson 00: two results are told apart by their intervals, not their medians."""
+
+from __future__ import annotations
+
+from accel_helpers.learn.checks import Result, blank, shown
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.timing import compare
+
+# milliseconds, before and after a change; in B, C and D the medians are about 8 % apart
+_OLD_AND_NEW = {
+    "A": (
+        (20.1, 19.8, 20.4, 20.0, 19.9, 20.3, 20.2, 19.7),
+        (14.1, 13.8, 14.3, 14.0, 13.9, 14.2, 13.7, 14.4),
+    ),
+    "B": (
+        (20.5, 18.6, 22.3, 19.7, 21.6, 18.9, 23.0, 19.2),
+        (17.9, 20.4, 17.2, 19.3, 18.3, 21.1, 17.5, 18.8),
+    ),
+    "C": (
+        (20.1, 19.9, 20.2, 20.0, 19.8, 20.1, 20.0, 19.9),
+        (21.7, 21.9, 21.6, 21.8, 21.9, 21.7, 21.6, 21.8),
+    ),
+    "D": (
+        (20.3, 19.8, 20.1, 19.7, 20.4, 19.9, 20.2, 20.0),
+        (22.7, 22.1, 18.5, 21.3, 24.1, 19.3),
+    ),
+}
+PAIRS = {
+    letter: tuple(
+        Measurement.from_samples([ms / 1000 for ms in samples], name=name)
+        for name, samples in zip(("old", "new"), both, strict=True)
+    )
+    for letter, both in _OLD_AND_NEW.items()
+}
+VERDICTS = ("faster", "slower", "no measurable difference")
+
+# (letter, what was said of it): what to say to that
+_MISTAKES = {
+    ("A", "slower"): (
+        "The new one takes fewer milliseconds, and you call it slower.",
+        "These are times. Is a short time fast or slow?",
+    ),
+    ("A", "no measurable difference"): (
+        "The intervals lie far apart, so the two can be told apart.",
+        "Where does the interval of the old one begin, and where does that of the new one end?",
+    ),
+    ("B", "faster"): (
+        "The new median is lower. But some times fit into both intervals.",
+        "Cover the medians with a finger, and compare the intervals alone.",
+    ),
+    ("B", "slower"): (
+        "Neither the medians nor the intervals say that the new one takes longer.",
+        "Look at where each interval begins and ends. Do they overlap?",
+    ),
+    ("C", "faster"): (
+        "The new one takes more milliseconds, and you call it faster.",
+        "The intervals are apart, you are right in that. Which of them has the longer times?",
+    ),
+    ("C", "no measurable difference"): (
+        "The medians are close. The intervals are short, and they do not overlap.",
+        "What counts is the gap between the intervals, not how close the medians look.",
+    ),
+    ("D", "faster"): (
+        "The new interval begins lower than the old one, and it also ends higher.",
+        "Is there a time that lies in both intervals?",
+    ),
+    ("D", "slower"): (
+        "The new median is higher. But the whole old interval lies inside the new one.",
+        "The new times vary a lot. Does their interval leave the old one out?",
+    ),
+}
+
+
+def _right() -> dict[str, str]:
+    return {letter: compare(old, new).verdict for letter, (old, new) in PAIRS.items()}
+
+
+def _told_apart(answer) -> Result:
+    choices = f"Choose from: {', '.join(VERDICTS)}."
+    if not isinstance(answer, dict):
+        example = 'Such as {"A": "faster", "B": "slower", ...}.'
+        return Result(False, f"A dictionary is needed; got {shown(answer)}.", example)
+    empty = blank(answer, PAIRS)
+    if len(empty) == len(PAIRS):
+        return Result(False, "The four answers are still empty.", choices)
+    faults = []
+    for letter in PAIRS:
+        said = answer.get(letter)
+        if letter not in empty and (not isinstance(said, str) or said not in VERDICTS):
+            faults.append(f"{letter} is {shown(said)}, and that is not a choice.")
+    if empty:
+        faults.append(f"Still empty: {', '.join(empty)}.")
+    if faults:
+        return Result(False, " ".join(faults), choices)
+    right = _right()
+    wrong = [letter for letter in right if answer[letter] != right[letter]]
+    if not wrong:
+        return Result(
+            True, "In B, C and D the medians are about 8 % apart. Only in C are the intervals, too."
+        )
+    message, hint = _MISTAKES[wrong[0], answer[wrong[0]]]
+    found = len(right) - len(wrong)
+    return Result(False, f"{found} of 4 are right. {wrong[0]}: {message}", hint)
+
+
+GRADERS = {"00/told_apart": _told_apart}

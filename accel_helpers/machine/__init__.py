@@ -1,0 +1,1 @@
+"""What do I have, what is wrong with it, and where can I train?"""

@@ -1,0 +1,182 @@
+"""From a machine, or from an error, to the cause and the one thing to do next.
+
+The doctor does not guess. What it knows is data: ``data/symptoms.toml`` for errors and logs,
+``data/checkup.toml`` for machines. What matches nothing is said to match nothing.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import textwrap
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from accel_helpers.machine import checkup, runtime, symptoms
+from accel_helpers.machine.recipe import Recipe, tpu_recipe
+from accel_helpers.machine.symptoms import Finding
+
+__all__ = ["Diagnosis", "Finding", "Recipe", "diagnose", "tpu_recipe"]
+
+REPORT = (
+    "If it stops you, report it to whoever gave you this notebook, with three things: the last "
+    "thirty lines of the message, what you ran before, and the output of "
+    "`python -m accel_helpers describe`."
+)
+_FAILS = "If something fails all the same, give the error to ah.doctor.diagnose(error)."
+_QUIET_TEXT = "(Lines that every healthy run prints are passed over.)"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the doctor found, the first thing to mend first. It prints as a list.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        Each with its cause, its fix and its source; empty where nothing known is wrong.
+    examined : str
+        "this runtime" or "the text".
+    next_step : str
+        The one thing to do next.
+    """
+
+    findings: tuple[Finding, ...]
+    examined: str
+    next_step: str
+
+    def to_dict(self) -> dict:
+        """The findings as plain JSON types: id, cause, fix and source of each."""
+        return {"findings": [finding.to_dict() for finding in self.findings]}
+
+    def _head(self) -> str:
+        count = len(self.findings)
+        if not count:
+            nothing = "no failure that it knows" if self.examined == "the text" else "nothing wrong"
+            return f"The doctor looked at {self.examined} and found {nothing}."
+        things = "one thing" if count == 1 else f"{count} things, the first to mend first"
+        return f"The doctor looked at {self.examined} and found {things}."
+
+    def __str__(self) -> str:
+        lines = [self._head()]
+        for number, finding in enumerate(self.findings, 1):
+            lines.append("")
+            for label, value in _rows(finding):
+                lead = f"{number}. {label}: " if label == "Cause" else f"   {label}: "
+                lines.append(textwrap.fill(
+                    value, 96, initial_indent=lead, subsequent_indent=" " * 3,
+                    break_on_hyphens=False, break_long_words=False,
+                ))  # fmt: skip
+        if not self.findings:
+            lines.append(textwrap.fill(self.next_step, 96, break_on_hyphens=False))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{html.escape(self._head())}</p>"]
+        items = []
+        for finding in self.findings:
+            rows = "<br>".join(
+                f"<strong>{label}:</strong> {_linked(value)}" for label, value in _rows(finding)
+            )
+            items.append(f'<li style="margin-bottom:.6em">{rows}</li>')
+        if items:
+            parts.append(f"<ol>{''.join(items)}</ol>")
+        else:
+            parts.append(f"<p>{html.escape(self.next_step)}</p>")
+        return "".join(parts)
+
+
+def diagnose(
+    problem: BaseException | str | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    root: str | Path = "/",
+    run: runtime.Run | None = None,
+    versions: Callable[[str], str | None] | None = None,
+    loaded: Mapping[str, object] | None = None,
+) -> Diagnosis:
+    """Say what is wrong, why, and the one thing to do next. No framework is imported.
+
+    Parameters
+    ----------
+    problem : exception or str, optional
+        An error that you caught, or the text of a traceback or a log: then only that is looked
+        at. Without it, this runtime is examined.
+    environ, root, run, versions : optional
+        A recorded machine, as for `runtime.describe`; by default this one.
+    loaded : mapping of str to module, optional
+        The modules that are loaded; by default those of this process.
+
+    Returns
+    -------
+    Diagnosis
+
+    Raises
+    ------
+    TypeError
+        If `problem` is neither an exception nor text.
+
+    Examples
+    --------
+    >>> print(diagnose("KeyError: 'COLAB_TPU_ADDR'").findings[0].id)
+    tpu-node-address
+    >>> diagnose("loss: 0.12 - accuracy: 0.96").findings
+    ()
+    """
+    if problem is None:
+        return _examine(environ, root, run, versions, loaded)
+    if isinstance(problem, BaseException):
+        problem = "".join(traceback.format_exception(problem))
+    if not isinstance(problem, str):
+        raise TypeError(
+            "diagnose takes an exception, the text of a traceback or of a log, or nothing (then "
+            f"it examines this runtime); got {type(problem).__name__}: {problem!r:.60}."
+        )
+    findings = symptoms.find(problem)
+    quiet = f"{_QUIET_TEXT} {REPORT}" if problem.strip() else "The text is empty."
+    return Diagnosis(findings, "the text", findings[0].fix if findings else quiet)
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _examine(environ, root, run, versions, loaded) -> Diagnosis:
+    here = runtime.describe(environ=environ, root=root, run=run, versions=versions)
+    findings = checkup.examine(
+        here,
+        environ=os.environ if environ is None else environ,
+        root=root,
+        versions=versions or runtime.installed,
+        loaded=loaded,
+    )
+    if findings:
+        return Diagnosis(findings, "this runtime", findings[0].fix)
+    if here.accelerator:
+        calm = (
+            f"Attached is: {here.accelerator}. Whether the framework sees it is the next "
+            "question: call ah.backend.choose(), then ah.backend.devices()."
+        )
+    else:
+        calm = (
+            "It has no accelerator, only a CPU, and all that can run on one runs here. A GPU or "
+            "a TPU can be borrowed in Google Colab: Runtime → Change runtime type."
+        )
+    return Diagnosis((), "this runtime", f"{calm} {_FAILS}")
+
+
+def _rows(finding: Finding):
+    yield "Cause", finding.cause
+    yield "Do next", finding.fix
+    if finding.evidence:
+        yield "Seen", finding.evidence
+    yield "Source", finding.source
+
+
+def _linked(text: str) -> str:
+    return " ".join(
+        f'<a href="{html.escape(word)}">{html.escape(word)}</a>'
+        if word.startswith("https://") else html.escape(word)
+        for word in text.split()
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""How long, how good, is it different, and what is the limit?"""

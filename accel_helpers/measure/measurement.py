@@ -1,0 +1,268 @@
+"""The two values of `timing`: a Measurement with its spread, and a Speedup that may be unknown."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel_helpers._words import format_range, format_seconds, percent
+from accel_helpers.measure.samples import CONFIDENCE, locate
+
+FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
+SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
+VAGUE = 3  # an interval whose ends are further apart than this names no ratio
+WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a function took: all samples, and what they support.
+
+    Attributes
+    ----------
+    samples : tuple of float
+        Seconds per call, in the order in which they were measured.
+    first_call : float or None
+        Seconds of the very first call, kept apart: it may compile, load or copy.
+    name : str
+        What was measured.
+    calls_per_sample : int
+        1, or the number of calls in a block where single calls were too short to time.
+    notes : tuple of str
+        How it was measured, where that matters.
+
+    Examples
+    --------
+    >>> m = Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step")
+    >>> m.median
+    0.0205
+    >>> print(m)
+    step: 20.5 ms (95 % interval 19.8 to 21.5 ms, 6 samples)
+    """
+
+    samples: tuple[float, ...]
+    first_call: float | None = None
+    name: str = ""
+    calls_per_sample: int = 1
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_samples(
+        cls,
+        seconds: Sequence[float],
+        *,
+        first_call: float | None = None,
+        name: str = "",
+        calls_per_sample: int = 1,
+        notes: Sequence[str] = (),
+    ) -> Measurement:
+        """Make a measurement from times taken elsewhere.
+
+        Parameters
+        ----------
+        seconds : sequence of float
+            Seconds per call in the order measured; at least one, all finite and above zero.
+        first_call : float, optional
+            Seconds of the first call, if it was timed apart.
+        name : str, optional
+            What was measured.
+        calls_per_sample : int, optional
+            How many calls stand behind each sample.
+        notes : sequence of str, optional
+            How it was measured.
+
+        Returns
+        -------
+        Measurement
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `seconds` is not a sequence of positive, finite numbers.
+        """
+        if isinstance(seconds, (str, bytes)) or not hasattr(seconds, "__iter__"):
+            raise TypeError(
+                f"from_samples needs a list of seconds, such as [0.012, 0.011]; got {seconds!r}."
+            )
+        values = tuple(_seconds(value, f"sample {i}") for i, value in enumerate(seconds))
+        if not values:
+            raise ValueError("from_samples needs at least one time in seconds; got an empty list.")
+        if first_call is not None:
+            first_call = _seconds(first_call, "first_call")
+        return cls(values, first_call, str(name), int(calls_per_sample), tuple(notes))
+
+    @property
+    def median(self) -> float:
+        """The middle sample, in seconds."""
+        return statistics.median(self.samples)
+
+    @property
+    def iqr(self) -> float:
+        """Interquartile range in seconds: how far apart the middle half of the samples lies."""
+        if len(self.samples) < 2:
+            return 0.0
+        low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
+        return high - low
+
+    @property
+    def spread(self) -> float:
+        """Interquartile range as a share of the median (0.1 means 10 %)."""
+        return self.iqr / self.median
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the typical time lies (low, high) in seconds, with a confidence of 95 %."""
+        if len(self.samples) < FEW_SAMPLES:
+            return min(self.samples), max(self.samples)
+        low, high = locate([math.log(s) for s in self.samples]).interval
+        return min(math.exp(low), self.median), max(math.exp(high), self.median)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know before believing the number, in plain words."""
+        found = []
+        n, median = len(self.samples), self.median
+        if n < FEW_SAMPLES:
+            found.append(
+                f"Only {n} {'sample' if n == 1 else 'samples'}: too few to say how far to trust "
+                f"the number. Take at least {FEW_SAMPLES}."
+            )
+        else:
+            place = locate([math.log(s) for s in self.samples])
+            share = abs(math.expm1(place.slope))
+            if place.drifts and share > SLIGHT_DRIFT:
+                word = "rose" if place.slope > 0 else "fell"
+                found.append(
+                    f"The times {word} by about {percent(share)} while they were taken: the "
+                    "machine was changing. Measure again, or let timing.compare take turns."
+                )
+            elif place.autocorrelation > 0.5 and self.spread > SLIGHT_DRIFT:
+                found.append(
+                    "Neighbouring samples resemble each other: something came and went while "
+                    "they were taken. The interval is wider for it."
+                )
+        late = sum(s > 2 * median for s in self.samples)
+        if late > 0.02 * n:
+            found.append(
+                f"{late} of {n} samples took more than twice the median: something else used "
+                "the machine. The median is not moved by a few of them."
+            )
+        if n >= FEW_SAMPLES and self.spread > WIDE_SPREAD:
+            found.append(
+                f"The middle half of the samples spreads over {percent(self.spread)} of the "
+                "median: small differences cannot be seen."
+            )
+        return tuple(found)
+
+    def to_dict(self) -> dict:
+        """The measurement as plain JSON types."""
+        return {
+            "name": self.name,
+            "samples": list(self.samples),
+            "first_call": self.first_call,
+            "calls_per_sample": self.calls_per_sample,
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict) -> Measurement:
+        """The measurement that `to_dict` wrote; everything is checked again."""
+        if not isinstance(values, dict) or "samples" not in values:
+            raise ValueError(f"a measurement needs a field 'samples'; got {values!r:.80}.")
+        return cls.from_samples(
+            values["samples"],
+            first_call=values.get("first_call"),
+            name=values.get("name", ""),
+            calls_per_sample=values.get("calls_per_sample", 1),
+            notes=values.get("notes", ()),
+        )
+
+    def __str__(self) -> str:
+        n = len(self.samples)
+        low, high = self.interval
+        what = f"{percent(CONFIDENCE)} interval"
+        if n < FEW_SAMPLES:
+            what = "from"
+        text = f"{format_seconds(self.median)} ({what} {format_range(low, high)}, "
+        text += f"{n} sample{'' if n == 1 else 's'}"
+        if self.first_call is not None:
+            text += f"; first call {format_seconds(self.first_call)}"
+        lines = [f"{self.name}: {text})" if self.name else f"{text})"]
+        lines += [f"  Note: {note}" for note in self.notes]
+        lines += [f"  Careful: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """How two measurements compare, and whether they can be told apart.
+
+    Attributes
+    ----------
+    slow, fast : Measurement
+        The one expected to be slower, and the one expected to be faster.
+    interval : tuple of float
+        Where the ratio slow/fast lies, with a confidence of 95 % or more.
+    conclusive : bool
+        True if the two can be told apart.
+    ratio : float or None
+        Time of `slow` over time of `fast`; None where it is not conclusive.
+    verdict : str
+        "faster", "slower" (the fast one lost) or "no measurable difference".
+    reason : str
+        Why it is not conclusive; empty otherwise.
+    """
+
+    slow: Measurement
+    fast: Measurement
+    interval: tuple[float, float]
+    conclusive: bool
+    ratio: float | None
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """One of "faster", "slower" and "no measurable difference"."""
+        if not self.conclusive:
+            return "no measurable difference"
+        return "faster" if self.ratio > 1 else "slower"
+
+    def to_dict(self) -> dict:
+        """The comparison as plain JSON types."""
+        return {
+            "slow": self.slow.to_dict(),
+            "fast": self.fast.to_dict(),
+            "interval": list(self.interval),
+            "conclusive": self.conclusive,
+            "ratio": self.ratio,
+            "verdict": self.verdict,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        slow, fast = self.slow.name or "the first", self.fast.name or "the second"
+        if not self.conclusive:
+            return f"{slow} and {fast}: no measurable difference. {self.reason}".rstrip()
+        low, high = self.interval
+        first, second, ratio = fast, slow, self.ratio
+        if ratio < 1:
+            first, second, ratio, low, high = slow, fast, 1 / ratio, 1 / high, 1 / low
+        if high > VAGUE * low:  # the ratio in its middle would promise more than is known
+            return (
+                f"{first} is faster than {second}: between {low:.2g} and {high:.2g} times as fast"
+            )
+        return (
+            f"{first} is {ratio:.3g} times as fast as {second} (interval {low:.3g} to {high:.3g})"
+        )
+
+
+def _seconds(value, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be a number of seconds; got {value!r}.") from None
+    if not math.isfinite(number) or number <= 0:
+        raise ValueError(f"{what} must be above zero and finite, in seconds; got {value!r}.")
+    return number

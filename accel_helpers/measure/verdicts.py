@@ -1,0 +1,286 @@
+"""Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from accel_helpers.machine.runtime import CLAIMED_TPU, SILENT_GPU, Runtime
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import Measurement, Speedup
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """From which size on something pays.
+
+    Attributes
+    ----------
+    verdict : str
+        "everywhere", "from some size on" or "nowhere".
+    smallest, largest : tuple of int or None
+        (width, batch size) of the least arithmetic at which it pays, and of the largest ratio.
+    ratio : float or None
+        The largest ratio.
+    """
+
+    verdict: str
+    smallest: tuple[int, int] | None = None
+    largest: tuple[int, int] | None = None
+    ratio: float | None = None
+
+
+def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
+    """Find the smallest size at which a ratio is above a threshold with its whole interval.
+
+    Parameters
+    ----------
+    ratios : mapping of (width, batch size) to Speedup
+    at_least : float, optional
+        The ratio from which it pays.
+
+    Returns
+    -------
+    Crossover
+
+    Examples
+    --------
+    >>> from accel_helpers.measure.timing import Measurement, compare
+    >>> slow = Measurement.from_samples([3.0, 3.1, 3.0, 3.1, 3.0])
+    >>> fast = Measurement.from_samples([1.0, 1.1, 1.0, 1.1, 1.0])
+    >>> where_it_pays({(16, 32): compare(fast, fast), (512, 32): compare(slow, fast)}).smallest
+    (512, 32)
+    """
+    good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
+    if not good:
+        return Crossover("nowhere")
+    smallest = min(good, key=lambda size: size[0] * size[1])
+    largest = max(good, key=good.get)
+    verdict = "everywhere" if len(good) == len(ratios) else "from some size on"
+    return Crossover(verdict, smallest, largest, good[largest])
+
+
+@dataclass(frozen=True)
+class StepParts:
+    """Where the time of one step goes, by subtraction.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Part to seconds; parts that could not be told apart are joined.
+    verdict : str
+        "mostly arithmetic" (two thirds and more), "mostly other work" (one third of arithmetic
+        or less), "mixed", or "cannot tell".
+    """
+
+    seconds: dict[str, float]
+    verdict: str
+
+
+def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) -> StepParts:
+    """Split the time of one step into arithmetic, the rest of the step, and Keras in between.
+
+    Parameters
+    ----------
+    plain : Measurement
+        One step of an ordinary ``fit``.
+    grouped : Measurement
+        One step of a ``fit`` that returns to Python after many steps only.
+    products : Measurement
+        The matrix products of one step alone (see `arithmetic`).
+
+    Returns
+    -------
+    StepParts
+    """
+    if not _told_apart(plain, products):
+        return StepParts({"one step": plain.median}, "cannot tell")
+    share = products.median / plain.median
+    verdict = (
+        "mostly arithmetic"
+        if share >= 2 / 3
+        else "mostly other work"
+        if share <= 1 / 3
+        else "mixed"
+    )
+    seconds = {"the matrix products": products.median}
+    if _told_apart(plain, grouped) and _told_apart(grouped, products):
+        seconds["the rest of the step"] = grouped.median - products.median
+        seconds["Python between steps"] = plain.median - grouped.median
+    else:
+        seconds["everything else"] = plain.median - products.median
+    return StepParts(seconds, verdict)
+
+
+def attached(found: Runtime) -> str:
+    """Say in a few words what `runtime.describe` found, for the sentence that belongs to it.
+
+    Parameters
+    ----------
+    found : Runtime
+
+    Returns
+    -------
+    str
+        "a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there",
+        "nothing in Colab" or "nothing here".
+
+    Examples
+    --------
+    >>> from accel_helpers.machine import runtime
+    >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
+    'a TPU that is not there'
+    """
+    if any(note.startswith(SILENT_GPU) for note in found.notes):
+        return "a driver that does not answer"
+    if found.accelerator:
+        return f"a {found.accelerator.kind}"
+    if any(note.startswith(CLAIMED_TPU) for note in found.notes):
+        return "a TPU that is not there"
+    return "nothing in Colab" if found.place == "colab" else "nothing here"
+
+
+def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
+    """Say whether trainings under several strategies had the same loss in every epoch.
+
+    A float32 keeps about seven digits, and several replicas add their numbers up in another
+    order than one does. The rounding differs, and every step carries it on. The tolerance leaves
+    room for that, and for nothing of the size that training itself changes.
+
+    Parameters
+    ----------
+    losses : mapping of str to sequence of float
+        Name of a strategy to its loss after every epoch; empty where there is no result.
+    tolerance : float, optional
+        How far apart the largest and the smallest loss of an epoch may be, as a share of the
+        smallest.
+
+    Returns
+    -------
+    str
+        "the same", "not the same" or "cannot tell".
+
+    Examples
+    --------
+    >>> same_loss({"1 replica": [2.0, 1.0], "2 replicas": [2.0, 1.000001]})
+    'the same'
+    """
+    runs = [values for values in losses.values() if len(values)]
+    if len(runs) < 2 or len({len(values) for values in runs}) > 1:
+        return "cannot tell"
+    if not all(math.isfinite(value) and value > 0 for values in runs for value in values):
+        return "cannot tell"
+    apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
+    return "the same" if apart <= tolerance else "not the same"
+
+
+def how_much_longer(found: Speedup) -> str:
+    """Say how much longer one thing takes than another, as far as the interval allows.
+
+    Parameters
+    ----------
+    found : Speedup
+        Of the one that may take longer over the other.
+
+    Returns
+    -------
+    str
+        "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
+        longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or
+        "cannot tell" where the interval lies across a limit.
+
+    Examples
+    --------
+    >>> slow = Measurement.from_samples([4.0, 4.1, 4.0, 4.2, 4.1, 4.0])
+    >>> fast = Measurement.from_samples([1.0, 1.1, 1.0, 1.0, 1.1, 1.0])
+    >>> how_much_longer(timing.compare(slow, fast))
+    'twice or more'
+    """
+    low, high = found.interval
+    if low >= 2:
+        return "twice or more"
+    if low > 1.05 and high < 2:
+        return "a little longer"
+    if high < 1 / 1.05:
+        return "less"
+    return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Which of the four facts about an accelerator hold.
+
+    Attributes
+    ----------
+    verdict : str
+        "not attached", "visible, not in the files", "attached, not visible",
+        "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
+        "all four".
+    facts : dict of str to str
+        "attached", "visible", "placed" and "faster", each with "yes", "no", "cannot tell" or,
+        where an earlier fact is missing, "not needed yet".
+    """
+
+    verdict: str
+    facts: dict[str, str]
+
+
+def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None = None) -> Verified:
+    """Put the four facts about an accelerator in order: the first "no" decides.
+
+    Parameters
+    ----------
+    attached : bool
+        The machine has an accelerator (`runtime.describe`).
+    visible : bool
+        The framework lists it (`backend.devices`).
+    placed : bool
+        A result lies on it (`backend.where`).
+    faster : str, optional
+        The verdict of `timing.compare` on CPU and accelerator; None where it was not timed.
+
+    Returns
+    -------
+    Verified
+
+    Raises
+    ------
+    ValueError
+        If `faster` is no verdict of `timing.compare`.
+
+    Examples
+    --------
+    >>> verified(attached=True, visible=True, placed=False).verdict
+    'visible, not placed'
+    """
+    timed = {
+        None: ("not measured", "placed, not timed"),
+        "faster": ("yes", "all four"),
+        "slower": ("no", "placed, slower"),
+        "no measurable difference": ("cannot tell", "placed, no difference"),
+    }
+    if faster not in timed:
+        raise ValueError(
+            "faster must be a verdict of timing.compare, one of "
+            f"{', '.join(repr(v) for v in timed if v)}, or None; got {faster!r}."
+        )
+    said, verdict = timed[faster]
+    facts = {"attached": "yes" if attached else "no"}
+    facts["visible"] = ("yes" if visible else "no") if attached or visible else "not needed yet"
+    facts["placed"] = ("yes" if placed else "no") if visible else "not needed yet"
+    facts["faster"] = said if visible and placed else "not needed yet"
+    if not attached:
+        verdict = "visible, not in the files" if visible else "not attached"
+    elif not visible:
+        verdict = "attached, not visible"
+    elif not placed:
+        verdict = "visible, not placed"
+    return Verified(verdict, facts)
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _told_apart(slow: Measurement, fast: Measurement) -> bool:
+    return timing.compare(slow, fast).verdict == "faster"

@@ -1,0 +1,1 @@
+"""A TPU that is not there."""

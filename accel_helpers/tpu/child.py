@@ -1,0 +1,246 @@
+"""The child process of `tpu_compiler`: compiles one program for a TPU that is not there.
+
+It is started as a script by the environment that `tpu_environment` keeps, never imported into a
+notebook: what it loads (JAX and libtpu, of the versions below) stays out of the learner's process.
+It reads `job.json` and `program.pb` from the folder that it is given and writes `answer.json` and
+`compiled.txt` there. When its parent is gone (its standard input ends), it removes that folder and
+ends itself.
+
+Every private interface of JAX that the course uses stands in `compile_program` and `_readable`.
+The versions are pinned, and `tests/test_tpu_child.py` holds what they do.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+VERSIONS = {"jax": "0.8.3", "libtpu": "0.0.32.1"}
+TOPOLOGIES = {1: "1x1", 4: "2x2", 8: "2x4"}  # how that many chips are wired, as libtpu names it
+FAST = -1.0  # the compiler's least effort to make the program fast: some 3 to 12 times sooner done
+
+
+def main(folder: str) -> None:
+    """Compile the program that lies in a folder, and write the answer beside it.
+
+    Parameters
+    ----------
+    folder : str
+        With `job.json` (what `compile_program` is told) and `program.pb`.
+    """
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    place = Path(folder)
+    job = json.loads((place / "job.json").read_text())
+    answer, text = compile_program((place / "program.pb").read_bytes(), **job)
+    (place / "compiled.txt").write_text(text)
+    (place / "answer.part").write_text(json.dumps(answer))
+    os.replace(place / "answer.part", place / "answer.json")
+
+
+def _end_with_parent(folder: str) -> None:
+    with contextlib.suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(3)
+
+
+def compile_program(
+    data: bytes, *, chip: str, chips: int = 1, shared: tuple = (), thorough: bool = False
+) -> tuple[dict, str]:
+    """Compile a program, and say what the compiler says about it.
+
+    Parameters
+    ----------
+    data : bytes
+        A serialized HLO module, as TensorFlow and JAX write it.
+    chip : str
+        As libtpu names it, such as "v5e".
+    chips : int, optional
+        On how many chips it runs, each with its part of the batch: 1, 4 or 8.
+    shared : sequence of int, optional
+        Which arguments are cut along the batch, where there are several chips; -1 is the last.
+    thorough : bool, optional
+        Whether the compiler may take its full time. Its estimates of cycles need it.
+
+    Returns
+    -------
+    answer : dict
+        Numbers; or "error", the compiler's words.
+    text : str
+        The compiled program; empty where there is an error.
+    """
+    from importlib.metadata import version
+
+    found = {name: version(name) for name in VERSIONS}
+    if found != VERSIONS:
+        raise SystemExit(f"The TPU compiler is pinned to {VERSIONS}; found {found}.")
+
+    from jax._src import compiler
+    from jax._src.interpreters import mlir
+    from jax._src.lib import _jax
+    from jax.experimental import topologies
+    from jaxlib.mlir import ir
+
+    # One chip alone is no wiring that libtpu knows by itself.
+    alone = {"chips_per_host_bounds": [1, 1, 1]} if chips == 1 else {}
+    topology = topologies.get_topology_desc(
+        platform="tpu", topology_name=f"{chip}:{TOPOLOGIES[chips]}", **alone
+    )
+    devices = tuple(topology.devices)
+    with mlir.make_ir_context(), ir.Location.unknown():
+        module = ir.Module.parse(_readable(data))
+        _without_copies(module)
+        random_states = _tpu_random_numbers(module)
+        answer = {"versions": ", ".join(f"{name} {found[name]}" for name in found)}
+        answer |= _counted(module, chips, shared)
+        if chips > 1:
+            _cut_batch(module, chips, shared)
+        options = compiler.get_compile_options(
+            num_replicas=1, num_partitions=chips, use_spmd_partitioning=chips > 1
+        )
+        # The shardings below are written in the older of the two ways that XLA reads.
+        options.executable_build_options.use_shardy_partitioner = False
+        if not thorough:
+            options.executable_build_options.exec_time_optimization_effort = FAST
+        began = time.monotonic()
+        try:
+            program = devices[0].client.compile(
+                module, executable_devices=_jax.DeviceList(devices), compile_options=options
+            )
+        except _jax.JaxRuntimeError as error:
+            return {**answer, "error": str(error), "seconds": time.monotonic() - began}, ""
+    cost, memory = program.cost_analysis(), program.get_compiled_memory_stats()
+    answer |= {
+        "seconds": time.monotonic() - began,
+        "random_states": random_states,
+        "compiler_flops": cost.get("flops"),
+        "bytes_accessed": cost.get("bytes accessed"),
+        "peak_memory": memory.peak_memory_in_bytes,
+        "argument_bytes": memory.argument_size_in_bytes,
+        "output_bytes": memory.output_size_in_bytes,
+        "reused_bytes": memory.alias_size_in_bytes,
+        "temporary_bytes": memory.temp_size_in_bytes,
+        "code_bytes": memory.generated_code_size_in_bytes,
+    }
+    return answer, program.hlo_modules()[0].to_string()
+
+
+def _readable(data: bytes) -> str:
+    from jax._src.lib import _jax
+
+    return _jax.mlir.hlo_to_stablehlo(data)
+
+
+def _without_copies(module) -> None:
+    """Take out `mhlo.copy`, which TensorFlow writes and StableHLO has no word for."""
+    for operation in _operations(module, "mhlo.copy"):
+        operation.result.replace_all_uses_with(operation.operands[0])
+        operation.erase()
+
+
+def _tpu_random_numbers(module) -> int:
+    """Let random numbers be made as a TPU makes them; how many places there were.
+
+    Lowered on a CPU, Keras's dropout under TensorFlow asks for the algorithm Philox, whose state
+    is three numbers. Lowered on a TPU it asks for the default one, whose state is two. Left alone,
+    the compiler for a TPU lays out Philox's numbers with 32 times the memory, and programs that
+    fit would be said not to.
+    """
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    changed = 0
+    for operation in _operations(module, "stablehlo.rng_bit_generator"):
+        state, (after, numbers) = operation.operands[0], operation.results
+        if list(state.type.shape) != [3]:
+            continue
+        with ir.InsertionPoint(operation), operation.location:
+            two = ir.RankedTensorType.get([2], state.type.element_type)
+            array = ir.DenseI64ArrayAttr.get
+            first = stablehlo.slice(state, array([0]), array([2]), array([1]))
+            rest = stablehlo.slice(state, array([2]), array([3]), array([1]))
+            default = stablehlo.RngAlgorithmAttr.get("DEFAULT")
+            made = stablehlo.RngBitGeneratorOp(two, numbers.type, default, first)
+            new_state, new_numbers = made.results
+            after.replace_all_uses_with(stablehlo.concatenate([new_state, rest], 0))
+            numbers.replace_all_uses_with(new_numbers)
+        operation.erase()
+        changed += 1
+    return changed
+
+
+def _cut_batch(module, chips: int, shared: tuple) -> None:
+    """Give every chip its part of the batch, and a copy of everything else."""
+    from jaxlib.mlir import ir
+
+    main, arguments = _main(module)
+    types = [argument.type for argument in arguments]
+    attributes = _attributes(main, len(types))
+    cuts = {index % len(types) for index in shared}
+    for index, kind in enumerate(types):
+        ways = ",".join([str(chips)] + ["1"] * (len(kind.shape) - 1))
+        sharding = f"{{devices=[{ways}]<=[{chips}]}}" if index in cuts else "{replicated}"
+        attributes[index]["mhlo.sharding"] = ir.StringAttr.get(sharding)
+    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), chips)
+    module.operation.attributes["mhlo.num_partitions"] = number
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [ir.DictAttr.get(attribute) for attribute in attributes]
+    )
+
+
+def _main(module):
+    """The function that is run, and its arguments."""
+    main = next(op for op in module.body.operations if str(op.name).strip('"') == "main")
+    return main, list(main.regions[0].blocks[0].arguments)
+
+
+def _attributes(main, count: int) -> list[dict]:
+    from jaxlib.mlir import ir
+
+    if "arg_attrs" not in main.attributes:
+        return [{} for _ in range(count)]
+    return [
+        {name: entry[name] for name in entry}
+        for entry in (ir.DictAttr(attribute) for attribute in main.attributes["arg_attrs"])
+    ]
+
+
+def _operations(module, name: str) -> list:
+    from jaxlib.mlir import ir
+
+    found = []
+
+    def look(operation):
+        if operation.name == name:
+            found.append(operation.operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    return found
+
+
+def _counted(module, chips: int, shared: tuple) -> dict:
+    """What can be said of the program before it is compiled: its work, what one chip is given."""
+    import importlib.util
+
+    place = Path(__file__).with_name("count.py")  # beside this script, not a package here
+    spec = importlib.util.spec_from_file_location("tpu_count", place)
+    tpu_count = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tpu_count)
+    sizes = [tpu_count.tensor_bytes(argument.type) for argument in _main(module)[1]]
+    for index in shared:
+        sizes[index] //= chips
+    counted = {"loops": tpu_count.has_loop(module), "logical_bytes": sum(sizes)}
+    try:
+        return {**counted, "product_flops": tpu_count.product_flops(str(module))}
+    except tpu_count.Unknown as why:
+        return {**counted, "product_flops": None, "not_counted": str(why)}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

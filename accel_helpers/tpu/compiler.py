@@ -1,0 +1,306 @@
+"""Compiles a model's training step for a TPU that is not there.
+
+The compiler is the real one, libtpu's. It runs in a child process with an environment of its own
+(`python -m accel_helpers tpu-compiler install` makes it once), so it never meets the packages of
+your notebook. What it says is about the program: whether it compiles, whether it fits, how much
+work it is. How fast a TPU would be it can
+only guess: its cycles are called an estimate.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+
+from accel_helpers import probe
+from accel_helpers.tpu import environment as tpu_environment
+from accel_helpers.tpu import report as tpu_report
+from accel_helpers.tpu.answers import NOT_WRITTEN, CompiledStep
+from accel_helpers.tpu.lowering import CannotLower, NotForTPU, argument_bytes, lower
+from accel_helpers.tpu.report import short_name
+from accel_helpers.tpu.stored import Product, stored, stored_product
+
+# Bytes of memory that a program may have, in the compiler's own words ("Used ... of 15.75G hbm");
+# the tests ask it again.
+MEMORY = {"v5e": int(15.75 * 2**30), "v6e": int(31.25 * 2**30)}
+CHIPS = (1, 4, 8)
+SECONDS, CHILD_MEMORY = 300.0, 12e9  # limits of one compilation
+MOST_TRIES = 8  # compilations to find the batch that fits
+_XLA_TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64",
+              "int32": "s32", "int64": "s64", "uint8": "u8", "int8": "s8"}  # fmt: skip
+# How the frameworks name an argument, or a copy of one; JAX writes x['a'] where there are several.
+_GIVEN = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
+CHILD = Path(__file__).with_name("child.py")
+
+__all__ = ["CompiledStep", "Product", "compile_training_step", "stored", "stored_product"]
+
+
+def compile_training_step(
+    model,
+    batch_size: int,
+    chip: str = "v5e",
+    *,
+    chips: int = 1,
+    sample=None,
+    thorough: bool = False,
+    find_batch: bool = True,
+    seconds: float = SECONDS,
+    memory: float = CHILD_MEMORY,
+    environment=None,
+    run: Callable = probe.run_command,
+) -> CompiledStep:
+    """Compile the training step that `fit` runs, for a TPU that is not there.
+
+    The step is lowered from shapes: nothing of the batch is allocated, and the model stays as it
+    is. Dropout and metrics are in it; the input pipeline and the loop of `fit` are not.
+
+    Parameters
+    ----------
+    model : keras.Model
+        Compiled, on the TensorFlow or the JAX backend.
+    batch_size : int
+        Samples in the batch, over all chips.
+    chip : str, optional
+        "v5e" or "v6e".
+    chips : int, optional
+        1, 4 or 8. Each gets its part of the batch; the compiler puts in the exchange between them.
+    sample : (x, y), optional
+        A few real samples with their targets, for models whose shapes cannot be read off.
+    thorough : bool, optional
+        Give the compiler its full time (minutes for large models): then the card has its estimate
+        of cycles by layer. Otherwise it takes the fast mode.
+    find_batch : bool, optional
+        Where the step does not fit: look for a batch that does, by compiling.
+    seconds : float, optional
+        Time limit of each compilation.
+    memory : float, optional
+        Memory limit of each compilation, in bytes.
+    environment : tpu_environment.Environment, optional
+        By default the one that `python -m accel_helpers tpu-compiler install` made.
+    run : callable, optional
+        As `probe.run_command`.
+
+    Returns
+    -------
+    CompiledStep
+        Where the compiler is missing or fails, one that says so, and why.
+
+    Raises
+    ------
+    ValueError
+        If the chip or a size is none of those above, the model is not compiled, or its shapes
+        cannot be read off without a sample.
+
+    Examples
+    --------
+    >>> from accel_helpers.tpu import compiler as tpu_compiler
+    >>> tpu_compiler.compile_training_step(None, 32, chip="v4")
+    Traceback (most recent call last):
+    ...
+    ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
+    """
+    _check(batch_size, chip, chips)
+    batch_size = int(batch_size)
+    name, backend = getattr(model, "name", ""), _backend()
+    blank = CompiledStep(
+        name=name, backend=backend, batch_size=batch_size, chip=chip, chips=chips,
+        memory=MEMORY[chip], thorough=thorough,
+    )  # fmt: skip
+
+    def one(batch: int) -> CompiledStep:
+        asked = replace(blank, batch_size=batch)
+        return _compile(model, asked, sample, seconds, memory, environment, run)
+
+    answer = one(batch_size)
+    if answer.verdict != "too large" or not find_batch:
+        return answer
+    return _with_batch_that_fits(answer, one)
+
+
+def _check(batch_size, chip, chips) -> None:
+    if not isinstance(chip, str) or chip not in MEMORY:
+        known = " or ".join(map(repr, MEMORY))
+        raise ValueError(f"chip must be {known}; got {chip!r}.")
+    if chips not in CHIPS or type(chips) is not int:
+        raise ValueError(f"chips must be 1, 4 or 8, as TPUs are wired; got {chips!r}.")
+    if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
+        raise ValueError(f"batch_size must be a whole number, 1 or more; got {batch_size!r}.")
+    if batch_size % chips:
+        raise ValueError(
+            f"A batch of {batch_size} cannot be shared evenly by {chips} chips; give a multiple "
+            f"of {chips}."
+        )
+
+
+def _backend() -> str:
+    import keras
+
+    return keras.config.backend()
+
+
+def _compile(model, blank, sample, seconds, memory, environment, run) -> CompiledStep:
+    """Ask for one batch size."""
+    try:
+        least = argument_bytes(model, blank.batch_size, sample, blank.chips)
+        # What one chip is given does not fit: no compiler is needed to say no.
+        if least > blank.memory:
+            return replace(blank, fits=False, needed=least, at_least=True)
+        program = lower(model, blank.batch_size, sample)
+    except NotForTPU as refused:
+        return replace(blank, compiles=False, operation=refused.operation, layer=refused.layer)
+    except CannotLower as error:
+        return replace(
+            blank,
+            available=False,
+            why=f"{NOT_WRITTEN}: {_end(str(error))}. If you train with other "
+            "shapes or types, hand some in: sample=(x[:1], y[:1])",
+        )
+    environment = environment or tpu_environment.status()
+    if not environment.ready:
+        return _unavailable(blank, environment.why.rstrip("."))
+    try:
+        answer, text = _in_child(program, blank, seconds, memory, environment, run)
+    except _Failed as error:
+        return _unavailable(blank, str(error))
+    return _read(blank, answer, text, _Names(model, program, blank.chips))
+
+
+class _Failed(RuntimeError):
+    """The child gave no answer; the message says why."""
+
+
+def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, str]:
+    job = {
+        "chip": blank.chip, "chips": blank.chips, "thorough": blank.thorough,
+        "shared": program.batch_arguments,
+    }  # fmt: skip
+    try:
+        with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
+            place = Path(folder)
+            (place / "job.json").write_text(json.dumps(job))
+            (place / "program.pb").write_bytes(program.data)
+            # What the compiler itself leaves lying about stays in the folder, and goes with it.
+            words, environ = environment.command(CHILD, folder, scratch=folder)
+            done = run(words, seconds=seconds, memory=memory, environ=environ, folder=folder)
+            file = place / "answer.json"
+            # On a full disk the child cannot even write why it ended.
+            if done.kind == "crashed" and shutil.disk_usage(folder).free < 2**16:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if done.kind != "finished" or not file.exists():
+                more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
+                raise _Failed(f"the compiler's process {done.ending}{more.get(done.kind, '')}")
+            return json.loads(file.read_text()), (place / "compiled.txt").read_text()
+    except OSError as error:
+        raise _Failed(f"its files could not be written ({error.strerror or error})") from error
+
+
+class _Names:
+    """Names arrays for a learner: by layer, or by what the step is given."""
+
+    def __init__(self, model, program, chips):
+        self.layers = [layer.name for layer in model.layers]
+        self.given = {}
+        for kind, shape, dtype in program.arguments:
+            if kind in ("inputs", "targets"):
+                shape = (shape[0] // chips, *shape[1:])
+            self.given.setdefault((shape, _XLA_TYPES.get(dtype, dtype)), []).append(kind)
+
+    def of(self, allocations):
+        return tuple(replace(row, operation=self._name(row)) for row in allocations)
+
+    def _name(self, row) -> str:
+        if not _GIVEN.fullmatch(row.operation):
+            return short_name(row.operation, self.layers)
+        kind, shape = row.array.rstrip("]").split("[")
+        shape = tuple(int(number) for number in shape.split(",") if number)
+        # Several arguments may look alike: a weight and the optimizer's two numbers for it.
+        return " or ".join(dict.fromkeys(self.given.get((shape, kind), ["an argument"])))
+
+
+def _unavailable(blank: CompiledStep, why: str) -> CompiledStep:
+    return replace(blank, available=False, why=_end(why))
+
+
+def _end(sentence: str) -> str:
+    return sentence.rstrip(". ")
+
+
+def _read(blank: CompiledStep, answer: dict, text: str, names: _Names) -> CompiledStep:
+    """Turn the child's answer into the value."""
+    counted = replace(
+        blank, loops=answer["loops"], flops=answer["product_flops"], seconds=answer["seconds"],
+        why=answer.get("not_counted", ""), versions=answer["versions"],
+    )  # fmt: skip
+    if "error" in answer:
+        return _read_error(counted, answer["error"], names)
+    return replace(
+        counted,
+        compiles=True,
+        fits=True,
+        compiler_flops=_positive(answer["compiler_flops"]),
+        bytes_accessed=_positive(answer["bytes_accessed"]),
+        peak_memory=answer["peak_memory"],
+        logical_bytes=answer["logical_bytes"],
+        padded_bytes=answer["argument_bytes"],
+        largest=names.of(tpu_report.largest_arrays(text)),
+        collectives=tpu_report.collectives(text),
+        cycles=tpu_report.estimated_cycles(text, names.layers) if blank.thorough else (),
+    )
+
+
+def _read_error(counted: CompiledStep, message: str, names: _Names) -> CompiledStep:
+    over = tpu_report.read_overflow(message)
+    if over:
+        largest = names.of(over.largest[:5])
+        return replace(counted, compiles=True, fits=False, needed=over.needed, largest=largest)
+    # For programs far too large the compiler says no more than this.
+    if message.startswith("RESOURCE_EXHAUSTED"):
+        return replace(counted, compiles=True, fits=False)
+    first = message.strip().splitlines()[0][:300] if message.strip() else "no message"
+    return _unavailable(counted, f"the compiler failed: {first}")
+
+
+def _positive(number):
+    return number if number and number > 0 else None  # below 0 the compiler does not know
+
+
+def _with_batch_that_fits(answer: CompiledStep, one: Callable) -> CompiledStep:
+    """Look for the largest power of two that fits, by compiling."""
+    share = answer.memory / answer.needed if answer.needed else 0.5
+    batch = _power_of_two(max(answer.chips, answer.batch_size * share))
+    batch = min(batch, _power_of_two(answer.batch_size - 1))
+    fitting, tried = None, []
+    while len(tried) < MOST_TRIES and answer.chips <= batch < answer.batch_size:
+        found = one(batch)
+        if found.verdict not in ("fits", "too large"):
+            why = f"a batch of {batch} could not be asked: {found.why or found.verdict}"
+            return replace(answer, why=why)
+        tried.append((batch, bool(found.fits)))
+        if found.fits:
+            fitting = found
+            if (2 * batch, False) in tried:
+                break
+            batch *= 2
+        elif fitting:
+            break
+        else:
+            # What is needed grows at most with the batch: the share says how far to go down.
+            share = found.memory / found.needed if found.needed else 0.5
+            batch = min(batch // 2, _power_of_two(max(1, batch * share)))
+    tried = tuple(sorted(tried))
+    if fitting is None:
+        return replace(answer, largest_batch=0 if batch < answer.chips else None, tried=tried)
+    return replace(answer, compiles=True, largest_batch=fitting.batch_size, tried=tried)
+
+
+def _power_of_two(number: float) -> int:
+    """The largest power of two that is not above a number; 0 where that is below 1."""
+    return (1 << int(number).bit_length()) >> 1

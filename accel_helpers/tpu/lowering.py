@@ -1,0 +1,391 @@
+"""A model's training step as a program that a compiler reads, made from shapes alone.
+
+Nothing is trained and no batch is allocated: the step that `fit` runs, `model.train_step`, is
+traced with the shapes of a batch. TensorFlow and JAX both write the result as an HLO module, the
+language of the compiler XLA.
+
+The private interfaces of Keras and TensorFlow that this takes are `model._symbolic_build`, the two
+attributes that hold what `compile` was given (`_built`), and `experimental_get_compiler_ir`; they
+are used here and nowhere else, and `tests/test_tpu_lowering.py` and `tests/test_tpu_left_alone.py`
+hold what they do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from accel_helpers.tpu.report import layer_of
+
+BACKENDS = ("tensorflow", "jax")
+# Layers of Keras that look words or numbers up in tables, or turn them into text.
+TEXT = ("Hashing", "HashedCrossing", "IntegerLookup", "StringLookup", "TextVectorization")
+
+
+class NotForTPU(ValueError):
+    """The step has an operation that a TPU cannot run.
+
+    Attributes
+    ----------
+    operation : str
+        The backend's name for it, such as "AsString".
+    layer : str
+        Name of the layer that holds it; empty where that could not be told.
+    """
+
+    def __init__(self, operation: str, layer: str = ""):
+        where = f" in layer {layer!r}" if layer else ""
+        super().__init__(f"A TPU cannot run the operation {operation!r}{where}.")
+        self.operation, self.layer = operation, layer
+
+
+class CannotLower(RuntimeError):
+    """The step could not be written down; the message says why, as far as the framework does."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A training step, not compiled yet.
+
+    Attributes
+    ----------
+    data : bytes
+        A serialized HLO module.
+    backend : str
+        "tensorflow" or "jax".
+    batch_size : int
+    arguments : tuple of (str, tuple of int, str)
+        What the step is given, as (kind, shape, dtype); the kinds are "weights", "optimizer",
+        "other state", "inputs" and "targets".
+    batch_arguments : tuple of int
+        Which arguments of the program are cut along the batch; negative ones count from the end.
+    """
+
+    data: bytes
+    backend: str
+    batch_size: int
+    arguments: tuple[tuple[str, tuple[int, ...], str], ...]
+    batch_arguments: tuple[int, ...]
+
+    def bytes_of(self, *kinds: str) -> int:
+        """Bytes of the arguments of these kinds, of all without one; without any padding."""
+        return sum(
+            prod(shape) * _bytes_each(dtype)
+            for kind, shape, dtype in self.arguments
+            if kind in kinds or not kinds
+        )
+
+
+def argument_bytes(model, batch_size: int, sample=None, chips: int = 1) -> int:
+    """Bytes that one chip is given for a training step: weights, optimizer state, its batch.
+
+    Parameters
+    ----------
+    model, batch_size, sample
+        As for `lower`.
+    chips : int, optional
+        How many share the batch. Of everything else, each has a copy.
+
+    Returns
+    -------
+    int
+        Without any padding.
+    """
+    _check(model)
+    x, y = _batch(model, batch_size, sample)
+    with _built(model, x, y):
+        program = Program(b"", "", batch_size, _arguments(model, x, y), ())
+    batch = program.bytes_of("inputs", "targets")
+    return program.bytes_of() - batch + batch // chips
+
+
+def lower(model, batch_size: int, sample=None) -> Program:
+    """Write down a model's training step for a batch of this size.
+
+    The model is left as it is: its weights, its optimizer and its random numbers do not move.
+
+    Parameters
+    ----------
+    model : keras.Model
+        Compiled, on the TensorFlow or the JAX backend.
+    batch_size : int
+        Samples in the batch. No batch is made.
+    sample : (x, y), optional
+        A few real samples with their targets, for models whose shapes cannot be read off.
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    ValueError
+        If the model is not compiled, or its shapes cannot be read off without a sample.
+    NotForTPU
+        If an operation of the step cannot run on a TPU.
+    CannotLower
+        If the step could not be written down for another reason.
+    """
+    import keras
+
+    _check(model)
+    backend = keras.config.backend()
+    x, y = _batch(model, batch_size, sample)
+    with _built(model, x, y):
+        arguments = _arguments(model, x, y)
+        try:
+            data = (_lower_tensorflow if backend == "tensorflow" else _lower_jax)(model, x, y)
+        except Exception as error:  # whatever the frameworks raise: told apart by what they say
+            refused = refused_operation(str(error), [layer.name for layer in model.layers])
+            if refused:
+                raise NotForTPU(*refused) from error
+            raise CannotLower(_reason(error)) from error
+    leaves = len(keras.tree.flatten((x, y)))
+    # TensorFlow puts the batch before the model's state, JAX behind it.
+    first = 0 if backend == "tensorflow" else -leaves
+    return Program(data, backend, batch_size, arguments, tuple(range(first, first + leaves)))
+
+
+def _lower_tensorflow(model, x, y) -> bytes:
+    import keras
+    import tensorflow as tf
+
+    # Its inputs are told one by one: lists of them, and dictionaries, are refused.
+    @tf.function(jit_compile=True)
+    def step(*leaves):
+        return model.train_step(keras.tree.pack_sequence_as((x, y), leaves))
+
+    leaves = [tf.TensorSpec(leaf.shape, leaf.dtype) for leaf in keras.tree.flatten((x, y))]
+    return step.experimental_get_compiler_ir(*leaves)(stage="hlo_serialized")
+
+
+def _lower_jax(model, x, y) -> bytes:
+    import jax
+
+    def spec(shape):
+        return jax.ShapeDtypeStruct(shape.shape, shape.dtype)
+
+    def step(state, x, y):
+        return model.train_step(state, (x, y))
+
+    # What is not used stays in, so that the batch can be counted from the end.
+    state = tuple([spec(variable) for variable in some] for some in _state(model).values())
+    traced = jax.jit(step, donate_argnums=0, keep_unused=True).trace(
+        state, _mapped(spec, x), _mapped(spec, y)
+    )
+    module = traced.lower(lowering_platforms=("tpu",)).compiler_ir("hlo")
+    return module.as_serialized_hlo_module_proto()
+
+
+def _state(model) -> dict[str, list]:
+    """The model's numbers, in the order in which Keras's JAX trainer takes them."""
+    return {
+        "trained": model.trainable_variables,
+        "not trained": model.non_trainable_variables,
+        "optimizer": model.optimizer.variables,
+        "metrics": model.metrics_variables,
+    }
+
+
+@contextlib.contextmanager
+def _built(model, x, y):
+    """Let Keras make the variables of the metrics and of the optimizer, as `fit` would.
+
+    What the loss and the metrics are built on may be a guess. So they are built anew, and the
+    model's own are put back: `fit` then finds them as it would have.
+    """
+    own = {name: vars(model).get(name) for name in ("_compile_loss", "_compile_metrics")}
+    try:
+        for name, held in own.items():
+            if held is not None and not held.built:
+                # What `compile` was given, in the order in which the constructor takes it.
+                asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
+                vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
+        model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at
+        if not model.optimizer.built:
+            model.optimizer.build(model.trainable_variables)
+    except Exception as error:  # whatever the model's own code raises
+        vars(model).update(own)
+        raise CannotLower(_reason(error)) from error
+    try:
+        yield
+    finally:
+        vars(model).update(own)
+
+
+def _check(model) -> None:
+    """Refuse what is no compiled model, what has text in it, and what several replicas share."""
+    import keras
+
+    if not isinstance(model, keras.Model):
+        raise ValueError(f"model must be a Keras model; got {type(model).__name__}.")
+    if keras.config.backend() not in BACKENDS:
+        raise CannotLower(
+            f"the Keras backend is {keras.config.backend()}; the course lowers TensorFlow and JAX"
+        )
+    if getattr(model, "optimizer", None) is None or not getattr(model, "compiled", False):
+        raise ValueError(
+            "The model is not compiled, so it has no training step. Call model.compile first, "
+            "with an optimizer and a loss."
+        )
+    for layer in _all_layers(model):
+        if type(layer).__name__ in TEXT:
+            raise NotForTPU(type(layer).__name__, layer.name)
+    for tensor in getattr(model, "inputs", None) or ():
+        if str(tensor.dtype) == "string":
+            raise NotForTPU("text as input", tensor.name)
+    shared = "tensorflow.python.distribute"
+    if any(type(variable.value).__module__.startswith(shared) for variable in model.variables):
+        raise CannotLower(
+            "the model was made in the scope of a tf.distribute strategy; make it outside, and ask "
+            "with chips= for several"
+        )
+
+
+def _all_layers(model):
+    for layer in model.layers:
+        yield layer
+        if getattr(layer, "layers", None):
+            yield from _all_layers(layer)
+
+
+def _arguments(model, x, y):
+    import keras
+
+    kinds = {"trained": "weights", "not trained": "other state", "metrics": "other state"}
+    rows = [
+        (kinds.get(kind, kind), tuple(variable.shape), str(variable.dtype))
+        for kind, variables in _state(model).items()
+        for variable in variables
+    ]
+    for kind, part in (("inputs", x), ("targets", y)):
+        rows += [(kind, leaf.shape, leaf.dtype) for leaf in keras.tree.flatten(part)]
+    return tuple(rows)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def _batch(model, batch_size: int, sample):
+    """The shapes of a batch: from a sample, else from the model and its loss."""
+    if sample is not None:
+        if not isinstance(sample, Sequence) or len(sample) != 2:
+            many = f" of {len(sample)}" if isinstance(sample, Sequence) else ""
+            got = f"{type(sample).__name__}{many}"
+            raise ValueError(f"sample must be a pair (x, y) of arrays; got {got}.")
+        import keras
+        import numpy as np
+
+        def like(array):
+            if not hasattr(array, "shape") or not array.shape:
+                raise ValueError(f"sample must hold arrays with samples; got {array!r:.60}.")
+            dtype = np.asarray(array).dtype
+            # `fit` turns floating-point numbers into the type that Keras works with.
+            dtype = keras.config.floatx() if dtype.kind == "f" else str(dtype)
+            return _Shape((batch_size, *array.shape[1:]), dtype)
+
+        return tuple(_mapped(like, part) for part in sample)
+    inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
+    if not inputs or len(outputs) != 1:
+        raise _ask_for_sample("the model does not say one shape of its inputs and one output")
+    x = inputs[0] if len(inputs) == 1 else model.input
+    x = _mapped(lambda tensor: _fixed(tensor, batch_size), x)
+    out, loss = _fixed(outputs[0], batch_size), _loss_name(model.loss)
+    sparse = loss.startswith("sparse")
+    return x, _Shape(out.shape[:-1], "int32") if sparse else _Shape(out.shape, "float32")
+
+
+def _fixed(tensor, batch_size: int) -> _Shape:
+    if tensor.shape[0] not in (None, batch_size):
+        raise ValueError(
+            f"The model is built for a batch of {tensor.shape[0]}; batch_size is {batch_size}. "
+            f"Give {tensor.shape[0]}, or build the model with keras.Input(shape=...)."
+        )
+    if None in tensor.shape[1:]:
+        raise _ask_for_sample(f"a shape is open: {tuple(tensor.shape)}")
+    return _Shape((batch_size, *tensor.shape[1:]), str(tensor.dtype))
+
+
+def _loss_name(loss) -> str:
+    """The name of a loss of Keras's own: it says which targets are taken."""
+    loss = getattr(loss, "fn", loss)  # most losses of Keras are a function in a class
+    kind = loss if hasattr(loss, "__name__") else type(loss)
+    if not isinstance(loss, str) and not kind.__module__.startswith("keras"):
+        raise _ask_for_sample(f"the loss {loss!r:.80} does not say which targets it takes")
+    name = loss if isinstance(loss, str) else kind.__name__
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _ask_for_sample(why: str) -> ValueError:
+    return ValueError(
+        f"The shapes of a batch cannot be read off, since {why}. Give a few real samples: "
+        "sample=(x[:1], y[:1])."
+    )
+
+
+def _mapped(function, structure):
+    import keras
+
+    return keras.tree.map_structure(function, structure)
+
+
+def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, str] | None:
+    """Find the operation that a compiler refused in what it said, and the layer that holds it.
+
+    Parameters
+    ----------
+    message : str
+        The error's text.
+    layers : sequence of str, optional
+        Names of the model's layers.
+
+    Returns
+    -------
+    (str, str) or None
+        The operation and the layer ("" where unknown); None where the message says nothing of it.
+
+    Examples
+    --------
+    >>> said = "on XLA_CPU_JIT: AsString (No registered 'AsString' OpKernel for XLA_CPU_JIT "
+    >>> said += "devices compatible with node {{node sequential_1/words_1/AsString}}"
+    >>> refused_operation(said, ["dense", "words"])
+    ('AsString', 'words')
+    """
+    found = re.search(r"No registered '(\w+)' OpKernel", message)
+    found = found or re.search(r"unsupported operations[^:]*: (\w+)", message)
+    if not found:
+        # Sizes that are known only while the program runs: XLA, and so a TPU, has no such arrays.
+        found = re.search(r"node `([^`]+/(\w+))` .*must be a compile-time constant", message, re.S)
+        return (found[2], layer_of(found[1], layers)) if found else None
+    node = re.search(r"\{\{node ([^}]+)\}\}", message[found.start() :])
+    return found[1], layer_of(node[1] if node else "", layers)
+
+
+def _bytes_each(dtype: str) -> int:
+    if dtype in ("bool", "string"):
+        return 1
+    bits = re.search(r"\d+", dtype)
+    return max(int(bits[0]), 8) // 8 if bits else 1
+
+
+def _reason(error: BaseException) -> str:
+    """The last line of what was raised: the frameworks put the story before it."""
+    if "different from the lowering platform" in str(error):
+        return (
+            "the step calls back into Python (jax.pure_callback, jax.debug.print), and JAX writes "
+            "such a step down for the machine only that it runs on"
+        )
+    # Keras closes with the arguments of the call, and writes in bold.
+    said = str(error).partition("Arguments received by ")[0]
+    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
+    lines = [line for line in lines if line]
+    for line in lines:  # here the story stands behind it
+        if line.startswith("Failed getting HLO text: '"):
+            return line.split("'", 1)[1][:300]
+    return lines[-1][:300] if lines else type(error).__name__

@@ -1,0 +1,1 @@
+"""Training: plain, resident, replicated, resumed, served."""

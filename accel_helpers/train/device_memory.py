@@ -1,0 +1,142 @@
+"""What lies on a device while `resident` trains there, and whether there is room for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from accel_helpers._words import format_bytes
+from accel_helpers.machine import backend
+
+RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
+ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their order, and a copy
+
+
+def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
+    """Bytes of device memory that `fit_resident` needs for the data and for their order.
+
+    Parameters
+    ----------
+    x, y : array, or list, tuple or dict of arrays
+        As for `fit_resident`.
+    validation_data : tuple of (x, y), optional
+
+    Returns
+    -------
+    int
+        Without the model and without tensors, which are there already, and without what a step
+        needs while it runs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> memory_needed(np.zeros((1000, 28, 28), "float32"), np.zeros(1000, "int32"))
+    3156000
+    """
+    data, n = as_arrays((x, y), "x and y")
+    if validation_data is not None:
+        validation_data, _ = as_arrays(tuple(validation_data), "validation_data")
+    return needed_for(data, n, validation_data)
+
+
+def as_arrays(data: tuple, what: str):
+    """The data, checked and not copied, and how many samples there are."""
+    import keras
+    import numpy as np
+
+    def array(value):
+        if type(value).__module__.partition(".")[0] in ("tensorflow", "jax", "jaxlib"):
+            return value  # a tensor of the framework
+        if not hasattr(value, "__array__") or not getattr(value, "shape", ()):
+            hint = "y is needed, too." if value is None else "A list of numbers: np.asarray(it)."
+            raise TypeError(
+                f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
+                f"{type(value).__name__}. {hint} Generators and tf.data go to model.fit."
+            )
+        value = np.asarray(value)
+        if value.dtype.kind not in "fiub":
+            raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
+        return value
+
+    arrays = keras.tree.map_structure(array, data)
+    counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
+    if len(counts) != 1 or counts[0] < 1:
+        raise ValueError(
+            f"{what} must have the same number of samples, at least one; got "
+            f"{', '.join(f'{count:,}' for count in counts)}."
+        )
+    return arrays, counts[0]
+
+
+def as_tensors(data, device: str):
+    """The data on a device, floats in Keras's float type."""
+    import keras
+    import numpy as np
+
+    def tensor(array):
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            array = array.astype(keras.config.floatx(), copy=False)
+        return keras.ops.convert_to_tensor(array)
+
+    with backend.on(device):
+        return keras.tree.map_structure(tensor, data)
+
+
+def needed_for(data, n: int, validation=None) -> int:
+    """Bytes that these arrays will take on a device, and the order of `n` samples."""
+    import keras
+    import numpy as np
+
+    def size(array):
+        if not isinstance(array, np.ndarray):
+            return 0  # a tensor, which is there already
+        kind = keras.config.floatx() if array.dtype.kind == "f" else array.dtype
+        return array.size * np.dtype(kind).itemsize
+
+    arrays = keras.tree.flatten((data, () if validation is None else validation))
+    return sum(map(size, arrays)) + ORDER_BYTES * n
+
+
+def check_room(needed: int, device: str, memory: int | None) -> None:
+    """Refuse data for which there is no room; by default the device is asked what is free."""
+    free = free_on(device) if memory is None else memory
+    if free is not None and needed > (1 - RESERVE) * free:
+        raise MemoryError(
+            f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
+            f"their order, and {format_bytes(free)} are free there, of which a tenth is left for "
+            "the steps. Nothing was copied. Use fewer samples, store pictures as uint8 and divide "
+            "in the model (keras.layers.Rescaling), or use model.fit, which copies batch by batch."
+        )
+
+
+def free_on(device: str) -> int | None:
+    """Bytes free on a device, or None where nobody says."""
+    if device == "cpu":
+        return free_here()
+    if sys.modules["keras"].backend.backend() == "jax":
+        stats = sys.modules["jax"].devices(device)[0].memory_stats() or {}
+        if "bytes_limit" in stats:
+            return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
+        return None
+    from accel_helpers.machine import runtime
+
+    attached = runtime.describe().accelerator
+    if device != "gpu" or not attached or not attached.memory_bytes:
+        return None
+    used = sys.modules["tensorflow"].config.experimental.get_memory_info("GPU:0")["current"]
+    return attached.memory_bytes - used
+
+
+def free_here(root: str = "/") -> int | None:
+    """What the computer has left: of the machine's memory, or of a container's share."""
+    found = []
+    try:
+        lines = (Path(root) / "proc/meminfo").read_text().splitlines()
+        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
+        group = Path(root) / "sys/fs/cgroup"
+        limit = (group / "memory.max").read_text().strip()
+        if limit != "max":
+            found.append(int(limit) - int((group / "memory.current").read_text()))
+    except (OSError, ValueError, IndexError):
+        pass
+    return min(found, default=None)

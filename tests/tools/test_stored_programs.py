@@ -1,0 +1,120 @@
+"""The stored answers of the TPU compiler: readable, whole, and what a fresh compile says."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from math import ceil
+from pathlib import Path
+
+import pytest
+import tpu_programs
+
+import accel_helpers as ah
+from accel_helpers.tpu.report import array_bytes
+
+FILES = sorted(tpu_programs.DATA.glob("*-v?e.json"))
+LESSONS = tpu_programs.ROOT / "notebooks"
+
+
+@pytest.fixture
+def stored():
+    return {file.name: file.read_text() for file in tpu_programs.DATA.glob("*.json")}
+
+
+def changed(stored, name, **values):
+    fresh = dict(stored)
+    fresh[name] = json.dumps(json.loads(stored[name]) | values)
+    return fresh
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_stored_answer_is_read_back_under_its_own_name(file):
+    name, chip = file.stem.rsplit("-", 1)
+    answer = ah.tpu_compiler.stored(name, chip)
+    assert (answer.name, answer.chip) == (name, chip)
+    assert answer.available and answer.compiles and answer.verdict in ("fits", "too large")
+    assert json.loads(json.dumps(answer.to_dict())) == json.loads(file.read_text())
+
+
+def test_what_the_lessons_ask_for_is_stored():
+    asked = set()
+    for lesson in LESSONS.glob("*.ipynb"):
+        asked |= set(re.findall(r'tpu_compiler\.stored\(f?\\"([\w-]+)', lesson.read_text()))
+    names = {file.stem.rsplit("-", 1)[0] for file in FILES}
+    assert {"strategy", "width-"} <= asked
+    assert all(any(name.startswith(one) for name in names) for one in asked)
+
+
+def test_an_unknown_name_is_answered_with_those_that_there_are():
+    with pytest.raises(ValueError, match=r"'nonsense' for 'v5e'.*quickstart, resnet50"):
+        ah.tpu_compiler.stored("nonsense")
+    with pytest.raises(ValueError, match="no stored program '../tpu_programs/quickstart'"):
+        ah.tpu_compiler.stored("../tpu_programs/quickstart")
+    with pytest.raises(ValueError, match=r"\(3, 3, 3\).*\(128, 128, 128\) v5e"):
+        ah.tpu_compiler.stored_product(3, 3, 3)
+
+
+@pytest.mark.parametrize("n", [64, 100, 127, 128, 129, 192, 256, 257])
+def test_the_v5e_takes_an_instruction_for_16_rows_of_each_tile(n):
+    """The rule that lesson 06 explains the 36 instructions by; also: no loop hides any."""
+    counted = ah.tpu_compiler.stored_product(n, n, n).instructions
+    assert counted == ceil(n / 16) * ah.systolic.MatrixUnit(128, 128).tiles(n, n)
+
+
+def test_a_product_10_wide_is_turned_around():
+    narrow, turned = (
+        ah.tpu_compiler.stored_product(*shape) for shape in ((1024, 128, 10), (10, 128, 1024))
+    )
+    assert narrow.instructions == turned.instructions == 8
+    assert [array_bytes(p.arrays[-1]) for p in (narrow, turned)] == [32_768, 32_768]
+
+
+def test_stored_answers_are_no_different_from_themselves(stored):
+    assert tpu_programs.differences(stored, dict(stored)) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"flops": 1}, "flops is"),
+        ({"fits": False}, "fits is True, now False"),
+        ({"peak_memory": 1}, "peak_memory is"),
+        ({"bytes_accessed": None}, "bytes_accessed is"),
+        ({"cycles": [["hidden", 1]]}, "the estimated cycles are"),
+    ],
+)
+def test_what_the_compiler_says_otherwise_is_found(stored, values, found):
+    name = "width-128-v5e.json"
+    (sentence,) = tpu_programs.differences(stored, changed(stored, name, **values))
+    assert sentence.startswith(name) and found in sentence
+
+
+def test_small_moves_of_the_compilers_own_figures_are_let_pass(stored):
+    name = "width-128-v5e.json"
+    peak = json.loads(stored[name])["peak_memory"]
+    assert not tpu_programs.differences(stored, changed(stored, name, peak_memory=peak * 1.05))
+
+
+def test_missing_and_left_over_files_and_rows_are_found(stored):
+    name, products = "width-128-v5e.json", tpu_programs.PRODUCTS
+    fewer = {key: text for key, text in stored.items() if key != name}
+    assert tpu_programs.differences(fewer, stored) == [f"{name} is not stored"]
+    assert tpu_programs.differences(stored, fewer) == [f"{name} is stored, and nobody makes it"]
+    rows = json.loads(stored[products])
+    more = stored | {products: json.dumps([*rows, rows[0]])}
+    assert f"{len(rows)} rows, now {len(rows) + 1}" in tpu_programs.differences(stored, more)[0]
+    rows[0]["instructions"] += 1
+    assert len(tpu_programs.differences(stored, stored | {products: json.dumps(rows)})) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_the_stored_answers_are_what_a_fresh_compile_says(tpu_environment):
+    environ = os.environ | {"ACCEL_TPU_COMPILER": str(Path(tpu_environment.folder).parent)}
+    done = subprocess.run(
+        [sys.executable, tpu_programs.__file__, "--check"],
+        env=environ, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

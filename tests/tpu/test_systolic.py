@@ -1,0 +1,245 @@
+"""The matrix unit: exact products, counts that add up, numbers handed from cell to cell."""
+
+import dataclasses
+import json
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accel_helpers.tpu.systolic import SOURCES, UNITS, MatrixUnit
+
+SMALL = settings(max_examples=40, deadline=None)  # the first example also imports
+side, edge = st.integers(1, 12), st.integers(1, 6)
+products = st.tuples(edge, edge, side, side, side, st.integers(0, 2**32 - 1))
+
+
+def made(case, low=-99, high=99):
+    """A unit and two matrices of integers, from what hypothesis chose."""
+    rows, columns, m, k, n, seed = case
+    draw = np.random.default_rng(seed).integers
+    return MatrixUnit(rows, columns), draw(low, high, (m, k)), draw(low, high, (k, n))
+
+
+# What it computes --------------------------------------------------------------------------------
+
+
+@SMALL
+@given(products)
+def test_integers_are_exact_and_the_cycles_are_those_of_the_formula(case):
+    unit, a, b = made(case)
+    (m, k), n = a.shape, b.shape[1]
+    run = unit.multiply(a, b)
+    assert run.product.dtype == np.int64 and (run.product == a @ b).all()
+    assert run.tiles == unit.tiles(k, n) == -(-k // unit.rows) * -(-n // unit.columns)
+    formula = run.tiles * (unit.rows + m + unit.rows + unit.columns - 2)
+    assert run.cycles == unit.cycles(m, k, n) == formula == len(list(unit.steps(a, b)))
+
+
+@SMALL
+@given(products)
+def test_every_cell_cycle_is_of_one_kind(case):
+    unit, a, b = made(case)
+    (m, k), n = a.shape, b.shape[1]
+    run = unit.multiply(a, b)
+    assert run.useful == m * k * n  # zeros among the given numbers count as numbers
+    # in each tile all cells see all m rows, so what is not useful of that is padding
+    assert run.padding == run.tiles * run.cells * m - m * k * n
+    assert run.useful + run.padding + run.waiting == run.cells * run.cycles
+    assert run.utilisation == pytest.approx(unit.utilisation(m, k, n))
+
+
+def test_the_largest_integers_that_fit_are_exact():
+    a, b = np.array([[2**31 - 1, 3]]), np.array([[2**31], [-5]])
+    assert MatrixUnit(1, 1).multiply(a, b).product.tolist() == [[(2**31 - 1) * 2**31 - 15]]
+    small = np.array([[200]], np.uint8)  # would wrap around in its own type
+    assert MatrixUnit(1, 1).multiply(small, small).product.tolist() == [[40000]]
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_floats_are_added_up_in_float64(kind):
+    draw = np.random.default_rng(1).normal
+    a, b = draw(size=(7, 11)).astype(kind), draw(size=(11, 5)).astype(kind)
+    product = MatrixUnit(4, 3).multiply(a, b).product
+    assert product.dtype == np.float64
+    np.testing.assert_allclose(product, a.astype(float) @ b.astype(float), rtol=1e-12, atol=1e-14)
+
+
+@settings(max_examples=30, deadline=None)
+@given(products)
+def test_bfloat16_is_rounded_before_and_added_up_in_float32(case):
+    unit, a, b = made(case, -999, 999)
+    a, b = a / 7, b / 3
+    x, y = (v.astype(ml_dtypes.bfloat16).astype(np.float32) for v in (a, b))
+    expected = np.zeros((len(a), b.shape[1]), np.float32)
+    for top in range(0, len(b), unit.rows):  # a tile is added up first, then joins the others
+        tile = np.zeros_like(expected)
+        for k in range(top, min(top + unit.rows, len(b))):
+            tile += x[:, k, None] * y[None, k]
+        expected += tile
+    product = unit.multiply(a, b, dtype="bfloat16").product
+    assert product.dtype == np.float32 and (product == expected).all()
+
+
+def test_bfloat16_matrices_and_integers_can_be_given():
+    a = np.array([[1.5, 2.0]], ml_dtypes.bfloat16)
+    assert MatrixUnit(2, 2).multiply(a, [[2], [1]]).product.tolist() == [[5.0]]
+    assert MatrixUnit(2, 2).multiply([[257, 3]], [[1], [1]], dtype="bfloat16").product == 259
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "cycles", "useful"), [(128, 128, 510, 25.1), (1024, 128, 1406, 72.8)]
+)
+def test_the_figures_of_a_unit_of_128(m, n, cycles, useful):
+    unit = UNITS["v5e"]
+    assert unit.cycles(m, n, n) == cycles
+    assert 100 * unit.utilisation(m, n, n) == pytest.approx(useful, abs=0.05)
+
+
+def test_one_number_more_than_the_unit_is_wide_costs_four_times_the_cycles():
+    a = np.random.default_rng(0).integers(-9, 9, (129, 129))
+    run = UNITS["v5e"].multiply(a, a.T)
+    assert (run.product == a @ a.T).all()
+    assert (run.tiles, run.cycles) == (4, 2044)
+    assert 100 * run.utilisation == pytest.approx(6.4, abs=0.05)
+    assert str(run).startswith("(129, 129) times (129, 129) on 128 x 128 cells: 2,044 cycles, 4")
+
+
+# How it gets there -------------------------------------------------------------------------------
+
+
+@SMALL
+@given(products)
+def test_each_cell_has_what_its_neighbour_had_a_cycle_ago(case):
+    unit, a, b = made(case, 1, 99)
+    steps = list(unit.steps(a, b))
+    for old, new in zip(steps, steps[1:], strict=False):
+        if new.tile != old.tile or new.phase == "loading":
+            continue
+        assert same(new.activations[:, 1:], old.activations[:, :-1])
+        assert same(new.activations[:, 0], old.queue[:, 0])
+        assert same(new.queue, old.queue[:, 1:])
+        assert (new.from_above[0].compressed() == 0).all()
+        if old.phase == "computing":
+            assert same(new.from_above[1:], old.sums[:-1])
+        assert same(new.sums, new.from_above + new.activations * new.weights)
+        assert same(new.weights, old.weights)  # they stay
+
+
+@SMALL
+@given(products)
+def test_weights_come_in_row_by_row_and_move_down(case):
+    unit, a, b = made(case, 1, 99)
+    steps = list(unit.steps(a, b))
+    for old, new in zip(steps, steps[1:], strict=False):
+        if new.phase == "loading" and old.phase == "loading":
+            assert same(new.weights[1:], old.weights[:-1])
+        if new.phase == "loading":
+            assert new.waiting.all() and same(new.product, old.product)
+    full = [s.weights for s in steps if s.phase == "loading" and not s.weights.mask.any()]
+    assert len(full) == unit.tiles(*b.shape)
+    first = b[: unit.rows, : unit.columns]
+    assert (full[0][: first.shape[0], : first.shape[1]] == first).all()
+    assert full[0].sum() == first.sum()  # what is beyond is zero
+
+
+@SMALL
+@given(products)
+def test_the_steps_count_what_the_run_counts(case):
+    unit, a, b = made(case)
+    run, steps = unit.multiply(a, b), list(unit.steps(a, b))
+    for kind in ("useful", "padding", "waiting"):
+        assert sum(int(getattr(step, kind).sum()) for step in steps) == getattr(run, kind)
+    for step in steps:
+        assert (step.useful.astype(int) + step.padding + step.waiting == 1).all()
+    assert [step.cycle for step in steps] == list(range(1, run.cycles + 1))
+    assert {(step.cycles, step.tiles) for step in steps} == {(run.cycles, run.tiles)}
+    assert steps[-1].useful_so_far == run.useful and steps[-1].tile == run.tiles
+    assert (steps[-1].product == run.product).all() and not steps[-1].product.mask.any()
+    done = [step.finished.sum() for step in steps]
+    assert done == sorted(done) and done[-1] == run.product.size
+    left = sum(step.leaving.astype(int) for step in steps)
+    assert (left == unit.tiles(len(b), 1)).all()  # once for each tile above it
+
+
+def test_the_queue_is_a_staircase():
+    step = next(MatrixUnit(3, 2).steps([[1, 2, 3], [4, 5, 6]], [[1], [1], [1]]))
+    rows = [[1, 4], [None, 2, 5], [None, None, 3, 6]]
+    assert [row[: len(want)] for row, want in zip(step.queue.tolist(), rows, strict=True)] == rows
+    assert step.queue.count() == 6
+
+
+def test_a_step_keeps_its_product_while_the_next_ones_go_on():
+    steps = list(MatrixUnit(1, 1).steps([[1, 1]], [[3], [4]]))  # two tiles for one result
+    assert [step.product.tolist() for step in steps] == [[[None]], [[3]], [[3]], [[7]]]
+    assert [step.finished.all() for step in steps] == [False, False, False, True]
+
+
+# Values and refusals -----------------------------------------------------------------------------
+
+
+def test_a_unit_is_a_value():
+    unit = MatrixUnit(np.int64(2), 3)
+    assert unit == MatrixUnit(2, 3) and type(unit.rows) is int and unit.cells == 6
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        unit.rows = 4
+    run = unit.multiply([[1]], [[2]])
+    assert json.loads(json.dumps(run.to_dict())) == run.to_dict()
+    assert run.to_dict()["shape"] == [1, 1, 1] and "product" not in run.to_dict()
+    assert "product" not in repr(run) and len(repr(next(unit.steps([[1]], [[2]])))) < 100
+
+
+def test_named_units_have_a_source():
+    assert set(UNITS) == set(SOURCES) and UNITS["v6e"] == MatrixUnit(256, 256)
+    assert all("http" in source or "arXiv" in source for source in SOURCES.values())
+
+
+ONE = [[1]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: MatrixUnit(0, 1), ValueError, "rows must be 1 or more; got 0"),
+        (lambda: MatrixUnit(1, 2.0), TypeError, "columns must be a whole number .* got 2.0"),
+        (lambda: MatrixUnit(True, 1), TypeError, "got True"),
+        (lambda: MatrixUnit(1, 1).cycles(0, 1, 1), ValueError, "m must be 1 or more"),
+        (lambda: MatrixUnit(1, 1).tiles("2", 1), TypeError, "k must be a whole number"),
+        (lambda: MatrixUnit(1, 1).utilisation(1, 1, -1), ValueError, "n must be 1 or more"),
+        (lambda: multiply([1, 2], ONE), ValueError, r"a must have two .* shape is \(2,\)"),
+        (lambda: multiply(ONE, [[[1]]]), ValueError, r"b must have two .* shape is \(1, 1, 1\)"),
+        (lambda: multiply(ONE, np.zeros((1, 0))), ValueError, r"b must .* at least one"),
+        (lambda: multiply([[1, 2]], ONE), ValueError, r"\(1, 2\) cannot .* \(1, 1\).*\.T"),
+        (lambda: multiply([[True]], ONE), TypeError, "a holds bool; .*astype"),
+        (lambda: multiply(ONE, [[1j]]), TypeError, "b holds complex128"),
+        (lambda: multiply(ONE, [[None]]), TypeError, "b holds object"),
+        (lambda: multiply([["1"]], ONE), TypeError, "a holds str"),
+        (lambda: multiply([[np.nan]], ONE), ValueError, "a holds NaN or infinity as float64"),
+        (lambda: multiply(ONE, [[np.inf]]), ValueError, "b holds NaN or infinity"),
+        (lambda: multiply(ONE, ONE, dtype="float16"), ValueError, "'bfloat16'; got 'float16'"),
+        (lambda: multiply([[3.4e38]], ONE, dtype="bfloat16"), ValueError, "as bfloat16"),
+        (
+            lambda: multiply([[2**32]], [[-(2**31)]]),
+            OverflowError,
+            "up to 4294967296, b up to 2147",
+        ),
+        (lambda: multiply([[2**62] * 2], [[1], [1]]), OverflowError, "has 2 products"),
+        (lambda: multiply(np.array([[2**63]], np.uint64), [[0]]), OverflowError, "int64"),
+        (lambda: MatrixUnit(1, 1).steps([1], ONE), ValueError, "a must have two"),  # at the call
+    ],
+)
+def test_what_cannot_be_multiplied_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def multiply(a, b, **options):
+    return MatrixUnit(2, 2).multiply(a, b, **options)
+
+
+def same(one, other) -> bool:
+    """Whether two masked arrays have the same places and the same values there."""
+    masks = (np.ma.getmaskarray(one) == np.ma.getmaskarray(other)).all()
+    return bool(masks and (one.compressed() == other.compressed()).all())

@@ -1,0 +1,170 @@
+"""The climb: what its numbers say, and the real thing on a few pictures."""
+
+import logging
+
+import pytest
+
+from accel_helpers.machine import backend
+from accel_helpers.measure import results
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.train import climb, training
+
+
+def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):
+    """A stage whose epochs drift by a tenth, as those of all stages do."""
+    samples = [seconds * (1 + 0.02 * i) * (1 + 0.001 * (i % 2)) for i in range(6)]
+    epoch = Measurement.from_samples(samples, first_call=2 * seconds, name=name)
+    return climb.Stage(name, batch_size, 8, epoch, accuracy)
+
+
+WALK = climb.Climb(
+    (
+        stage("default fit", 2.0),
+        stage("large", 0.5, (0.7, 0.8, 0.89), 256),
+        stage("large again", 0.5, (0.7, 0.8, 0.89), 256),
+        stage("resident", 0.1),
+    ),
+    ("Something was left out.",),
+)
+
+
+def test_gains_are_on_the_stage_before_and_overall_on_the_first():
+    assert WALK.gains["large"].ratio == pytest.approx(4, rel=0.01)
+    assert WALK.gains["large again"].verdict == "no measurable difference"
+    assert WALK.gains["resident"].ratio == pytest.approx(5, rel=0.01)
+    assert WALK.overall["resident"].ratio == pytest.approx(20, rel=0.01)
+    assert list(WALK.overall) == ["large", "large again", "resident"]
+    assert WALK.best == "resident" and WALK["large"].step == WALK["large"].epoch.median / 8
+    assert WALK.verdict == "faster" and WALK.accuracy["default fit"] == pytest.approx(0.91)
+
+
+def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
+    close = climb.Climb((stage("a", 1.0), stage("b", 0.95)))
+    assert close.gains["b"].ratio == pytest.approx(1 / 0.95, rel=0.01)
+
+
+def test_where_nothing_gained_no_stage_is_best():
+    assert climb.Climb((stage("a", 1.0), stage("b", 1.0), stage("c", 1.2))).best == "none of them"
+    with pytest.raises(KeyError, match="no stage is called 'd'; there are: a, b"):
+        climb.Climb((stage("a", 1.0), stage("b", 1.0)))["d"]
+
+
+@pytest.mark.parametrize(
+    "large, verdict",
+    [
+        ((0.8, 0.85, 0.89), "lower"),
+        ((0.8, 0.85, 0.905), "cannot tell"),
+        ((0.93, 0.95, 0.94), "higher"),
+    ],
+)
+def test_the_large_batch_is_blamed_only_where_all_seeds_agree(large, verdict):
+    found = climb.Climb((stage("small", 1.0), stage("large", 0.5, large)))
+    assert found.large_batch == verdict
+
+
+def test_it_reads_as_a_table():
+    lines = str(WALK).splitlines()
+    assert lines[0].split() == ["default", "fit", "2.1", "s", "91.0", "%", "right"]
+    assert "79.7 % right  4 times as fast as the stage before (4 to 4)" in lines[1]
+    assert "no measurable difference to the stage before" in lines[2]
+    assert lines[-1] == "Note: Something was left out."
+
+
+def test_a_result_card_keeps_it(tmp_path):
+    measurements, numbers = WALK.record_as("03/climb")
+    path = tmp_path / "card.json"
+    assert results.record(measurements, numbers=numbers, path=path).startswith("Saved")
+    card = results.load(path)
+    again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
+    assert again.stages == WALK.stages, "the order, too"
+    with pytest.raises(ValueError, match="no climb under '04/climb'; known: 03/climb/epoch/def"):
+        climb.Climb.from_card(card.measurements, card.numbers, "04/climb")
+
+
+class Remarks(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
+@pytest.mark.slow
+def test_many_models_one_after_the_other_bring_no_remark_about_tracing(found):
+    assert not [line for line in found[2] if "retracing" in line]
+
+
+@pytest.fixture(scope="module")
+def found():
+    backend.choose()
+    said, remarks = [], Remarks()
+    logging.getLogger("tensorflow").addHandler(remarks)
+    images = training.load_images(320, source="bundled")
+    walk = climb.measure(images, rounds=2, batch_size=60, progress=said.append)
+    logging.getLogger("tensorflow").removeHandler(remarks)
+    return walk, said, remarks.lines
+
+
+@pytest.mark.slow
+def test_every_stage_is_measured_in_turns_on_the_real_model(found):
+    walk, said, _ = found
+    assert "3 trainings of 5 epochs on 320 different pictures; 297 others" in walk.notes[0]
+    sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
+    expected = [name for name in climb.NAMES if name in sizes]
+    assert list(sizes) == expected
+    if backend.choose().name == "tensorflow":
+        assert expected == list(climb.NAMES)
+    assert sizes["default fit"] == sizes["resident, small batches"] == (32, 10)
+    assert sizes["bigger batches"] == sizes["resident"] == (60, 6)
+    for s in walk.stages:
+        assert len(s.epoch.samples) == 2 and s.epoch.first_call > 0
+        assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
+    names = [line.split(": ")[1].rpartition(", turn")[0] for line in said]
+    n = len(sizes)
+    assert names[:n] == list(sizes) and names[n : 2 * n] == list(sizes)[::-1], "order turns round"
+
+
+def test_a_quick_climb_tries_few_stages_on_few_pictures():
+    backend.choose()
+    walk = climb.measure(training.load_images(400, source="bundled"), rounds=1, quick=True)
+    assert tuple(s.name for s in walk.stages) == climb.QUICK_NAMES
+    assert {s.steps * s.batch_size for s in walk.stages} == {320, 512}
+    assert all(len(s.accuracy) == 1 for s in walk.stages)
+
+
+def test_each_stage_changes_what_its_name_says():
+    backend.choose()
+    ways, notes = climb._ways(64, 0.0, "cpu")
+    settings = {
+        name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.pipeline)
+        for name, way in ways.items()
+    }
+    if backend.choose().name == "tensorflow":
+        assert settings["default fit"] == (1, False, False) and not notes
+        assert settings["XLA"] == (climb.GROUP, True, False)
+        assert settings["tf.data with prefetch"] == (climb.GROUP, True, True)
+    assert settings["steps per execution"][0] == climb.GROUP
+    assert ways["resident"].resident and ways["resident, small batches"].resident
+
+
+def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer():
+    backend.choose()
+    way = climb._Way(32, training.quickstart_model)
+    images = training.load_images(64, source="bundled")
+    way.prepare((images.x_train / 255).astype("float32"), images.y_train)
+    way.train(epochs=1)
+    way.start_anew(1)
+    expected = training.quickstart_model(seed=1).get_weights()
+    assert all((a == b).all() for a, b in zip(way.model.get_weights(), expected, strict=True))
+    slots = [v for v in way.model.optimizer.variables if v is not way.model.optimizer.learning_rate]
+    assert len(slots) > 4 and not any(v.numpy().any() for v in slots)
+    assert float(way.model.optimizer.learning_rate) > 0
+
+
+def test_bad_sizes_are_refused():
+    images = None
+    with pytest.raises(ValueError, match="rounds must be a whole number, 1 or more; got 0"):
+        climb.measure(images, rounds=0)
+    with pytest.raises(ValueError, match="batch_size must be .*2 or more; got 'large'"):
+        climb.measure(images, batch_size="large")

@@ -1,0 +1,362 @@
+"""Training with whole epochs as one program, held against ``fit`` on real Keras models."""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accel_helpers.train import resident, training
+
+HERE = Path(__file__)
+FILES = [HERE, HERE.with_name("test_device_memory.py"), HERE.with_name("test_resident_options.py")]
+ON_JAX = (  # of the tests
+    "averaged or no_trace or ones_own or fixed_order or order_is_new or dropout or callbacks or "
+    "anew or refused"
+)
+
+
+def pair(make):
+    """Two models with the same first weights."""
+    first, second = make(), make()
+    second.set_weights(first.get_weights())
+    return first, second
+
+
+def without_dropout():
+    return training.quickstart_model(dropout=0)
+
+
+def agree(history, other, tolerance=1e-4):
+    assert history.epoch == other.epoch and list(history.history) == list(other.history)
+    for name, values in other.history.items():
+        assert history.history[name] == pytest.approx(values, rel=tolerance), name
+
+
+@pytest.mark.parametrize("batch_size", [32, 900])
+def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(digits, batch_size):
+    """500 samples: 32 leaves a last batch of 20, 900 is more than all."""
+    x, y = digits
+    one, other = pair(without_dropout)
+    options = {"batch_size": batch_size, "epochs": 3, "shuffle": False, "verbose": 0}
+    options["validation_data"] = (x[:77], y[:77])
+    expected = one.fit(x, y, **options)
+    found = training.fit_resident(other, x, y, **options)
+    assert "val_loss" in found.history
+    agree(found, expected)
+    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
+        assert np.allclose(a, b, atol=1e-4)
+    assert int(other.optimizer.iterations) == int(one.optimizer.iterations)
+
+
+def test_the_order_is_new_in_every_epoch_and_reaches_every_sample(keras):
+    """The target is the sample's own number: the loss tells which samples were trained."""
+    n = 10
+    x, y = np.zeros((n, 1), "float32"), np.arange(n, dtype="float32")[:, None]
+    seen = []
+
+    class Spy(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1)
+            self.orders = self.add_weight(shape=(n,), initializer="zeros", trainable=False)
+            self.at = self.add_weight(shape=(), dtype="int32", initializer="zeros", trainable=False)
+
+        def call(self, x):
+            return self.dense(x)
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+            where = keras.ops.reshape(self.at.value, (1, 1))
+            self.orders.assign(keras.ops.scatter_update(self.orders.value, where, y[:1, 0]))
+            self.at.assign((self.at.value + 1) % n)
+            return super().compute_loss(x, y, y_pred, sample_weight, training)
+
+    model = Spy()
+    model.compile(optimizer="sgd", loss="mse")
+    training.fit_resident(model, x, y, batch_size=1, verbose=0, seed=4)  # also builds the model
+    for seed in (4, 4, 5):
+        model.at.assign(0)
+        training.fit_resident(model, x, y, batch_size=1, epochs=1, verbose=0, seed=seed)
+        seen.append([int(value) for value in np.asarray(model.orders.value)])
+    model.at.assign(0)
+    training.fit_resident(model, x, y, batch_size=1, epochs=2, verbose=0, seed=4)
+    seen.append([int(value) for value in np.asarray(model.orders.value)])
+    assert all(sorted(order) == list(range(n)) for order in seen), seen
+    assert seen[0] == seen[1], "the same seed gives the same order"
+    assert seen[0] != list(range(n)) and seen[0] != seen[2]
+    assert seen[3] != seen[0], "the second epoch has an order of its own"
+
+
+def test_the_seed_of_keras_fixes_the_order_and_another_one_changes_it(keras, digits):
+    x, y = digits
+
+    model = without_dropout()
+    model.compile("sgd", model.loss)  # an optimizer that keeps nothing from one run to the next
+    weights = model.get_weights()
+
+    def losses(seed):
+        model.set_weights(weights)
+        keras.utils.set_random_seed(seed)
+        return training.fit_resident(model, x, y, epochs=2, verbose=0).history["loss"]
+
+    first, again, other = losses(1), losses(1), losses(2)
+    assert first == pytest.approx(again, rel=1e-5)
+    assert first != pytest.approx(other, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_accuracy_lies_within_the_spread_of_fit_over_five_seeds(keras, digits):
+    x, y = digits
+    x, y, new_x, new_y = x[:400], y[:400], x[400:], y[400:]
+
+    models = {"fit": training.quickstart_model(), "resident": training.quickstart_model()}
+
+    def accuracy(kind, seed):
+        model = models[kind]
+        model.set_weights(training.quickstart_model(seed=seed).get_weights())
+        for variable in model.optimizer.variables[2:]:  # all but the steps and the learning rate
+            variable.assign(keras.ops.zeros_like(variable.value))
+        train = {"fit": model.fit, "resident": functools.partial(training.fit_resident, model)}
+        train[kind](x, y, batch_size=32, epochs=4, verbose=0)
+        return model.evaluate(new_x, new_y, verbose=0)[1]
+
+    plain, found = ([accuracy(kind, seed) for seed in range(5)] for kind in models)
+    assert min(plain) <= np.median(found) <= max(plain), (plain, found)
+    assert min(plain) > 0.5, "they learned something"
+
+
+def test_dropout_draws_anew_and_batch_normalisation_keeps_its_averages(keras, digits):
+    x, y = digits
+
+    def make():
+        layers = keras.layers
+        model = keras.Sequential(
+            [
+                keras.Input((28, 28)),
+                layers.Flatten(),
+                layers.Dense(16),
+                layers.BatchNormalization(),
+                layers.Dropout(0.5, seed=3),
+                layers.Dense(10),
+            ]
+        )
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("adam", loss, metrics=["accuracy"])
+        return model
+
+    one, other = pair(make)
+    state = next(v for v in other.non_trainable_variables if "seed" in v.path)
+    before = np.asarray(state.value).copy()
+    one.fit(x, y, shuffle=False, verbose=0)
+    training.fit_resident(other, x, y, shuffle=False, verbose=0)
+    assert not np.array_equal(before, np.asarray(state.value)), "dropout moved on"
+    mean, expected = other.layers[2].moving_mean, one.layers[2].moving_mean
+    assert np.any(np.asarray(mean)), "the averages moved"
+    assert np.allclose(mean, expected, atol=0.05)  # behind no dropout, but weights differ
+
+
+def test_several_inputs_and_outputs_whole_numbers_and_text(keras):
+    rng = np.random.default_rng(0)
+    x = {"words": rng.integers(0, 20, (90, 5)), "size": rng.standard_normal((90, 2))}
+    y = {"a": rng.standard_normal((90, 1)), "b": rng.integers(0, 3, 90)}
+
+    def make():
+        words = keras.Input((5,), dtype="int32", name="words")
+        size = keras.Input((2,), name="size")
+        read = keras.layers.LSTM(4)(keras.layers.Embedding(20, 3)(words))
+        both = keras.layers.Concatenate()([read, size])
+        heads = {"a": keras.layers.Dense(1, name="a")(both)}
+        heads["b"] = keras.layers.Dense(3, activation="softmax", name="b")(both)
+        model = keras.Model({"words": words, "size": size}, heads)
+        losses = {"a": "mse", "b": "sparse_categorical_crossentropy"}
+        model.compile(keras.optimizers.RMSprop(0.01), losses, metrics={"b": ["accuracy"]})
+        return model
+
+    one, other = pair(make)
+    options = {"batch_size": 30, "epochs": 2, "shuffle": False, "verbose": 0}
+    found = training.fit_resident(other, x, y, **options)
+    assert {"a_loss", "b_loss", "b_accuracy"} <= set(found.history)
+    agree(found, one.fit(x, y, **options))
+
+
+def test_pictures_may_stay_bytes(keras):
+    found = training.load_images(200, source="bundled")
+
+    def make():
+        layers = [keras.Input((28, 28)), keras.layers.Rescaling(1 / 255), keras.layers.Flatten()]
+        model = keras.Sequential([*layers, keras.layers.Dense(10)])
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("sgd", loss, metrics=["accuracy"])
+        return model
+
+    one, other = pair(make)
+    options = {"epochs": 2, "shuffle": False, "verbose": 0}
+    x, y = found.x_train, found.y_train
+    agree(training.fit_resident(other, x, y, **options), one.fit(x, y, **options))
+    assert resident.memory_needed(x, y) < 4 * x.nbytes
+
+
+def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits, capsys):
+    x, y = digits
+    called = []
+    note = keras.callbacks.LambdaCallback(
+        on_epoch_begin=lambda epoch, logs: called.append(("begin", epoch)),
+        on_epoch_end=lambda epoch, logs: called.append(("end", epoch, sorted(logs))),
+        on_train_end=lambda logs: called.append(("over",)),
+    )
+    halve = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    stop = keras.callbacks.EarlyStopping("loss", min_delta=100, patience=1)
+    model = without_dropout()
+    rate = float(model.optimizer.learning_rate)
+    history = training.fit_resident(
+        model, x, y, epochs=9, callbacks=[note, halve, stop], verbose=2, validation_data=(x, y)
+    )
+    kinds = ["accuracy", "learning_rate", "loss", "val_accuracy", "val_loss"]
+    names = [name for name in kinds if name in called[1][2]]
+    assert called[0] == ("begin", 0) and {"accuracy", "loss", "val_loss"} <= set(names)
+    assert called[-1] == ("over",) and history.epoch == [0, 1], "stopped after the second"
+    assert float(model.optimizer.learning_rate) == pytest.approx(rate / 4)
+    assert "Epoch 1/9" in capsys.readouterr().out
+
+
+def test_a_second_call_goes_on_and_compiles_nothing(digits):
+    x, y = digits
+    model = without_dropout()
+    first = training.fit_resident(model, x, y, verbose=0)
+    made = dict(model._accel_helpers_resident.made)
+    second = training.fit_resident(model, x, y, verbose=0)
+    assert model._accel_helpers_resident.made == made and len(made) == 1
+    assert second.history["loss"][0] < first.history["loss"][0]
+    model.fit(x, y, verbose=0)  # the two mix
+    assert training.fit_resident(model, x, y, verbose=0).history["loss"][0] > 0
+
+
+def test_compiling_the_model_anew_is_seen(keras, digits):
+    x, y = digits
+    model = without_dropout()
+    training.fit_resident(model, x, y, verbose=0)
+    weights = model.get_weights()
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.SGD(0.0), loss)
+    training.fit_resident(model, x, y, verbose=0)
+    same = [np.array_equal(a, b) for a, b in zip(weights, model.get_weights(), strict=True)]
+    assert all(same), "a learning rate of 0 changes nothing"
+
+
+def test_the_model_can_be_saved_and_copied_afterwards(keras, digits, tmp_path):
+    x, y = digits
+    model = without_dropout()
+    training.fit_resident(model, x, y, verbose=0)
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    copy = keras.models.clone_model(model)
+    assert np.allclose(again.predict(x[:5], verbose=0), model.predict(x[:5], verbose=0), atol=1e-5)
+    assert not hasattr(copy, "_accel_helpers_resident")
+
+
+def test_a_frozen_layer_stays_as_it_is(digits):
+    x, y = digits
+    model = without_dropout()
+    training.fit_resident(model, x, y, verbose=0)
+    model.layers[1].trainable = False
+    model.compile("adam", model.loss, metrics=["accuracy"])
+    before = model.get_weights()
+    training.fit_resident(model, x, y, verbose=0)
+    after = model.get_weights()
+    assert np.array_equal(before[0], after[0]) and not np.array_equal(before[2], after[2])
+
+
+def test_averaged_weights_are_handed_over_as_fit_does(keras, digits):
+    x, y = digits
+
+    def make():
+        model = without_dropout()
+        model.compile(keras.optimizers.SGD(0.5, use_ema=True, ema_momentum=0.9), model.loss)
+        return model
+
+    one, other = pair(make)
+    options = {"batch_size": 64, "epochs": 2, "shuffle": False, "verbose": 0}
+    one.fit(x, y, **options)
+    training.fit_resident(other, x, y, **options)
+    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
+        assert np.allclose(a, b, atol=1e-4)
+    again = training.fit_resident(other, x, y, **options)  # average and weight share one array now
+    assert np.isfinite(again.history["loss"]).all()
+
+
+def test_a_first_look_at_the_model_leaves_no_trace(keras, digits):
+    x, y = digits
+
+    class Counts(keras.layers.Layer):
+        def build(self, shape):
+            self.calls = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x):
+            self.calls.assign(self.calls.value + 1.0)
+            return x
+
+    layers = [keras.Input((28, 28)), Counts(), keras.layers.Flatten(), keras.layers.Dense(10)]
+    model = keras.Sequential(layers)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss)
+    training.fit_resident(model, x, y, batch_size=100, epochs=2, verbose=0)
+    assert float(model.layers[0].calls.value) == 10, "ten steps, and nothing else"
+
+
+def test_what_a_step_of_ones_own_reports_is_kept_or_refused(keras, digits):
+    x, y = digits
+
+    class Reports(keras.Model):
+        extra = {}
+
+        def train_step(self, *data):
+            found = super().train_step(*data)
+            if isinstance(found, tuple):  # on JAX: logs and state
+                return {**found[0], **self.extra}, found[1]
+            return {**found, **self.extra}
+
+    inputs = keras.Input((28, 28))
+    outputs = keras.layers.Dense(10)(keras.layers.Flatten()(inputs))
+    model = Reports(inputs, outputs)
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    assert list(training.fit_resident(model, x, y, verbose=0).history) == ["loss"]
+    model.extra = {"slope": 1.0}
+    model.compile("sgd", model.loss)
+    with pytest.raises(
+        ValueError, match="reports loss, slope, and its metrics are loss.*model.fit"
+    ):
+        training.fit_resident(model, x, y, verbose=0)
+
+
+def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, digits):
+    if keras.backend.backend() != "tensorflow":
+        pytest.skip("on JAX no such operation can be written")
+    import tensorflow as tf
+
+    x, y = digits
+    square = keras.layers.Lambda(
+        lambda a: tf.ensure_shape(tf.py_function(tf.square, [a], a.dtype), a.shape)
+    )
+    model = keras.Sequential([keras.Input((28, 28)), square, keras.layers.Flatten()])
+    model.add(keras.layers.Dense(10))
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    with pytest.raises(Exception) as error:
+        training.fit_resident(model, x, y, verbose=0)
+    assert "this model needs model.fit" in "".join(error.value.__notes__)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.environ.get("KERAS_BACKEND") == "jax", reason="this is that run")
+def test_it_holds_on_jax_too():
+    child = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, *FILES],
+        env={**os.environ, "KERAS_BACKEND": "jax"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert child.returncode == 0, child.stdout[-3000:]
+    assert " passed" in child.stdout

@@ -1,0 +1,221 @@
+"""What every tool here knows about a lesson: its file, its setup cell, its badge and its stamp.
+
+The stamp is the repository and the ref that a published copy of the course comes from. It stands
+in the badge and in the setup cell of each lesson, and nowhere else is it written down.
+"""
+
+import json
+import os
+import re
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat.v4
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+LESSONS = ROOT / "notebooks"
+SETUP_TEXT = (HERE / "setup_cell.txt").read_text(encoding="utf-8").rstrip("\n")
+SANITIZE = ROOT / "tests" / "notebooks" / "nbval_sanitize.cfg"
+
+COLAB = "https://colab.research.google.com/github/"
+PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
+# Everything up to /notebooks/: a ref may hold slashes, a name may not.
+LINK = re.compile(
+    re.escape(COLAB)
+    + r"(?P<repository>[^\s/()\"'<>]+/[^\s/()\"'<>]+)/blob/(?P<ref>[^\s()\"'<>]+?)"
+    + r"/notebooks/(?P<name>[\w.-]+\.ipynb)"
+)
+_REPOSITORY_LINE = re.compile(r'^REPOSITORY = "([^"\n]*)"$', re.MULTILINE)
+_REF_LINE = re.compile(r'^REF = "([^"\n]*)"$', re.MULTILINE)
+
+# GitHub: letters, digits and single hyphens inside, at most 39 characters.
+_OWNER = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9])*")
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}")
+
+
+class Refused(Exception):
+    """Something was given that cannot be used; the message is a sentence for the person."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Where a published copy of the course lives.
+
+    Parameters
+    ----------
+    repository : str
+        ``owner/name`` on GitHub.
+    ref : str
+        A tag, a branch or a commit.
+    """
+
+    repository: str
+    ref: str
+
+    def __str__(self):
+        return f"{self.repository} at {self.ref}"
+
+
+UNSTAMPED = Stamp("unstamped.copy.of.the.course.run.make.stamp/accelerator-course", "main")
+
+
+def checked(stamp):
+    """Give back the stamp where GitHub could hold it, or the placeholder itself.
+
+    Raises
+    ------
+    Refused
+        Where the repository or the ref could not be one. Nothing that passes can end a string,
+        a link or a shell word.
+
+    Examples
+    --------
+    >>> checked(Stamp("some-school/course", "v1.0")).ref
+    'v1.0'
+    >>> checked(Stamp('a/b"; import os', "main"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    lesson.Refused: The repository 'a/b"; import os' cannot be one on GitHub: give owner/name...
+    """
+    if stamp == UNSTAMPED:
+        return stamp
+    owner, _, name = stamp.repository.partition("/")
+    if (
+        not _OWNER.fullmatch(owner)
+        or len(owner) > 39
+        or not _NAME.fullmatch(name)
+        or name in {".", ".."}
+        or name.endswith(".git")
+    ):
+        raise Refused(
+            f"The repository {stamp.repository!r} cannot be one on GitHub: give owner/name, with "
+            "letters, digits and single hyphens in the owner (39 at most) and letters, digits, "
+            "'.', '_' and '-' in the name, without '.git'."
+        )
+    parts = stamp.ref.split("/")
+    if (
+        not _REF.fullmatch(stamp.ref)
+        or ".." in stamp.ref
+        or any(not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts)
+    ):
+        raise Refused(
+            f"The ref {stamp.ref!r} cannot be used: give a tag, a branch or a commit made of "
+            "letters, digits, '.', '_', '-' and '/'."
+        )
+    return stamp
+
+
+def setup_source(stamp):
+    """Give the setup cell's text for a stamp."""
+    return restamp_setup(SETUP_TEXT, checked(stamp))
+
+
+def restamp_setup(source, stamp):
+    """Write a stamp into the two constants of a setup cell and touch nothing else."""
+    source = _REPOSITORY_LINE.sub(lambda _: f'REPOSITORY = "{stamp.repository}"', source)
+    return _REF_LINE.sub(lambda _: f'REF = "{stamp.ref}"', source)
+
+
+def setup_stamp(source):
+    """Read the stamp of a setup cell; None where there is none, or one that cannot be."""
+    repositories, refs = _REPOSITORY_LINE.findall(source), _REF_LINE.findall(source)
+    if len(repositories) != 1 or len(refs) != 1:
+        return None
+    try:
+        return checked(Stamp(repositories[0], refs[0]))
+    except Refused:
+        return None
+
+
+def link(stamp, name):
+    """Give the address that opens a lesson in Colab."""
+    return f"{COLAB}{stamp.repository}/blob/{stamp.ref}/notebooks/{name}"
+
+
+def badge(stamp, name):
+    """Give the Open-in-Colab badge of a lesson, in Markdown."""
+    return f"[![Open In Colab]({PICTURE})]({link(stamp, name)})"
+
+
+def link_stamps(source, lessons):
+    """Give the stamps of the Colab links to the course's own lessons, in their order.
+
+    A link to somebody else's notebook is none of ours, whatever its folder is called.
+    """
+    found = (m for m in LINK.finditer(source) if m["name"] in lessons)
+    return [Stamp(m["repository"], m["ref"]) for m in found]
+
+
+def restamp_links(source, stamp, lessons):
+    """Write a stamp into the Colab links to the course's own lessons."""
+
+    def new(match):
+        return link(stamp, match["name"]) if match["name"] in lessons else match[0]
+
+    return LINK.sub(new, source)
+
+
+def parse(text):
+    """Read a notebook of format 4 from its text; raises ValueError where it is not one."""
+    raw = json.loads(text)
+    if not isinstance(raw, dict) or raw.get("nbformat") != 4 or "cells" not in raw:
+        raise ValueError("it is not a notebook of format 4")
+    return nbformat.v4.reads(text)
+
+
+def dump(nb):
+    """Give the one canonical text of a notebook: what nbformat writes, with a last newline."""
+    return nbformat.v4.writes(nb) + "\n"
+
+
+def tags(cell):
+    """Give the tags of a cell."""
+    return frozenset(cell.get("metadata", {}).get("tags", ()))
+
+
+def is_code(cell):
+    """Tell whether a cell holds code that runs."""
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+def read(path):
+    """Read a file's text without changing its line ends; raises Refused where that fails."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"{path} cannot be read: {error}.") from None
+
+
+def write(path, text):
+    """Replace a file in one step, so that an interruption leaves the old one or the new one."""
+    path = path.resolve()
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def chosen(files, folder=LESSONS):
+    """Give the notebooks to work on: those named, else every lesson of the course."""
+    paths = [Path(f) for f in files] or sorted(folder.glob("*.ipynb"))
+    if not paths:
+        raise Refused(f"There is no notebook in {folder}: name the files to work on.")
+    for path in paths:
+        if path.suffix != ".ipynb" or not path.is_file():
+            raise Refused(f"{path} is not a notebook: name files that end in .ipynb.")
+    return paths
+
+
+def neighbours(path):
+    """Give the names of the lessons in a lesson's folder, its own among them."""
+    return frozenset(p.name for p in path.parent.glob("*.ipynb")) | {path.name}

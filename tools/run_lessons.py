@@ -1,0 +1,370 @@
+"""Run the lessons on this machine and write a report that opens without a network.
+
+Every lesson runs in a fresh kernel of the Python that runs this, in its own folder. The report is
+made in a folder beside the old one and moved into place at the end: a run that is stopped, or
+that finds no room on the disk, leaves the old report as it was.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import kernel as report_kernel
+import pages as report_pages
+from pages import LessonRun
+
+from accel_helpers.learn.progress import NAME as PROGRESS
+from accel_helpers.learn.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
+
+CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
+CARD = "result_card.json"
+UNFINISHED = ".unfinished"
+
+
+class UnknownLesson(LookupError):
+    """A lesson that was asked for is not there."""
+
+
+class ReportError(RuntimeError):
+    """The report could not be made; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run made: one entry per lesson, in the order in which they ran."""
+
+    lessons: tuple[LessonRun, ...]
+    folder: Path
+
+    @property
+    def ok(self) -> bool:
+        return all(lesson.ok for lesson in self.lessons)
+
+    def to_dict(self) -> dict:
+        return {
+            "ok": self.ok,
+            "report": str(self.folder / "index.html"),
+            "result_card": str(self.folder / CARD),
+            "lessons": [lesson.to_dict() for lesson in self.lessons],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{lesson.name}: {lesson.status}" for lesson in self.lessons if not lesson.ok]
+        ran = sum(lesson.ok for lesson in self.lessons)
+        lines.append(f"{ran} of {len(self.lessons)} lessons ran to the end.")
+        lines.append(f"Report: {self.folder / 'index.html'}")
+        return "\n".join(lines)
+
+
+def find_lessons(folder: Path | None = None) -> tuple[Path, ...]:
+    """The lessons of this clone of the course, by number.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the lessons are. By default `notebooks` in the working folder, or else beside the
+        package.
+
+    Raises
+    ------
+    UnknownLesson
+        When there is none.
+    """
+    clone = Path(__file__).resolve().parent.parent
+    places = [folder] if folder else [Path.cwd() / "notebooks", clone / "notebooks"]
+    for place in places:
+        lessons = sorted(place.glob("[0-9][0-9]_*.ipynb"))
+        if lessons:
+            return tuple(lessons)
+    looked = " or ".join(str(place) for place in dict.fromkeys(places))
+    raise UnknownLesson(f"No lessons in {looked}. Run this in a clone of the course.")
+
+
+def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
+    """The lessons that were asked for, in the order in which they were asked for.
+
+    Parameters
+    ----------
+    lessons : sequence of Path
+        What there is.
+    wanted : str
+        Numbers or names, apart by commas or blanks. Empty means every lesson.
+
+    Raises
+    ------
+    UnknownLesson
+        When one of them is not there; the message names those that are.
+
+    Examples
+    --------
+    >>> lessons = [Path("00_start_here.ipynb"), Path("03_time_a_keras_model.ipynb")]
+    >>> [lesson.name for lesson in choose(lessons, "3, 00")]
+    ['03_time_a_keras_model.ipynb', '00_start_here.ipynb']
+    >>> choose(lessons, "99")
+    Traceback (most recent call last):
+        ...
+    run_lessons.UnknownLesson: There is no lesson '99'. There are: 00_start_here, \
+03_time_a_keras_model.
+    """
+    by_name = {lesson.stem: lesson for lesson in lessons}
+    by_number = {lesson.stem[:2]: lesson for lesson in lessons}
+    chosen = {}
+    for word in re.split(r"[,\s]+", wanted.strip()) if wanted.strip(", \t\n") else by_name:
+        if not word:
+            continue
+        name = word.removesuffix(".ipynb")
+        lesson = by_name.get(name) or by_number.get(name.zfill(2))
+        if lesson is None:
+            known = ", ".join(by_name)
+            raise UnknownLesson(f"There is no lesson {word!r}. There are: {known}.")
+        chosen[lesson] = None
+    return tuple(chosen)
+
+
+def run(
+    lessons: Sequence[Path],
+    out: Path,
+    *,
+    fast: bool = False,
+    progress=None,
+    environ: Mapping[str, str] | None = None,
+    cell_seconds: float = CELL_SECONDS,
+    command: str | None = None,
+    new_card: Callable[[Path], None] | None = None,
+    runtime=None,
+) -> RunResult:
+    """Execute lessons and write the report. A lesson that fails does not stop the others.
+
+    Parameters
+    ----------
+    lessons : sequence of Path
+        Notebooks, in the order in which they shall run.
+    out : Path
+        Folder of the report. What is in it stays, apart from what the report replaces.
+    fast : bool
+        Small sizes: sets ACCEL_FAST=1 for the lessons.
+    progress : optional
+        Is told how it goes: `start(name, position, of, cells)`, `cell()`, `done(lesson)`,
+        `stopped()`. By default `progress_on(sys.stderr)`.
+    environ : mapping, optional
+        Environment of the lessons, by default this process's.
+    cell_seconds : float
+        Time limit of one cell, in seconds.
+    command : str, optional
+        The command line that the result card shall name, by default this process's.
+    new_card : callable, optional
+        Writes a fresh result card to a path. By default `results` does.
+    runtime : optional
+        What `runtime.describe()` returns; asked for when it is not given.
+
+    Returns
+    -------
+    RunResult
+        With a page per lesson, the lessons that failed included.
+
+    Raises
+    ------
+    ReportError
+        When what it needs is not installed, or the folder cannot be written.
+    KeyboardInterrupt
+        When it was stopped; its text says how far it came, and the old report is whole.
+    """
+    out = Path(out)
+    progress = progress or progress_on(sys.stderr)
+    environ = dict(os.environ if environ is None else environ)
+    staging = out / UNFINISHED
+    environ["ACCEL_RESULT_CARD"] = str(staging.resolve() / CARD)
+    # A report is of this run: the learner's own answers and guesses are neither shown nor changed.
+    environ["ACCEL_PROGRESS"] = str(staging.resolve() / PROGRESS)
+    if fast:
+        environ["ACCEL_FAST"] = "1"
+    done: list[LessonRun] = []
+    try:
+        with report_kernel.interrupts_kept() as interrupts:
+            _need_jupyter()
+            if staging.exists():
+                shutil.rmtree(staging)  # a run that was killed left it
+            (staging / "plots").mkdir(parents=True)
+            (new_card or _new_card(command))(staging / CARD)
+            for path in lessons:
+
+                def execute(notebook, path=path):
+                    return report_kernel.execute(
+                        notebook, path, environ, cell_seconds, progress.cell, interrupts
+                    )
+
+                done.append(_run_one(path, lessons, staging, progress, execute))
+            small = environ.get("ACCEL_FAST") == "1"
+            summary = SUMMARY if (staging / SUMMARY).is_file() else ""
+            machine = runtime or _describe()
+            index = report_pages.index(done, machine, datetime.now(), small, summary)
+            (staging / "index.html").write_text(index, "utf-8")
+            _publish(staging, out, done)
+    except KeyboardInterrupt:
+        progress.stopped()
+        which = f" ({', '.join(lesson.name for lesson in done)})" if done else ""
+        raise KeyboardInterrupt(
+            f"Stopped: {len(done)} of {len(lessons)} lessons had run{which}. "
+            f"Nothing in {out} was changed."
+        ) from None
+    except OSError as error:
+        raise ReportError(
+            f"The report cannot be written to {out}: {error.strerror or error}. "
+            "Make room there, or name another folder with --out."
+        ) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return RunResult(tuple(done), out)
+
+
+def _run_one(path, lessons, staging, progress, execute) -> LessonRun:
+    notebook, problem = report_kernel.read(path)
+    position = lessons.index(path) + 1
+    progress.start(path.stem, position, len(lessons), report_kernel.count(notebook))
+    began = time.monotonic()
+    if problem is None:
+        problem = execute(notebook)
+    lesson = LessonRun(path.stem, path.stem, time.monotonic() - began, problem)
+    if notebook is not None:
+        names = [other.stem for other in lessons]
+        lesson = report_pages.write_lesson(lesson, notebook, path, names, staging)
+    progress.done(lesson)
+    return lesson
+
+
+def _describe():
+    from accel_helpers.machine import runtime
+
+    return runtime.describe()
+
+
+def _need_jupyter():
+    try:
+        for name in ("ipykernel", "nbclient", "nbconvert"):
+            importlib.import_module(name)
+    except ImportError as error:
+        raise ReportError(
+            f"Running the lessons needs {error.name}, which is not installed here. In a clone of "
+            'the course, `make run` brings it; so does: python -m pip install -e ".[course]"'
+        ) from error
+
+
+def _new_card(command: str | None) -> Callable[[Path], None]:
+    from accel_helpers.measure import results
+
+    def write(path: Path) -> None:
+        # Without the interpreter's own path: a card is made to be shown to others.
+        asked = ("KERAS_BACKEND", "ACCEL_FAST", "ACCEL_DATA")  # what changes the results
+        given = [f"{k}={shlex.quote(os.environ[k])}" for k in asked if os.environ.get(k)]
+        line = command or " ".join([*given, shlex.join(["python", *sys.orig_argv[1:]])])
+        results.save(results.new_card(command=line), path)
+
+    return write
+
+
+def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
+    """Move what was made into place, file by file, the index last."""
+    (out / "plots").mkdir(exist_ok=True)
+    for lesson in done:  # an earlier run may have drawn more
+        for old in (out / "plots").iterdir():
+            if re.fullmatch(rf"{re.escape(lesson.name)}-\d+\.png", old.name):
+                old.unlink()
+    made = [plot.file for lesson in done for plot in lesson.plots]
+    made += [lesson.page for lesson in done if lesson.page]
+    if (staging / SUMMARY).is_file():
+        made.append(SUMMARY)
+    for name in [*made, CARD, "index.html"]:
+        os.replace(staging / name, out / name)
+
+
+# Progress
+
+
+class _Lines:
+    """One plain line when a lesson starts and one when it ends: for files and logs."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def start(self, name, position, of, cells):
+        print(f"{name} ({position} of {of}): started", file=self.stream, flush=True)
+
+    def cell(self):
+        pass
+
+    def done(self, lesson):
+        line = f"{lesson.name}: {lesson.status}, {lesson.seconds:.0f} s"
+        print(line, file=self.stream, flush=True)
+
+    def stopped(self):
+        pass
+
+
+class _Bars:
+    """One bar per lesson that moves with every cell: for a terminal."""
+
+    def __init__(self, stream, tqdm):
+        self.stream, self.tqdm, self.bar = stream, tqdm, None
+
+    def start(self, name, position, of, cells):
+        shown = f"{name} ({position} of {of})"
+        self.bar = self.tqdm(
+            total=cells, desc=shown, unit="cell", file=self.stream, dynamic_ncols=True
+        )
+
+    def cell(self):
+        self.bar.update()
+
+    def done(self, lesson):
+        self.bar.close()
+        if not lesson.ok:
+            print(f"{lesson.name}: {lesson.status}", file=self.stream, flush=True)
+
+    def stopped(self):
+        if self.bar:
+            self.bar.close()
+
+
+def progress_on(stream):
+    """How a run is shown on a stream: bars on a terminal, plain lines elsewhere."""
+    if stream.isatty():
+        try:
+            from tqdm import tqdm
+
+            return _Bars(stream, tqdm)
+        except ImportError:
+            pass
+    return _Lines(stream)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Leave with 0 when all lessons ran to the end, 1 when one failed, 2 on wrong usage."""
+    parser = argparse.ArgumentParser(description="Run the lessons here and write the report.")
+    parser.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
+    parser.add_argument("--fast", action="store_true", help="small sizes: no conclusions")
+    parser.add_argument("--out", type=Path, default=Path("course_report"), help="its folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args(argv)
+    try:
+        result = run(choose(find_lessons(), options.lessons), options.out, fast=options.fast)
+    except (UnknownLesson, ReportError, KeyboardInterrupt) as error:
+        print(error, file=sys.stderr)
+        if options.json:
+            print(json.dumps({"error": str(error)}))
+        return 2 if isinstance(error, UnknownLesson) else 1
+    print(json.dumps(result.to_dict(), indent=2) if options.json else result)
+    return 0 if result.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

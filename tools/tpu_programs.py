@@ -1,0 +1,175 @@
+"""Makes the stored answers of the TPU compiler, or checks them against a fresh compile.
+
+    python tools/tpu_programs.py            writes accel_helpers/data/tpu_programs/
+    python tools/tpu_programs.py --check    says what differs, and leaves with 1
+
+The steps are lowered by JAX, as Colab's TPU runtime would run them. What a program is must come
+out the same: whether it compiles and fits, its operations, its instructions. What the compiler
+makes of it may move a little with Keras and JAX, and is held to a tenth.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "accel_helpers" / "data" / "tpu_programs"
+PRODUCTS = "products.json"
+COUNTER = Path(__file__).with_name("count_products.py")
+CHIPS = ("v5e", "v6e")
+WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
+MOVES = 0.10  # how far the compiler's own figures may lie apart
+EXACT = ("name", "batch_size", "chip", "compiles", "fits", "flops", "largest_batch", "loops")
+NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes")
+
+
+def products() -> list[tuple[str, int, int, int]]:
+    """The single products that lesson 06 speaks of: chip, m, k, n."""
+    squares = (64, 100, 127, 128, 129, 192, 256, 257)
+    rows = [(chip, size, size, size) for chip in CHIPS for size in squares]
+    # One side 10 wide, as it is written and turned around; then many rows, where a loop hides
+    # instructions, so that only the estimate is of use.
+    odd = [(1024, 128, 128), (1024, 128, 10), (10, 128, 1024)]
+    odd += [(16_384, 128, 128), (16_384, 129, 129)]
+    return rows + [("v5e", *shape) for shape in odd]
+
+
+def models():
+    """The lessons' models: name, model maker, batch size and what else to ask for."""
+    import keras
+
+    from accel_helpers.train import text, training
+
+    def narrow(width):
+        return lambda: training.quickstart_model(width=width, dropout=0)
+
+    def resnet50():
+        keras.config.set_dtype_policy("mixed_bfloat16")
+        try:
+            model = keras.applications.ResNet50(weights=None, classifier_activation=None)
+        finally:
+            keras.config.set_dtype_policy("float32")
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizer="adam", loss=loss, metrics=["accuracy"])
+        return model
+
+    characters = len(text.load_text("bundled").vocabulary)
+    yield "quickstart", training.quickstart_model, 32, {}
+    yield "strategy", training.quickstart_model, 64, {}  # lesson 04 writes it out
+    yield "shakespeare", lambda: text.model(characters), text.SMALL.batch_size, {}
+    yield "resnet50", resnet50, 128, {}
+    yield "resnet50-large", resnet50, 1024, {}
+    for width in WIDTHS:
+        yield f"width-{width}", narrow(width), 1024, {"thorough": True}
+
+
+def make(say=print) -> dict[str, str]:
+    """Compile everything: the text of each file by its name."""
+    from accel_helpers.tpu import compiler as tpu_compiler
+
+    files = {PRODUCTS: _lines(_count())}
+    for name, build, batch_size, more in models():
+        model = build()
+        for chip in CHIPS:
+            answer = tpu_compiler.compile_training_step(model, batch_size, chip, **more)
+            if not answer.available:
+                raise SystemExit(f"{name} for {chip}: {answer.why}")
+            # How long it took is this machine's affair.
+            answer = replace(answer, name=name, seconds=0.0)
+            files[f"{name}-{chip}.json"] = json.dumps(answer.to_dict(), indent=1) + "\n"
+            say(answer)
+    return files
+
+
+def _count() -> list[dict]:
+    from accel_helpers import probe
+    from accel_helpers.tpu import environment as tpu_environment
+
+    environment = tpu_environment.status()
+    if not environment.ready:
+        raise SystemExit(environment.why)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "products.json").write_text(json.dumps(products()))
+        words, environ = environment.command(COUNTER, folder)
+        done = probe.run_command(words, seconds=600, environ=environ)
+        if done.kind != "finished":
+            raise SystemExit(f"The products were not counted: it {done.ending}.")
+        return json.loads((Path(folder) / "counted.json").read_text())
+
+
+def _lines(rows) -> str:
+    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
+
+
+def differences(stored: dict[str, str], fresh: dict[str, str]) -> list[str]:
+    """Say where stored answers are no longer what the compiler says.
+
+    Parameters
+    ----------
+    stored, fresh : dict of str to str
+        Texts of files by name.
+
+    Returns
+    -------
+    list of str
+        A sentence each.
+    """
+    found = [f"{name} is not stored" for name in sorted(set(fresh) - set(stored))]
+    found += [f"{name} is stored, and nobody makes it" for name in sorted(set(stored) - set(fresh))]
+    for name in sorted(set(stored) & set(fresh)):
+        old, new = json.loads(stored[name]), json.loads(fresh[name])
+        if name == PRODUCTS:
+            pairs = zip(old, new, strict=False)
+            found += [f"{name}: {a} is now {b}" for a, b in pairs if a != b]
+            found += [f"{name}: {len(old)} rows, now {len(new)}"] * (len(old) != len(new))
+            continue
+        found += [
+            f"{name}: {field} is {old[field]}, now {new[field]}"
+            for field in EXACT
+            if old[field] != new[field]
+        ]
+        found += [
+            f"{name}: {field} is {old[field]}, now {new[field]}"
+            for field in NEAR
+            if _apart(old[field], new[field]) > MOVES
+        ]
+        cycles = [sum(count for _, count in step["cycles"]) for step in (old, new)]
+        if _apart(*cycles) > MOVES:
+            found.append(f"{name}: the estimated cycles are {cycles[0]}, now {cycles[1]}")
+    return found
+
+
+def _apart(old, new) -> float:
+    if old is None or new is None:
+        return 0.0 if old is new else float("inf")
+    return abs(new - old) / max(abs(old), 1)
+
+
+def main(argv=None) -> int:
+    """Write the stored answers, or check them; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    options = parser.parse_args(argv)
+    fresh = make()
+    if options.check:
+        stored = {file.name: file.read_text() for file in DATA.glob("*.json")}
+        found = differences(stored, fresh)
+        print("\n".join(found) or "The stored answers are what the compiler says.")
+        return 1 if found else 0
+    DATA.mkdir(parents=True, exist_ok=True)
+    for file in DATA.glob("*.json"):
+        file.unlink()
+    for name, text in fresh.items():
+        (DATA / name).write_text(text)
+    print(f"{len(fresh)} files written.")
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ["KERAS_BACKEND"] = "jax"
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())
