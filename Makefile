@@ -9,15 +9,15 @@ REF ?=
 # environment left in the home folder may name fonts that are gone, and every plot says so.
 export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
 
-# One pytest command: lint apart, its closing line counts every test and every compared cell.
-# The lessons run on small sizes and bundled data, and write their result card aside.
+# File by file on as many processes as there are cores, at most four; then, one after the other,
+# the tests that must have the machine for themselves. The lessons run on small sizes and bundled data.
 define tests
-card=$$(mktemp -d) && trap 'rm -rf "$$card"' EXIT && \
-ACCEL_FAST=1 ACCEL_DATA=bundled PYTHONHASHSEED=0 ACCEL_RESULT_CARD="$$card/result_card.json" \
-ACCEL_PROGRESS="$$card/course_progress.json" \
-$(PYTHON) -m pytest -rs -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout 120 \
---nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg accel_helpers tests notebooks
+@$(PYTHON) -m pytest -rs -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not alone$(1)"
+@$(PYTHON) -m pytest -rs -m "alone$(1)"
 endef
+test test-all: export ACCEL_FAST = 1
+test test-all: export ACCEL_DATA = bundled
+test test-all: export PYTHONHASHSEED = 0
 
 .PHONY: help environment run test test-all lab notebooks stamp lint wheel benchmarks
 
@@ -39,10 +39,10 @@ run: environment
 	@$(PYTHON) tools/run_lessons.py $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast)
 
 test: lint
-	@$(tests) -m "not slow"
+	$(call tests, and not slow)
 
 test-all: lint
-	@$(tests)
+	$(call tests)
 
 lint: environment
 	@$(PYTHON) -m ruff check --quiet .

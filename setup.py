@@ -44,6 +44,7 @@ EXTRAS = {
         "nbval==0.11.0",  # 0.11.0 is what the rules for stored outputs were tried with
         "pytest>=9,<10",
         "pytest-timeout",
+        "pytest-xdist",
         "hypothesis",
         "ruff>=0.17.5,<0.18",  # a new minor version formats differently
         "jax",
