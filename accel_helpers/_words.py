@@ -1,5 +1,6 @@
 """What is shown to people: numbers with three digits and a unit, texts and cards as HTML."""
 
+import functools
 import html
 import re
 from collections.abc import Iterable, Sequence
@@ -79,8 +80,10 @@ def format_count(count: float) -> str:
     return f"{_digits(count / 1e6)} million"
 
 
-def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str:
+def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
     """A small table for a notebook: a caption, and a row for each pair of label and text.
+
+    None where there is no Jinja2: a `_repr_html_` that gives None leaves the text form.
 
     Examples
     --------
@@ -88,16 +91,10 @@ def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str:
     >>> "<caption" in card, "&lt;none&gt;</td>" in card
     (True, True)
     """
-    # No colour is named except a grey line: the page's own colours serve light and dark.
-    cell = "padding:.15em .8em;text-align:left;vertical-align:top;background:none"
-    body = "".join(
-        f'<tr style="background:none"><th scope="row" style="{cell};white-space:nowrap">'
-        f'{html.escape(label)}</th><td style="{cell}">{html.escape(text)}</td></tr>'
-        for label, text in rows
-    )
-    frame = "border:1px solid #8888;border-radius:.4em;border-collapse:separate;margin:.5em 0"
-    head = f'<caption style="text-align:left;padding:.2em .8em">{html.escape(caption)}</caption>'
-    return f'<table style="{frame}">{head}<tbody>{body}</tbody></table>'
+    try:
+        return template("card.html").render(caption=caption, rows=rows)
+    except ImportError:
+        return None
 
 
 def _unit(seconds: float) -> tuple[float, str]:
@@ -166,6 +163,7 @@ def shown(value) -> str:
         return f"something of type {type(value).__name__}"
 
 
+@functools.cache
 def template(name: str):
     """A template of ``data/templates``, by Jinja2, which escapes every value that it is given.
 

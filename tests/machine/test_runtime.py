@@ -407,7 +407,7 @@ def test_the_html_card_escapes_what_it_was_given(colab):
     gpu = Attached("GPU", '<script>alert(1)</script> & "co"', 1, None, None, ())
     page = Runtime(**(vars(colab) | {"accelerator": gpu, "release": "<b>"}))._repr_html_()
     assert "<script>" not in page and "<b>" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;co&quot;" in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#34;co&#34;" in page
 
 
 def test_the_html_card_names_no_colour_but_a_half_transparent_grey(colab):

@@ -12,7 +12,6 @@ import pytest
 import accel_helpers as ah
 from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.plots import scores as plots_scores
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "10_build_and_refine.ipynb"
 LABEL = "*Not available: the standard answer.*"
@@ -241,10 +240,9 @@ def referred(numbers, measurements):
     results = SimpleNamespace(reference_runs=lambda: [card])
     printed = []
     scope = {
-        "ah": SimpleNamespace(results=results, timing=ah.timing),
+        "ah": SimpleNamespace(results=results, timing=ah.timing, plots=ah.plots),
         "print": lambda *words: printed.append(" ".join(map(str, words))),
         "display": lambda picture: printed.append(str(picture)),
-        "plots_scores": plots_scores,
         "scores": scores,
         "changes": ["hidden layer", "dropout"],
     }

@@ -1,6 +1,5 @@
 """The compiler's answer as one value: what the card says, and that it can be stored."""
 
-import html
 import json
 import re
 from dataclasses import replace
@@ -171,7 +170,7 @@ def test_a_name_cannot_bring_html_into_the_page():
     answer = replace(REFUSED, name=evil, layer=evil, operation=evil)
     page = Cells(answer._repr_html_())
     assert "script" not in page.tags and evil in page.cells[0]
-    assert html.escape(evil) in answer._repr_html_()
+    assert "<script" not in answer._repr_html_()
     named = replace(FITS, largest=(replace(LARGEST, operation=evil),))
     assert "script" not in Cells(named._repr_html_()).tags
     assert "script" not in Cells(replace(UNAVAILABLE, why=evil)._repr_html_()).tags
