@@ -1,25 +1,13 @@
 """Every picture of the course, in one style; each is drawn from what it is given."""
 
-from accel_helpers.plots.curves import climb, roofline, series
-from accel_helpers.plots.rows import epochs, heatmap, losses, measurements, parts
-from accel_helpers.plots.scores import digits, ladder, shares
+from accel_helpers.plots.curves import epochs, losses, series
+from accel_helpers.plots.grids import digits, heatmap
+from accel_helpers.plots.roofline import roofline
+from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
 from accel_helpers.plots.style import Picture
 from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
 
 __all__ = [
-    "Picture",
-    "climb",
-    "digits",
-    "epochs",
-    "heatmap",
-    "ladder",
-    "losses",
-    "measurements",
-    "parts",
-    "roofline",
-    "series",
-    "shares",
-    "unit_animation",
-    "unit_sizes",
-    "unit_strip",
-]
+    "Picture", "climb", "digits", "epochs", "heatmap", "ladder", "losses", "measurements", "parts",
+    "roofline", "series", "shares", "unit_animation", "unit_sizes", "unit_strip",
+]  # fmt: skip

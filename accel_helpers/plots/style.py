@@ -1,34 +1,46 @@
-"""What every picture of the course is made of: one style, one kind of value, a few small helpers.
+"""What every picture is made of: its colours, a figure, the scale of an axis, labels beside it.
 
-Colours are from Okabe and Ito's palette, which colour-blind people can tell apart
-(https://jfly.uni-koeln.de/color/). `plots` draws with these; nothing here draws by itself.
+Colours stand here and nowhere else. They are from Okabe and Ito's palette, which colour-blind
+people can tell apart (https://jfly.uni-koeln.de/color/), and no colour carries meaning alone.
 """
 
 from __future__ import annotations
 
 import io
 import math
+import textwrap
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-OWN, REFERENCE, SECOND, THIRD = "#0072B2", "#8C8C8C", "#D55E00", "#E69F00"
-PARTS, GREYS = (OWN, THIRD, SECOND), ("#595959", REFERENCE, "#BFBFBF")
+
+def shade(colour: str, towards: int, share: float) -> str:
+    """A colour a share of the way to black (0) or white (255)."""
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part + share * (towards - part)):02X}" for part in parts)
+
+
+OWN, REFERENCE = "#0072B2", "#8C8C8C"  # the learner's, and a reference run's
+SECOND, THIRD = "#D55E00", "#E69F00"
+COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
+GREYS = (shade(REFERENCE, 0, 0.36), REFERENCE, shade(REFERENCE, 255, 0.45))
+MARKS = ("o", "s", "D", "^", "v", "P", "*")  # as many as there are colours
+PUBLISHED, SAID = "#A6A6A6", "#595959"  # a maker's peak, and what is written beside it
+INK, LINE = "#333333", "#555555"  # text, and lines of no data
+EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face
 STYLE = {
     "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#555555",
+    "axes.edgecolor": LINE,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#E4E4E4",
-    "xtick.color": "#333333",
-    "ytick.color": "#333333",
+    "xtick.color": INK,
+    "ytick.color": INK,
     "figure.facecolor": "white",
 }
 DPI = 160
-AROUND = (  # where a label may lie around its dot: (to the right, up)
-    *((1, 0), (1, -0.6), (0, -1), (-1, 0), (-1, -0.6), (0, 1), (1, 0.6), (-1, 0.6)),
-    *((1, -1), (-1, -1), (0.5, -1), (-0.5, -1), (0.5, 1), (-0.5, 1), (1, 1), (-1, 1)),
-)
+LONG = 26  # letters of a name before it is broken into lines
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,11 @@ class Picture:
     png : bytes
     alt : str
         What a reader learns who cannot see it.
+
+    Examples
+    --------
+    >>> print(Picture(b"", "A dot at 3."))
+    A dot at 3.
     """
 
     png: bytes = field(repr=False)
@@ -56,234 +73,106 @@ class Picture:
         )
 
 
-# ---------------------------------------------------------------------------------------------
+def palette(own: bool) -> tuple[str, ...]:
+    return COLOURS if own else GREYS
 
 
-class _figure:
-    """A figure of its own, in the course's style, without pyplot's global state."""
-
-    def __init__(self, width: float, height: float):
-        self.size = (width, height)
-
-    def __enter__(self):
-        import matplotlib
-        from matplotlib.figure import Figure
-
-        self.style = matplotlib.rc_context(STYLE)
-        self.style.__enter__()
-        figure = Figure(figsize=self.size, layout="constrained")
-        return figure, figure.add_subplot()
-
-    def __exit__(self, *error):
-        return self.style.__exit__(*error)
+def plain(value: float) -> str:
+    return f"{value:,.12g}"
 
 
-def _title(figure, title: str, note: str = "") -> None:
-    """A title over the whole width, since an axes' own title ends where the axes end."""
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12.5, fontweight="bold")
-    if note:
-        line = 1 - 0.31 / figure.get_figheight()
-        figure.text(0.01, line, note, fontsize=9.5, va="top")
-
-
-def _short(ratio: float) -> str:
-    if ratio >= 100:
-        return f"{ratio:.0f}"
-    digits = 2  # and as many more as tell a ratio from 1, which would say "no difference"
+def short(ratio: float) -> str:
+    """Two digits, and as many more as tell a ratio from 1, which would say "no difference"."""
+    digits = 2
     while f"{ratio:.{digits}g}" == "1" and ratio != 1 and digits < 5:
         digits += 1
-    return f"{ratio:.{digits}g}"
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.{digits}g}"
 
 
-def _picture(figure, alt: str) -> Picture:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
-    return Picture(file.getvalue(), alt)
+def folded(name: str) -> str:
+    return textwrap.fill(name, LONG)
 
 
-def _lean(png: bytes) -> bytes:
-    """The picture with 256 colours, a third of its bytes."""
+@contextmanager
+def figure(width: float, height: float, title: str = "", panels: int = 1):
+    """A figure in the course's style, without pyplot's global state, and its axes; in inches."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    title = textwrap.fill(title, int(9.5 * width))
+    with matplotlib.rc_context(STYLE):
+        made = Figure((width, height + 0.2 * title.count("\n")), layout="constrained")
+        made.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
+        axes = made.subplots(1, panels, sharey=True)
+        if title:  # over the whole width, since an axes' own title ends where the axes end
+            made.suptitle(title, x=0.01, ha="left", fontsize=12.5, fontweight="bold")
+        yield made, axes
+
+
+def picture(figure, alt: str, dpi: int = DPI) -> Picture:
+    """The figure as a PNG of 256 colours, which has a third of the bytes, and its sentence."""
     from PIL import Image
 
-    file = io.BytesIO()
-    few = Image.open(io.BytesIO(png)).convert("RGB").quantize(256)
-    few.save(file, "png", optimize=True)
-    return file.getvalue()
+    drawn, few = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=dpi)
+    Image.open(drawn).convert("RGB").quantize(256).save(few, "png", optimize=True)
+    return Picture(few.getvalue(), alt)
 
 
-def _beside(figure, axes, entries, fontsize: float = 10) -> None:
-    """Labels to the right of the axes, at the height of what they name, pushed apart.
+def scale(axis, low: float, high: float, text, *, log=False, whole=False, ticks=()) -> None:
+    """Limits of an axis, and ticks that suit how far it reaches, written out by `text`."""
+    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-    An entry is (x, y, text, colour) in data coordinates, and maybe how its mark is drawn.
+    which, kind = axis.axis_name, "log" if log else "linear"
+    axis.axes.set(**{f"{which}scale": kind, f"{which}lim": (low, high)})
+    decades = math.log10(high / low) if log else 0
+    locator = MaxNLocator(8 if whole else 6, integer=whole, steps=(1, 2, 5, 10))
+    if decades > 0.8:
+        locator = LogLocator(subs=(1,) if decades > 2.5 else (1, 2, 5), numticks=8)
+    axis.set_major_locator(FixedLocator(ticks) if ticks else locator)
+    axis.set_major_formatter(lambda value, _: text(value) if value else "0")
+    axis.set_minor_formatter(NullFormatter())
+    if ticks:
+        axis.set_minor_locator(NullLocator())
+
+
+def beside(figure, axes, entries, fontsize: float = 10) -> None:
+    """Labels to the right of the axes, at the height of what they name, none upon another.
+
+    An entry is (x, y, text, colour, mark): where the label points to, and how what it names is
+    marked, or None.
     """
     from matplotlib.transforms import offset_copy
 
     figure.draw_without_rendering()
-    box, dpi = axes.get_window_extent(), figure.dpi
+    box, point = axes.get_window_extent(), figure.dpi / 72
+    key, words = (offset_copy(axes.transAxes, figure, x=x, units="points") for x in (20, 33))
     entries = sorted(entries, key=lambda entry: entry[1])
     wanted = [axes.transData.transform(entry[:2])[1] for entry in entries]
-    lines = [entry[2].count("\n") + 1 for entry in entries]
-    heights = [(1.25 * n + 0.25) * fontsize * dpi / 72 for n in lines]
-    places = _apart(wanted, heights, box.y0, box.y1)
-    beside = offset_copy(axes.transAxes, figure, x=33, units="points")
-    for (x, y, text, colour, *mark), place in zip(entries, places, strict=True):
+    heights = [(1.25 * e[2].count("\n") + 1.5) * fontsize * point for e in entries]
+    places = apart(wanted, heights, box.y0, box.y1)
+    for (x, y, text, colour, mark), place in zip(entries, places, strict=True):
         height = (place - box.y0) / box.height
+        arrow = {"arrowstyle": "-", "color": colour, "lw": 0.8, "relpos": (0, 0.5)}
+        arrow |= {"shrinkA": 1, "shrinkB": 0}
+        if mark:  # its leader is no line of data, and ends at the mark
+            arrow |= {"ls": ":", "shrinkA": 18, "shrinkB": 6}
+            axes.plot([1], [height], transform=key, clip_on=False, color=colour, **mark)
+        style = {"va": "center", "color": INK if mark else colour, "fontsize": fontsize}
         axes.annotate(
-            text,
-            (x, y),
-            xytext=(1, height),
-            textcoords=beside,
-            va="center",
-            color="black" if mark else colour,
-            fontsize=fontsize,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "lw": 0.8,
-                "ls": ":" if mark else "-",  # no line of data
-                "relpos": (0, 0.5),
-                "shrinkA": 18 if mark else 1,
-                "shrinkB": 6 if mark else 0,
-            },
-        )
-        if mark:
-            key = offset_copy(axes.transAxes, figure, x=20, units="points")
-            axes.plot([1], [height], transform=key, clip_on=False, color=colour, **mark[0])
+            text, (x, y), (1, height), textcoords=words, annotation_clip=False, arrowprops=arrow,
+            **style,
+        )  # fmt: skip
 
 
-def _apart(wanted, heights, bottom: float, top: float) -> list[float]:
-    """Places for labels from low to high: as near as can be to where they want to be.
-
-    Labels that would overlap form a group, which is centred on what its members want.
-    """
-    groups = []  # (sum of wishes of the lowest member, members, height in all)
+def apart(wanted, heights, bottom: float, top: float) -> list[float]:
+    """Places from low to high, near where they are wanted, none upon another, none over the top."""
+    places, edge = [], bottom
     for want, height in zip(wanted, heights, strict=True):
-        groups.append([want - height / 2, 1, height])
-        while len(groups) > 1:
-            (wish, n, tall), (next_wish, next_n, next_tall) = groups[-2:]
-            if wish / n + tall <= next_wish / next_n:
-                break
-            groups[-2:] = [[wish + next_wish - next_n * tall, n + next_n, tall + next_tall]]
-    lows, limit = [], top
-    for wish, n, tall in reversed(groups):
-        lows.insert(0, max(bottom, min(wish / n, limit - tall)))
-        limit = lows[0]
-    places, above, i = [], bottom, 0
-    for (_, n, _), low in zip(groups, lows, strict=True):
-        low = max(low, above)  # where there is no room for all, the axes are left at their top
-        for height in heights[i : i + n]:
-            places.append(low + height / 2)
-            low += height
-        above, i = low, i + n
+        places.append(max(want, edge + height / 2))
+        edge = places[-1] + height / 2
+    edge = top
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], edge - heights[i] / 2)
+        edge = places[i] - heights[i] / 2
     return places
-
-
-def _free_place(figure, axes, points, boxes, lines, fontsize: float = 9.5) -> None:
-    """Label points inside the axes, each where its text covers no other thing.
-
-    `points` are texts with (x, y); `boxes` are taken already; `lines` are (x, y, x, y).
-    """
-    import numpy as np
-
-    inside, unit = axes.get_window_extent(), figure.dpi / 72
-    dots = axes.transData.transform(list(points.values())) if points else []
-    things = [(*box.extents, 100) for box in boxes]  # what a label would cover, and how bad it is
-    things += [(x - 7, y - 7, x + 7, y + 7, 300) for x, y in dots]
-    for ends in lines:
-        ends = axes.transData.transform([ends[:2], ends[2:]])
-        things += [(x - 2, y - 2, x + 2, y + 2, 4) for x, y in np.linspace(*ends, 100)]
-    for (text, point), dot in zip(points.items(), dots, strict=True):
-        style = {"ha": "center", "va": "center", "fontsize": fontsize, "zorder": 5}
-        style["bbox"] = {"fc": "white", "ec": "none", "alpha": 0.85, "pad": 0.5}
-        arrow = {"arrowstyle": "-", "color": "#555555", "lw": 0.8, "shrinkA": 0, "shrinkB": 4}
-        label = axes.annotate(
-            text, point, xytext=(0, 0), textcoords="offset points", arrowprops=arrow, **style
-        )
-        taken, size = np.array(things), label.get_window_extent()
-        half, best = np.array([size.width / 2, size.height / 2]), None
-        for away in (8, 12, 18, 26, 36, 48, 62, 78, 96, 116, 140):
-            for side in AROUND:
-                centre = dot + side * (half + away * unit)
-                way = np.linspace(dot, centre, 16)  # of its leader
-                way = way[np.hypot(*(way - dot).T) > 16] if away > 12 else way[:0]
-                low, high = centre - half - 2, centre + half + 2
-                covers = np.all((taken[:, :2] < high) & (taken[:, 2:4] > low), axis=1)
-                cost = taken[covers, 4].sum() + away / 2
-                steps = way[:, None]
-                hits = np.all((taken[:, :2] < steps) & (taken[:, 2:4] > steps), axis=2)
-                cost += np.minimum(40, hits @ taken[:, 4]).sum()
-                cost += 10_000 * (any(low < inside.min) + any(high > inside.max))
-                if best is None or cost < best[0]:
-                    best = (cost, away, centre, low, high, way)
-        _, away, centre, low, high, way = best
-        label.set_position((centre - dot) / unit)
-        label.arrow_patch.set_visible(away > 12)
-        things += [(*low, *high, 1000), *((x - 2, y - 2, x + 2, y + 2, 40) for x, y in way)]
-
-
-def _log_ticks(axis, low, high, text, ticks=None, last=None) -> None:
-    """Ticks that suit how far a log axis reaches, written out instead of as powers of ten."""
-    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
-
-    reach = last or high  # beyond `last` there is text and no data
-    decades = math.log10(reach / low)
-    subs = (1,) if decades > 2.5 else (1, 2, 5) if decades > 0.8 else (1, 1.5, 2, 3, 5, 7)
-    if decades < 0.3:
-        subs = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
-    locator = LogLocator(subs=subs, numticks=8 if decades > 7 else 12)
-    if last:
-        ticks = [tick for tick in locator.tick_values(low, last) if tick <= 1.001 * last]
-    axis.set_major_locator(FixedLocator(ticks) if ticks else locator)
-    axis.set_major_formatter(lambda value, _: text(value))
-    axis.set_minor_formatter(NullFormatter())
-    if ticks:
-        axis.set_minor_locator(FixedLocator([]))
-
-
-def _room(figure, axes, labels) -> None:
-    """Widen a log axis to the right until the texts that begin at these places fit."""
-    figure.draw_without_rendering()
-    left, right = map(math.log, axes.get_xlim())
-    wide = axes.get_window_extent().width
-    for place, label in labels:
-        share = min(0.7, (label.get_window_extent().width + 16) / wide)
-        right = max(right, left + (math.log(place) - left) / (1 - share))
-    axes.set_xlim(math.exp(left), math.exp(right))
-
-
-def _along(figure, axes, left, copy, text, colour, sides, dots) -> list:
-    """Write along the slope of a roof where no dot lies; the boxes that the text then covers."""
-    from matplotlib.transforms import Bbox
-
-    ends = axes.transData.transform([(left, copy * left), (10 * left, 10 * copy * left)])
-    decade = math.dist(*ends)
-    along = (ends[1] - ends[0]) / decade
-    up = along[::-1] * (-1, 1)
-    style = {"color": colour, "fontsize": 9.5, "rotation_mode": "anchor"}
-    angle = math.degrees(math.atan2(along[1], along[0]))
-    label = axes.annotate(
-        text, (left, copy * left), xytext=(0, 0), textcoords="offset points", **style
-    )
-    wide, unit = label.get_window_extent().width, figure.dpi / 72
-    best = None
-    for start in (0.06, 0.3, 0.6, 0.9, 1.3, 1.7):
-        for side in sides:
-            if side > 0:  # written above, it leans over the left end
-                start = max(start, 16 * unit * abs(up[0]) / decade)
-            line = [
-                ends[0] + (start * decade + k * wide / 12) * along + 9 * unit * side * up
-                for k in range(13)
-            ]
-            near = min((math.dist(a, b) for a in line for b in dots), default=99)
-            if best is None or min(near, 20) > min(best[0], 20):
-                best = (near, start, side, line)
-    _, start, side, line = best
-    label.set(rotation=angle, va="bottom" if side > 0 else "top")
-    label.xy = (left * 10**start, copy * left * 10**start)
-    label.set_position((4 * side * up[0], 4 * side * up[1]))
-    return [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in line]
-
-
-def _plain(value: float) -> str:
-    return f"{value:,.12g}"

@@ -1,30 +1,23 @@
-"""Pictures of the matrix unit of `systolic`: a strip of cycles, an animation, sizes that fit badly.
+"""Pictures of the matrix unit of `systolic`: a strip of cycles, a player, sizes that fit badly.
 
-They are reached as `plots.unit_strip`, `plots.unit_animation` and `plots.unit_sizes`. The strip and
-the animation share `_panel`. Lengths are inches, so that a text that fits once fits everywhere.
+The strip and the player share `_panel`. Lengths are inches, so that a text that fits once fits
+everywhere.
 """
 
 from __future__ import annotations
 
 import base64
-import html
 import itertools
-import re
 import textwrap
+import uuid
 from collections.abc import Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from accel_helpers.plots.style import (
-    OWN,
-    REFERENCE,
-    THIRD,
-    Picture,
-    _figure,
-    _lean,
-    _picture,
-    _title,
-)
+from accel_helpers._words import template
+from accel_helpers.plots import style
+from accel_helpers.plots.style import Picture
 from accel_helpers.tpu.systolic import MatrixUnit, Step
 
 LARGEST = 8  # rows and columns, of a unit and of a matrix, that can be drawn
@@ -33,9 +26,9 @@ WIDEST, FOOT = 8.0, 0.74  # inches of a picture, and what its key takes
 LETTER, DIGIT = 0.075, 0.08  # inches of one at 9 points; letters are narrower on the whole
 TALL, GAP, RESULT, TOP = 0.56, 0.15, 0.26, 0.95  # a cell, the way to the next, a result, the text
 KINDS = {  # face, edge, its width, hatch, colour of letters: no kind differs by colour alone
-    "useful": (OWN, "black", 1.8, None, "white"),
-    "padding": (THIRD, "#7A5400", 1.0, "////", "black"),
-    "waiting": ("#ECECEC", "#BFBFBF", 0.8, None, "#555555"),
+    "useful": (style.OWN, "black", 1.8, None, "white"),
+    "padding": (style.THIRD, style.BROWN, 1.0, "////", "black"),
+    "waiting": (style.EMPTY, style.QUIET, 0.8, None, style.LINE),
 }
 TEXT = {"ha": "center", "va": "center", "fontsize": 9}
 READING = "In a cell: activation × weight + sum from above\n= sum handed down."
@@ -43,30 +36,34 @@ READING = "In a cell: activation × weight + sum from above\n= sum handed down."
 
 @dataclass(frozen=True)
 class Animation:
-    """A small player for a notebook. Where no player can run, show its `still`.
+    """A small player for a notebook; where there is no Jinja2, its `still`.
 
     Attributes
     ----------
-    html : str
-        The player with all its frames. Its ids are new each time, so that two can be on a page.
+    frames : tuple of bytes
+        A PNG for each cycle.
     still : Picture
-    frames : int
-        One for each cycle.
     alt : str
         What a reader learns who cannot see it.
     """
 
-    html: str = field(repr=False)
+    frames: tuple[bytes, ...] = field(repr=False)
     still: Picture
-    frames: int
     alt: str
 
     def __str__(self) -> str:
         return self.alt
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        # Without the still: a page that shows no player would show the strip twice.
-        return {"text/html": self.html, "text/plain": self.alt}
+        try:
+            player = template("player.html")
+        except ImportError:
+            return self.still._repr_mimebundle_()
+        frames = [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in self.frames]
+        # A new id each time, so that two players can be on one page. Without the still: a page
+        # that shows no player would show the strip twice.
+        html = player.render(id=f"player-{uuid.uuid4().hex}", frames=frames, alt=self.alt)
+        return {"text/html": html, "text/plain": self.alt}
 
 
 def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> Picture:
@@ -97,7 +94,7 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
     Strip. Matrix unit of 1 x 1 cells, (1, 1) times (1, 1). Cycle 2 of 2, computing. 1 of 1 cells \
 useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     """
-    steps, plan = _planned(unit, a, b)
+    steps, plan = planned(unit, a, b)
     numbers = _telling(steps) if cycles is None else sorted(set(cycles))
     chosen = [step for step in steps if step.cycle in numbers]
     if not 1 <= len(numbers) <= PANELS or len(chosen) < len(numbers):
@@ -106,18 +103,17 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     across = min(int(WIDEST // plan.width), len(chosen))
     wide = across * plan.width
     heading = _wrapped(f"{plan.name}: {len(chosen)} of {len(steps)} cycles", wide / 1.4)
-    top = 0.2 + 0.2 * len(heading)
+    top = 0.2 + 0.2 * (heading.count("\n") + 1)
     high = top + -(-len(chosen) // across) * plan.height + FOOT
-    with _figure(wide, high) as (figure, axes):
+    said = " ".join(f"{_headed(step)}. {_phrase(step)}" for step in chosen)
+    with style.figure(wide, high) as (figure, axes):
         _paper(figure, axes)
-        axes.text(0.15, 0.1, "\n".join(heading), va="top", fontsize=11.5, weight="bold")
+        axes.text(0.15, 0.1, heading, va="top", fontsize=11.5, weight="bold")
         for place, step in enumerate(chosen):
             row, column = divmod(place, across)
             _panel(axes, step, plan, column * plan.width, top + row * plan.height)
         _key(axes, plan, high)
-        said = " ".join(f"{_headed(step)}. {_phrase(step)}" for step in chosen)
-        drawn = _picture(figure, f"Strip. {plan.name}. {said} {_share(steps)}")
-        return Picture(_lean(drawn.png), drawn.alt)
+        return style.picture(figure, f"Strip. {plan.name}. {said} {_share(steps)}")
 
 
 def unit_animation(unit: MatrixUnit, a, b) -> Animation:
@@ -139,35 +135,24 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
 
     Examples
     --------
-    >>> unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames
+    >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
     2
     """
-    from matplotlib.animation import FuncAnimation
-
-    steps, plan = _planned(unit, a, b)
+    steps, plan = planned(unit, a, b)
     if len(steps) > FRAMES:
         raise ValueError(
             f"an animation has at most {FRAMES} cycles; this product takes {len(steps)}. Draw a "
             "few of them with unit_strip, or take smaller matrices."
         )
-    size = (plan.width, plan.height + FOOT)
-    with _figure(*size) as (figure, axes):
-
-        def draw(step):
-            axes.clear()
-            _paper(figure, axes)
-            _panel(axes, step, plan, 0, 0)
-            _key(axes, plan, size[1])
-
-        figure.set_dpi(100)
-        film = FuncAnimation(figure, draw, steps, init_func=lambda: None, interval=900)
-        player = film.to_jshtml(default_mode="once")
-    still = unit_strip(unit, a, b)
+    still, frames = unit_strip(unit, a, b), []
+    for step in steps:
+        with framed(step, plan) as (figure, _):
+            frames.append(style.picture(figure, "", dpi=100).png)
     alt = still.alt.replace("Strip", f"Animation of {len(steps)} cycles", 1)
-    return Animation(_accessible(player, alt), still, len(steps), alt)
+    return Animation(tuple(frames), still, alt)
 
 
-def unit_sizes(sizes: Iterable[int], unit: MatrixUnit, *, title: str | None = None) -> Picture:
+def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
     """The share of a unit that is useful, by `MatrixUnit.utilisation`, over the size of a product.
 
     Parameters
@@ -175,16 +160,10 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit, *, title: str | None = No
     sizes : iterable of int
         At least two different n, each for a product of (n, n) and (n, n).
     unit : systolic.MatrixUnit
-    title : str, optional
 
     Returns
     -------
     Picture
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two sizes.
 
     Examples
     --------
@@ -193,31 +172,28 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit, *, title: str | None = No
 25.1 % at 128, but 6.4 % at 129.
     """
     found = {n: 100 * unit.utilisation(n, n, n) for n in sorted(set(sizes))}
-    if len(found) < 2:
-        raise ValueError(f"unit_sizes needs at least two sizes; got {list(found)}.")
     pairs = itertools.pairwise(found)
     falls = [(x, y) for x, y in pairs if unit.tiles(x, x) < unit.tiles(y, y)][:2]
     ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
     said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
-    with _figure(7.2, 3.6) as (figure, axes):
-        axes.plot(list(found), list(found.values()), color=OWN, lw=1.8)
+    with style.figure(8, 3.6, f"Useful cell-cycles of {unit}") as (figure, axes):
+        axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
         for pair in falls:
             for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
-                axes.plot([n], [found[n]], "o", color=OWN, mec="black", ms=7)
-                style = {"xytext": place, "textcoords": "offset points", "ha": side, "va": "center"}
-                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), fontsize=10.5, **style)
+                axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=7)
+                look = {"textcoords": "offset points", "ha": side, "va": "center"}
+                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **look)
         axes.set_ylim(0, 1.2 * max(found.values()))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
         axes.set(xlabel="n, for (n, n) times (n, n), in the model", ylabel="useful cell-cycles")
-        _title(figure, title or f"Useful cell-cycles of {unit}")
         what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
-        return _picture(figure, f"Line plot. {title + ': ' if title else ''}{what}.")
+        return style.picture(figure, f"Line plot. {what}.")
 
 
 # ---------------------------------------------------------------------------------------------
 
 
-def _planned(unit, a, b):
+def planned(unit, a, b):
     """All steps, and how large their parts are drawn; refuses what nobody could read."""
     import numpy as np
 
@@ -250,10 +226,21 @@ def _planned(unit, a, b):
     return steps, plan
 
 
+@contextmanager
+def framed(step: Step, plan):
+    """One frame of the player, before it is a picture."""
+    height = plan.height + FOOT
+    with style.figure(plan.width, height) as (figure, axes):
+        _paper(figure, axes)
+        _panel(axes, step, plan, 0, 0)
+        _key(axes, plan, height)
+        yield figure, axes
+
+
 def _panel(axes, step: Step, plan, x: float, y: float) -> None:
     """The unit at the end of one cycle, with its upper left corner at (x, y)."""
     axes.text(x + 0.15, y + 0.1, _headed(step), va="top", fontsize=11, weight="bold")
-    text = "\n".join(_wrapped(_phrase(step), plan.width))
+    text = _wrapped(_phrase(step), plan.width)
     axes.text(x + 0.15, y + 0.33, text, va="top", fontsize=9.5, linespacing=1.15)
     counter = f"Useful so far: {step.useful_so_far} of {step.cycle * step.useful.size} cell-cycles."
     axes.text(x + 0.15, y + plan.height - 0.3, counter, va="center", fontsize=9.5)
@@ -279,16 +266,16 @@ def _cell(axes, step, plan, row, column, weight, x, y) -> None:
     *look, letters = KINDS[kind]
     _box(axes, x, y, plan.cell, TALL, *look)
     behind = {"fc": look[0], "ec": "none", "pad": 0.6}  # so that no hatch crosses letters
-    style = {"fontsize": 9, "va": "center", "color": letters, "bbox": behind if look[3] else None}
+    font = {"fontsize": 9, "va": "center", "color": letters, "bbox": behind if look[3] else None}
     middle = x + plan.cell / 2
     if weight is not None:  # always at the same place, for it stays
-        axes.text(middle + 0.06, y + 0.13, _text(weight), ha="left", weight="bold", **style)
+        axes.text(middle + 0.06, y + 0.13, _text(weight), ha="left", weight="bold", **font)
     if kind != "waiting":
         parts = (step.activations, step.from_above, step.sums)
         took, above, sums = (_text(part.tolist()[row][column]) for part in parts)
-        axes.text(middle + 0.03, y + 0.13, f"{took} ×", ha="right", **style)
-        axes.text(middle, y + 0.28, f"+ {above}", ha="center", **style)
-        axes.text(middle, y + 0.43, f"= {sums}", ha="center", **style)
+        axes.text(middle + 0.03, y + 0.13, f"{took} ×", ha="right", **font)
+        axes.text(middle, y + 0.28, f"+ {above}", ha="center", **font)
+        axes.text(middle, y + 0.43, f"= {sums}", ha="center", **font)
 
 
 def _queue(axes, step, plan, left, top) -> None:
@@ -317,8 +304,8 @@ def _results(axes, step, plan, left, top) -> None:
         _box(axes, x, y + 0.02, plan.cell, RESULT - 0.05, **edge)
         if value is not None:
             text = _text(value) + ("" if step.finished[row, column] else "…")
-            style = TEXT | {"weight": "bold" if new else "normal"}
-            axes.text(x + plan.cell / 2, y + RESULT / 2, text, **style)
+            font = TEXT | {"weight": "bold" if new else "normal"}
+            axes.text(x + plan.cell / 2, y + RESULT / 2, text, **font)
 
 
 def _key(axes, plan, height) -> None:
@@ -330,8 +317,8 @@ def _key(axes, plan, height) -> None:
     axes.text(0.15, y + 0.16, READING, va="top", fontsize=9, linespacing=1.15)
 
 
-def _wrapped(text: str, width: float) -> list[str]:
-    return textwrap.wrap(text, int((width - 0.25) / LETTER))
+def _wrapped(text: str, width: float) -> str:
+    return textwrap.fill(text, int((width - 0.25) / LETTER))
 
 
 def _paper(figure, axes) -> None:
@@ -342,7 +329,7 @@ def _paper(figure, axes) -> None:
     axes.set_axis_off()
 
 
-def _box(axes, x, y, width, height, face="white", edge=REFERENCE, line=0.8, hatch=None, ls="-"):
+def _box(axes, x, y, width, height, face="white", edge=style.EDGE, line=0.8, hatch=None, ls="-"):
     from matplotlib.patches import Rectangle
 
     axes.add_patch(Rectangle((x, y), width, height, fc=face, ec=edge, lw=line, hatch=hatch, ls=ls))
@@ -388,21 +375,3 @@ def _telling(steps) -> list[int]:
     busiest = max(steps, key=lambda step: int(step.useful.sum())).cycle
     second = next((step.cycle for step in steps if step.tile == 2), rows)
     return sorted({1, rows + 1, 2 * rows, busiest, second, len(steps)})
-
-
-def _accessible(player: str, alt: str) -> str:
-    """Matplotlib's player with words for its signs, which another server would have to send."""
-    player = re.sub(r'<link rel="stylesheet"\s+href="[^"]*">', "", player)
-    player = re.sub(r'(aria-label="([^"]*)"[^>]*>)\s*<i [^>]*></i>', r"\1\2", player)
-    # With all nine the row of buttons is twice as wide as the picture.
-    rare = "Decrease speed|Increase speed|Play backwards"
-    player = re.sub(rf'<button title="(?:{rare})".*?</button>', "", player)
-    player = player.replace("padding: 0;\n    width: 36px;", "padding: 1px 5px;")
-    player = player.replace("<img id=", f'<img alt="{html.escape(alt)}" id=')
-    player = player.replace('type="range"', 'type="range" aria-label="cycle"')
-    return re.sub(r'base64,([^"]+)"', _smaller, player)
-
-
-def _smaller(found) -> str:
-    data = base64.b64decode(found[1].replace("\\\n", ""))
-    return f'base64,{base64.b64encode(_lean(data)).decode()}"'

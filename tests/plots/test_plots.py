@@ -1,75 +1,244 @@
-"""Pictures: they are PNG, they say in words what they show, and they draw what they are given."""
+"""Pictures say in words what they show, nothing is cut or covered, and grey means reference."""
 
+import functools
+import io
+import itertools
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
-from accel_helpers import plots
-from accel_helpers.measure.timing import Measurement, compare
+from accel_helpers import _words, plots
+from accel_helpers.machine import hardware
+from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.timing import compare
+from accel_helpers.plots import rows, style
+from accel_helpers.tpu.systolic import MatrixUnit
+
+LONG = "several training steps between two returns to Python (64)"
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 
-def m(name, *samples, first=None):
-    return Measurement.from_samples(samples, name=name, first_call=first)
+def m(name, at, spread=0.02, first=None):
+    pattern = (0, 1, -1, 0.5, -0.5, 0.2, -0.2)
+    return Measurement.from_samples(
+        [at * (1 + spread * p) for p in pattern], name=name, first_call=first
+    )
 
 
-CPU = m("CPU", 1.0, 1.1, 1.0, 1.2, 1.1, 1.0, first=2.5)
-GPU = m("GPU", 0.1, 0.11, 0.1, 0.12, 0.11, 0.1)
-SAME = m("CPU again", 1.1, 1.0, 1.1, 1.0, 1.2, 1.1)
+START = m("default fit", 4.8, first=9.5)
+STEPS = {"default fit": START, "batches of 256": m("b", 1.2), LONG: m("c", 4.75)}
+STEPS |= {"unsure": m("d", 1.0), "slower": m("e", 8.0), "resident": m("f", 0.006)}
+GAINS = {name: compare(START, step) for name, step in STEPS.items() if name != "default fit"}
+GAINS["unsure"] = Speedup(START, STEPS["unsure"], (1.4, 11.0), True, 4.8)
+RATIOS = {(16, 32): compare(START, m("same", 4.75)), (512, 32): compare(START, m("f", 0.48))}
+DECADES = [m(f"{LONG} {i}", 1e-9 * 10**i) for i in range(12)]
+FALLING = {"one": {x: m("one", 1 / x) for x in (32, 512)}, "two": {32: m("two", 0.5)}}
+FLAT = {name: {x: m(name, 4e-6) for x in SIZES} for name in ("TensorFlow", "JAX", LONG)}
+POINTS = {f"point {i}": (12 + i / 50, 1.1e9 + i * 1e7) for i in range(6)}
+POINTS |= {"on the roof": (45.0, 110e9)}
+MODELS = {"before": [0.7, 0.75], "after": [0.9, 0.92], "later": [0.9, 0.93]}
+CHANGES = {"after": (0.185, 0.1, 0.27), "later": (0.005, -0.01, 0.02)}
+CURVES = {"a": [2, 1.5], LONG: [2, 1]}
 
 
-@pytest.mark.parametrize(
-    ("picture", "words"),
-    [
-        (lambda: plots.epochs(CPU), "the first epoch took 2.5 s"),
-        (lambda: plots.measurements([CPU, GPU], title="One epoch"), "CPU 1.05 s; GPU 105 ms"),
-        (
-            lambda: plots.measurements([CPU], title="T", reference=[GPU]),
-            "CPU 1.05 s; GPU 105 ms",
-        ),
-        (
-            lambda: plots.heatmap(
-                {(16, 32): compare(CPU, SAME), (512, 32): compare(CPU, GPU)}, title="T", note="N."
-            ),
-            "16 by 32: no difference; 512 by 32: 10",
-        ),
-        (lambda: plots.parts({"a": 0.001, "b": 0.003}, title="T"), "a 1 ms; b 3 ms"),
-        (
-            lambda: plots.losses({"a": [2, 1.5], "b": [2, 1]}, title="T", level=("chance", 4.11)),
-            "a from 2 to 1.5; b from 2 to 1. chance: 4.11",
-        ),
-        (lambda: plots.losses({"alone": [2.0]}, title="T", own=False), "alone from 2 to 2"),
-    ],
-)
-def test_a_picture_is_a_png_with_a_sentence(picture, words):
-    made = picture()
+def ceilings(memory=14e9, **rates):
+    products = tuple(SimpleNamespace(dtype=name, rate=rate) for name, rate in rates.items())
+    return SimpleNamespace(products=products, copy=SimpleNamespace(rate=memory))
+
+
+def measured(own):
+    return plots.measurements(DECADES if own else [], title="T", reference=DECADES * (not own))
+
+
+def published(own):
+    here, chip = ceilings(4e9, float32=8e10), hardware.match("NVIDIA H200")
+    return plots.roofline({"fit": (12.0, 1e9)}, here, published=chip, title="T", own=own)
+
+
+def sloping(own):
+    here = ceilings(float32=110e9, bfloat16=109e9, float16=2e9)
+    return plots.roofline(POINTS, here, title="T", own=own)
+
+
+DRAWN = {  # each with what its sentence says
+    "measurements": (measured, f"{LONG} 0 1 ns; "),
+    "parts": (lambda own: plots.parts({"a": 1e-3, LONG: 3e-3}, title="T", own=own), "a 1 ms; "),
+    "climb": (
+        lambda own: plots.climb(STEPS, GAINS, {"batches of 256": 0.96}, title="T", own=own),
+        "batches of 256: 4 times (3.9 to 4.1), 1.2 s, 96.0 % right",
+    ),
+    "shares": (
+        lambda own: plots.shares(MODELS, title="T", intervals={"after": (0.8, 0.99)}, own=own),
+        "before 72.5 %; after 91.0 %; later 91.5 %",
+    ),
+    "ladder": (
+        lambda own: plots.ladder(MODELS, CHANGES, title="T", own=own),
+        "before 72.5 %; after 91.0 %, +18.5 points (+10.0 to +27.0), better; later 91.5 %, "
+        "+0.5 points (-1.0 to +2.0), no measurable difference",
+    ),
+    "one model": (lambda own: plots.ladder({"a": [0.9]}, {}, title="T", own=own), "a 90.0 %"),
+    "losses": (
+        lambda own: plots.losses(CURVES, title="T", level=("chance", 4.11), own=own),
+        "a from 2 to 1.5; several training steps between two returns to Python (64) from 2 to 1. "
+        "chance: 4.11",
+    ),
+    "one epoch": (lambda own: plots.losses({"a": [2.0]}, title=LONG * 2, own=own), "a from 2 to 2"),
+    "flat": (
+        lambda own: plots.series(FLAT, title="T", xlabel="samples", ylabel="time", own=own),
+        "JAX from 4 µs at 1,000 to 4 µs at 1,000,000",
+    ),
+    "falling": (
+        lambda own: plots.series(FALLING, title="T", xlabel="size", ylabel="time", own=own),
+        "two from 500 ms at 32",
+    ),
+    "roofline": (
+        sloping,
+        "ceilings measured: memory 14 GB/s, float32 110 GFLOP/s, bfloat16 109 GFLOP/s",
+    ),
+    "published": (published, "ceilings published: memory 4.8 TB/s, float32 494 TFLOP/s"),
+    "heatmap": (
+        lambda own: plots.heatmap(RATIOS, title="T", note="N.", own=own),
+        "16 by 32: no difference; 512 by 32: 10",
+    ),
+}
+UNLIKE = {  # those that are not grey for another machine
+    "epochs": (lambda own: plots.epochs(START, own=own), "the first epoch took 9.5 s"),
+    "sizes": (
+        lambda own: plots.unit_sizes(range(64, 301), MatrixUnit(128, 128)),
+        "25.1 % at 128, but 6.4 % at 129; 40.1 % at 256, but 18.0 % at 257",
+    ),
+    "digits": (
+        lambda own: plots.digits(np.eye(8)[None].repeat(14, 0), range(14), title="T"),
+        "14 pictures of 8 x 8 pixels. T: 0 1 2 3",
+    ),
+}
+
+
+@functools.cache
+def drawn(name, own=True):
+    return {**DRAWN, **UNLIKE}[name][0](own)
+
+
+def pixels(picture):
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(picture.png)).convert("RGB")).astype(int)
+
+
+@pytest.mark.parametrize("name", [*DRAWN, *UNLIKE])
+def test_a_picture_is_a_png_with_a_sentence_and_nothing_is_cut_at_its_edge(name):
+    made = drawn(name)
     data, metadata = made._repr_mimebundle_()
     assert data["image/png"].startswith(b"\x89PNG") and len(data["image/png"]) < 150_000
-    assert words in data["text/plain"] and data["text/plain"].endswith(".")
-    assert metadata["image/png"]["alt"] == made.alt and 300 < metadata["image/png"]["width"] < 800
+    assert {**DRAWN, **UNLIKE}[name][1] in made.alt and made.alt.endswith(".")
+    assert metadata["image/png"]["alt"] == made.alt == str(made) == data["text/plain"]
+    assert 300 < metadata["image/png"]["width"] <= 860
+    shown = pixels(made)
+    assert all((side == 255).all() for side in (shown[:2], shown[-2:], shown[:, :2], shown[:, -2:]))
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_reference_machine_is_grey_and_the_learner_is_not(name):
+    for own in (True, False):
+        shown = pixels(drawn(name, own))
+        assert ((shown.max(axis=2) - shown.min(axis=2)).max() > 12) == own
 
 
 def test_the_same_values_give_the_same_picture():
-    assert plots.epochs(CPU).png == plots.epochs(CPU).png
+    assert measured(True).png == drawn("measurements").png
 
 
-def test_no_ratio_is_drawn_where_nothing_can_be_told():
-    picture = plots.heatmap({(1, 1): compare(CPU, SAME)}, title="T", note="N.")
-    assert "no difference" in picture.alt
+def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
+    said = dict(part.split(": ", 1) for part in drawn("climb").alt.split("; ")[1:])
+    assert said[LONG].startswith("no measurable difference")
+    assert said["unsure"].startswith("between 1.4 and 11 times")
 
 
 def test_what_is_not_1_is_not_written_as_1():
     """An interval that touches 1 means no difference, so a rounded end must not seem to."""
-    from accel_helpers.plots.style import _short
-
-    said = [_short(ratio) for ratio in (1.0015, 1.04, 0.996, 1.0, 1.25, 26.4, 120.4)]
+    said = [style.short(ratio) for ratio in (1.0015, 1.04, 0.996, 1.0, 1.25, 26.4, 120.4)]
     assert said == ["1.002", "1.04", "0.996", "1", "1.2", "26", "120"]
 
 
-def test_pyplot_and_its_global_state_stay_out():
-    import subprocess
-    import sys
+@pytest.mark.parametrize(("lowest", "begins"), [(0.9, True), (0.6, False)])
+def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing(lowest, begins):
+    made = plots.shares({"a": [lowest], "b": [0.95]}, title="T", start=70)
+    assert ("the axis begins at 70" in made.alt) == begins
 
+
+def test_no_two_lines_of_a_picture_look_alike():
+    assert len(set(style.COLOURS)) == len(style.COLOURS) == len(style.MARKS) == len({*style.MARKS})
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_what_stands_beside_rows_covers_nothing_and_is_not_cut(count):
+    made = [
+        rows.Row(LONG, style.OWN, (LONG[:26], "100 %"), (1, 2, 3), (1, 3), 2) for _ in range(count)
+    ]
+    with style.figure(8, 1.3 + rows.room([LONG] * count), LONG) as (figure, axes):
+        rows.paint(axes, made, ["median", "right on\ntest data"])
+        axes.set_xlabel(LONG)
+        figure.draw_without_rendering()
+        texts = [*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels(), axes.xaxis.label]
+        inside = axes.get_window_extent()
+    assert all(text.get_window_extent().x0 > inside.x1 for text in axes.texts)
+    _apart([*texts, *figure.texts], figure)
+
+
+def test_labels_beside_the_axes_cover_each_other_nowhere_and_keep_their_order():
+    with style.figure(8, 4, "T") as (figure, axes):
+        axes.plot([1, 2], [0, 1])
+        mark = {"marker": "o", "ms": 8}
+        entries = [(2, 0.5, f"{LONG[:26]}\n{i}", style.OWN, mark) for i in range(4)]
+        entries += [(2, 1, "the top", style.OWN, None), (2, 0, "the bottom", style.OWN, None)]
+        style.beside(figure, axes, entries)
+        figure.draw_without_rendering()
+        _apart(axes.texts, figure)
+        heights = {text.get_text(): text.get_window_extent().y0 for text in axes.texts}
+    lowest, *between, highest = sorted(heights, key=heights.get)
+    assert (lowest, highest) == ("the bottom", "the top") and len(between) == 4
+
+
+def _apart(texts, figure):
+    from matplotlib.text import Text
+
+    boxes = [Text.get_window_extent(text) for text in texts]  # without their leaders
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    width, height = figure.get_size_inches() * figure.dpi
+    assert all(0 <= box.x0 and box.x1 <= width and 0 <= box.y0 for box in boxes)
+    assert all(box.y1 <= height for box in boxes)
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (lambda: plots.roofline({"p": (0, 1e9)}, ceilings(float32=1e9), title="T"), "'p'"),
+        (lambda: plots.roofline({"p": (1, 1e999)}, ceilings(float32=1e9), title="T"), "inf"),
+        (lambda: plots.losses({}, title="T"), "got 0"),
+        (lambda: plots.losses({"a": []}, title="T"), "'a'"),
+        (lambda: plots.losses(dict.fromkeys("ABCDEFGH", [1]), title="T"), "got 8"),
+        (lambda: plots.digits(np.zeros((2, 8, 8)), [1], title="T"), "2 images and 1 labels"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(call, given):
+    with pytest.raises(ValueError, match=given):
+        call()
+
+
+def test_pyplot_and_its_global_state_stay_out():
     code = (
         "import sys; from accel_helpers import plots; plots.parts({'a': 1.0}, title='T'); "
         "print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_a_card_has_its_text_form_only_where_there_is_no_jinja2(monkeypatch):
+    assert "<table" in _words.html_card("Sizes", [("a", "b")])
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    _words.template.cache_clear()
+    assert _words.html_card("Sizes", [("a", "b")]) is None

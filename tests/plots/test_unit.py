@@ -1,0 +1,182 @@
+"""Pictures of the matrix unit: figures in words, nothing covered or cut, a player that plays."""
+
+import base64
+import functools
+import io
+import itertools
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from accel_helpers import _words
+from accel_helpers.plots import style, unit
+from accel_helpers.plots.unit import unit_animation, unit_strip
+from accel_helpers.tpu.systolic import MatrixUnit
+
+A, B = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [2, 0, 1]], [[1, 0, 2], [3, 1, 0], [0, 2, 1]]
+THREE, TWO = MatrixUnit(3, 3), MatrixUnit(2, 2)
+PADDED = (TWO, [[1, 1, 1]], [[1], [1], [1]])
+draw = np.random.default_rng(0)
+CASES = {
+    "plain": (THREE, A, B),
+    "tiles": (TWO, draw.integers(-9, 9, (3, 3)), draw.integers(-9, 9, (3, 3))),
+    "one": (MatrixUnit(1, 1), [[3]], [[4]]),
+    "wide": (MatrixUnit(1, 8), [[1, 2]], draw.integers(0, 9, (2, 8))),
+    "tall": (MatrixUnit(8, 1), draw.integers(0, 9, (8, 8)), draw.integers(0, 9, (8, 1))),
+    "floats": (TWO, draw.normal(size=(2, 2)) / 1000, draw.normal(size=(2, 2))),
+    "long": (TWO, draw.integers(-9999, 9999, (2, 2)), draw.integers(-999, 999, (2, 2))),
+}
+
+
+@functools.cache
+def strip():
+    return unit_strip(THREE, A, B)
+
+
+@functools.cache
+def player():
+    return unit_animation(THREE, A, B)
+
+
+def pixels(png):
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def texts(step, plan):
+    with unit.framed(step, plan) as (_, axes):
+        return [text.get_text() for text in axes.texts]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Matrix unit of 3 x 3 cells, (4, 3) times (3, 3). Cycle 1 of 11, loading.",
+        "Cycle 3 of 11, loading. All weights are in place",
+        "Cycle 4 of 11, computing. 1 of 9 cells useful; no sum leaves below.",
+        "Cycle 7 of 11, computing. 8 of 9 cells useful; 2 sums leave below.",
+        "In all 36 of 99 cell-cycles are useful (36.4 %).",
+    ],
+)
+def test_the_sentence_of_a_strip_says_what_happens(words):
+    assert words in strip().alt
+
+
+def test_a_strip_is_a_png_that_fits_on_a_page_with_nothing_cut():
+    shown = pixels(strip().png)
+    assert all((side == 255).all() for side in (shown[:2], shown[-2:], shown[:, :2], shown[:, -2:]))
+    assert len(strip().png) < 400_000 and shown.shape[1] <= 8 * style.DPI
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_text_of_a_frame_covers_another_or_is_too_small_or_leaves_its_box(case):
+    steps, plan = unit.planned(*CASES[case])
+    for step in steps:
+        with unit.framed(step, plan) as (figure, axes):
+            figure.draw_without_rendering()
+            letters = [text.get_window_extent() for text in axes.texts]
+            frames = [patch.get_window_extent() for patch in axes.patches]
+            assert min(text.get_fontsize() for text in axes.texts) >= 9
+        for a, b in itertools.combinations(letters, 2):
+            # lines of one cell stand close: their boxes, not their letters, may touch
+            assert not (a.x0 < b.x1 and b.x0 < a.x1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1.5)
+        width, height = figure.get_size_inches() * figure.dpi
+        for text in letters:
+            assert 0 < text.x0 and text.x1 < width and 0 < text.y0 and text.y1 < height
+            x, y = (text.x0 + text.x1) / 2, (text.y0 + text.y1) / 2
+            around = [f for f in frames if f.x0 < x < f.x1 and f.y0 < y < f.y1]
+            assert all(f.x0 < text.x0 and text.x1 < f.x1 for f in around)
+
+
+def test_a_frame_shows_the_numbers_of_its_step():
+    steps, plan = unit.planned(THREE, A, B)
+    shown = texts(steps[6], plan)
+    assert {"8 ×", "+ 7", "= 31", "19", "0", "9"} <= set(shown)
+    assert "Useful so far: 18 of 63 cell-cycles." in shown and "padding" not in shown
+
+
+def test_a_sum_that_is_not_complete_says_so():
+    steps, plan = unit.planned(*PADDED)
+    shown = [texts(step, plan) for step in steps]
+    assert "2…" in shown[3] and "2…" not in shown[-1] and "3" in shown[-1]
+    assert all("padding" in words for words in shown)
+
+
+def test_kinds_of_cells_differ_without_colour():
+    steps, plan = unit.planned(*PADDED)
+    with unit.framed(steps[3], plan) as (_, axes):
+        looks = {(patch.get_linewidth(), patch.get_hatch()) for patch in axes.patches}
+    assert {(1.8, None), (1.0, "////"), (0.8, None)} <= looks
+
+
+def test_the_colour_of_useful_cells_is_the_same_in_every_frame_and_its_key():
+    colour = [int(style.OWN[i : i + 2], 16) for i in (1, 3, 5)]
+    assert all((pixels(png) == colour).all(axis=2).any() for png in player().frames)
+
+
+def test_the_player_has_a_frame_for_each_cycle_and_needs_no_other_server():
+    data = player()._repr_mimebundle_()
+    html = data["text/html"]
+    assert len(set(player().frames)) == THREE.cycles(4, 3, 3) == 11
+    found = re.findall(r'"data:image/png;base64,([^"]+)"', html.partition("<script>")[2])
+    assert [base64.b64decode(each) for each in found] == list(player().frames)
+    for name in ("First frame", "Previous frame", "Play", "Pause", "Next frame"):
+        assert re.search(rf"<button [^>]*>{name}</button>", html)
+    assert "http" not in html and len(html) < 400_000
+    assert 'alt="Animation of 11 cycles. Matrix unit' in html and 'aria-label="cycle"' in html
+    assert data["text/plain"] == str(player()) and set(data) == {"text/html", "text/plain"}
+    assert player().still == strip()
+    assert "36 of 99 cell-cycles" in player().alt and "Strip" not in player().alt
+
+
+def test_two_players_on_one_page_have_ids_of_their_own():
+    one, two = (player()._repr_mimebundle_()["text/html"] for _ in range(2))
+    ids = [re.search(r'id="([^"]+)"', html)[1] for html in (one, two)]
+    assert ids[0] != ids[1] and one.replace(*ids) == two
+
+
+def test_without_jinja2_the_still_stands_for_the_player(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    _words.template.cache_clear()
+    assert player()._repr_mimebundle_() == strip()._repr_mimebundle_()
+
+
+@pytest.mark.slow
+def test_the_largest_animation_stays_small():
+    a, b = draw.integers(0, 9, (8, 8)), draw.integers(0, 9, (8, 8))
+    made = unit_animation(MatrixUnit(8, 4), a, b)
+    assert len(made.frames) == 2 * (8 + 8 + 8 + 4 - 2) == 52
+    assert len(made._repr_mimebundle_()["text/html"]) < 2_000_000
+
+
+def test_cycles_are_drawn_in_order_by_default_those_that_show_something_new():
+    assert re.findall(r"Cycle (\d+) of", strip().alt) == ["1", "3", "4", "6", "7", "11"]
+    made = unit_strip(THREE, A, B, cycles=(11, 5, 5))
+    assert re.findall(r"Cycle (\d+) of", made.alt) == ["5", "11"]
+
+
+NINE, ONES = MatrixUnit(9, 3), [[1] * 9]
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (lambda: unit_strip(NINE, A, B), r"9 x 3 cells, \(4, 3\)"),
+        (lambda: unit_animation(NINE, A, B), "9 x 3 cells"),
+        (lambda: unit_strip(THREE, np.ones((9, 1)), [[1]]), r"\(9, 1\) times"),
+        (lambda: unit_strip(THREE, [[1]], ONES), r"\(1, 1\) times \(1, 9\)"),
+        (lambda: unit_strip(THREE, ONES, np.transpose(ONES)), r"\(1, 9\) times"),
+        (lambda: unit_animation(TWO, np.ones((8, 8)), np.ones((8, 8))), "192"),
+        (lambda: unit_strip(MatrixUnit(2, 8), [[123456]], [[7] * 8]), "6 characters"),
+        (lambda: unit_strip(THREE, A, B, cycles=[]), r"got \[\]"),
+        (lambda: unit_strip(THREE, A, B, cycles=[0, 1]), r"got \[0, 1\]"),
+        (lambda: unit_strip(THREE, A, B, cycles=[12]), r"got \[12\]"),
+        (lambda: unit_strip(THREE, A[0], B), "two dimensions"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(call, given):
+    with pytest.raises(ValueError, match=given):
+        call()
