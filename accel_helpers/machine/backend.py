@@ -11,10 +11,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from accel_helpers.machine import quiet, runtime
+from accel_helpers._words import shown
+from accel_helpers.machine import faults, quiet, runtime
+from accel_helpers.machine.attached import Run
 
-KNOWN = ("tensorflow", "jax", "torch")
+__all__ = ["Choice", "choose", "device_name", "devices", "jit", "on", "wait", "where"]
 
 
 @dataclass(frozen=True)
@@ -42,26 +45,25 @@ class Choice:
 def choose(
     *,
     environ: MutableMapping[str, str] | None = None,
-    frameworks: Mapping[str, str] | None = None,
-    accelerator: str | None = None,
+    root: str | Path = "/",
+    run: Run | None = None,
+    versions: Callable[[str], str | None] | None = None,
     load: bool = True,
 ) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
     ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached (TensorFlow has left
-    Colab's TPU runtime), else TensorFlow where it is installed, else JAX. A TensorFlow that is
-    built for TPUs (the package tensorflow-tpu) can end the kernel when it is imported where there
-    is no TPU: JAX comes before it, and with Keras on JAX its import is an ImportError.
+    Colab's TPU runtime), else TensorFlow where it is installed, else JAX; but one that is known not
+    to use what is attached comes last, such as the package tensorflow-cpu beside a GPU. A
+    TensorFlow that is built for TPUs (tensorflow-tpu) can end the kernel when it is imported where
+    there is no TPU: JAX comes before it, and with Keras on JAX its import is an ImportError.
 
     Parameters
     ----------
     environ : mapping, optional
         The environment that is read, and in which ``KERAS_BACKEND`` is set.
-    frameworks : mapping of name to version, optional
-        What is installed; by default what `runtime.describe` finds, and "tensorflow-tpu" where
-        that is the package behind TensorFlow.
-    accelerator : str, optional
-        "GPU", "TPU" or "none"; by default what `runtime.describe` finds.
+    root, run, versions : optional
+        A recorded machine, as for `runtime.describe`; by default this one.
     load : bool, optional
         Import Keras now, with the framework's start-up notices held back.
 
@@ -78,23 +80,15 @@ def choose(
 
     Examples
     --------
-    >>> print(choose(environ={}, frameworks={"jax": "0.7.2"}, accelerator="TPU", load=False))
-    Keras runs on jax: a TPU is attached, and JAX is what drives it.
+    >>> print(choose(environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get, load=False))
+    Keras runs on jax: TensorFlow is not installed here.
     """
     environ = os.environ if environ is None else environ
     if load and "keras" in sys.modules:
         name = sys.modules["keras"].backend.backend()
         quiet.watch_tensorflow(name)
         return Choice(name, "it was already loaded; restart the runtime to change it.")
-    if frameworks is None or accelerator is None:
-        here = runtime.describe()
-        if frameworks is None:
-            frameworks = dict(here.frameworks)
-            if version := runtime.installed("tensorflow-tpu"):
-                frameworks["tensorflow-tpu"] = version
-        if accelerator is None:
-            accelerator = here.accelerator.kind if here.accelerator else "none"
-    name, reason = _decide(environ.get("KERAS_BACKEND", ""), frameworks, accelerator)
+    name, reason = _decide(runtime.look(environ, root, run, versions, loaded={}))
     environ["KERAS_BACKEND"] = name
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
     if not load:
@@ -103,7 +97,7 @@ def choose(
     return Choice(name, reason, quiet.load_keras())
 
 
-def wait(x):
+def wait(x, *, frameworks: Mapping | None = None):
     """Come back when every computation behind `x` has finished.
 
     Parameters
@@ -112,6 +106,8 @@ def wait(x):
         A TensorFlow, JAX or PyTorch tensor, a Keras variable or model, a NumPy array, or any
         nesting of them in lists, tuples and dictionaries. What has nothing to wait for is
         passed over.
+    frameworks : mapping of name to module, optional
+        The modules of the frameworks; by default those that are loaded.
 
     Returns
     -------
@@ -123,9 +119,16 @@ def wait(x):
     >>> wait({"a": [1, 2.0], "b": None})
     {'a': [1, 2.0], 'b': None}
     """
-    found: dict[str, list] = {}
-    _collect(x, found, set())
-    _wait_for(found, sys.modules)
+    frameworks = sys.modules if frameworks is None else frameworks
+    found = _tensors(x)
+    if "jax" in found:
+        frameworks["jax"].block_until_ready(found["jax"])
+    if any("CPU" not in (tensor.device or "CPU") for tensor in found.get("tensorflow", ())):
+        # on a CPU eager TensorFlow has finished when it returns; this waits without a copy
+        frameworks["tensorflow"].test.experimental.sync_devices()
+    for tensor in found.get("torch", ()):
+        if tensor.device.type == "cuda":
+            frameworks["torch"].cuda.synchronize(tensor.device)
     return x
 
 
@@ -135,7 +138,12 @@ def devices() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "cpu" first; Keras must have been loaded (see `choose`).
+        "cpu" first.
+
+    Raises
+    ------
+    RuntimeError
+        If Keras is not loaded yet (see `choose`).
     """
     name = _loaded_backend()
     if name == "tensorflow":
@@ -203,8 +211,7 @@ def where(x) -> str:
     TypeError
         If `x` is none of these.
     """
-    found: dict[str, list] = {}
-    _collect(x, found, set())
+    found = _tensors(x)
     if found.get("tensorflow"):
         return found["tensorflow"][0].device.rpartition("device:")[2].partition(":")[0].lower()
     if found.get("jax"):
@@ -214,7 +221,7 @@ def where(x) -> str:
     if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
         raise TypeError(
             "where needs a tensor, a Keras variable or model, or a NumPy array; got "
-            f"{type(x).__name__}: {x!r:.60}."
+            f"{type(x).__name__}: {shown(x)}."
         )
     return "cpu"
 
@@ -240,76 +247,51 @@ def jit(fn: Callable) -> Callable:
     return fn
 
 
-# ---------------------------------------------------------------------------------------------
+def _decide(it: faults.Facts) -> tuple[str, str]:
+    for fault in faults.among(it, "keras-backend-unknown", "keras-backend-not-installed"):
+        raise ValueError(f"{fault.cause} {fault.fix}")
+    for fault in faults.among(it, "framework-missing"):
+        raise RuntimeError(f"{fault.cause} {fault.fix}")
+    if it.asked:
+        return it.asked, "KERAS_BACKEND asks for it."
+    there = [name for name in faults.KERAS_KNOWS if name in it.frameworks]
+    name = (faults.able(it) or there)[0]
+    if name == "torch":
+        return name, "neither TensorFlow nor JAX is installed here."
+    if name == "tensorflow":
+        return name, "it is installed here."
+    if it.kind == "TPU":
+        return name, "a TPU is attached, and JAX is what drives it."
+    if "tensorflow" not in it.frameworks:
+        return name, "TensorFlow is not installed here."
+    return name, f"TensorFlow is passed over. {faults.against(it, 'tensorflow')[0].cause}"
 
 
-def _decide(asked: str, frameworks: Mapping[str, str], accelerator: str) -> tuple[str, str]:
-    installed = [name for name in KNOWN if name in frameworks]
-    if asked:
-        if asked not in KNOWN:
-            raise ValueError(
-                f"KERAS_BACKEND is set to {asked!r}; Keras knows {', '.join(KNOWN)}. Set it to "
-                "one of them, or take it out of the environment."
-            )
-        if asked not in installed:
-            raise ValueError(
-                f"KERAS_BACKEND is set to {asked!r}, which is not installed here. Installed: "
-                f"{', '.join(installed) or 'none of ' + ', '.join(KNOWN)}."
-            )
-        return asked, "KERAS_BACKEND asks for it."
-    if not installed:
-        raise RuntimeError(
-            "Keras needs TensorFlow or JAX, and neither is installed. Colab ships both or JAX "
-            "alone; elsewhere run: pip install tensorflow"
-        )
-    if accelerator == "TPU" and "jax" in installed:
-        return "jax", "a TPU is attached, and JAX is what drives it."
-    if "tensorflow-tpu" in frameworks and "jax" in installed:
-        return "jax", (
-            "the installed TensorFlow (tensorflow-tpu) is built for TPUs and can end the kernel "
-            "where none is attached."
-        )
-    if "tensorflow" in installed:
-        return "tensorflow", "it is installed here."
-    if "jax" in installed:
-        return "jax", "TensorFlow is not installed here."
-    return "torch", "neither TensorFlow nor JAX is installed here."
-
-
-def _wait_for(found: Mapping[str, list], frameworks: Mapping) -> None:
-    if "jax" in found:
-        frameworks["jax"].block_until_ready(found["jax"])
-    if any("CPU" not in (tensor.device or "CPU") for tensor in found.get("tensorflow", ())):
-        # on a CPU eager TensorFlow has finished when it returns; this waits without a copy
-        frameworks["tensorflow"].test.experimental.sync_devices()
-    for tensor in found.get("torch", ()):
-        if tensor.device.type == "cuda":
-            frameworks["torch"].cuda.synchronize(tensor.device)
-
-
-def _collect(x, found: dict[str, list], seen: set[int]) -> None:
-    if x is None or isinstance(x, (bool, int, float, str, bytes)) or id(x) in seen:
-        return
-    seen.add(id(x))
-    if isinstance(x, Mapping):
-        for value in x.values():
-            _collect(value, found, seen)
-        return
-    if isinstance(x, (list, tuple, set, frozenset)):
-        for value in x:
-            _collect(value, found, seen)
-        return
-    family = type(x).__module__.partition(".")[0]
-    if family in ("jax", "jaxlib") and hasattr(x, "block_until_ready"):
-        found.setdefault("jax", []).append(x)
-    elif family == "tensorflow" and hasattr(x, "device") and hasattr(x, "dtype"):
-        found.setdefault("tensorflow", []).append(x)
-    elif family == "torch" and hasattr(x, "device"):
-        found.setdefault("torch", []).append(x)
-    elif hasattr(x, "weights") and hasattr(x, "fit"):  # a Keras model
-        _collect([weight.value for weight in x.weights], found, seen)
-    elif family == "keras" and hasattr(x, "value"):  # a Keras variable
-        _collect(x.value, found, seen)
+def _tensors(x) -> dict[str, list]:
+    """The tensors in a nesting of things, by the framework that they belong to."""
+    found: dict[str, list] = {}
+    left, seen = [x], set()
+    while left:
+        x = left.pop(0)
+        if x is None or isinstance(x, (bool, int, float, str, bytes)) or id(x) in seen:
+            continue
+        seen.add(id(x))
+        family = type(x).__module__.partition(".")[0]
+        if isinstance(x, Mapping):
+            left += x.values()
+        elif isinstance(x, (list, tuple, set, frozenset)):
+            left += x
+        elif family in ("jax", "jaxlib") and hasattr(x, "block_until_ready"):
+            found.setdefault("jax", []).append(x)
+        elif family == "tensorflow" and hasattr(x, "device") and hasattr(x, "dtype"):
+            found.setdefault("tensorflow", []).append(x)
+        elif family == "torch" and hasattr(x, "device"):
+            found.setdefault("torch", []).append(x)
+        elif hasattr(x, "weights") and hasattr(x, "fit"):  # a Keras model
+            left += [weight.value for weight in x.weights]
+        elif family == "keras" and hasattr(x, "value"):  # a Keras variable
+            left.append(x.value)
+    return found
 
 
 def _loaded_backend() -> str:

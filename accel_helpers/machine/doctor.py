@@ -1,24 +1,26 @@
 """From a machine, or from an error, to the cause and the one thing to do next.
 
 The doctor does not guess. What it knows is data: ``data/symptoms.toml`` for errors and logs,
-``data/checkup.toml`` for machines. What matches nothing is said to match nothing.
+``data/faults.toml`` for machines. What matches nothing is said to match nothing.
 """
 
 from __future__ import annotations
 
 import html
-import os
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from accel_helpers.machine import checkup, runtime, symptoms
-from accel_helpers.machine.recipe import Recipe, tpu_recipe
-from accel_helpers.machine.symptoms import Finding
+from accel_helpers import probe
+from accel_helpers._words import shown
+from accel_helpers.machine import faults, runtime, symptoms
+from accel_helpers.machine.attached import Run
+from accel_helpers.machine.faults import Finding
+from accel_helpers.machine.recipe import tpu_recipe
 
-__all__ = ["Diagnosis", "Finding", "Recipe", "diagnose", "tpu_recipe"]
+__all__ = ["Diagnosis", "Finding", "diagnose", "tpu_recipe"]
 
 REPORT = (
     "If it stops you, report it to whoever gave you this notebook, with three things: the last "
@@ -74,18 +76,16 @@ class Diagnosis:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{html.escape(self._head())}</p>"]
+        head = f"<p>{html.escape(self._head())}</p>"
+        if not self.findings:
+            return f"{head}<p>{html.escape(self.next_step)}</p>"
         items = []
         for finding in self.findings:
             rows = "<br>".join(
                 f"<strong>{label}:</strong> {_linked(value)}" for label, value in _rows(finding)
             )
             items.append(f'<li style="margin-bottom:.6em">{rows}</li>')
-        if items:
-            parts.append(f"<ol>{''.join(items)}</ol>")
-        else:
-            parts.append(f"<p>{html.escape(self.next_step)}</p>")
-        return "".join(parts)
+        return f"{head}<ol>{''.join(items)}</ol>"
 
 
 def diagnose(
@@ -93,7 +93,7 @@ def diagnose(
     *,
     environ: Mapping[str, str] | None = None,
     root: str | Path = "/",
-    run: runtime.Run | None = None,
+    run: Run | None = None,
     versions: Callable[[str], str | None] | None = None,
     loaded: Mapping[str, object] | None = None,
 ) -> Diagnosis:
@@ -126,36 +126,26 @@ def diagnose(
     ()
     """
     if problem is None:
-        return _examine(environ, root, run, versions, loaded)
+        return _examine(runtime.look(environ, root, run, versions, loaded))
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if not isinstance(problem, str):
         raise TypeError(
             "diagnose takes an exception, the text of a traceback or of a log, or nothing (then "
-            f"it examines this runtime); got {type(problem).__name__}: {problem!r:.60}."
+            f"it examines this runtime); got {type(problem).__name__}: {shown(problem)}."
         )
     findings = symptoms.find(problem)
     quiet = f"{_QUIET_TEXT} {REPORT}" if problem.strip() else "The text is empty."
     return Diagnosis(findings, "the text", findings[0].fix if findings else quiet)
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-def _examine(environ, root, run, versions, loaded) -> Diagnosis:
-    here = runtime.describe(environ=environ, root=root, run=run, versions=versions)
-    findings = checkup.examine(
-        here,
-        environ=os.environ if environ is None else environ,
-        root=root,
-        versions=versions or runtime.installed,
-        loaded=loaded,
-    )
+def _examine(it: faults.Facts) -> Diagnosis:
+    findings = faults.find(replace(it, ask=probe.answer_at))
     if findings:
         return Diagnosis(findings, "this runtime", findings[0].fix)
-    if here.accelerator:
+    if it.device:
         calm = (
-            f"Attached is: {here.accelerator}. Whether the framework sees it is the next "
+            f"Attached is: {it.device}. Whether the framework sees it is the next "
             "question: call ah.backend.choose(), then ah.backend.devices()."
         )
     else:

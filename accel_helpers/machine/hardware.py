@@ -4,13 +4,20 @@ The figures are in ``data/accelerators.csv``, each row with its source and with 
 Use them to ask one question of a measurement: *can this be true?*
 """
 
+from __future__ import annotations
+
 import csv
 import functools
 import importlib.resources
 import io
 import math
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from accel_helpers import _records
+
+__all__ = ["Accelerator", "Plausibility", "judge", "match", "peak"]
 
 #: A rate is too high only when it is beyond the limit by this factor. A chip's clock can boost
 #: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8 %), and sources
@@ -40,16 +47,31 @@ _DTYPE = re.compile(r"(?:mixed_)?(b|t|)f(?:p|loat)?(\d+)(?:_\w+)?")  # bf16, flo
 
 @dataclass(frozen=True)
 class Accelerator:
-    """One row of the accelerator table; the fields are its columns.
+    """One row of ``data/accelerators.csv``; its columns are the fields.
 
-    Peaks are dense, never the doubled figures for sparse matrices; ``None`` means that the chip
-    has no such units or that no figure is published. ``less_sure`` names columns that deserve less
-    trust than the row; ``on_chip_mib`` is the memory on the chip itself (a GPU's L2 cache, a TPU's
-    vector memory); ``patterns`` match the names under which a system reports the device.
+    Attributes
+    ----------
+    name, unit, notes : str
+        What it is called, and what its figures are per: a card, a chip, a core.
+    kind : str
+        "GPU", "TPU" or "CPU".
+    colab_status_2026 : str
+        Whether Colab lends it.
+    peak_fp32_tflops, ..., peak_int8_tops_dense : float or None
+        Dense peaks in TFLOP/s (int8: TOP/s), never the doubled ones for sparse matrices; None where
+        the chip has no such units or no figure is published.
+    mem_gb, mem_bw_gb_s, power_w, on_chip_mib : float or None
+        Its memory in GB and GB/s, its power in watts, and the memory on the chip itself in MiB (a
+        GPU's L2 cache, a TPU's vector memory).
+    source, on_chip_source : str
+    confidence : str
+        "high", "medium" or "low"; `less_sure` names columns that deserve less trust than the row.
+    names : tuple of str
+        What systems call it, without "NVIDIA" and "Tesla"; empty where none reports it.
     """
 
     name: str
-    kind: str
+    kind: Literal["GPU", "TPU", "CPU"]
     unit: str
     colab_status_2026: str
     peak_fp32_tflops: float | None
@@ -62,34 +84,49 @@ class Accelerator:
     mem_bw_gb_s: float | None
     power_w: float | None
     power_kind: str
-    ridge_flop_per_byte_16bit: float | None
     notes: str
     source: str
-    confidence: str
+    confidence: Literal["high", "medium", "low"]
     confidence_note: str
     less_sure: tuple[str, ...]
     on_chip_mib: float | None
     on_chip_source: str
-    patterns: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self):
+        if not (self.name.strip() and self.unit.strip() and "https://" in self.source):
+            raise ValueError("name, unit and source may not be empty; a source has an address")
+        for column in _NUMBERS:
+            value = getattr(self, column)
+            if value is not None and not value > 0:
+                raise ValueError(f"{column} must be above zero, or nothing; got {value!r}")
+        filled = {column for column in _NUMBERS if getattr(self, column) is not None}
+        if unknown := set(self.less_sure) - filled:
+            raise ValueError(f"less_sure names number columns that are filled; got {unknown}")
+        if (self.on_chip_mib is None) != (not self.on_chip_source):
+            raise ValueError("on_chip_mib and on_chip_source come together")
+
+    @property
+    def ridge_flop_per_byte_16bit(self) -> float | None:
+        """Operations per byte at which the 16-bit peak meets the memory's bandwidth."""
+        peaks = [self.peak_fp16_tflops_dense, self.peak_bf16_tflops_dense]
+        best = max(filter(None, peaks), default=None)
+        return best * 1e3 / self.mem_bw_gb_s if best and self.mem_bw_gb_s else None
 
     def trusts(self, column: str) -> bool:
         """Tell whether a column of this row is sure enough to call a measurement impossible."""
         return self.confidence == "high" and column not in self.less_sure
 
-    def to_dict(self) -> dict:
-        """Give the row as plain JSON types."""
-        return asdict(self) | {"less_sure": list(self.less_sure), "patterns": list(self.patterns)}
-
     def __str__(self) -> str:
         return f"{self.name} ({self.kind}, figures per {self.unit})"
 
 
-_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == float | None)
+_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == "float | None")
 
 
 @dataclass(frozen=True)
 class Plausibility:
-    """What `judge` answers: a rate and its limit in ``unit``, their ratio, and a sentence."""
+    """What `judge` answers: one of `VERDICTS`, a rate and its limit, their ratio, a sentence."""
 
     verdict: str
     rate: float
@@ -97,10 +134,6 @@ class Plausibility:
     limit: float | None
     share: float | None
     reason: str
-
-    def to_dict(self) -> dict:
-        """Give the answer as plain JSON types."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.reason}"
@@ -120,10 +153,8 @@ _MEASURE = " Measure the highest rate of this machine and pass it as ceiling=."
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
-    """Read the table that comes with the package: a tuple of `Accelerator`.
+    """Read the table that comes with the package.
 
-    Examples
-    --------
     >>> t4 = load()[0]
     >>> t4.name, t4.mem_bw_gb_s, t4.confidence
     ('NVIDIA T4', 320.0, 'high')
@@ -132,35 +163,27 @@ def load() -> tuple[Accelerator, ...]:
     return read_table(file.read_text(encoding="utf-8"))
 
 
-def read_table(text: str, *, origin: str = "accelerators.csv") -> tuple[Accelerator, ...]:
-    """Read an accelerator table from CSV text, and refuse a bad one.
-
-    Parameters
-    ----------
-    text : str
-        The CSV text; its columns are the fields of `Accelerator`, in any order.
-    origin : str
-        What to call the table in an error.
-
-    Raises
-    ------
-    ValueError
-        Names the row and the column that are wrong, what stands there and what may stand there.
-
-    Examples
-    --------
-    >>> read_table("name,kind")
-    Traceback (most recent call last):
-      ...
-    ValueError: accelerators.csv: the column 'unit' is missing.
-    """
+def read_table(text: str, origin: str = "accelerators.csv") -> tuple[Accelerator, ...]:
+    """Read CSV text; a DataError names the line and the column that are wrong."""
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    header, wanted = reader.fieldnames or [], [f.name for f in fields(Accelerator)]
-    for column in [*wanted, *header]:
-        if column not in wanted or header.count(column) != 1:
-            fault = "missing" if column not in header else "unknown or given twice"
-            raise ValueError(f"{origin}: the column {column!r} is {fault}.")
-    return tuple(_read_row(row, f"{origin}, line {reader.line_num}") for row in reader)
+    rows = []
+    for row in reader:
+        where = f"{origin}, line {reader.line_num}"
+        if None in row or None in row.values():
+            raise _records.DataError(f"{where}: too many or too few cells; quote its commas.")
+        rows.append(_records.read(Accelerator, {k: _cell(k, v) for k, v in row.items()}, where))
+    return tuple(rows)
+
+
+def _cell(column: str, text: str):
+    if column in ("less_sure", "names"):
+        return [part for part in text.split(";") if part]
+    if column not in _NUMBERS:
+        return text
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text  # the reader refuses it by name
 
 
 def match(name: str) -> Accelerator | None:
@@ -187,9 +210,16 @@ def match(name: str) -> Accelerator | None:
     >>> print(match("NVIDIA L40S"))
     None
     """
-    words = " ".join(name.split())
-    found = [row for row in load() if any(re.fullmatch(p, words, re.I) for p in row.patterns)]
+    wanted = _plain(name)
+    found = [row for row in load() if wanted in map(_plain, row.names)]
     return found[0] if len(found) == 1 else None
+
+
+def _plain(name: str) -> str:
+    words = name.lower().replace("-", " ").split()
+    for maker in ("nvidia", "tesla"):
+        words = words[1:] if words[:1] == [maker] else words
+    return " ".join(words)
 
 
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
@@ -297,12 +327,7 @@ def judge(
     rate = float(work) / float(seconds)
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     column, what = _limit_column(row, unit, dtype)
-
-    def answer(verdict: str, limit: float, says: str, why: str = "") -> Plausibility:
-        share = rate / limit
-        reason = f"{_quantity(rate, unit)} is {share:.3g} times {says}.{why}"
-        return Plausibility(verdict, rate, unit, limit, share, reason)
-
+    limits = []  # of what, the rate, how far above it counts as what, and why
     if column:
         limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9) * count
         owner = row.name + (" core" if row.unit == "core" else "")
@@ -310,36 +335,39 @@ def judge(
         says = f"the published {_quantity(limit, unit)} of {owner} ({what})"
         # In one pass the chip's own memory saves each byte that it holds one read and one write.
         kept = 2 * (row.on_chip_mib or math.inf) * 2**20 * count if unit == "B/s" else 0
-        if rate > MARGIN * limit and not row.trusts(column):
-            return answer("above ceiling", limit, says, _DOUBTED)
-        if (work - kept) / seconds > MARGIN * limit:
-            return answer("impossible", limit, says, _IMPOSSIBLE)
-        if rate > MARGIN * limit:
-            return answer("above ceiling", limit, says, _ON_CHIP)
+        above, why = "impossible", _IMPOSSIBLE
+        if not row.trusts(column):
+            above, why = "above ceiling", _DOUBTED
+        elif (work - kept) / seconds <= MARGIN * limit:
+            above, why = "above ceiling", _ON_CHIP
+        limits.append((limit, says, above, why))
     if ceiling is not None:
-        measured = f"the highest rate measured here, {_quantity(ceiling, unit)}"
-        if rate > MARGIN * ceiling:
-            return answer("above ceiling", ceiling, measured, _ABOVE)
-        if not column:
-            return answer("plausible", ceiling, measured)
-    if column:
-        return answer("plausible", limit, says, _JUST_ABOVE if rate > limit else "")
-    device = row.name if row else accelerator
-    why = "no accelerator was named" if device is None else f"{device}: {what}"
-    reason = f"There is no published limit for this rate ({why}).{_MEASURE}"
-    return Plausibility("unknown", rate, unit, None, None, reason)
+        says = f"the highest rate measured here, {_quantity(ceiling, unit)}"
+        limits.append((ceiling, says, "above ceiling", _ABOVE))
+    if not limits:
+        device = row.name if row else accelerator
+        why = "no accelerator was named" if device is None else f"{device}: {what}"
+        reason = f"There is no published limit for this rate ({why}).{_MEASURE}"
+        return Plausibility("unknown", rate, unit, None, None, reason)
+    broken = [each for each in limits if rate > MARGIN * each[0]]
+    limit, says, verdict, why = broken[0] if broken else limits[0]
+    if not broken:
+        verdict, why = "plausible", _JUST_ABOVE if column and rate > limit else ""
+    share = rate / limit
+    reason = f"{_quantity(rate, unit)} is {share:.3g} times {says}.{why}"
+    return Plausibility(verdict, rate, unit, limit, share, reason)
 
 
 def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:
-    """Give the column that limits this work, and what it is or why there is none."""
+    """The column that limits this work, and what it is or why there is none."""
     if row is None:
         return None, "it is not in the table"
     if row.kind == "CPU":
         return None, "no sheet is used for a CPU, too much differs between machines"
     if unit == "B/s":
         return ("mem_bw_gb_s", "memory") if row.mem_bw_gb_s else (None, "no bandwidth published")
-    column = _peak_column(row, _dtype_name(dtype))
-    return column, _dtype_name(dtype) if column else f"no figure for {_dtype_name(dtype)}"
+    column, name = _peak_column(row, _dtype_name(dtype)), _dtype_name(dtype)
+    return column, name if column else f"no figure for {name}"
 
 
 def _peak_column(row: Accelerator, dtype: str) -> str | None:
@@ -365,35 +393,3 @@ def _quantity(value: float, unit: str) -> str:
     while value >= 999.95 and power < 5:
         value, power = value / 1000, power + 1
     return f"{value:.4g} {' kMGTP'[power].strip()}{unit}"
-
-
-def _read_row(row: dict, where: str) -> Accelerator:
-    if None in row or None in row.values():
-        raise ValueError(f"{where}: the row has too many or too few cells; quote its commas.")
-
-    def require(column: str, holds: bool, wanted: str):
-        if not holds:
-            found = f"{where} ({row['name']}), column {column!r}: {row[column]!r} stands there"
-            raise ValueError(f"{found}; it takes {wanted}.")
-
-    values = dict(row)
-    for column in ("name", "unit", "source"):
-        require(column, bool(row[column].strip()), "a text")
-    require("kind", row["kind"] in ("GPU", "TPU", "CPU"), "GPU, TPU or CPU")
-    require("confidence", row["confidence"] in ("high", "medium", "low"), "high, medium or low")
-    for column in _NUMBERS:
-        try:
-            value = values[column] = float(row[column]) if row[column] else None
-        except ValueError:
-            value = math.nan
-        holds = value is None or (math.isfinite(value) and value > 0)
-        require(column, holds, "a finite number above zero, or nothing")
-    for column in ("less_sure", "patterns"):
-        values[column] = tuple(part for part in row[column].split(";") if part)
-    filled = {column for column in _NUMBERS if values[column] is not None}
-    require("less_sure", filled.issuperset(values["less_sure"]), "number columns that are filled")
-    try:
-        _ = [re.compile(pattern) for pattern in values["patterns"]]
-    except re.error as error:
-        require("patterns", False, f"regular expressions ({error})")
-    return Accelerator(**values)

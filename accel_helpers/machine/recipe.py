@@ -7,24 +7,41 @@ is for those who must have `TPUStrategy`. Nobody of this course has seen it run 
 from __future__ import annotations
 
 import functools
+import importlib.util
+import os
 import sys
 import textwrap
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 
+from accel_helpers import _records
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A tensorflow-tpu that may start a TPU of today, and the libtpu that belongs to it."""
+
+    tensorflow_tpu: str
+    libtpu: str
+    python_at_most: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Known:
+    """``data/tpu_recipe.toml``: the facts, and the text with places for what is at hand."""
+
+    as_of: str
+    runtime_version: str
+    sources: tuple[str, ...]
+    text: str
+    pair: tuple[Pair, ...]
+    settings: dict[str, str]
+
 
 @dataclass(frozen=True)
 class Recipe:
-    """The steps for one machine, as text.
-
-    Attributes
-    ----------
-    as_of : str
-        The day on which its facts were checked, ISO 8601.
-    text : str
-    """
+    """The steps for one machine: the day its facts were checked (ISO 8601), and the text."""
 
     as_of: str
     text: str
@@ -33,45 +50,36 @@ class Recipe:
         return self.text
 
 
-def fits(tensorflow_tpu: str | None, libtpu: str | None) -> bool:
-    """Whether a tensorflow-tpu and a libtpu belong together.
-
-    Parameters
-    ----------
-    tensorflow_tpu, libtpu : str or None
-        Installed versions; None where a package is missing.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> fits("2.19.1", "0.0.10"), fits("2.20.0", "0.0.51"), fits(None, None)
-    (True, False, False)
-    """
-    return (tensorflow_tpu, libtpu) in pairs()
-
-
-def pairs() -> tuple[tuple[str, str], ...]:
-    """The versions of tensorflow-tpu that may start a TPU of today, each with its libtpu.
-
-    There are wheels up to Python 3.12, so where one is installed, Python fits. 2.20.0 is left
-    out: it ends with SIGSEGV when it starts a TPU through PJRT, with every libtpu from 0.0.14 to
-    0.0.21.1 (tried without a TPU, 2026). Source: ``data/tpu_recipe.toml``.
-
-    Returns
-    -------
-    tuple of (str, str)
-    """
-    return tuple((pair["tensorflow_tpu"], pair["libtpu"]) for pair in facts()["pair"])
-
-
 @functools.cache
-def facts() -> dict:
-    """What ``data/tpu_recipe.toml`` holds: pairs of versions, settings, sources, a date."""
-    text = (resources.files("accel_helpers") / "data" / "tpu_recipe.toml").read_text("utf-8")
-    return tomllib.loads(text)
+def known() -> Known:
+    """The dated facts that come with the package."""
+    file = resources.files("accel_helpers") / "data" / "tpu_recipe.toml"
+    return _records.read(Known, _records.load(file, "recipe"), file.name)
+
+
+def fits(tensorflow_tpu: str | None, libtpu: str | None) -> bool:
+    """Whether a tensorflow-tpu and a libtpu belong together; None where one is missing.
+
+    2.20.0 is no such one: it ends with SIGSEGV when it starts a TPU through PJRT, with every
+    libtpu from 0.0.14 to 0.0.21.1 (tried without a TPU, 2026).
+    """
+    return any((tensorflow_tpu, libtpu) == (one.tensorflow_tpu, one.libtpu) for one in known().pair)
+
+
+def pinned(libtpu: str | None) -> bool:
+    """Whether a libtpu belongs to a tensorflow-tpu; such a one is too old for JAX."""
+    return any(libtpu == one.libtpu for one in known().pair)
+
+
+def settings() -> dict[str, str]:
+    """The variables that TensorFlow needs, before it is imported, to drive a TPU v5e or v6e.
+
+    We have not seen it run on Colab's TPU. Without the path of libtpu where that is not installed.
+    """
+    found, spec = dict(known().settings), importlib.util.find_spec("libtpu")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        found["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = os.path.join(folder, "libtpu.so")
+    return found
 
 
 def tpu_recipe(
@@ -91,6 +99,7 @@ def tpu_recipe(
     Returns
     -------
     Recipe
+        It prints as its text.
 
     Examples
     --------
@@ -98,59 +107,44 @@ def tpu_recipe(
     Nobody of this course has seen it run on a v5e-1. Keras on JAX needs none of this.
     """
     if versions is None:
-        from accel_helpers.machine import runtime
-
-        versions = runtime.installed
+        from accel_helpers.machine.runtime import installed as versions
     python = tuple(python or sys.version_info[:2])
-    known = facts()
-    pair, settings = known["pair"][-1], known["settings"]
     names = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu")
     here = {name: versions(name) for name in names}
     stock = "tensorflow-cpu" if here["tensorflow-cpu"] and not here["tensorflow"] else "tensorflow"
-    shown = {name: here[name] for name in (stock, "tensorflow-tpu", "libtpu")}
-    found = ", ".join(f"{name} {version or 'not installed'}" for name, version in shown.items())
-    lines = [
-        f"TPUStrategy with TensorFlow on a TPU: a recipe as of {known['as_of']}.",
-        "Nobody of this course has seen it run on a v5e-1. Keras on JAX needs none of this.",
-        f"At hand: Python {python[0]}.{python[1]}, {found}.",
-        "",
-        *_numbered(_steps(python, here, stock, pair, known["runtime_version"])),
-        "",
-        "   import os, libtpu",
-        *(line for setting in settings.items() for line in _assignment(*setting)),
-        '   os.environ["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = libtpu.get_library_path()',
-        "   import tensorflow as tf",
-        '   resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")',
-        "   tf.tpu.experimental.initialize_tpu_system(resolver)  # fails where there is no TPU",
-        "   strategy = tf.distribute.TPUStrategy(resolver)",
-        "   with strategy.scope():",
-        "       ...  # build, compile and fit the Keras model",
-        "",
-        "The first step that may fail is initialize_tpu_system: the resolver succeeds anywhere.",
-        "If it fails, give the error to ah.doctor.diagnose(error).",
-        "Sources:",
-        *(f"  {source}" for source in known["sources"]),
-    ]
-    return Recipe(known["as_of"], "\n".join(lines))
+    shown = (stock, "tensorflow-tpu", "libtpu")
+    steps = (
+        textwrap.fill(step, 92, initial_indent=f"{number}. ", subsequent_indent="   ",
+                      break_on_hyphens=False)
+        for number, step in enumerate(_steps(python, here, stock), 1)
+    )  # fmt: skip
+    text = known().text.format(
+        as_of=known().as_of,
+        python=".".join(map(str, python)),
+        found=", ".join(f"{name} {here[name] or 'not installed'}" for name in shown),
+        steps="\n".join(steps),
+        settings="\n".join(line for pair in known().settings.items() for line in _set(*pair)),
+        sources="\n".join(f"  {source}" for source in known().sources),
+    )
+    return Recipe(known().as_of, text.rstrip("\n"))
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-def _steps(python, here, stock, pair, runtime_version):
-    wanted, most = pair["tensorflow_tpu"], tuple(pair["python_at_most"])
+def _steps(python, here, stock):
+    pair = known().pair[-1]
+    wanted, most = pair.tensorflow_tpu, pair.python_at_most
     if python > most:
         yield (
             f"tensorflow-tpu {wanted} exists for Python up to {most[0]}.{most[1]}. In Colab choose "
-            f"Runtime → Change runtime type → Runtime version {runtime_version}, then start again."
+            f"Runtime → Change runtime type → Runtime version {known().runtime_version}, then "
+            "start again."
         )
-    if (here["tensorflow-tpu"], here["libtpu"]) == (wanted, pair["libtpu"]):
+    if (here["tensorflow-tpu"], here["libtpu"]) == (wanted, pair.libtpu):
         yield "The packages are there already."
     else:
         if here[stock]:
             yield f"Both packages install the module tensorflow: %pip uninstall -y {stock}"
         yield (
-            f"%pip install tensorflow-tpu=={wanted} libtpu=={pair['libtpu']}  (This replaces "
+            f"%pip install tensorflow-tpu=={wanted} libtpu=={pair.libtpu}  (This replaces "
             "packages that Colab ships, so JAX may lose the TPU. Runtime → Disconnect and delete "
             "runtime brings all of it back.)"
         )
@@ -158,7 +152,7 @@ def _steps(python, here, stock, pair, runtime_version):
     yield "Before anything else, in one cell:"
 
 
-def _assignment(name: str, value: str):
+def _set(name: str, value: str):
     first, *more = value.split(" ")
     if not more:
         yield f'   os.environ["{name}"] = "{value}"'
@@ -167,9 +161,3 @@ def _assignment(name: str, value: str):
     yield f'       "{first}"'
     yield from (f'       " {part}"' for part in more)
     yield "   )"
-
-
-def _numbered(steps):
-    for number, step in enumerate(steps, 1):
-        yield textwrap.fill(step, 92, initial_indent=f"{number}. ", subsequent_indent="   ",
-                            break_on_hyphens=False)  # fmt: skip

@@ -4,22 +4,23 @@ All of it comes from files, environment variables and package metadata. No frame
 importing TensorFlow takes seconds, and Colab's TPU runtime does not have it.
 """
 
+from __future__ import annotations
+
 import importlib.metadata
 import os
 import platform
-import re
 import subprocess
+import sys
 import textwrap
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 from accel_helpers._words import html_card
+from accel_helpers.machine import attached, faults
+from accel_helpers.machine.attached import GIB, Attached, Run
 
-NVIDIA_SMI_SECONDS = 3.0  # a broken driver can make nvidia-smi hang
-GIB = 2**30
+__all__ = ["Runtime", "describe"]
 
 # A framework, and the distributions that install it; all of a line share one module.
 FRAMEWORKS = {
@@ -30,65 +31,33 @@ FRAMEWORKS = {
     "torch": ("torch",), "numpy": ("numpy",), "matplotlib": ("matplotlib",),
     "ipywidgets": ("ipywidgets",), "IPython": ("ipython",),
 }  # fmt: skip
-
-# Source: jax/_src/hardware_utils.py in JAX 0.10.2. TPU v2 and v3 share an id.
-_GOOGLE = "0x1ae0"
-_TPU_DEVICES = {
-    "0x0027": "TPU v2 or v3",
-    "0x005e": "TPU v4",
-    "0x0062": "TPU v5p",
-    "0x0063": "TPU v5e",
-    "0x006f": "TPU v6e",
-    "0x0076": "TPU v7",
-}
-# Google's disks (class 01) and network cards (class 02) for virtual machines are no TPUs.
-_NOT_TPU_CLASSES = ("0x01", "0x02")
-_QUERY = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version",
-          "--format=csv,noheader,nounits"]  # fmt: skip
 _PLACES = {"colab": "Google Colab", "kaggle": "Kaggle", "local": "local (neither Colab nor Kaggle)"}
-# how the notes begin that the doctor looks for
+# how the notes of two faults begin
 SILENT_GPU = "An NVIDIA driver is present, but nvidia-smi did not answer"
 CLAIMED_TPU = "The environment claims a TPU"
-_OLD_TPU_NODE = (
-    "COLAB_TPU_ADDR is set: it belongs to Colab's old TPU node, which is gone; today a TPU is "
-    "attached to the machine itself."
-)
-_NO_TENSORFLOW = (
-    "A TPU is attached and TensorFlow is not installed; that is normal on Colab's TPU runtime: "
-    "use Keras on JAX."
-)
-
-Run = Callable[[list[str], float], str]
-
-
-@dataclass(frozen=True)
-class Attached:
-    """An accelerator that is attached to this machine, as one kind of device.
-
-    ``count`` is the number of GPUs, or of TPU chips. ``memory_bytes`` is that of one of them and
-    ``driver`` the driver's version, each ``None`` where unknown. ``evidence`` says how we know.
-    """
-
-    kind: str
-    name: str
-    count: int
-    memory_bytes: int | None
-    driver: str | None
-    evidence: tuple[str, ...]
-
-    def __str__(self) -> str:
-        many = f"{self.count} x " if self.count > 1 else ""
-        memory = f", {self.memory_bytes / GIB:.1f} GiB memory" if self.memory_bytes else ""
-        kind = "" if self.name.startswith(self.kind) else f"{self.kind}, "
-        return f"{kind}{many}{self.name}{memory}{' each' if many and memory else ''}"
 
 
 @dataclass(frozen=True)
 class Runtime:
     """What `describe` found. It prints as a card, and as a small table in a notebook.
 
-    ``frameworks`` holds the version of each installed framework; ``cores`` are those that this
-    process may use. ``cpu_name``, ``cores`` and ``memory_bytes`` are ``None`` where unknown.
+    Attributes
+    ----------
+    place : str
+        "colab", "kaggle" or "local".
+    release : str or None
+        Colab's own name for its release.
+    accelerator : Attached or None
+        Its ``kind`` ("GPU" or "TPU"), ``name``, ``count`` and ``memory_bytes`` of one of them.
+    frameworks : dict of str to str
+        The version of each installed framework.
+    python, system : str
+    cpu_name : str or None
+    cores : int or None
+        Those that this process may use.
+    memory_bytes : int or None
+    notes : tuple of str
+        What does not fit together here.
     """
 
     place: str
@@ -173,27 +142,53 @@ def describe(
     >>> describe(environ={"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}).place
     'kaggle'
     """
-    environ = os.environ if environ is None else environ
-    root, run, versions = Path(root), run or _run, versions or installed
-    frameworks, notes = _frameworks(versions)
-    tpu, tpu_notes = _tpu(root, environ)
-    gpu, gpu_notes = (None, []) if tpu else _gpu(root, run)
-    if tpu and "tensorflow" not in frameworks:
-        tpu_notes.append(_NO_TENSORFLOW)
-    place, release = _place(environ)
-    cpu_name, memory = _cpu_name_and_memory(root, run)
+    it = look(environ, root, run, versions)
+    others = ", ".join(it.seen.others)
+    notes = [f"There are GPUs of another type, too: {others}."] if others else []
+    cpu_name, memory = _cpu_name_and_memory(it.root, run or attached.run_command)
     return Runtime(
-        place=place,
-        release=release,
-        accelerator=tpu or gpu,
-        frameworks=frameworks,
+        place=it.place,
+        release=_place(it.environ)[1],
+        accelerator=it.device,
+        frameworks=dict(it.frameworks),
         python=platform.python_version(),
-        system=f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip(),
+        system=it.system,
         cpu_name=cpu_name,
-        cores=_cores(root),
+        cores=_cores(it.root),
         memory_bytes=memory,
-        notes=tuple(tpu_notes + gpu_notes + notes),
+        notes=(*faults.notes(it), *notes),
     )
+
+
+def look(environ=None, root="/", run=None, versions=None, loaded=None) -> faults.Facts:
+    """Gather the facts of a machine, by default of this one; the arguments are as for `describe`.
+
+    `loaded` are the modules that are loaded; they are looked at, and never added to.
+    """
+    environ = os.environ if environ is None else environ
+    root, versions = Path(root), versions or installed
+    there = {
+        name: [version for each in distributions if (version := versions(each))]
+        for name, distributions in FRAMEWORKS.items()
+    }
+    return faults.Facts(
+        place=_place(environ)[0],
+        system=f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip(),
+        seen=attached.look(root, environ, run or attached.run_command),
+        frameworks={name: found[0] for name, found in there.items() if found},
+        environ=environ,
+        root=root,
+        versions=versions,
+        loaded=sys.modules if loaded is None else loaded,
+    )
+
+
+def installed(distribution: str) -> str | None:
+    """The installed version of a distribution, or None; nothing is imported."""
+    try:
+        return importlib.metadata.version(distribution)
+    except (ImportError, KeyError, OSError, ValueError):  # not there, or its metadata is broken
+        return None
 
 
 def _place(environ: Mapping[str, str]) -> tuple[str, str | None]:
@@ -207,102 +202,16 @@ def _place(environ: Mapping[str, str]) -> tuple[str, str | None]:
     return "local", None
 
 
-def _frameworks(versions) -> tuple[dict[str, str], list[str]]:
-    found, notes = {}, []
-    for name, distributions in FRAMEWORKS.items():
-        there = {each: version for each in distributions if (version := versions(each))}
-        if there:
-            found[name] = next(iter(there.values()))
-        # On a Mac, the package tensorflow itself installs tensorflow-macos.
-        clash = [each for each in there if each != "tensorflow-macos"]
-        if len(clash) > 1:
-            notes.append(
-                f"Several packages install the module {name} ({', '.join(clash)}), and the last "
-                "one installed wins: keep one of them."
-            )
-    return found, notes
-
-
-def _tpu(root: Path, environ: Mapping[str, str]) -> tuple[Attached | None, list[str]]:
-    ids = []
-    for device in _glob(root / "sys/bus/pci/devices", "*"):
-        if _read(device / "vendor").strip() == _GOOGLE:
-            known = (name := _read(device / "device").strip()) in _TPU_DEVICES
-            if known or not _read(device / "class").startswith(_NOT_TPU_CLASSES):
-                ids.append(name)
-    notes = [_OLD_TPU_NODE] if environ.get("COLAB_TPU_ADDR") else []
-    if ids:
-        device, count = Counter(ids).most_common(1)[0]
-        evidence = [f"PCI bus: vendor {_GOOGLE}, device {device or 'unknown'}"]
-        # Up to TPU v4 the driver's files are accel0, ...; later chips use vfio.
-        if _glob(root / "dev", "accel*") or _glob(root / "dev/vfio", "[0-9]*"):
-            evidence.append("device files")
-        name = _TPU_DEVICES.get(device, "TPU of unknown type")
-        return Attached("TPU", name, count, None, None, tuple(evidence)), notes
-    # The variable exists on every Colab runtime and is empty where there is no TPU.
-    claim = environ.get("TPU_ACCELERATOR_TYPE") or environ.get("COLAB_TPU_1VM")
-    if claim:
-        kind = f" ({claim})" if re.fullmatch(r"v\d\w{0,9}-\d{1,4}", claim) else ""
-        notes.append(f"{CLAIMED_TPU}{kind}, but none is attached: the PCI bus shows no chip.")
-    return None, notes
-
-
-def _gpu(root: Path, run: Run) -> tuple[Attached | None, list[str]]:
-    version = _read(root / "proc/driver/nvidia/version")
-    nodes = {node.name for node in _glob(root / "dev", "nvidia*")}
-    evidence = ["NVIDIA driver"] if version or nodes else []
-    # Under Windows' WSL the driver has no file but the one that all GPUs share.
-    if not evidence and not (root / "dev/dxg").exists():
-        return None, []
-    try:
-        rows = [line.rsplit(",", 2) for line in run(_QUERY, NVIDIA_SMI_SECONDS).splitlines()]
-    except (OSError, subprocess.SubprocessError):
-        rows = []
-    rows = [[cell.strip() for cell in row] for row in rows if len(row) == 3]
-    # An error message can come with commas; a size is a number, or "[N/A]" where memory is shared.
-    rows = [row for row in rows if row[1].isdecimal() or row[1].startswith("[")]
-    if rows:
-        name, memory, driver = rows[0]
-        others = sorted({row[0] for row in rows} - {name})
-        notes = [f"There are GPUs of another type, too: {', '.join(others)}."] if others else []
-        size = int(memory) * 2**20 if memory.isdecimal() else None
-        count = sum(row[0] == name for row in rows)
-        return Attached("GPU", name, count, size, driver, (*evidence, "nvidia-smi")), notes
-    if not evidence:
-        return None, []
-    # The driver lists every GPU of the host; a container has only those with a device file.
-    models, missing = [], []
-    for folder in _glob(root / "proc/driver/nvidia/gpus", "*"):
-        text = _read(folder / "information")
-        model = _field(text, "Model") or "NVIDIA GPU of unknown type"
-        minor = _field(text, "Device Minor")
-        here = f"nvidia{minor}" in nodes if minor else "nvidiactl" in nodes
-        (models if here else missing).append(model)
-    if models:
-        name, count = Counter(models).most_common(1)[0]
-        number = re.search(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)", version)
-        note = f"{SILENT_GPU}; the name comes from the driver's own list."
-        found = (*evidence, "the driver's list of GPUs")
-        return Attached("GPU", name, count, None, number and number[1], found), [note]
-    note = f"{SILENT_GPU}: the GPU may be busy, broken or not handed to this machine."
-    if missing:
-        note = (
-            f"{SILENT_GPU}, and the {missing[0]} that the driver lists has no device file here: "
-            "a container must be given the GPU."
-        )
-    return None, [note]
-
-
 def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
-    cpuinfo = _read(root / "proc/cpuinfo")
-    name = _field(cpuinfo, "model name") or _field(cpuinfo, "Model")
-    total = _field(_read(root / "proc/meminfo"), "MemTotal") or ""
+    cpuinfo = attached.read(root / "proc/cpuinfo")
+    name = attached.field(cpuinfo, "model name") or attached.field(cpuinfo, "Model")
+    total = attached.field(attached.read(root / "proc/meminfo"), "MemTotal") or ""
     memory = (_whole(total.removesuffix("kB")) or 0) * 1024
     if not cpuinfo and not memory:  # a Mac has no such files
         name = _sysctl(run, "machdep.cpu.brand_string")
         memory = _whole(_sysctl(run, "hw.memsize") or "") or 0
     for folder in _cgroups(root, "memory"):
-        limits = (_whole(_read(folder / f)) for f in ("memory.max", "memory.limit_in_bytes"))
+        limits = (_limit(folder / f) for f in ("memory.max", "memory.limit_in_bytes"))
         memory = min([memory, *filter(None, limits)])
     return name, memory or None
 
@@ -313,8 +222,9 @@ def _cores(root: Path) -> int | None:
     except (AttributeError, OSError):  # not on macOS and Windows
         cores = os.cpu_count()
     for folder in _cgroups(root, "cpu"):
-        files = (folder / "cpu.cfs_quota_us", folder / "cpu.cfs_period_us")
-        pair = _read(folder / "cpu.max").split() or [_read(file) for file in files]
+        pair = attached.read(folder / "cpu.max").split() or [
+            attached.read(folder / f"cpu.cfs_{each}_us") for each in ("quota", "period")
+        ]
         quota, period = _whole(pair[0]), _whole(pair[-1])
         if cores and quota and period:
             cores = min(cores, -(-quota // period))
@@ -322,10 +232,10 @@ def _cores(root: Path) -> int | None:
 
 
 def _cgroups(root: Path, controller: str) -> set[Path]:
-    """Give the control groups whose limits bind this process: its own and all above it."""
+    """The control groups whose limits bind this process: its own and all above it."""
     top = root / "sys/fs/cgroup"
     folders = {top, top / controller}
-    for line in _read(root / "proc/self/cgroup").splitlines():
+    for line in attached.read(root / "proc/self/cgroup").splitlines():
         _, names, path = (line.split(":", 2) + ["", ""])[:3]
         if not names or controller in names.split(","):
             own = PurePosixPath(path.lstrip("/"))
@@ -341,52 +251,11 @@ def _sysctl(run: Run, key: str) -> str | None:
         return None
 
 
-def _run(command: list[str], timeout: float) -> str:
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        text=True, errors="replace",
-    )  # fmt: skip
-    try:
-        output, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        # A child stuck inside the driver does not die at once: let a thread wait for it, not us.
-        threading.Thread(target=process.communicate, daemon=True).start()
-        raise
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return output
-
-
-def installed(distribution: str) -> str | None:
-    """Give the installed version of a distribution, or None; nothing is imported."""
-    try:
-        return importlib.metadata.version(distribution)
-    except (ImportError, KeyError, OSError, ValueError):  # not there, or its metadata is broken
-        return None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _glob(folder: Path, pattern: str) -> list[Path]:
-    try:
-        return sorted(folder.glob(pattern))
-    except OSError:
-        return []
-
-
-def _field(text: str, label: str) -> str | None:
-    """Give the value of the first line ``label : value``."""
-    found = re.search(rf"^{label}[ \t]*:[ \t]*(\S.*?)[ \t]*$", text, re.MULTILINE)
-    return found[1] if found else None
+def _limit(file: Path) -> int | None:
+    return _whole(attached.read(file))
 
 
 def _whole(text: str) -> int | None:
-    """Read a whole number above zero; "max" and -1 mean no limit."""
+    """A whole number above zero; "max" and -1 mean no limit."""
     text = text.strip()
     return int(text) or None if text.isdecimal() else None

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 
 from accel_helpers import probe
-from accel_helpers.machine import backend, quiet, recipe, runtime
-from accel_helpers.machine.decision import RESTART
+from accel_helpers.machine import backend, faults, quiet, recipe, runtime
 
+SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
 # steps take half as long again on two cores, with four hardly more.
 VIRTUAL_DEVICES = 4
@@ -43,26 +42,11 @@ class RestartNeeded(RuntimeError):
 def restart_sentence(what: str, place: str, replicas: int) -> str:
     """Say what happened, and how to start afresh.
 
-    Parameters
-    ----------
-    what : str
-        What happened, without its full stop.
-    place : str
-        "colab", "kaggle" or "local".
-    replicas : int
-        How many were asked for.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> print(restart_sentence("Keras is loaded on JAX", "local", 2))
     Keras is loaded on JAX: restart (Jupyter: Kernel → Restart), then enter \
 ah.strategy.pick(replicas=2).scope() before anything else uses the framework.
     """
-    where = f"restart ({_PLACES[place]}: {RESTART[place]})"
+    where = f"restart ({_PLACES[place]}: {faults.known().place[place].restart})"
     asked = f"replicas={replicas}" if replicas > 1 else ""
     return (
         f"{what}: {where}, then enter ah.strategy.pick({asked}).scope() before anything else "
@@ -72,26 +56,7 @@ ah.strategy.pick(replicas=2).scope() before anything else uses the framework.
 
 @contextmanager
 def open_scope(kind: str, name: str, replicas: int, place: str) -> Iterator[None]:
-    """Load Keras on a framework and train across devices; leave the process as it was.
-
-    Parameters
-    ----------
-    kind : str
-        One of the kinds of `strategy.Strategy`.
-    name : str
-        "tensorflow" or "jax".
-    replicas : int
-        How many copies of the model train together.
-    place : str
-        Where this runs; it settles how a restart is called.
-
-    Raises
-    ------
-    RestartNeeded
-        If Keras is loaded on another framework, or the framework started with too few devices.
-    RuntimeError
-        If a scope is open already, or the framework does not see the devices.
-    """
+    """Load Keras on a framework and train across devices; leave the process as it was."""
     if _open:
         raise RuntimeError(
             f"A scope is open already ({_open[-1]}), and a model trains in one only: leave its "
@@ -140,13 +105,10 @@ def _prepare_cpus(name: str, replicas: int, place: str) -> None:
         there = prepare(max(VIRTUAL_DEVICES, replicas))
     if there < replicas:
         happened = (
-            f"{_SPOKEN[name]} has already started with {there} CPU "
+            f"{SPOKEN[name]} has already started with {there} CPU "
             f"device{'s' if there > 1 else ''}, and cannot be given {replicas} any more"
         )
         raise RestartNeeded(restart_sentence(happened, place, replicas))
-
-
-_SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX"}
 
 
 def _prepare_tensorflow(wanted: int) -> int:
@@ -179,7 +141,7 @@ def _try_tensorflow_tpu() -> None:
 
 def _prepare_tensorflow_for_tpu(place: str) -> None:
     """Set what TensorFlow needs for a TPU, and try it in a child before this process."""
-    missing = {k: v for k, v in tpu_settings().items() if not os.environ.get(k)}
+    missing = {k: v for k, v in recipe.settings().items() if not os.environ.get(k)}
     if "tensorflow" in sys.modules:
         if missing:
             happened = "TensorFlow is already loaded, without the settings that a TPU needs"
@@ -193,28 +155,6 @@ def _prepare_tensorflow_for_tpu(place: str) -> None:
             "ah.strategy.pick().scope()."
         )
     os.environ.update(missing)
-
-
-def tpu_settings() -> dict[str, str]:
-    """The variables that TensorFlow needs, before it is imported, to drive a TPU v5e or v6e.
-
-    Source: ``data/tpu_recipe.toml``. We have not seen it run on Colab's TPU.
-
-    Returns
-    -------
-    dict of str to str
-        Without the path of libtpu where that is not installed.
-
-    Examples
-    --------
-    >>> tpu_settings()["PJRT_DEVICE"]
-    'TPU'
-    """
-    settings = dict(recipe.facts()["settings"])
-    found = importlib.util.find_spec("libtpu")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        settings["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = os.path.join(folder, "libtpu.so")
-    return settings
 
 
 def _prepare_jax(wanted: int) -> int:

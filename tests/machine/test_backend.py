@@ -1,4 +1,4 @@
-"""Choosing the framework, waiting for it, placing work: on fakes and on the real ones."""
+"""Loading Keras, waiting for it, placing work: with the real frameworks."""
 
 import json
 import os
@@ -9,43 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from accel_helpers.machine import backend
-
-BOTH = {"tensorflow": "2.20.0", "jax": "0.7.2"}
-
-
-@pytest.mark.parametrize(
-    ("environ", "frameworks", "accelerator", "name"),
-    [
-        ({}, BOTH, "none", "tensorflow"),
-        ({}, BOTH, "GPU", "tensorflow"),
-        ({}, BOTH, "TPU", "jax"),  # TensorFlow may be there and still not drive a TPU
-        ({}, {"jax": "0.7.2"}, "TPU", "jax"),
-        ({}, {"jax": "0.7.2"}, "none", "jax"),
-        ({}, {"torch": "2.9"}, "none", "torch"),
-        ({"KERAS_BACKEND": "jax"}, BOTH, "GPU", "jax"),
-        ({"KERAS_BACKEND": "tensorflow"}, BOTH, "TPU", "tensorflow"),
-    ],
-)
-def test_the_choice_and_its_reason(environ, frameworks, accelerator, name):
-    choice = backend.choose(
-        environ=environ, frameworks=frameworks, accelerator=accelerator, load=False
-    )
-    assert choice.name == name and environ["KERAS_BACKEND"] == name
-    assert str(choice).startswith(f"Keras runs on {name}: ") and choice.reason.endswith(".")
-
-
-@pytest.mark.parametrize(
-    ("environ", "frameworks", "error", "words"),
-    [
-        ({}, {}, RuntimeError, "neither is installed"),
-        ({"KERAS_BACKEND": "theano"}, BOTH, ValueError, "Keras knows tensorflow, jax, torch"),
-        ({"KERAS_BACKEND": "torch"}, BOTH, ValueError, "not installed here. Installed: tensorflow"),
-    ],
-)
-def test_what_cannot_be_chosen_is_said(environ, frameworks, error, words):
-    with pytest.raises(error) as caught:
-        backend.choose(environ=environ, frameworks=frameworks, accelerator="none", load=False)
-    assert words in str(caught.value)
 
 
 def run(code, **environ):
@@ -126,7 +89,7 @@ f = jax.jit(lambda a: a @ a)
 x = jnp.ones((1500, 1500)); backend.wait(f(x))
 start = time.perf_counter(); y = f(x); ordered = time.perf_counter() - start
 backend.wait([y]); done = time.perf_counter() - start
-print(y.is_ready(), done / ordered > 3)
+print(y.is_ready(), done > ordered)
 """
     done = run(code)
     assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr
@@ -138,9 +101,11 @@ def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
     calls = []
     experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
     framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
-    tensor = SimpleNamespace(device=f"/job:localhost/replica:0/task:0/device:{device}")
-    backend._wait_for({"tensorflow": [tensor]}, {"tensorflow": framework})
-    assert calls == waited
+    kind = type("Tensor", (), {"__module__": "tensorflow.fake", "dtype": "float32"})
+    tensor = kind()
+    tensor.device = f"/job:localhost/replica:0/task:0/device:{device}"
+    assert backend.wait([tensor], frameworks={"tensorflow": framework}) == [tensor]
+    assert calls == waited and backend.where(tensor) == device[:3].lower()
 
 
 def test_nothing_to_wait_for_is_passed_over():

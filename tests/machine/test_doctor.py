@@ -1,4 +1,4 @@
-"""What a learner gets from the doctor: cause, fix and source, for errors, texts and machines."""
+"""What a learner gets from the doctor: every fault, the page, the recipe, the command."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,13 +15,18 @@ import machines
 import pytest
 
 import accel_helpers
-from accel_helpers.machine import doctor
-from accel_helpers.machine.symptoms import Finding
+from accel_helpers.machine import doctor, faults, runtime
+from accel_helpers.machine.faults import Finding
+from accel_helpers.machine.runtime import describe
 
 ROOT = Path(accel_helpers.__file__).parent.parent
 OLD = "KeyError: 'COLAB_TPU_ADDR'"
-NUMPY = b"ValueError: numpy.dtype size changed, may indicate binary incompatibility.\n"
-LIMIT = 5.0  # seconds that the doctor may take, whatever a machine is like
+LIMIT = 60.0  # seconds within which anybody must be answered; what hangs would take for ever
+
+
+def examine(name, tmp_path, **changes):
+    machine = machines.MACHINES[name].but(**changes)
+    return doctor.diagnose(**machine.build(tmp_path), loaded=machine.loaded)
 
 
 def caught(function):
@@ -30,11 +36,96 @@ def caught(function):
         return error
 
 
+# --- machines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", machines.MACHINES)
+def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
+    told = examine(name, tmp_path)
+    assert tuple(one.id for one in told.findings) == machines.MACHINES[name].finds
+    assert told.next_step and json.loads(json.dumps(told.to_dict())) == told.to_dict()
+    for one in told.findings:
+        assert one.cause.endswith(".") and one.fix and one.source.startswith("https://")
+        assert "{" not in one.cause + one.fix, "every brace was filled in"
+        assert " ".join(one.cause.split()) in " ".join(str(told).split())
+    if machines.MACHINES[name].environ.keys() & {"COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE"}:
+        assert "pip install" not in str(told), "nothing is installed over what is there"
+
+
+def test_every_fault_has_a_rule_and_a_machine_that_shows_it():
+    shown = {each for machine in machines.MACHINES.values() for each in machine.finds}
+    assert set(faults.RULES) == set(faults.known().fault) == shown | {"tpu-lock"}
+    named = {each for fault in faults.known().fault.values() for each in fault.unless}
+    assert named <= set(faults.RULES)
+
+
+@pytest.mark.parametrize("name", machines.MACHINES)
+def test_the_notes_of_a_machine_are_the_doctors_own_words(name, tmp_path):
+    recorded = machines.MACHINES[name].build(tmp_path)
+    causes = {fault.cause for fault in faults.among(runtime.look(**recorded), *faults.RULES)}
+    assert set(describe(**recorded).notes) <= causes
+
+
+@pytest.mark.parametrize("value", ["", "-1", "1", "NoDevFiles", " "])
+def test_a_gpu_can_be_hidden_in_several_ways(value, tmp_path):
+    told = examine("colab t4", tmp_path, environ={"CUDA_VISIBLE_DEVICES": value})
+    assert [one.id for one in told.findings] == ["cuda-hidden"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "visible"),
+    [
+        (None, 2),
+        ("0", 1),
+        ("1,0", 2),
+        ("-1", 0),
+        ("", 0),
+        ("0,7,1", 1),
+        ("0,0", 1),
+        ("GPU-8a,1", 2),
+    ],
+)
+def test_cuda_counts_up_to_the_first_entry_that_names_no_gpu(setting, visible, tmp_path):
+    environ = {} if setting is None else {"CUDA_VISIBLE_DEVICES": setting}
+    recorded = machines.MACHINES["kaggle t4 x2"].but(environ=environ).build(tmp_path)
+    assert runtime.look(**recorded).visible_gpus == visible
+
+
+def test_a_restart_is_called_by_the_name_it_has_there(tmp_path):
+    for number, (name, place) in enumerate(
+        {
+            "colab t4": "colab",
+            "kaggle t4 x2": "kaggle",
+            "laptop, tensorflow and a gpu": "local",
+        }.items()
+    ):
+        (tmp_path / str(number)).mkdir()
+        told = examine(name, tmp_path / str(number), environ={"CUDA_VISIBLE_DEVICES": ""})
+        assert faults.known().place[place].restart in told.next_step
+
+
+def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
+    machine = machines.MACHINES["colab v5e-1, after choose"]
+    recorded = machine.but(files={"tmp/libtpu_lockfile": ""}).build(tmp_path)
+    it = runtime.look(**recorded, loaded={})
+    for may, expected in ((True, []), (False, ["tpu-lock"])):
+        found = faults.find(replace(it, may_open=lambda file, may=may: may))
+        assert [one.id for one in found] == expected
+
+
+@pytest.mark.parametrize("value", ["grpc://10.255.255.1:1", "grpc://", "grpc://x:y", "\0", "$(x)"])
+def test_a_tpu_address_of_nonsense_is_told_in_time(value, tmp_path):
+    began = time.monotonic()
+    told = examine("laptop", tmp_path, environ={"TPU_NAME": value, "COLAB_TPU_ADDR": value})
+    assert len(told.findings) == 2 and time.monotonic() - began < LIMIT
+
+
+# --- errors and texts (what is found in them: test_symptoms.py) -----------------------------------
+
+
 def test_an_error_that_was_caught_is_diagnosed():
-    error = caught(lambda: {}["COLAB_TPU_ADDR"])
-    found = doctor.diagnose(error)
-    assert found.findings[0].evidence == OLD
-    assert found.next_step == found.findings[0].fix
+    found = doctor.diagnose(caught(lambda: {}["COLAB_TPU_ADDR"]))
+    assert found.findings[0].evidence == OLD and found.next_step == found.findings[0].fix
 
 
 def test_the_error_behind_an_error_counts_too():
@@ -60,92 +151,34 @@ def test_only_the_text_is_looked_at_and_not_the_machine():
     assert [finding.evidence for finding in told.findings] == [OLD]
 
 
-def test_what_is_not_known_is_said_with_what_to_report():
-    told = doctor.diagnose("ValueError: shapes (3,4) and (5,6) not aligned")
-    assert told.findings == () and told.to_dict() == {"findings": []}
-    text = str(told)
-    assert "no failure that it knows" in text and "report it" in text and "describe" in text
-    assert "The text is empty" in str(doctor.diagnose(" \n"))
+@pytest.mark.parametrize("text", ["ValueError: shapes (3,4) and (5,6) not aligned", " \n"])
+def test_what_is_not_known_is_said_with_what_to_do(text):
+    told = doctor.diagnose(text)
+    assert told.findings == () and told.next_step in " ".join(str(told).split())
 
 
 @pytest.mark.parametrize("given", [3, b"bytes", ["KeyError"], Path("log.txt")])
 def test_what_is_neither_error_nor_text_is_refused_by_name(given):
-    with pytest.raises(TypeError, match="takes an exception, the text") as refused:
+    with pytest.raises(TypeError, match=type(given).__name__):
         doctor.diagnose(given)
-    assert type(given).__name__ in str(refused.value)
 
 
 def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
     evil = Finding("x", "<script>alert(1)</script>", 'do "this" & that', "https://a.example/?b=1&c<script>",
                    "<img src=x onerror=alert(1)>")  # fmt: skip
-    told = doctor.Diagnosis((evil,), "the text", evil.fix)
+    told = doctor.Diagnosis((evil, evil), "the text", evil.fix)
     page, tags = told._repr_html_(), []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attributes: tags.append(tag)
     parser.feed(page)
     assert set(tags) <= {"p", "ol", "li", "strong", "br", "a"}
     assert 'href="https://a.example/?b=1&amp;c&lt;script&gt;"' in page
-    for words in (evil.cause, 'do "this" & that', "https://a.example"):
-        assert words in str(told)
-
-
-def test_several_findings_are_numbered_the_first_to_mend_first(tmp_path):
-    told = doctor.diagnose(
-        environ={"COLAB_RELEASE_TAG": "r", "KERAS_BACKEND": "theano"},
-        root=tmp_path, versions={"jax": "0.7.2"}.get,
-    )  # fmt: skip
     text = str(told)
-    assert [f.id for f in told.findings] == ["no-accelerator-colab", "keras-backend-unknown"]
+    assert all(words in text for words in (evil.cause, 'do "this" & that', "https://a.example"))
     assert text.index("\n1. Cause:") < text.index("\n2. Cause:")
-    assert "2 things" in text and all(len(line) <= 100 for line in text.splitlines())
-    assert json.loads(json.dumps(told.to_dict())) == {
-        "findings": [
-            {"id": f.id, "cause": f.cause, "fix": f.fix, "source": f.source} for f in told.findings
-        ]
-    }
 
 
-def test_a_machine_in_order_gets_a_sentence_and_no_finding(tmp_path):
-    told = doctor.diagnose(environ={}, root=tmp_path, versions={"jax": "0.7.2"}.get)
-    assert told.findings == () and "only a CPU" in told.next_step
-
-
-EXPECTED = {
-    "colab cpu": ["no-accelerator-colab"],
-    "colab t4": [],
-    "colab l4": [],
-    "colab a100": [],
-    "colab g4": ["gpu-too-new"],
-    "colab v5e-1": ["tpu-no-tensorflow"],
-    "colab v5e-1, stock tensorflow": ["tpu-stock-tensorflow"],
-    "colab v5e-1, tensorflow-tpu 2.19.1": [],
-    "colab v5e-1, tensorflow-tpu 2.20.0": ["tensorflow-tpu-pins"],
-    "colab, claimed tpu": ["tpu-claimed"],
-    "old tpu node": ["no-accelerator-colab", "old-tpu-node", "grpc-address"],
-    "kaggle cpu": ["no-accelerator-kaggle"],
-    "kaggle t4 x2": [],
-    "kaggle v5e-8": ["tpu-stock-tensorflow"],
-    "laptop, nothing": ["framework-missing"],
-    "laptop, tensorflow and a gpu": ["cuda-libraries-missing"],
-    "a mac": [],
-}
-
-
-@pytest.mark.parametrize("name", machines.MACHINES)
-def test_every_recorded_runtime_gets_what_is_wrong_with_it(name, tmp_path):
-    told = doctor.diagnose(**machines.kwargs(name, tmp_path), loaded={})
-    assert [finding.id for finding in told.findings] == EXPECTED[name]
-    assert told.next_step and str(told)
-
-
-# --- the recipe -------------------------------------------------------------------------------
-
-
-def test_the_recipe_is_dated_and_never_claimed_to_have_run():
-    recipe = doctor.tpu_recipe(python=(3, 12), versions={}.get)
-    first, second, *_ = str(recipe).splitlines()
-    assert recipe.as_of in first and re.fullmatch(r"20\d\d-\d\d-\d\d", recipe.as_of)
-    assert second.startswith("Nobody of this course has seen it run on a v5e-1.")
+# --- the recipe ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -159,15 +192,16 @@ def test_the_recipe_is_dated_and_never_claimed_to_have_run():
          ["%pip install", "uninstall"]),
     ],
 )  # fmt: skip
-def test_the_recipe_fits_the_versions_at_hand(python, versions, words, not_words):
-    text = str(doctor.tpu_recipe(python=python, versions=versions.get))
+def test_the_recipe_fits_the_versions_at_hand_and_sets_all_before_tensorflow(
+    python, versions, words, not_words
+):
+    recipe = doctor.tpu_recipe(python=python, versions=versions.get)
+    text = str(recipe)
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", recipe.as_of) and recipe.as_of in text
+    assert "Nobody of this course has seen it run" in text
     assert f"Python {python[0]}.{python[1]}" in text
     assert all(word in text for word in words)
     assert not any(word in text for word in not_words)
-
-
-def test_the_code_of_the_recipe_sets_everything_before_tensorflow_is_imported():
-    text = str(doctor.tpu_recipe(python=(3, 12), versions={}.get))
     code = textwrap.dedent("\n".join(line for line in text.splitlines() if line[:3] == "   "))
     code = code[code.index("import os, libtpu") :]
     compile(code, "recipe", "exec")
@@ -175,13 +209,13 @@ def test_the_code_of_the_recipe_sets_everything_before_tensorflow_is_imported():
     assert before.count("os.environ[") == 4 and "os.environ" not in after
 
 
-# --- on the command line ----------------------------------------------------------------------
+# --- on the command line --------------------------------------------------------------------------
 
 
 def cli(*words, given=b"", environ=(), folder=None):
     return subprocess.run(
         [sys.executable, "-m", "accel_helpers", "doctor", *map(str, words)],
-        input=given, capture_output=True, timeout=60, cwd=folder,
+        input=given, capture_output=True, timeout=120, cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **dict(environ)},
     )  # fmt: skip
 
@@ -192,14 +226,12 @@ def ids(told):
 
 
 def test_the_command_reads_a_file_or_its_input_and_prints_only_json(tmp_path):
-    log = tmp_path / "run.log"
-    log.write_text(f"line\n{OLD}\n", "utf-8")
-    expected = [finding.id for finding in doctor.diagnose(OLD).findings]
-    assert ids(cli(log, "--json")) == expected
-    assert ids(cli("-", "--json", given=log.read_bytes())) == expected
-    assert ids(cli("-", "--json", given=b"all is well\n")) == []
+    log, filler = tmp_path / "huge.log", b"epoch 1: loss 0.5\n" * 700_000
+    log.write_bytes(OLD.encode() + b"\n" + filler + filler + b"Skipping registering GPU devices\n")
+    assert ids(cli(log, "--json")) == ["tpu-node-address", "cuda-libraries"], "both ends of it"
+    assert ids(cli("-", "--json", given=f"{OLD}\n".encode())) == ["tpu-node-address"]
     assert ids(cli("-", "--json", given=bytes(range(256)) * 100)) == []
-    assert OLD in cli(log).stdout.decode()
+    assert OLD in cli("-", given=f"{OLD}\n".encode()).stdout.decode()
 
 
 def test_the_command_examines_this_runtime():
@@ -213,76 +245,50 @@ def test_a_file_that_is_not_there_is_a_sentence_and_1(tmp_path):
     assert cli(tmp_path).returncode == 1, "a folder is no log"
 
 
-def test_a_huge_log_is_searched_at_both_ends(tmp_path):
-    log, filler = tmp_path / "huge.log", b"epoch 1: loss 0.5\n" * 700_000
-    log.write_bytes(OLD.encode() + b"\n" + filler + filler + NUMPY)
-    assert len(ids(cli(log, "--json"))) == 2
-
-
 # --- on hostile machines ----------------------------------------------------------------------
 
 EXAMINE = """
-import json, sys, time
+import json, sys
 import accel_helpers as ah
-began = time.monotonic()
 told = ah.doctor.diagnose({arguments})
-seconds = time.monotonic() - began
 loaded = sorted({{"tensorflow", "keras", "jax", "torch", "numpy", "libtpu"}} & set(sys.modules))
 ah.backend.choose()
 model = ah.training.quickstart_model()
 import numpy as np
 x, y = np.zeros((64, 28, 28), "float32"), np.zeros(64, "int32")
 loss = model.fit(x, y, verbose=0).history["loss"][0]
-print(json.dumps([seconds, loaded, [f.id for f in told.findings], loss]))
+print(json.dumps([loaded, [f.id for f in told.findings], loss]))
 """
 
 
-def hostile(tmp_path, arguments="", **environ):
-    """Examine a machine in a process of its own, which then trains."""
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("environ", "finds"),
+    [
+        ({"TPU_NAME": "grpc://nobody.invalid:8470", "COLAB_TPU_ADDR": "näh\n$(x)"},
+         ["old-tpu-node", "grpc-address"]),
+        ({"PATH": "an nvidia-smi that hangs"}, ["gpu-silent"]),
+        ({}, []),  # and files that cannot be read
+    ],
+)  # fmt: skip
+def test_a_hostile_machine_is_examined_and_still_trains(tmp_path, environ, finds):
+    arguments = ""
+    if "PATH" in environ:
+        smi = tmp_path / "nvidia-smi"
+        smi.write_text("#!/bin/sh\nsleep 600\n")
+        smi.chmod(0o755)
+        environ = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+        root = machines.Machine(files=machines.gpu_files()).build(tmp_path)["root"]
+        arguments = f"root={str(root)!r}"
+    elif not environ:
+        for name in ("proc/cpuinfo", "proc/driver/nvidia/version", "proc/self/cgroup"):
+            (tmp_path / "root" / name).mkdir(parents=True)  # a folder cannot be read as a file
+        arguments = f"root={str(tmp_path / 'root')!r}"
     done = subprocess.run(
         [sys.executable, "-c", EXAMINE.format(arguments=arguments)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, capture_output=True, text=True, timeout=200,
         env={**os.environ, "PYTHONPATH": str(ROOT), "KERAS_BACKEND": "jax", **environ},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    seconds, loaded, found, loss = json.loads(done.stdout.splitlines()[-1])
-    assert seconds < LIMIT and loaded == [] and loss > 0
-    return found
-
-
-@pytest.mark.parametrize("value", ["grpc://10.255.255.1:1", "grpc://", "grpc://x:y", "\0", "$(x)"])
-def test_a_tpu_address_of_nonsense_is_told_in_time(tmp_path, value):
-    began = time.monotonic()
-    told = doctor.diagnose(
-        environ={"TPU_NAME": value, "COLAB_TPU_ADDR": value}, root=tmp_path,
-        versions={"jax": "0.7.2"}.get,
-    )  # fmt: skip
-    assert len(told.findings) == 2 and time.monotonic() - began < LIMIT
-
-
-@pytest.mark.slow
-def test_a_tpu_address_of_nonsense_does_no_harm(tmp_path):
-    nonsense = {"TPU_NAME": "grpc://nobody.invalid:8470", "COLAB_TPU_ADDR": "näh\n$(x)"}
-    assert hostile(tmp_path, **nonsense) == ["old-tpu-node", "grpc-address"]
-
-
-@pytest.mark.slow
-def test_an_nvidia_smi_that_hangs_is_given_up(tmp_path):
-    root = tmp_path / "root"
-    for name in ("dev/nvidiactl", "proc/driver/nvidia/version"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15\n")
-    smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\nsleep 60\n")
-    smi.chmod(0o755)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    assert hostile(tmp_path, f"root={str(root)!r}", PATH=path) == ["gpu-silent"]
-
-
-@pytest.mark.slow
-def test_an_unreadable_proc_is_no_trouble(tmp_path):
-    for name in ("proc/cpuinfo", "proc/meminfo", "proc/driver/nvidia/version", "proc/self/cgroup"):
-        (tmp_path / "root" / name).mkdir(parents=True)  # a folder cannot be read as a file
-    assert hostile(tmp_path, f"root={str(tmp_path / 'root')!r}") == []
-    here = doctor.diagnose(environ={}, root=tmp_path / "nowhere", versions={"jax": "0.7"}.get)
-    assert here.findings == ()
+    loaded, found, loss = json.loads(done.stdout.splitlines()[-1])
+    assert loaded == [] and found == finds and loss > 0
