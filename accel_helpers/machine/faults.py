@@ -325,7 +325,7 @@ def _tpu_lock(it: Facts):
 def _pinned(it: Facts):
     """A libtpu that was taken for a tensorflow-tpu, under a JAX that should drive the TPU."""
     libtpu = it.versions("libtpu")
-    if it.kind == "TPU" and "jax" in it.frameworks and recipe.pinned(libtpu):
+    if it.kind == "TPU" and "jax" in it.frameworks and libtpu == recipe.known().libtpu:
         return {"libtpu": libtpu}
 
 

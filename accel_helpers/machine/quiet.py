@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.abc
-import importlib.machinery
 import importlib.util
 import logging
 import os
@@ -31,10 +30,7 @@ def without_remarks():
 def held_back():
     """Keep what native code writes to standard error; let it go if something fails.
 
-    Yields
-    ------
-    callable
-        Gives, after the block, the text that was held back.
+    What it yields is called after the block and gives the text that was held back.
     """
     text: list[str] = []
     with tempfile.TemporaryFile() as file:
@@ -46,7 +42,7 @@ def held_back():
         failed = True
         try:
             os.dup2(file.fileno(), 2)
-            yield lambda: "".join(text)
+            yield lambda: text[0]
             failed = False
         finally:
             os.dup2(kept, 2)
@@ -68,17 +64,12 @@ def load_keras() -> str:
 
 
 def watch_tensorflow(name: str) -> None:
-    """See to it that TensorFlow does no harm where Keras runs on something else.
+    """See to it that TensorFlow does no harm where Keras runs on something else, on `name`.
 
     Keras on JAX imports TensorFlow, too, where it finds it: `keras.utils.set_random_seed` does.
     That is made quiet. Where TensorFlow is the package tensorflow-tpu, it becomes an ImportError:
     with a libtpu that does not fit, this package aborts the process when it is imported, and only
     one framework can hold a TPU.
-
-    Parameters
-    ----------
-    name : str
-        What Keras runs on.
     """
     if name == "tensorflow" or "tensorflow" in sys.modules:
         return
@@ -101,28 +92,25 @@ class _Watch(importlib.abc.MetaPathFinder):
         finally:
             self.looking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _Refusing() if self.refuse else _Quiet(spec.loader)
+            spec.loader = _Loader(None if self.refuse else spec.loader)
         return spec
 
 
-class _Refusing(importlib.abc.Loader):
-    def exec_module(self, module):
-        raise ImportError(
-            "tensorflow-tpu is kept out of this kernel, since its import can end it; Keras runs "
-            "on JAX. Uninstall it: pip uninstall -y tensorflow-tpu. To use it all the same, set "
-            "KERAS_BACKEND=tensorflow in a fresh kernel.",
-            name="tensorflow",
-        )
-
-
-class _Quiet(importlib.abc.Loader):
+class _Loader(importlib.abc.Loader):
     def __init__(self, loader):
         self.loader = loader
 
     def create_module(self, spec):
-        return self.loader.create_module(spec)
+        return self.loader.create_module(spec) if self.loader else None
 
     def exec_module(self, module):
+        if self.loader is None:
+            raise ImportError(
+                "tensorflow-tpu is kept out of this kernel, since its import can end it; Keras "
+                "runs on JAX. Uninstall it: pip uninstall -y tensorflow-tpu. To use it all the "
+                "same, set KERAS_BACKEND=tensorflow in a fresh kernel.",
+                name="tensorflow",
+            )
         module.__spec__.loader = module.__loader__ = self.loader
         with held_back():
             self.loader.exec_module(module)

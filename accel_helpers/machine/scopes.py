@@ -38,20 +38,12 @@ _open: list[str] = []  # the scope that is open now, if any: frameworks keep the
 class RestartNeeded(RuntimeError):
     """The framework was started in a way that cannot be changed; a restart gives a fresh one."""
 
-
-def restart_sentence(what: str, place: str, replicas: int) -> str:
-    """Say what happened, and how to start afresh.
-
-    >>> print(restart_sentence("Keras is loaded on JAX", "local", 2))
-    Keras is loaded on JAX: restart (Jupyter: Kernel → Restart), then enter \
-ah.strategy.pick(replicas=2).scope() before anything else uses the framework.
-    """
-    where = f"restart ({_PLACES[place]}: {faults.known().place[place].restart})"
-    asked = f"replicas={replicas}" if replicas > 1 else ""
-    return (
-        f"{what}: {where}, then enter ah.strategy.pick({asked}).scope() before anything else "
-        "uses the framework."
-    )
+    def __init__(self, happened: str, place: str, replicas: int):
+        asked = f"replicas={replicas}" if replicas > 1 else ""
+        super().__init__(
+            f"{happened}: restart ({_PLACES[place]}: {faults.known().place[place].restart}), then "
+            f"enter ah.strategy.pick({asked}).scope() before anything else uses the framework."
+        )
 
 
 @contextmanager
@@ -62,12 +54,9 @@ def open_scope(kind: str, name: str, replicas: int, place: str) -> Iterator[None
             f"A scope is open already ({_open[-1]}), and a model trains in one only: leave its "
             "`with` block, then enter this one."
         )
+    _load(name, kind, replicas, place)
     with ExitStack() as opened:
-        _load(name, kind, replicas, place)
-        if name == "tensorflow":
-            opened.enter_context(_on_tensorflow(kind, replicas))
-        elif name == "jax":
-            opened.enter_context(_on_jax(kind, replicas))
+        opened.enter_context({"tensorflow": _on_tensorflow, "jax": _on_jax}[name](kind, replicas))
         _open.append(kind)
         opened.callback(_open.clear)
         yield
@@ -77,12 +66,12 @@ def _load(name: str, kind: str, replicas: int, place: str) -> None:
     keras = sys.modules.get("keras")
     if keras is not None and keras.backend.backend() != name:
         happened = f"Keras is already loaded on {keras.backend.backend()}, not on {name}"
-        raise RestartNeeded(restart_sentence(happened, place, replicas))
+        raise RestartNeeded(happened, place, replicas)
     quiet.watch_tensorflow(name)
     if kind == "tpu on tensorflow":
-        _prepare_tensorflow_for_tpu(place)
-    elif name == "tensorflow":
-        _try_tensorflow_tpu()
+        _try_tpu(place)
+    elif name == "tensorflow" and runtime.installed("tensorflow-tpu"):
+        _try_import()
     before = os.environ.get("KERAS_BACKEND")
     if keras is None:
         os.environ["KERAS_BACKEND"] = name
@@ -99,20 +88,52 @@ def _load(name: str, kind: str, replicas: int, place: str) -> None:
         raise
 
 
+def _try_import() -> None:
+    """Import a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
+    if "tensorflow" in sys.modules:
+        return
+    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # without it, minutes of asking for a TPU
+    tried = probe.run("import tensorflow", seconds=IMPORT_SECONDS)
+    if tried.kind != "finished":
+        raise RuntimeError(
+            f"tensorflow-tpu is installed, and importing it in a child process {tried.ending}. It "
+            "is not imported here, since it would end the kernel. Uninstall it (pip uninstall -y "
+            "tensorflow-tpu), or train with Keras on JAX: KERAS_BACKEND=jax."
+        )
+
+
+def _try_tpu(place: str) -> None:
+    """Set what TensorFlow needs for a TPU, and try it in a child before this process."""
+    missing = {k: v for k, v in recipe.settings().items() if not os.environ.get(k)}
+    if "tensorflow" in sys.modules:
+        if missing:
+            happened = "TensorFlow is already loaded, without the settings that a TPU needs"
+            raise RestartNeeded(happened, place, 1)
+        return
+    tried = probe.run(_START_TPU, seconds=START_SECONDS, environ=missing)
+    if tried.kind != "finished":
+        raise RuntimeError(
+            f"Starting the TPU with TensorFlow in a child process {tried.ending}. Nothing was "
+            "loaded here. Keras on JAX is the way that is known: set KERAS_BACKEND=jax, then "
+            "ah.strategy.pick().scope()."
+        )
+    os.environ.update(missing)
+
+
 def _prepare_cpus(name: str, replicas: int, place: str) -> None:
-    prepare = {"tensorflow": _prepare_tensorflow, "jax": _prepare_jax}[name]
+    """Give a framework its virtual CPUs, if it has not started."""
+    wanted = max(VIRTUAL_DEVICES, replicas)
     with quiet.held_back():
-        there = prepare(max(VIRTUAL_DEVICES, replicas))
+        there = {"tensorflow": _tensorflow_cpus, "jax": _jax_cpus}[name](wanted)
     if there < replicas:
         happened = (
             f"{SPOKEN[name]} has already started with {there} CPU "
             f"device{'s' if there > 1 else ''}, and cannot be given {replicas} any more"
         )
-        raise RestartNeeded(restart_sentence(happened, place, replicas))
+        raise RestartNeeded(happened, place, replicas)
 
 
-def _prepare_tensorflow(wanted: int) -> int:
-    """Give TensorFlow its virtual CPUs, if it has not started, and say how many there are."""
+def _tensorflow_cpus(wanted: int) -> int:
     config = importlib.import_module("tensorflow").config
     (cpu, *_) = config.list_physical_devices("CPU")
     has = len(config.get_logical_device_configuration(cpu) or [None])
@@ -125,40 +146,7 @@ def _prepare_tensorflow(wanted: int) -> int:
     return wanted
 
 
-def _try_tensorflow_tpu() -> None:
-    """Import a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
-    if "tensorflow" in sys.modules or not runtime.installed("tensorflow-tpu"):
-        return
-    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # without it, minutes of asking for a TPU
-    tried = probe.run("import tensorflow", seconds=IMPORT_SECONDS)
-    if tried.kind != "finished":
-        raise RuntimeError(
-            f"tensorflow-tpu is installed, and importing it in a child process {tried.ending}. It "
-            "is not imported here, since it would end the kernel. Uninstall it (pip uninstall -y "
-            "tensorflow-tpu), or train with Keras on JAX: KERAS_BACKEND=jax."
-        )
-
-
-def _prepare_tensorflow_for_tpu(place: str) -> None:
-    """Set what TensorFlow needs for a TPU, and try it in a child before this process."""
-    missing = {k: v for k, v in recipe.settings().items() if not os.environ.get(k)}
-    if "tensorflow" in sys.modules:
-        if missing:
-            happened = "TensorFlow is already loaded, without the settings that a TPU needs"
-            raise RestartNeeded(restart_sentence(happened, place, 1))
-        return
-    tried = probe.run(_START_TPU, seconds=START_SECONDS, environ=missing)
-    if tried.kind != "finished":
-        raise RuntimeError(
-            f"Starting the TPU with TensorFlow in a child process {tried.ending}. Nothing was "
-            "loaded here. Keras on JAX is the way that is known: set KERAS_BACKEND=jax, then "
-            "ah.strategy.pick().scope()."
-        )
-    os.environ.update(missing)
-
-
-def _prepare_jax(wanted: int) -> int:
-    """Give JAX its virtual CPUs, if it has not started, and say how many there are."""
+def _jax_cpus(wanted: int) -> int:
     jax = importlib.import_module("jax")
     if jax.config.jax_platforms:  # "tpu,cpu" would fail where there is no TPU
         jax.config.update("jax_platforms", "cpu")
@@ -169,34 +157,22 @@ def _prepare_jax(wanted: int) -> int:
     return len(jax.devices("cpu"))
 
 
-@contextmanager
-def _on_tensorflow(kind: str, replicas: int) -> Iterator[None]:
+def _on_tensorflow(kind: str, replicas: int):
+    """The scope of TensorFlow's own strategy, or one that does nothing."""
     tf = sys.modules["tensorflow"]
-    if tf.distribute.has_strategy():
-        raise RuntimeError(
-            "A TensorFlow strategy's scope is open already, and a model trains in one only: "
-            "leave its `with` block, then enter this one."
-        )
     if kind == "tpu on tensorflow":
-        with _tpu_strategy(tf).scope():
-            yield
-        return
+        return _tpu_strategy(tf).scope()
     if replicas == 1:
         # A build for TPUs lacks the compiler for CPUs, and Keras uses none within a strategy.
         lacking = kind == "cpu" and runtime.installed("tensorflow-tpu")
-        one = tf.distribute.OneDeviceStrategy("CPU:0").scope() if lacking else nullcontext()
-        with one:
-            yield
-        return
+        return tf.distribute.OneDeviceStrategy("CPU:0").scope() if lacking else nullcontext()
     device = "GPU" if kind == "several gpus" else "CPU"
     names = [each.name for each in tf.config.list_logical_devices(device)]
     _check_number(names, replicas, device, "TensorFlow")
     # The default way to add up gradients between CPUs takes one number of replicas per process;
     # adding them up on one device takes any. Between GPUs, TensorFlow's own choice is the fast one.
     across = None if device == "GPU" else tf.distribute.ReductionToOneDevice()
-    mirrored = tf.distribute.MirroredStrategy(names[:replicas], cross_device_ops=across)
-    with mirrored.scope():
-        yield
+    return tf.distribute.MirroredStrategy(names[:replicas], cross_device_ops=across).scope()
 
 
 @functools.cache
@@ -209,22 +185,21 @@ def _tpu_strategy(tf):
 
 @contextmanager
 def _on_jax(kind: str, replicas: int) -> Iterator[None]:
-    keras = sys.modules["keras"]
-    spread = None
+    distribution, spread = sys.modules["keras"].distribution, None
     if replicas > 1:
         device = {"several gpus": "gpu", "tpu on jax": "tpu"}.get(kind, "cpu")
         try:
-            names = keras.distribution.list_devices(device)
+            names = distribution.list_devices(device)
         except RuntimeError:  # JAX knows no device of this kind
             names = []
         _check_number(names, replicas, device.upper(), "JAX")
-        spread = keras.distribution.DataParallel(devices=names[:replicas])
-    before = keras.distribution.distribution()
-    keras.distribution.set_distribution(spread)
+        spread = distribution.DataParallel(devices=names[:replicas])
+    before = distribution.distribution()
+    distribution.set_distribution(spread)
     try:
         yield
     finally:
-        keras.distribution.set_distribution(before)
+        distribution.set_distribution(before)
 
 
 def _check_number(names: list, replicas: int, device: str, spoken: str) -> None:

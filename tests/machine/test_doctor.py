@@ -195,9 +195,8 @@ def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
 def test_the_recipe_fits_the_versions_at_hand_and_sets_all_before_tensorflow(
     python, versions, words, not_words
 ):
-    recipe = doctor.tpu_recipe(python=python, versions=versions.get)
-    text = str(recipe)
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d", recipe.as_of) and recipe.as_of in text
+    text = doctor.tpu_recipe(python=python, versions=versions.get)
+    assert re.search(r"a recipe as of 20\d\d-\d\d-\d\d", text)
     assert "Nobody of this course has seen it run" in text
     assert f"Python {python[0]}.{python[1]}" in text
     assert all(word in text for word in words)
