@@ -153,28 +153,8 @@ def _said(value) -> str:
 def read_small(path: Path, largest: int, what: str, error: type[Exception], name: str = "") -> str:
     """Read a text file of which nothing is known.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    largest : int
-        Bytes that it may have.
-    what : str
-        What it should be, for the message.
-    error : type
-        What is raised, with a sentence that names the file.
-    name : str, optional
-        How the sentence calls it, by default by its name without the folder.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    error
-        If it is no ordinary file, too large, no UTF-8, or cannot be read.
+    What is no ordinary file, larger than so many bytes or no UTF-8 is refused by its name with
+    the given error; where there is none, it is a FileNotFoundError.
     """
     name = name or path.name
     try:
@@ -331,3 +311,26 @@ def _dataclass(kind, value, where: str):
 
 def _refuse(where: str, wanted: str, got):
     raise DataError(f"{where}: must be {wanted}; got {_said(got)}.")
+
+
+# --- what is handed in by hand -------------------------------------------------------------------
+
+
+def whole(value, name: str, least: int = 1) -> int:
+    """A whole number that is not below the least; a ValueError names anything else."""
+    if type(value) is not int or value < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more; got {_said(value)}.")
+    return value
+
+
+def positive(value, name: str, *, zero: bool = False) -> float:
+    """A finite number above zero, or from zero on; an error names anything else."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a number; got {_said(value)}.") from None
+    if isinstance(value, (bool, str)) or not (number > 0 or zero and number == 0):
+        raise ValueError(f"{name} must be {'0 or more' if zero else 'above zero'}; got {value!r}.")
+    if number == math.inf:
+        raise ValueError(f"{name} must be finite; got {value!r}.")
+    return number

@@ -64,6 +64,20 @@ def format_bytes(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def format_rate(value: float, unit: str) -> str:
+    """A rate with three digits and the prefix that suits it.
+
+    Examples
+    --------
+    >>> format_rate(123_456_000_000, "FLOP/s"), format_rate(2.5e7, "B/s")
+    ('123 GFLOP/s', '25 MB/s')
+    """
+    power = 0
+    while value >= 999.5 and power < 5:
+        value, power = value / 1000, power + 1
+    return f"{value:.3g} {' kMGTP'[power].strip()}{unit}"
+
+
 def format_count(count: float) -> str:
     """A large count with three digits and the word for its size (a billion is a thousand million).
 

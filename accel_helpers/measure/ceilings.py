@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from accel_helpers._words import format_seconds
+from accel_helpers._records import positive, whole
+from accel_helpers._words import format_rate, format_seconds, percent
+from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.roofs import Bound, Ceiling, Ceilings, bound_by, format_rate
 from accel_helpers.measure.timing import benchmark
 
 DTYPES = ("float32", "bfloat16", "float16")
@@ -25,8 +27,196 @@ CPU_SIZES, LARGE_SIZES, QUICK_SIZES = (256, 512, 1024, 2048), (1024, 2048, 4096,
 CPU_ARRAY, LARGE_ARRAY, QUICK_ARRAY = 2**25, 2**27, 2**24  # numbers of 4 bytes: 134, 537, 67 MB
 BUDGET, QUICK_BUDGET = 1.0, 0.15  # seconds for one ceiling
 HOPELESS = 20  # a number type that is so many times slower than the best is left out
+SHARE = 0.5  # of what the chip allows: from there on, the chip is what bounds the work
 
-__all__ = ["Bound", "Ceiling", "Ceilings", "bound_by", "format_rate", "measure"]
+__all__ = ["Ceilings", "bound_by", "measure"]
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """One best rate of a device: the `time` of so much `work`, in FLOP or in bytes moved.
+
+    `what` is "matrix product" or "copy" (a pass over memory), `detail` what exactly was run.
+
+    Examples
+    --------
+    >>> time = Measurement.from_samples([0.001, 0.0011, 0.001, 0.001, 0.0012])
+    >>> print(Ceiling("matrix product", "float32", "cpu", 2 * 512**3, time, "512 x 512"))
+    matrix product, float32, on cpu: 268 GFLOP/s (interval 229 to 280; 512 x 512)
+    """
+
+    what: str
+    dtype: str
+    device: str
+    work: float
+    time: Measurement
+    detail: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Work per second of the median."""
+        return self.work / self.time.median
+
+    def __str__(self) -> str:
+        product = self.what == "matrix product"
+        kind = f"{self.what}, {self.dtype}" if product else "memory"
+        rate = format_rate(self.rate, "FLOP/s" if product else "B/s")
+        scale = self.rate / float(rate.split()[0])  # the ends of the interval in the same unit
+        low, high = (f"{self.work / end / scale:.3g}" for end in self.time.interval[::-1])
+        return f"{kind}, on {self.device}: {rate} (interval {low} to {high}; {self.detail})"
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """The ceilings of one device: the best `products` of its number types, the best `copy`."""
+
+    device: str
+    products: tuple[Ceiling, ...]
+    copy: Ceiling
+    notes: tuple[str, ...] = ()  # what was left out, and why
+
+    def product(self, dtype: str = "float32") -> Ceiling:
+        """The ceiling of a number type; a ValueError where it was not measured."""
+        found = {product.dtype: product for product in self.products}
+        if dtype not in found:
+            raise ValueError(
+                f"no ceiling was measured for {dtype!r} on {self.device}; measured: "
+                f"{', '.join(found)}. {' '.join(self.notes)}".rstrip()
+            )
+        return found[dtype]
+
+    def ridge(self, dtype: str = "float32") -> float:
+        """FLOP per byte from which on arithmetic is the lower of the two ceilings."""
+        return self.product(dtype).rate / self.copy.rate
+
+    def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
+        """Measurements and numbers for `results.record`, "PREFIX/product float32" and so on.
+
+        The numbers, "PREFIX/product float32/work", are operations or bytes of one call.
+        """
+        named = {f"{prefix}/product {product.dtype}": product for product in self.products}
+        named[f"{prefix}/copy {self.copy.dtype}"] = self.copy
+        return (
+            {name: ceiling.time for name, ceiling in named.items()},
+            {f"{name}/work": (float(ceiling.work),) for name, ceiling in named.items()},
+        )
+
+    @classmethod
+    def from_card(
+        cls,
+        measurements: Mapping[str, Measurement],
+        numbers: Mapping[str, Sequence[float]],
+        prefix: str,
+        device: str = "cpu",
+    ) -> Ceilings:
+        """The ceilings that `record_as` put on a card; a ValueError where it has none."""
+        found: dict[str, list[Ceiling]] = {"product": [], "copy": []}
+        for name, seconds in measurements.items():
+            kind, _, dtype = name[len(prefix) + 1 :].partition(" ")
+            if not name.startswith(f"{prefix}/") or kind not in found:
+                continue
+            work = tuple(numbers.get(f"{name}/work", ()))
+            if len(work) != 1 or not work[0] > 0:
+                raise ValueError(f"the card needs one number above zero named {name + '/work'!r}.")
+            what = "matrix product" if kind == "product" else "copy"
+            detail = seconds.notes[0] if seconds.notes else ""
+            found[kind].append(Ceiling(what, dtype, device, work[0], seconds, detail))
+        products, copies = found.values()
+        if not products or len(copies) != 1:
+            raise ValueError(f"the card needs products and one copy of {prefix!r}.")
+        return cls(device, tuple(products), copies[0])
+
+    def __str__(self) -> str:
+        lines = [str(ceiling) for ceiling in (*self.products, self.copy)]
+        return "\n".join(lines + [f"  Note: {note}" for note in self.notes])
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What bounds a piece of work; rates in FLOP/s, intensities in FLOP per byte."""
+
+    verdict: str
+    share: float
+    rate: float
+    attainable: float
+    intensity: float
+    ridge: float
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.reason}"
+
+
+def bound_by(
+    work,
+    seconds: float | Measurement,
+    ceilings: Ceilings,
+    *,
+    bytes_moved: float | None = None,
+    dtype: str = "float32",
+) -> Bound:
+    """Say what bounds a piece of work: arithmetic, memory, or neither of them.
+
+    Work that does few operations per byte waits for memory, work that does many waits for
+    arithmetic: the roofline of Williams, Waterman and Patterson (2009, Communications of the ACM
+    52, number 4, https://doi.org/10.1145/1498765.1498785).
+
+    Parameters
+    ----------
+    work : work.StepWork or float
+        Something that knows its `flops` and `bytes`, or operations (FLOP), with `bytes_moved`.
+    seconds : float or Measurement
+        How long it takes; the median of a Measurement.
+    ceilings : Ceilings
+        Of the device on which it ran.
+    bytes_moved : float, optional
+        Bytes read and written, where `work` is a number.
+    dtype : str, optional
+        The number type of its matrix products.
+
+    Returns
+    -------
+    Bound
+        Its `verdict` is "arithmetic" or "memory" where it reaches at least half of what that
+        ceiling allows; "neither" where it reaches less, so that something else bounds it, such as
+        Python between steps; "above the ceiling" where it is faster than can be: the time or the
+        count is wrong, or the data stayed in the chip's own memory. `share` is the rate reached
+        over the rate that is attainable at this intensity.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a quantity is missing or not above zero.
+
+    Examples
+    --------
+    >>> one = Measurement.from_samples([1.0])
+    >>> product = Ceiling("matrix product", "float32", "cpu", 100e9, one)
+    >>> ceilings = Ceilings("cpu", (product,), Ceiling("copy", "float32", "cpu", 10e9, one))
+    >>> print(bound_by(2e9, 1.0, ceilings, bytes_moved=5e9))  # doctest: +NORMALIZE_WHITESPACE
+    memory: 2 GFLOP/s is 50 % of the 4 GFLOP/s that memory allows at 0.4 FLOP per byte.
+    """
+    flops = positive(getattr(work, "flops", work), "the work (operations, or what knows them)")
+    moved = getattr(work, "bytes", None) if bytes_moved is None else bytes_moved
+    moved = positive(moved, "bytes_moved")
+    seconds = positive(getattr(seconds, "median", seconds), "seconds")
+    intensity, rate, ridge = flops / moved, flops / seconds, ceilings.ridge(dtype)
+    attainable = min(ceilings.product(dtype).rate, intensity * ceilings.copy.rate)
+    share, lower = rate / attainable, "arithmetic" if intensity >= ridge else "memory"
+    reason = (
+        f"{format_rate(rate, 'FLOP/s')} is {percent(share)} of the "
+        f"{format_rate(attainable, 'FLOP/s')} that {lower} allows at {intensity:.3g} FLOP per byte."
+    )
+    verdict = lower if share >= SHARE else "neither"
+    if share > MARGIN:
+        verdict = "above the ceiling"
+        reason += (
+            " Either the time or the count is wrong, or the data stayed in the chip's own memory "
+            "and fewer bytes were moved than counted, or the ceiling was measured too low."
+        )
+    elif verdict == "neither":
+        reason += " Something else takes most of the time, such as Python between two steps."
+    return Bound(verdict, share, rate, attainable, intensity, ridge, reason)
 
 
 def measure(
@@ -37,7 +227,6 @@ def measure(
     numbers: int | None = None,
     quick: bool = False,
     clock: Callable[[], float] = time.perf_counter,
-    progress: Callable[[str], None] | None = None,
     make_product: Callable[[str, int], Callable[[], object]] | None = None,
     make_pass: Callable[[int], Callable[[], object]] | None = None,
 ) -> Ceilings:
@@ -61,8 +250,6 @@ def measure(
         Small sizes and a fraction of the time: for a test, not for a result.
     clock : callable, optional
         Returns the time in seconds.
-    progress : callable, optional
-        Called with a line of text before each.
     make_product, make_pass : callable, optional
         Make the function that is timed, from number type and size, and from how many numbers. By
         default products and passes of the framework under Keras.
@@ -78,30 +265,36 @@ def measure(
     RuntimeError
         If no number type can be multiplied, or Keras runs on another framework.
     """
-    if isinstance(dtypes, str) or not dtypes:
-        raise ValueError(f"dtypes must be a list such as ['float32']; got {dtypes!r}.")
     large = device != "cpu"
     if sizes is None:
         sizes = QUICK_SIZES if quick else LARGE_SIZES if large else CPU_SIZES
     if numbers is None:
         numbers = QUICK_ARRAY if quick else LARGE_ARRAY if large else CPU_ARRAY
-    if not sizes or not all(isinstance(n, int) and n > 0 for n in (*sizes, numbers)):
-        raise ValueError(f"sizes and numbers must be whole and above zero; got {sizes}, {numbers}.")
+    if isinstance(dtypes, str) or not dtypes or not sizes:
+        raise ValueError(f"dtypes and sizes must be lists that hold some; got {dtypes}, {sizes}.")
+    for number in (*sizes, numbers):
+        whole(number, "sizes and numbers: each")
     make_product = make_product or _product_on(device)
-    budget, say = QUICK_BUDGET if quick else BUDGET, progress or (lambda line: None)
+    budget = QUICK_BUDGET if quick else BUDGET
     products, notes, fastest = [], [], {}
     for dtype in dtypes:
-        say(f"{device}: matrix products in {dtype}")
         try:
-            products.append(
-                _best_product(make_product, dtype, sorted(sizes), device, budget, clock, fastest)
-            )
+            tried = _try_sizes(make_product, dtype, sorted(sizes), budget / 2, clock, fastest)
         except Exception as error:  # a framework raises what it likes where a type is unknown to it
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             notes.append(f"{dtype} is left out: {reason[:160]}")
+            continue
+        found = []
+        best = sorted(tried, key=lambda n: tried[n][0] / n**3)[:2]
+        for n in best:  # timed anew, so that the figure is not the luckiest of many
+            detail = f"{n} x {n} matrices: 2 x {n}³ operations"
+            share = budget / 2 / len(best)
+            timed = _timed(tried[n][1], f"product {dtype}", detail, share, clock)
+            found.append(Ceiling("matrix product", dtype, device, 2 * n**3, timed, detail))
+        fastest |= {n: min(spent, fastest.get(n, spent)) for n, (spent, _) in tried.items()}
+        products.append(max(found, key=lambda ceiling: ceiling.rate))
     if not products:
         raise RuntimeError(f"no matrix product could be measured on {device}. {' '.join(notes)}")
-    say(f"{device}: a pass over memory")
     run = (make_pass or _pass_on(device))(numbers)
     detail = f"{numbers:,} numbers added to {numbers:,} in place: 2 read, 1 written, 4 bytes each"
     timed = _timed(run, "copy float32", detail, budget, clock)
@@ -109,32 +302,12 @@ def measure(
     return Ceilings(device, tuple(products), copy, tuple(notes))
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-class _TooSlow(Exception):
-    """A number type that nobody would compute with here."""
-
-
-def _best_product(make_product, dtype, sizes, device, budget, clock, fastest) -> Ceiling:
-    """Try the sizes, time the two best ones anew, and keep the better one."""
-    tried = _try_sizes(make_product, dtype, sizes, budget / 2, clock, fastest)
-    best = sorted(tried, key=lambda n: tried[n][0] / n**3)[:2]
-    found = []
-    for n in best:
-        detail = f"{n} x {n} matrices: 2 x {n}³ operations"
-        timed = _timed(tried[n][1], f"product {dtype}", detail, budget / 2 / len(best), clock)
-        found.append(Ceiling("matrix product", dtype, device, 2 * n**3, timed, detail))
-    fastest |= {n: min(seconds, fastest.get(n, seconds)) for n, (seconds, _) in tried.items()}
-    return max(found, key=lambda ceiling: ceiling.rate)
-
-
 def _try_sizes(make_product, dtype, sizes, budget, clock, fastest):
     """Time each size a few times, and stop before one that would take too long."""
     from accel_helpers.machine import backend
 
     tried, began = {}, clock()
-    for n in sizes:
+    for n, larger in zip(sizes, [*sizes[1:], math.inf], strict=True):
         shortest = math.inf
         with held_back():  # TensorFlow remarks there how it will multiply float16
             run = make_product(dtype, n)
@@ -146,28 +319,20 @@ def _try_sizes(make_product, dtype, sizes, budget, clock, fastest):
             if clock() - began > budget:
                 break
         if shortest > HOPELESS * fastest.get(n, shortest):
-            raise _TooSlow(
+            raise RuntimeError(
                 f"a product of two {n} x {n} matrices takes {format_seconds(shortest)}, over "
                 f"{HOPELESS} times as long as with the fastest number type."
             )
         tried[n] = (max(shortest, 1e-9), run)
-        larger = [size for size in sizes if size > n][:1]
-        if larger and clock() - began + 4 * shortest * (larger[0] / n) ** 3 > budget:
+        if clock() - began + 4 * shortest * (larger / n) ** 3 > budget:
             break
     return tried
 
 
 def _timed(run, name, detail, budget, clock) -> Measurement:
-    found = benchmark(
-        run, clock=clock, repeats=5, min_time=0.7 * budget, max_time=budget, name=name
-    )
-    return Measurement.from_samples(
-        found.samples,
-        first_call=found.first_call,
-        name=name,
-        calls_per_sample=found.calls_per_sample,
-        notes=(detail, *found.notes),
-    )
+    limits = {"repeats": 5, "min_time": 0.7 * budget, "max_time": budget}
+    found = benchmark(run, clock=clock, name=name, **limits)
+    return replace(found, notes=(detail, *found.notes))
 
 
 def _product_on(device):

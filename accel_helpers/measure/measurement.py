@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 
-from accel_helpers._words import format_range, format_seconds, percent
-from accel_helpers.measure.samples import CONFIDENCE, locate
+from accel_helpers._records import positive, read, whole
+from accel_helpers._words import format_range, format_seconds, percent, shown
+from accel_helpers.measure.samples import CONFIDENCE, Place, locate
 
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
 SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
 VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
+FASTER, SLOWER, SAME = "faster", "slower", "no measurable difference"
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,15 @@ class Measurement:
     name: str = ""
     calls_per_sample: int = 1
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if not self.samples:
+            raise ValueError("a measurement needs at least one time in seconds; got none.")
+        samples = tuple(positive(value, f"sample {i}") for i, value in enumerate(self.samples))
+        object.__setattr__(self, "samples", samples)  # as floats, whatever they were
+        if self.first_call is not None:
+            object.__setattr__(self, "first_call", positive(self.first_call, "first_call"))
+        whole(self.calls_per_sample, "calls_per_sample")
 
     @classmethod
     def from_samples(
@@ -84,14 +96,10 @@ class Measurement:
         """
         if isinstance(seconds, (str, bytes)) or not hasattr(seconds, "__iter__"):
             raise TypeError(
-                f"from_samples needs a list of seconds, such as [0.012, 0.011]; got {seconds!r}."
+                "from_samples needs a list of seconds, such as [0.012, 0.011]; "
+                f"got {shown(seconds)}."
             )
-        values = tuple(_seconds(value, f"sample {i}") for i, value in enumerate(seconds))
-        if not values:
-            raise ValueError("from_samples needs at least one time in seconds; got an empty list.")
-        if first_call is not None:
-            first_call = _seconds(first_call, "first_call")
-        return cls(values, first_call, str(name), int(calls_per_sample), tuple(notes))
+        return cls(tuple(seconds), first_call, str(name), int(calls_per_sample), tuple(notes))
 
     @property
     def median(self) -> float:
@@ -111,12 +119,17 @@ class Measurement:
         """Interquartile range as a share of the median (0.1 means 10 %)."""
         return self.iqr / self.median
 
+    @cached_property
+    def place(self) -> Place:
+        """Where the logarithms of the samples lie."""
+        return locate([math.log(seconds) for seconds in self.samples])
+
     @property
     def interval(self) -> tuple[float, float]:
         """Where the typical time lies (low, high) in seconds, with a confidence of 95 %."""
         if len(self.samples) < FEW_SAMPLES:
             return min(self.samples), max(self.samples)
-        low, high = locate([math.log(s) for s in self.samples]).interval
+        low, high = self.place.interval
         return min(math.exp(low), self.median), max(math.exp(high), self.median)
 
     @property
@@ -130,15 +143,14 @@ class Measurement:
                 f"the number. Take at least {FEW_SAMPLES}."
             )
         else:
-            place = locate([math.log(s) for s in self.samples])
-            share = abs(math.expm1(place.slope))
-            if place.drifts and share > SLIGHT_DRIFT:
-                word = "rose" if place.slope > 0 else "fell"
+            share = abs(math.expm1(self.place.slope))
+            if self.place.drifts and share > SLIGHT_DRIFT:
+                word = "rose" if self.place.slope > 0 else "fell"
                 found.append(
                     f"The times {word} by about {percent(share)} while they were taken: the "
                     "machine was changing. Measure again, or let timing.compare take turns."
                 )
-            elif place.autocorrelation > 0.5 and self.spread > SLIGHT_DRIFT:
+            elif self.place.autocorrelation > 0.5 and self.spread > SLIGHT_DRIFT:
                 found.append(
                     "Neighbouring samples resemble each other: something came and went while "
                     "they were taken. The interval is wider for it."
@@ -158,34 +170,17 @@ class Measurement:
 
     def to_dict(self) -> dict:
         """The measurement as plain JSON types."""
-        return {
-            "name": self.name,
-            "samples": list(self.samples),
-            "first_call": self.first_call,
-            "calls_per_sample": self.calls_per_sample,
-            "notes": list(self.notes),
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict) -> Measurement:
         """The measurement that `to_dict` wrote; everything is checked again."""
-        if not isinstance(values, dict) or "samples" not in values:
-            raise ValueError(f"a measurement needs a field 'samples'; got {values!r:.80}.")
-        return cls.from_samples(
-            values["samples"],
-            first_call=values.get("first_call"),
-            name=values.get("name", ""),
-            calls_per_sample=values.get("calls_per_sample", 1),
-            notes=values.get("notes", ()),
-        )
+        return read(cls, values, "a measurement")
 
     def __str__(self) -> str:
         n = len(self.samples)
-        low, high = self.interval
-        what = f"{percent(CONFIDENCE)} interval"
-        if n < FEW_SAMPLES:
-            what = "from"
-        text = f"{format_seconds(self.median)} ({what} {format_range(low, high)}, "
+        what = "from" if n < FEW_SAMPLES else f"{percent(CONFIDENCE)} interval"
+        text = f"{format_seconds(self.median)} ({what} {format_range(*self.interval)}, "
         text += f"{n} sample{'' if n == 1 else 's'}"
         if self.first_call is not None:
             text += f"; first call {format_seconds(self.first_call)}"
@@ -226,43 +221,19 @@ class Speedup:
     def verdict(self) -> str:
         """One of "faster", "slower" and "no measurable difference"."""
         if not self.conclusive:
-            return "no measurable difference"
-        return "faster" if self.ratio > 1 else "slower"
-
-    def to_dict(self) -> dict:
-        """The comparison as plain JSON types."""
-        return {
-            "slow": self.slow.to_dict(),
-            "fast": self.fast.to_dict(),
-            "interval": list(self.interval),
-            "conclusive": self.conclusive,
-            "ratio": self.ratio,
-            "verdict": self.verdict,
-            "reason": self.reason,
-        }
+            return SAME
+        return FASTER if self.ratio > 1 else SLOWER
 
     def __str__(self) -> str:
         slow, fast = self.slow.name or "the first", self.fast.name or "the second"
         if not self.conclusive:
-            return f"{slow} and {fast}: no measurable difference. {self.reason}".rstrip()
+            return f"{slow} and {fast}: {SAME}. {self.reason}".rstrip()
         low, high = self.interval
         first, second, ratio = fast, slow, self.ratio
         if ratio < 1:
             first, second, ratio, low, high = slow, fast, 1 / ratio, 1 / high, 1 / low
         if high > VAGUE * low:  # the ratio in its middle would promise more than is known
-            return (
-                f"{first} is faster than {second}: between {low:.2g} and {high:.2g} times as fast"
-            )
-        return (
-            f"{first} is {ratio:.3g} times as fast as {second} (interval {low:.3g} to {high:.3g})"
-        )
-
-
-def _seconds(value, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} must be a number of seconds; got {value!r}.") from None
-    if not math.isfinite(number) or number <= 0:
-        raise ValueError(f"{what} must be above zero and finite, in seconds; got {value!r}.")
-    return number
+            between = f"between {low:.2g} and {high:.2g} times as fast"
+            return f"{first} is faster than {second}: {between}"
+        between = f"(interval {low:.3g} to {high:.3g})"
+        return f"{first} is {ratio:.3g} times as fast as {second} {between}"

@@ -8,47 +8,37 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
-from accel_helpers._records import read_small, write_whole
+from accel_helpers import _records
+from accel_helpers._records import DataError, write_whole
 from accel_helpers.measure.measurement import Measurement
 
-SCHEMA = 1
-LARGEST = 5_000_000  # bytes; a card of all lessons has well under a tenth of it
+__all__ = ["card_path", "load", "record", "reference_runs"]
 
-
-class CardError(ValueError):
-    """A result card that cannot be read; the message names the file and the field."""
+CardError = DataError  # what `load` raises
+Plain = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
 class Card:
-    """Measurements with all that is needed to understand them later.
+    """Measurements with all that is needed to understand them later, each by its name.
 
-    Attributes
-    ----------
-    created : str
-        Date and time, ISO 8601, UTC.
-    command : str
-        What was run.
-    machine : dict
-        What `runtime.describe` said.
-    measurements : dict of str to Measurement
-        By name, such as "03/fit/cpu".
-    numbers : dict of str to tuple of float
-        What is no time, such as the loss of every epoch, by name.
+    `created` is ISO 8601 in UTC, `command` what was run, `machine` what `runtime.describe` said;
+    `numbers` are no times, such as the loss of every epoch.
     """
 
     created: str
     command: str
-    machine: dict
+    machine: dict[str, Plain | tuple[str, ...] | dict[str, Plain | tuple[str, ...]]]
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     numbers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    schema: Literal[1] = 1
 
     @property
     def label(self) -> str:
@@ -57,19 +47,12 @@ class Card:
         name = accelerator.get("name") or self.machine.get("cpu_name") or "unknown machine"
         cores = self.machine.get("cores")
         if not accelerator and cores:
-            name += f", {cores} cores"
+            name = f"{name}, {cores} cores"
         return f"{name}, {self.created[:10]}"
 
     def to_dict(self) -> dict:
         """The card as plain JSON types."""
-        return {
-            "schema": SCHEMA,
-            "created": self.created,
-            "command": self.command,
-            "machine": self.machine,
-            "measurements": {name: m.to_dict() for name, m in self.measurements.items()},
-            "numbers": {name: list(values) for name, values in self.numbers.items()},
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         lines = [f"Result card: {self.label}", f"  made by: {self.command}"]
@@ -84,21 +67,7 @@ class Card:
 
 
 def new_card(*, command: str, machine: dict | None = None, now=None) -> Card:
-    """An empty card for this machine.
-
-    Parameters
-    ----------
-    command : str
-        What is being run.
-    machine : dict, optional
-        By default what `runtime.describe` says.
-    now : datetime.datetime, optional
-        By default the time of the call.
-
-    Returns
-    -------
-    Card
-    """
+    """An empty card for this machine, or for what `runtime.describe` said of another one."""
     if machine is None:
         from accel_helpers.machine import runtime
 
@@ -108,26 +77,9 @@ def new_card(*, command: str, machine: dict | None = None, now=None) -> Card:
 
 
 def save(card: Card, path) -> Path:
-    """Write a card, whole or not at all.
-
-    Parameters
-    ----------
-    card : Card
-    path : path-like
-        A file in a folder that exists.
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; a card that was there before is still whole.
-    """
+    """Write a card, whole or not at all, into a folder that exists; OSError where it cannot."""
     path = Path(path)
-    text = json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n"
-    write_whole(path, text)
+    write_whole(path, json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n")
     return path
 
 
@@ -141,22 +93,37 @@ def load(path) -> Card:
     Returns
     -------
     Card
+        Its `measurements` (Measurement by name), its `numbers` (tuple of float by name), its
+        `machine`, and its `label`: the machine and the day in a few words.
 
     Raises
     ------
-    CardError
+    ValueError
         If the file is missing, too large, no JSON or not a card; it names the field.
     """
-    path = Path(path)
+    path = path if hasattr(path, "read_text") else Path(path)
     try:
-        text = read_small(path, LARGEST, "result card", CardError)
+        card = _records.read(Card, _records.load(path, "result card"), path.name)
     except FileNotFoundError as error:
-        raise CardError(f"{path.name}: cannot be read: {error.strerror}.") from None
-    return _parse(text, path.name)
+        raise DataError(f"{path.name}: cannot be read: {error.strerror}.") from None
+    for part in ("accelerator", "frameworks"):
+        if not isinstance(card.machine.get(part) or {}, dict):
+            raise DataError(f"{path.name}, machine, {part}: must be a table.")
+    try:
+        datetime.datetime.fromisoformat(card.created)
+    except ValueError as error:
+        raise DataError(f"{path.name}, created: must be a date: {error}.") from None
+    return card
 
 
 def card_path() -> Path:
-    """The current card file: ``ACCEL_RESULT_CARD``, or result_card.json in the working folder."""
+    """The current card: ``ACCEL_RESULT_CARD``, or result_card.json in the working folder.
+
+    Examples
+    --------
+    >>> card_path().suffix
+    '.json'
+    """
     return Path(os.environ.get("ACCEL_RESULT_CARD") or "result_card.json")
 
 
@@ -181,6 +148,11 @@ def record(
     -------
     str
         A sentence: where it was saved, or why not.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If what is handed in is no measurement, or no list of finite numbers.
     """
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
@@ -195,7 +167,7 @@ def record(
             numbers={**card.numbers, **numbers},
         )
         save(card, path)
-    except CardError as error:
+    except DataError as error:
         return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
     except OSError as error:
         return f"Not saved: {path.name} cannot be written here ({error.strerror})."
@@ -218,71 +190,11 @@ def reference_runs() -> tuple[Card, ...]:
     folder = resources.files("accel_helpers") / "data" / "reference_runs"
     if not folder.is_dir():
         return ()
-    cards = [
-        _parse(f.read_text("utf-8"), f.name) for f in folder.iterdir() if f.name[-5:] == ".json"
-    ]
+    cards = [load(file) for file in folder.iterdir() if file.name.endswith(".json")]
     return tuple(sorted(cards, key=lambda card: card.created))
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-def _parse(text: str, name: str) -> Card:
-    try:
-        values = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise CardError(f"{name}: not valid JSON ({str(error)[:80]}).") from None
-    _need(isinstance(values, dict), name, "the file", "an object", values)
-    schema = values.get("schema")
-    if schema != SCHEMA:
-        raise CardError(
-            f"{name}: field 'schema' is {schema!r:.40}; this version of the course reads {SCHEMA}."
-        )
-    for key, kind in (
-        ("created", str),
-        ("command", str),
-        ("machine", dict),
-        ("measurements", dict),
-    ):
-        what = {str: "a text", dict: "an object"}[kind]
-        _need(isinstance(values.get(key), kind), name, f"field '{key}'", what, values.get(key))
-    try:
-        datetime.datetime.fromisoformat(values["created"])
-    except ValueError:
-        _need(
-            False, name, "field 'created'", "a date such as 2026-11-21T12:00:00", values["created"]
-        )
-    measured = {}
-    for key, value in values["measurements"].items():
-        try:
-            measured[key] = Measurement.from_dict(value)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise CardError(f"{name}: field 'measurements', {key!r:.60}: {error}") from None
-    numbers = values.get("numbers", {})  # a card of an earlier version has none
-    _need(isinstance(numbers, dict), name, "field 'numbers'", "an object", numbers)
-    try:
-        numbers = {key: _floats(value, key) for key, value in numbers.items()}
-    except (TypeError, ValueError, OverflowError) as error:
-        raise CardError(f"{name}: field 'numbers', {error}") from None
-    return Card(values["created"], values["command"], values["machine"], measured, numbers)
-
-
 def _floats(values, name: str) -> tuple[float, ...]:
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{name!r:.60}: needs a list of numbers; got {values!r:.60}.")
-    values = tuple(values)
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"{name!r:.60}: needs numbers; got {value!r:.60}.")
-        if not math.isfinite(value):
-            raise ValueError(f"{name!r:.60}: needs finite numbers; got {value!r}.")
-    return tuple(float(value) for value in values)
-
-
-def _need(ok: bool, name: str, what: str, wanted: str, got) -> None:
-    if not ok:
-        raise CardError(f"{name}: {what} must be {wanted}; got {got!r:.60}.")
-
-
-def _no_constant(text):
-    raise ValueError(f"{text} is no number of a card")
+    if hasattr(values, "__iter__") and not isinstance(values, str):  # NumPy's floats are floats
+        values = [float(value) if isinstance(value, float) else value for value in values]
+    return _records.read(tuple[float, ...], values, repr(name))

@@ -21,6 +21,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 CONFIDENCE = 0.95  # two such intervals that do not overlap: chance does that far less often
 BLOCKS = 30
@@ -40,18 +41,7 @@ class Place:
 
 
 def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
-    """Where a series lies; the module's docstring says how.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Logarithms of times or of ratios, in the order measured; at least two.
-    confidence : float, optional
-        Of the interval, between 0 and 1.
-
-    Returns
-    -------
-    Place
+    """Where a series of logarithms lies, in the order measured, at least two of them.
 
     Examples
     --------
@@ -61,28 +51,27 @@ def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
     """
     values = _condense(list(values))
     n = len(values)
-    root = math.sqrt(n)
     cut = int(TRIM * n)
     centre = statistics.fmean(sorted(values)[cut : n - cut])
-    error = statistics.stdev(_winsorized(values, cut)) / ((1 - 2 * cut / n) * root)
-    rank = _rank_correlation(range(n), values)
+    trend = _rank_correlation(values)
     alike = _autocorrelation(values)
-    half = _student(n - 1, confidence) * error * math.sqrt((1 + alike) / (1 - alike))
-    slope = _slope(values)
-    drifts = abs(rank) * math.sqrt(n - 1) > 2.58 or abs(rank) > 0.9
+    half = student(n - 1, confidence) * _error(values, cut) * math.sqrt((1 + alike) / (1 - alike))
+    slope = statistics.median(  # Theil-Sen: of the slopes between all pairs
+        (values[j] - values[i]) / (j - i) for i, j in combinations(range(n), 2)
+    )
+    drifts = abs(trend) * math.sqrt(n - 1) > 2.58 or abs(trend) > 0.9
     if drifts:
         flat = [value - slope * i for i, value in enumerate(values)]
-        flat_error = statistics.stdev(_winsorized(flat, cut)) / ((1 - 2 * cut / n) * root)
         # a line through n points is known half as well at its ends as in its middle
-        half = max(half, abs(slope) * n / 2 + 1.64 * 2 * flat_error)
-    return Place(
-        centre,
-        (centre - half, centre + half),
-        slope * n,
-        rank * math.sqrt(n - 1),
-        drifts,
-        alike,
-    )
+        half = max(half, abs(slope) * n / 2 + 1.64 * 2 * _error(flat, cut))
+    interval = (centre - half, centre + half)
+    return Place(centre, interval, slope * n, trend * math.sqrt(n - 1), drifts, alike)
+
+
+def student(degrees: int, confidence: float) -> float:
+    """Two-sided quantile of Student's t (Abramowitz and Stegun 26.7.5, two terms)."""
+    z = statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
 def _condense(values: list[float]) -> list[float]:
@@ -90,33 +79,28 @@ def _condense(values: list[float]) -> list[float]:
     if n <= 2 * BLOCKS:
         return values
     edges = [i * n // BLOCKS for i in range(BLOCKS + 1)]
-    return [statistics.median(values[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    return [statistics.median(values[a:b]) for a, b in pairwise(edges)]
 
 
-def _winsorized(values: Sequence[float], cut: int) -> list[float]:
-    ordered = sorted(values)
-    low, high = ordered[cut], ordered[len(ordered) - 1 - cut]
-    return [min(max(value, low), high) for value in values]
+def _error(values: Sequence[float], cut: int) -> float:
+    """Standard error of the trimmed mean, from the values with their ends drawn in."""
+    ordered, n = sorted(values), len(values)
+    low, high = ordered[cut], ordered[n - 1 - cut]
+    drawn_in = [min(max(value, low), high) for value in values]
+    return statistics.stdev(drawn_in) / ((1 - 2 * cut / n) * math.sqrt(n))
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks, i = [0.0] * len(values), 0
-    while i < len(order):
-        j = i
-        while j + 1 < len(order) and values[order[j + 1]] == values[order[i]]:
-            j += 1
-        for k in range(i, j + 1):
-            ranks[order[k]] = (i + j) / 2  # equal values share their rank
-        i = j + 1
-    return ranks
+    places: dict[float, list[int]] = {}
+    for place, value in enumerate(sorted(values)):
+        places.setdefault(value, []).append(place)
+    return [statistics.fmean(places[value]) for value in values]  # equal values share their rank
 
 
-def _rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    a, b = _ranks(a), _ranks(b)
-    if len(set(a)) < 2 or len(set(b)) < 2:
-        return 0.0
-    return statistics.correlation(a, b)
+def _rank_correlation(values: Sequence[float]) -> float:
+    """Of the values with their order."""
+    ranks = _ranks(values)
+    return statistics.correlation(range(len(ranks)), ranks) if len(set(ranks)) > 1 else 0.0
 
 
 def _autocorrelation(values: Sequence[float]) -> float:
@@ -128,21 +112,7 @@ def _autocorrelation(values: Sequence[float]) -> float:
     mean = statistics.fmean(ranks)
     off = [rank - mean for rank in ranks]
     total = sum(x * x for x in off)
-    r = sum(x * y for x, y in zip(off, off[1:], strict=False)) / total if total else 0.0
+    r = sum(x * y for x, y in pairwise(off)) / total if total else 0.0
     if r < 0.2:
         return 0.0
     return min(r + (1 + 4 * r) / n, 0.9)  # short series show too little of it (Kendall 1954)
-
-
-def _slope(values: Sequence[float]) -> float:
-    """Median of the slopes between all pairs (Theil-Sen)."""
-    n = len(values)
-    return statistics.median(
-        (values[j] - values[i]) / (j - i) for i in range(n) for j in range(i + 1, n)
-    )
-
-
-def _student(degrees: int, confidence: float) -> float:
-    """Two-sided quantile of Student's t (Abramowitz and Stegun 26.7.5, two terms)."""
-    z = statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)

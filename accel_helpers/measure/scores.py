@@ -13,14 +13,15 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accel_helpers.measure.samples import _student
+from accel_helpers.measure.samples import CONFIDENCE, student
 
-CONFIDENCE = 0.95
 FEWEST = 30  # images; from fewer, an interval would promise too much
 BETTER, WORSE, SAME = "better", "worse", "no measurable difference"
 
-# Student's t for few seeds, 95 %, two-sided; the series in `location` serves from 10 on.
-_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+# Student's t for few seeds, 95 %, two-sided; the series in `samples` serves from 10 on.
+FEW_SEEDS = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+__all__ = ["BETTER", "Score", "change", "verdict", "wilson"]
 
 
 @dataclass(frozen=True)
@@ -46,24 +47,9 @@ class Score:
 
     @classmethod
     def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Score:
-        """Compare answers with labels.
+        """Compare answers (a row for every seed) with what the images show.
 
-        Parameters
-        ----------
-        name : str
-        answers : sequence of sequence of int
-            A row for every seed: what that model says about each image.
-        labels : sequence of int
-            What the images show.
-
-        Returns
-        -------
-        Score
-
-        Raises
-        ------
-        ValueError
-            If a row has not one answer for each label, or there is nothing to compare.
+        A ValueError where a row has not one answer for each label, or nothing is to compare.
         """
         labels, rows = [int(label) for label in labels], []
         for row in answers:
@@ -100,15 +86,8 @@ class Score:
 class Change:
     """How a score changed, and whether that is more than luck.
 
-    Attributes
-    ----------
-    before, after : Score
-    difference : float
-        Accuracy after minus accuracy before; 0.01 is one percentage point.
-    interval : tuple of float
-        Where the difference lies, with a confidence of about 95 %.
-    by_seeds, by_images : float
-        Half the width that each kind of luck alone would give the interval.
+    `difference` is accuracy after minus before (0.01 is one percentage point), `interval` where
+    it lies with about 95 %; `by_seeds` and `by_images` are half the width of each kind of luck.
     """
 
     before: Score
@@ -168,6 +147,7 @@ def change(before: Score, after: Score) -> Change:
     Returns
     -------
     Change
+        With `difference`, `interval` and `verdict`.
 
     Raises
     ------
@@ -196,14 +176,14 @@ def change(before: Score, after: Score) -> Change:
         )
     pairs = [b - a for a, b in zip(before.by_seed, after.by_seed, strict=True)]
     difference = statistics.fmean(pairs)
-    t = _T[seeds - 2] if seeds - 2 < len(_T) else _student(seeds - 1, CONFIDENCE)
+    t = FEW_SEEDS[seeds - 2] if seeds - 2 < len(FEW_SEEDS) else student(seeds - 1, CONFIDENCE)
     by_seeds = t * statistics.stdev(pairs) / math.sqrt(seeds)
     total = squares = 0.0
     for column in zip(*before.right, *after.right, strict=True):
         moved = (sum(column[seeds:]) - sum(column[:seeds])) / seeds
         total, squares = total + moved, squares + moved * moved
     n = images + 2
-    by_images = _student(images - 1, CONFIDENCE) * math.sqrt(squares + 1 - total * total / n) / n
+    by_images = student(images - 1, CONFIDENCE) * math.sqrt(squares + 1 - total * total / n) / n
     half = math.hypot(by_seeds, by_images)
     interval = (max(-1.0, difference - half), min(1.0, difference + half))
     return Change(before, after, difference, interval, by_seeds, by_images)

@@ -1,20 +1,21 @@
 """Timing that is hard to get wrong: it waits, it repeats, and it says what it cannot tell.
 
 Three verbs: ``benchmark`` times one function, ``compare`` times two side by side, and
-``Measurement.from_samples`` takes times that were measured elsewhere.
-
-The intervals are made by `location.locate`.
+``Measurement.from_samples`` takes times that were measured elsewhere. `samples.locate` makes the
+intervals.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import repeat
 
-from accel_helpers._words import format_seconds, percent
+from accel_helpers._records import positive, whole
+from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.measure.samples import locate
 
@@ -76,25 +77,7 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    _check_limits(repeats, min_time, max_time)
-    runner = _Runner(fn, wait, clock)
-    samples: list[float] = []
-    start, spent = clock(), 0.0
-    while (len(samples) < repeats or spent < min_time) and len(samples) < MAX_SAMPLES:
-        samples.append(runner.sample())
-        spent += samples[-1] * runner.calls
-        if clock() - start > max_time and len(samples) >= FEW_SAMPLES:
-            break
-    notes = list(runner.notes)
-    if len(samples) < repeats:
-        notes.append(f"Stopped after {max_time:g} s with {len(samples)} of {repeats} samples.")
-    return Measurement.from_samples(
-        samples,
-        first_call=runner.first_call,
-        name=name,
-        calls_per_sample=runner.calls,
-        notes=notes,
-    )
+    return _in_turns([fn], [name], wait, clock, repeats, min_time, max_time)[0]
 
 
 def compare(
@@ -150,39 +133,45 @@ def compare(
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
     C is 10.5 times as fast as A (interval 8.42 to 12)
     """
-    if isinstance(slow, Measurement) and isinstance(fast, Measurement):
-        slow, fast = _named(slow, names[0]), _named(fast, names[1])
+    measured = [isinstance(each, Measurement) for each in (slow, fast)]
+    if all(measured):
+        slow, fast = (
+            replace(slow, name=names[0] or slow.name),
+            replace(fast, name=names[1] or fast.name),
+        )
         return _compare_pairs(slow, fast) if in_turns else _compare_measured(slow, fast)
-    if isinstance(slow, Measurement) or isinstance(fast, Measurement):
+    if any(measured):
         raise TypeError(
             "compare needs two functions or two measurements; got one of each. Measure the "
             "function with benchmark first, or hand in both functions."
         )
-    _check_limits(repeats, min_time, max_time)
-    runners = (_Runner(slow, wait, clock), _Runner(fast, wait, clock))
-    taken: tuple[list[float], list[float]] = ([], [])
-    start, spent = clock(), 0.0
-    while (len(taken[0]) < repeats or spent < min_time) and len(taken[0]) < MAX_SAMPLES:
-        turn = (0, 1) if len(taken[0]) % 2 == 0 else (1, 0)
-        for i in turn:
-            taken[i].append(runners[i].sample())
-            spent += taken[i][-1] * runners[i].calls
-        if clock() - start > max_time and len(taken[0]) >= FEW_SAMPLES:
+    taken = _in_turns([slow, fast], names, wait, clock, repeats, min_time, max_time)
+    return _compare_pairs(*taken)
+
+
+def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> list[Measurement]:
+    """Time functions side by side; every other round begins with the last of them."""
+    whole(repeats, "repeats")
+    positive(min_time, "min_time", zero=True)
+    positive(max_time, "max_time", zero=True)
+    runners = [_Runner(fn, wait, clock) for fn in functions]
+    taken: list[list[float]] = [[] for _ in runners]
+    start, spent, rounds = clock(), 0.0, 0
+    while (rounds < repeats or spent < min_time) and rounds < MAX_SAMPLES:
+        pairs = list(zip(runners, taken, strict=True))
+        for runner, samples in pairs[:: -1 if rounds % 2 else 1]:
+            samples.append(runner.sample())
+            spent += samples[-1] * runner.calls
+        rounds += 1
+        if clock() - start > max_time and rounds >= FEW_SAMPLES:
             break
-    measured = [
-        Measurement.from_samples(
-            samples,
-            first_call=runner.first_call,
-            name=name,
-            calls_per_sample=runner.calls,
-            notes=runner.notes,
-        )
+    if rounds < repeats:
+        for runner in runners:
+            runner.notes.append(f"Stopped after {max_time:g} s with {rounds} of {repeats} samples.")
+    return [
+        Measurement(tuple(samples), runner.first_call, name, runner.calls, tuple(runner.notes))
         for samples, runner, name in zip(taken, runners, names, strict=True)
     ]
-    return _compare_pairs(*measured)
-
-
-# ---------------------------------------------------------------------------------------------
 
 
 class _Runner:
@@ -191,19 +180,20 @@ class _Runner:
     def __init__(self, fn, wait, clock):
         if not callable(fn):
             raise TypeError(
-                f"a function to call is needed, such as lambda: model.predict(x); got {fn!r:.60} "
+                f"a function to call is needed, such as lambda: model.predict(x); got {shown(fn)} "
                 f"({type(fn).__name__}). Put 'lambda:' in front of the call."
             )
         if wait is not None and not callable(wait):
-            raise TypeError(f"wait must be a function of the result, or None; got {wait!r:.60}.")
+            raise TypeError(f"wait must be a function of the result, or None; got {shown(wait)}.")
         self.fn, self.clock, self.calls = fn, clock, 1
         self.notes: list[str] = []
         start = clock()
         result = fn()
-        self.wait = _waiter(result) if wait is None else wait
+        self.wait = wait or _waiter(result)
         self.wait(result)
         self.first_call = max(clock() - start, 1e-9)
-        if wait is None and result is None and _device_framework_loaded():
+        frameworks = {"tensorflow", "jax", "torch"} & sys.modules.keys()
+        if wait is None and result is None and frameworks:
             self.notes.append(
                 "The function returned nothing, so nothing could be waited for. If it starts "
                 "work on a device, let it return the result."
@@ -241,6 +231,15 @@ class _Runner:
         return max(block / self.calls, 1e-12)  # a coarse clock may say zero
 
 
+def _waiter(result):
+    plain = result is None or isinstance(result, (bool, int, float, str, bytes))
+    if plain or type(result).__module__.partition(".")[0] == "numpy":
+        return lambda result: result
+    from accel_helpers.machine import backend
+
+    return backend.wait
+
+
 def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
     if len(slow.samples) != len(fast.samples):
         raise ValueError(
@@ -251,7 +250,7 @@ def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
     pairs = zip(slow.samples, fast.samples, strict=True)
     ratios = [math.log(a) - math.log(b) for a, b in pairs]
     if len(ratios) < FEW_SAMPLES:
-        return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), too_few=True)
+        return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), _TOO_FEW)
     place = locate(ratios, confidence=SURE)
     return _speedup(slow, fast, place.centre, place.interval)
 
@@ -263,63 +262,28 @@ def _compare_measured(slow: Measurement, fast: Measurement) -> Speedup:
     centre = math.log(slow.median) - math.log(fast.median)
     if not few and (bounds[0] > 0 or bounds[1] < 0):
         if abs(centre) < math.log1p(APART):
-            return _speedup(slow, fast, centre, bounds, close=True)
-        one, two = (locate([math.log(s) for s in m.samples]) for m in (slow, fast))
+            return _speedup(slow, fast, centre, bounds, _CLOSE)
+        one, two = slow.place, fast.place
         gap, run = two.centre - one.centre, (one.slope + two.slope) / 2
         both = (one.trend + two.trend) / math.sqrt(2)
         # both drift the way the second one differs: going on like that may be all there is
         if both * gap > 0 and abs(both) > 1.28 and abs(gap) < 1.5 * abs(run):
             reach = abs(gap) + abs(run)
-            return _speedup(slow, fast, centre, (-reach, reach), drift=True)
-    return _speedup(slow, fast, centre, bounds, too_few=few)
+            return _speedup(slow, fast, centre, (-reach, reach), _DRIFT)
+    return _speedup(slow, fast, centre, bounds, _TOO_FEW if few else "")
 
 
-def _speedup(slow, fast, centre, bounds, *, too_few=False, drift=False, close=False) -> Speedup:
+_TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
+_CLOSE = (
+    f"They differ by less than {percent(APART)}, and a machine may change by so much "
+    "between two measurements. Let timing.compare take turns to see less."
+)
+_DRIFT = "The times drifted all along, and that alone could explain what differs."
+
+
+def _speedup(slow, fast, centre, bounds, reason="") -> Speedup:
     interval = (math.exp(bounds[0]), math.exp(bounds[1]))
-    if too_few:
-        reason = f"There are too few samples: take at least {FEW_SAMPLES} of each."
-    elif close:
-        reason = (
-            f"They differ by less than {percent(APART)}, and a machine may change by so much "
-            "between two measurements. Let timing.compare take turns to see less."
-        )
-    elif drift:
-        reason = "The times drifted all along, and that alone could explain what differs."
-    elif bounds[0] <= 0 <= bounds[1]:
+    if not reason and bounds[0] <= 0 <= bounds[1]:
         hidden = percent(math.expm1((bounds[1] - bounds[0]) / 2))
         reason = f"A difference of less than about {hidden} does not show in these samples."
-    else:
-        return Speedup(slow, fast, interval, True, math.exp(centre))
-    return Speedup(slow, fast, interval, False, None, reason)
-
-
-def _waiter(result):
-    if result is None or isinstance(result, (bool, int, float, str, bytes)):
-        return _no_wait
-    if type(result).__module__.partition(".")[0] == "numpy":
-        return _no_wait
-    from accel_helpers.machine import backend
-
-    return backend.wait
-
-
-def _no_wait(result):
-    return result
-
-
-def _device_framework_loaded() -> bool:
-    import sys
-
-    return any(name in sys.modules for name in ("tensorflow", "jax", "torch"))
-
-
-def _named(measurement: Measurement, name: str) -> Measurement:
-    return replace(measurement, name=name) if name else measurement
-
-
-def _check_limits(repeats, min_time, max_time):
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-        raise ValueError(f"repeats must be a whole number of at least 1; got {repeats!r}.")
-    for what, value in (("min_time", min_time), ("max_time", max_time)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-            raise ValueError(f"{what} must be a number of seconds, 0 or more; got {value!r}.")
+    return Speedup(slow, fast, interval, not reason, None if reason else math.exp(centre), reason)

@@ -8,22 +8,21 @@ from dataclasses import dataclass
 
 from accel_helpers.machine.runtime import CLAIMED_TPU, SILENT_GPU, Runtime
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
+
+__all__ = [
+    "attached",
+    "how_much_longer",
+    "same_loss",
+    "step_parts",
+    "verified",
+    "where_it_pays",
+]
 
 
 @dataclass(frozen=True)
 class Crossover:
-    """From which size on something pays.
-
-    Attributes
-    ----------
-    verdict : str
-        "everywhere", "from some size on" or "nowhere".
-    smallest, largest : tuple of int or None
-        (width, batch size) of the least arithmetic at which it pays, and of the largest ratio.
-    ratio : float or None
-        The largest ratio.
-    """
+    """From which size on something pays: `smallest` by its arithmetic, `largest` by its ratio."""
 
     verdict: str
     smallest: tuple[int, int] | None = None
@@ -43,6 +42,9 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     Returns
     -------
     Crossover
+        Its `verdict` is "everywhere", "from some size on" or "nowhere"; `smallest` and `largest`
+        are the (width, batch size) of the least arithmetic at which it pays, and of the largest
+        ratio, which is `ratio`.
 
     Examples
     --------
@@ -63,16 +65,7 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
 
 @dataclass(frozen=True)
 class StepParts:
-    """Where the time of one step goes, by subtraction.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-        Part to seconds; parts that could not be told apart are joined.
-    verdict : str
-        "mostly arithmetic" (two thirds and more), "mostly other work" (one third of arithmetic
-        or less), "mixed", or "cannot tell".
-    """
+    """Where the time of one step goes, in seconds of each part."""
 
     seconds: dict[str, float]
     verdict: str
@@ -88,24 +81,34 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     grouped : Measurement
         One step of a ``fit`` that returns to Python after many steps only.
     products : Measurement
-        The matrix products of one step alone (see `arithmetic`).
+        The matrix products of one step alone (see `training.arithmetic`).
 
     Returns
     -------
     StepParts
+        Its `seconds` by part, those that could not be told apart joined. Its `verdict` is "mostly
+        arithmetic" (two thirds and more), "mostly other work" (one third of arithmetic or less),
+        "mixed", or "cannot tell".
+
+    Examples
+    --------
+    >>> slow, half, tenth = (
+    ...     Measurement.from_samples([s, 1.01 * s, s, 0.99 * s, s]) for s in (1.0, 0.5, 0.1)
+    ... )
+    >>> step_parts(slow, half, tenth).verdict
+    'mostly other work'
     """
-    if not _told_apart(plain, products):
+
+    def told_apart(slow, fast):
+        return timing.compare(slow, fast).verdict == FASTER
+
+    if not told_apart(plain, products):
         return StepParts({"one step": plain.median}, "cannot tell")
     share = products.median / plain.median
-    verdict = (
-        "mostly arithmetic"
-        if share >= 2 / 3
-        else "mostly other work"
-        if share <= 1 / 3
-        else "mixed"
-    )
+    verdict = "mostly arithmetic" if share >= 2 / 3 else "mixed"
+    verdict = "mostly other work" if share <= 1 / 3 else verdict
     seconds = {"the matrix products": products.median}
-    if _told_apart(plain, grouped) and _told_apart(grouped, products):
+    if told_apart(plain, grouped) and told_apart(grouped, products):
         seconds["the rest of the step"] = grouped.median - products.median
         seconds["Python between steps"] = plain.median - grouped.median
     else:
@@ -209,21 +212,18 @@ def how_much_longer(found: Speedup) -> str:
 
 @dataclass(frozen=True)
 class Verified:
-    """Which of the four facts about an accelerator hold.
-
-    Attributes
-    ----------
-    verdict : str
-        "not attached", "visible, not in the files", "attached, not visible",
-        "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
-        "all four".
-    facts : dict of str to str
-        "attached", "visible", "placed" and "faster", each with "yes", "no", "cannot tell" or,
-        where an earlier fact is missing, "not needed yet".
-    """
+    """Which of the four facts about an accelerator hold, by name, and what that comes to."""
 
     verdict: str
     facts: dict[str, str]
+
+
+_TIMED = {  # verdict of timing.compare -> the fourth fact, and the verdict where the others hold
+    None: ("not measured", "placed, not timed"),
+    FASTER: ("yes", "all four"),
+    SLOWER: ("no", "placed, slower"),
+    SAME: ("cannot tell", "placed, no difference"),
+}
 
 
 def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None = None) -> Verified:
@@ -243,6 +243,10 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     Returns
     -------
     Verified
+        Its `verdict` is "not attached", "visible, not in the files", "attached, not visible",
+        "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
+        "all four". Its `facts` are "attached", "visible", "placed" and "faster", each with "yes",
+        "no", "cannot tell" or, where an earlier fact is missing, "not needed yet".
 
     Raises
     ------
@@ -254,18 +258,12 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     >>> verified(attached=True, visible=True, placed=False).verdict
     'visible, not placed'
     """
-    timed = {
-        None: ("not measured", "placed, not timed"),
-        "faster": ("yes", "all four"),
-        "slower": ("no", "placed, slower"),
-        "no measurable difference": ("cannot tell", "placed, no difference"),
-    }
-    if faster not in timed:
+    if faster not in _TIMED:
         raise ValueError(
             "faster must be a verdict of timing.compare, one of "
-            f"{', '.join(repr(v) for v in timed if v)}, or None; got {faster!r}."
+            f"{', '.join(repr(v) for v in _TIMED if v)}, or None; got {faster!r}."
         )
-    said, verdict = timed[faster]
+    said, verdict = _TIMED[faster]
     facts = {"attached": "yes" if attached else "no"}
     facts["visible"] = ("yes" if visible else "no") if attached or visible else "not needed yet"
     facts["placed"] = ("yes" if placed else "no") if visible else "not needed yet"
@@ -277,10 +275,3 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     elif not placed:
         verdict = "visible, not placed"
     return Verified(verdict, facts)
-
-
-# ---------------------------------------------------------------------------------------------
-
-
-def _told_apart(slow: Measurement, fast: Measurement) -> bool:
-    return timing.compare(slow, fast).verdict == "faster"

@@ -16,72 +16,55 @@ The bytes are those of a machine that keeps nothing between two layers and fuses
 one. Caches, and a compiler that fuses across layers, make the true figure smaller; one that fuses
 less makes it larger. XLA's "bytes accessed" for the models of lesson 03, dropout or not, is between
 2 and 11 times this count before it fuses anything, and between 1 and 2 times after
-(`tests/test_work.py` asks it).
+(`tests/measure/test_work.py` asks it). The rules of the layers are in `layers`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
-from accel_helpers.measure.work_rules import name_of, parts_of
+from accel_helpers._records import whole
+from accel_helpers.measure.layers import Parts, name_of, parts_of
 
-LOSSES = {  # for each element of the output; on probabilities
-    "sparse_categorical_crossentropy": (9, 12),
-    "categorical_crossentropy": (7, 12),
-    "binary_crossentropy": (10, 12),
-    "mean_squared_error": (3, 3),
-    "mean_absolute_error": (3, 3),
-}
-LOSSES_ON_LOGITS = {
-    "sparse_categorical_crossentropy": (8, 5),
-    "categorical_crossentropy": (6, 5),
-    "binary_crossentropy": (7, 5),
+__all__ = ["count_step"]
+
+# Operations for each element of the output, forward and backward: on probabilities, on logits
+LOSSES = {
+    "sparse_categorical_crossentropy": (9 + 12, 8 + 5),
+    "categorical_crossentropy": (7 + 12, 6 + 5),
+    "binary_crossentropy": (10 + 12, 7 + 5),
+    "mean_squared_error": (3 + 3, 3 + 3),
+    "mean_absolute_error": (3 + 3, 3 + 3),
 }
 # Operations for each trained number, and numbers that are kept beside it, from `update_step` in
 # Keras's source (keras/src/optimizers); Adam is algorithm 1 of Kingma and Ba, arXiv:1412.6980,
-# in the order of the remark at the end of its section 2.
+# in the order of the remark at the end of its section 2. Then what a setting adds.
 OPTIMIZERS = {
-    "SGD": (2, 0),
-    "Adam": (11, 2),
-    "AdamW": (11, 2),
-    "Adamax": (11, 2),
-    "Nadam": (17, 2),
-    "RMSprop": (8, 1),
-    "Adagrad": (6, 1),
-    "Adadelta": (15, 2),
-    "Lion": (9, 1),
+    "SGD": {"": (2, 0), "momentum": (2, 1), "nesterov": (3, 0)},
+    "Adam": {"": (11, 2), "amsgrad": (1, 1)},
+    "AdamW": {"": (11, 2), "amsgrad": (1, 1)},
+    "Adamax": {"": (11, 2)},
+    "Nadam": {"": (17, 2)},
+    "RMSprop": {"": (8, 1), "momentum": (2, 1), "centered": (5, 1)},
+    "Adagrad": {"": (6, 1)},
+    "Adadelta": {"": (15, 2)},
+    "Lion": {"": (9, 1)},
 }
-OPTIONS = {  # what a setting of the optimizer adds
-    ("SGD", "momentum"): (2, 1),
-    ("SGD", "nesterov"): (3, 0),
-    ("Adam", "amsgrad"): (1, 1),
-    ("AdamW", "amsgrad"): (1, 1),
-    ("RMSprop", "momentum"): (2, 1),
-    ("RMSprop", "centered"): (5, 1),
-}
-WEIGHT_DECAY, AVERAGE = (3, 0), (3, 1)  # of any optimizer: weight_decay, use_ema
+OF_ANY = {"weight_decay": (3, 0), "use_ema": (3, 1)}
+NOT_COUNTED = ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulation_steps")
 
 
 @dataclass(frozen=True)
 class LayerWork:
-    """The work of one layer in one training step.
+    """The work of one layer in one step: operations of each pass, bytes of both together.
 
-    Attributes
-    ----------
-    name, kind : str
-        The layer's name and the name of its class.
-    parameters : int
-        Numbers in its weights; 0 where the layer stands a second time.
-    forward_flops, backward_flops : int
-        Floating-point operations of the forward and of the backward pass.
-    bytes : int
-        Read and written, both passes together.
-    product_flops : int
-        The part of the operations that is matrix products and convolutions.
+    `parameters` is 0 where the layer stands a second time; `product_flops` is the part of the
+    operations that is matrix products and convolutions.
     """
 
     name: str
@@ -95,30 +78,15 @@ class LayerWork:
 
 @dataclass(frozen=True)
 class StepWork:
-    """The work of one training step.
-
-    Attributes
-    ----------
-    batch_size : int
-    layers : tuple of LayerWork
-        In the order in which they are used.
-    loss_flops : int
-        Operations of the loss, both passes.
-    optimizer_flops, optimizer_bytes : int
-        Operations, and bytes read and written, of the update of the weights.
-    notes : tuple of str
-        What was not counted.
-    loss_bytes : int
-        Read and written by the loss.
-    """
+    """The work of one training step; the notes say what was not counted."""
 
     batch_size: int
     layers: tuple[LayerWork, ...]
     loss_flops: int
+    loss_bytes: int
     optimizer_flops: int
     optimizer_bytes: int
     notes: tuple[str, ...] = ()
-    loss_bytes: int = 0
 
     @property
     def flops(self) -> int:
@@ -141,29 +109,18 @@ class StepWork:
         """Operations for each byte."""
         return self.flops / self.bytes
 
-    def to_dict(self) -> dict:
-        """The count as plain JSON types."""
-        totals = ("flops", "product_flops", "bytes", "intensity")
-        found = {**asdict(self), **{name: getattr(self, name) for name in totals}}
-        return {**found, "layers": list(found["layers"]), "notes": list(self.notes)}
-
     def __str__(self) -> str:
-        rows = [
-            (r.name, r.kind, r.parameters, r.forward_flops + r.backward_flops, r.bytes)
-            for r in self.layers
-        ]
-        rows += [("loss", "", "", self.loss_flops, self.loss_bytes)]
-        rows += [("optimizer", "", "", self.optimizer_flops, self.optimizer_bytes)]
-        head = ("layer", "kind", "parameters", "operations", "bytes")
-        cells = [head, *([f"{c:,}" if isinstance(c, int) else c for c in row] for row in rows)]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+        rows = [("layer", "kind", "parameters", "operations", "bytes")]
+        for r in self.layers:
+            flops = r.forward_flops + r.backward_flops
+            rows.append((r.name, r.kind, f"{r.parameters:,}", f"{flops:,}", f"{r.bytes:,}"))
+        rows.append(("loss", "", "", f"{self.loss_flops:,}", f"{self.loss_bytes:,}"))
+        rows.append(("optimizer", "", "", f"{self.optimizer_flops:,}", f"{self.optimizer_bytes:,}"))
+        a, b, *numbers = (max(map(len, column)) for column in zip(*rows, strict=True))
         lines = [f"One training step, batch of {self.batch_size:,}, forward and backward:"]
-        for row in cells:
-            parts = [
-                c.ljust(w) if i < 2 else c.rjust(w)
-                for i, (c, w) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(parts).rstrip())
+        for name, kind, *cells in rows:
+            cells = [cell.rjust(width) for cell, width in zip(cells, numbers, strict=True)]
+            lines.append("  ".join([name.ljust(a), kind.ljust(b), *cells]))
         share = 100 * self.product_flops / self.flops if self.flops else 0
         lines.append(f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them")
         lines.append(
@@ -185,6 +142,8 @@ def count_step(model, batch_size: int) -> StepWork:
     Returns
     -------
     StepWork
+        With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
+        `intensity` (FLOP per byte), the `layers` one by one, and `notes` on what is not counted.
 
     Raises
     ------
@@ -201,8 +160,7 @@ def count_step(model, batch_size: int) -> StepWork:
     >>> step.product_flops, step.flops
     (13090816, 14247854)
     """
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise ValueError(f"batch_size must be a whole number, 1 or more; got {batch_size!r}.")
+    whole(batch_size, "batch_size")
     if not getattr(model, "compiled", False) or getattr(model, "optimizer", None) is None:
         raise ValueError(
             f"{getattr(model, 'name', model)!r} has no loss and no optimizer yet; call "
@@ -218,11 +176,22 @@ def count_step(model, batch_size: int) -> StepWork:
     notes: dict[str, None] = {}
     gradient = dict.fromkeys(map(id, graph.inputs), False)
     rows = tuple(_rows(model, batch_size, gradient, Counter(), Counter(), notes))
-    loss = _loss(model, graph.outputs, batch_size, notes)
-    update = _optimizer(model, notes)
+    loss, update = _loss(model, graph.outputs, batch_size, notes), _optimizer(model, notes)
     if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
         notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, rows, loss[0], *update, tuple(notes), loss[1])
+    return StepWork(batch_size, rows, *loss, *update, tuple(notes))
+
+
+def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
+    """Operations of the products in one step through dense layers, from the input's size on.
+
+    Examples
+    --------
+    >>> dense_products(32, (784, 128, 10))
+    13090816
+    """
+    layers = [2 * batch_size * before * after for before, after in pairwise(sizes)]
+    return 3 * sum(layers) - layers[0]  # data need no gradient
 
 
 # ---------------------------------------------------------------------------------------------
@@ -242,19 +211,16 @@ def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Laye
         layer, tensors = node.operation, node.arguments.keras_tensors
         asked = [gradient[id(tensor)] for tensor in tensors]
         if isinstance(layer, keras.Model):  # a model in the model
-            graph = _graph(layer)
+            graph, within = _graph(layer), f"{prefix}{layer.name}/"
             gradient.update(zip(map(id, graph.inputs), asked, strict=True))
-            yield from _rows(
-                layer, batch, gradient, uses, Counter(), notes, f"{prefix}{layer.name}/"
-            )
+            yield from _rows(layer, batch, gradient, uses, Counter(), notes, within)
             made = [gradient[id(tensor)] for tensor in graph.outputs]
             gradient.update(zip(map(id, node.outputs), made, strict=True))
             continue
         trained = sum(prod(v.shape) for v in getattr(layer, "trainable_variables", ()))
         gradient.update((id(tensor), bool(trained) or any(asked)) for tensor in node.outputs)
         ins = [_shape(tensor, batch, layer) for tensor in tensors]
-        out = _shape(node.outputs[0], batch, layer)
-        parts = parts_of(layer, ins, out, notes)
+        parts = parts_of(layer, ins, _shape(node.outputs[0], batch, layer), notes)
         # where a tensor goes two ways, or a layer is used twice, the gradients are added
         again = 0
         for tensor, shape, needs in zip(tensors, ins, asked, strict=True):
@@ -263,17 +229,18 @@ def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Laye
         uses[id(layer)] += 1
         number = uses[id(layer)]
         again += trained if number > 1 else 0
+        products = parts.first + parts.later + parts.inner
+        back = _back(parts, trained, any(asked))
+        elementwise = (parts.sums if trained else 0) + parts.backward
+        elementwise *= bool(trained) or any(asked)
         yield LayerWork(
             f"{prefix}{layer.name}" + (f" (use {number})" if number > 1 else ""),
             type(layer).__name__,
             sum(prod(v.shape) for v in getattr(layer, "weights", ())) if number == 1 else 0,
-            parts.first + parts.later + parts.inner + parts.forward,
-            _backward(parts, trained, any(asked)) + again,
-            _bytes(layer, parts, node, ins, out, trained, any(asked)),
-            parts.first
-            + parts.later
-            + parts.inner
-            + _backward(replace(parts, backward=0, sums=0), trained, any(asked)),
+            products + parts.forward,
+            back + elementwise + again,
+            _bytes(layer, parts, node, batch, trained, any(asked)),
+            products + back,
         )
 
 
@@ -303,22 +270,24 @@ def _shape(tensor, batch, layer):
     return (batch if first is None else first, *rest)
 
 
-def _backward(parts, trained, asked):
-    """Operations on the way back: nothing where nothing is trained, here or before."""
+def _back(parts: Parts, trained, asked) -> int:
+    """Operations of the products on the way back; none where nothing is trained, here or before."""
     if not trained and not asked:
         return 0
-    weights = (parts.first + parts.later + parts.sums) if trained else 0
-    return weights + (parts.first if asked else 0) + parts.later + 2 * parts.inner + parts.backward
+    weights = parts.first + parts.later if trained else 0
+    return weights + (parts.first if asked else 0) + parts.later + 2 * parts.inner
 
 
-def _bytes(layer, parts, node, ins, out, trained, asked):
+def _bytes(layer, parts, node, batch, trained, asked):
     """Bytes read and written, both passes: everything needed and everything made, once."""
     if parts.passes and not parts.forward:
         return 0
-    size = _size(getattr(layer, "compute_dtype", node.outputs[0].dtype))
-    tensors = node.arguments.keras_tensors
-    given = sum(prod(s) * _size(t.dtype) for s, t in zip(ins, tensors, strict=True))
-    made, inside = prod(out) * _size(node.outputs[0].dtype), parts.inside * size
+    moved = [
+        sum(prod(_shape(t, batch, layer)) * _size(t.dtype) for t in tensors)
+        for tensors in (node.arguments.keras_tensors, node.outputs[:1])
+    ]
+    given, made = moved
+    inside = parts.inside * _size(getattr(layer, "compute_dtype", node.outputs[0].dtype))
     held = list(getattr(layer, "weights", ()))
     stored = _size(held[0].dtype) if held else 0
     read = sum(prod(v.shape) for v in held) if parts.read is None else parts.read
@@ -349,14 +318,11 @@ def _loss(model, outputs, batch, notes):
         if loss is None:
             continue
         loss = keras.losses.get(loss)
-        logits = getattr(loss, "from_logits", False)
-        name = name_of(loss)
-        each = (LOSSES_ON_LOGITS if logits else LOSSES).get(name) or LOSSES.get(name)
-        size = prod(_shape(output, batch, model))
-        if each is None:
+        name, size = name_of(loss), prod(_shape(output, batch, model))
+        if name not in LOSSES:
             notes[f"The loss {name} is not counted."] = None
             continue
-        flops += sum(each) * size
+        flops += LOSSES[name][bool(getattr(loss, "from_logits", False))] * size
         moved += 3 * size * _size(output.dtype)  # read on both ways, and its gradient
     return flops, moved
 
@@ -368,19 +334,13 @@ def _optimizer(model, notes):
     if kind not in OPTIMIZERS:
         notes[f"The optimizer {kind} is not counted."] = None
         return 0, 0
-    parts = [OPTIMIZERS[kind]]
-    parts += [
-        more
-        for (owner, option), more in OPTIONS.items()
-        if owner == kind and getattr(optimizer, option, False)
-    ]
-    parts += [WEIGHT_DECAY] if optimizer.weight_decay else []
-    parts += [AVERAGE] if optimizer.use_ema else []
     if optimizer is not model.optimizer:
         notes["Scaling the loss and its gradients is not counted."] = None
-    for option in ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulation_steps"):
+    for option in NOT_COUNTED:
         if getattr(optimizer, option, None):
             notes[f"The optimizer's {option} is not counted."] = None
+    settings = OPTIMIZERS[kind] | OF_ANY
+    parts = [more for name, more in settings.items() if not name or getattr(optimizer, name, 0)]
     flops, kept = (sum(column) for column in zip(*parts, strict=True))
     numbers = [(prod(v.shape), _size(v.dtype)) for v in model.trainable_variables]
     # the gradient is read; the weight and what is kept beside it are read and written

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from accel_helpers.measure.roofs import format_rate
+from accel_helpers._words import format_rate
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
 

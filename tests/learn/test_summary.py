@@ -3,7 +3,6 @@
 import datetime
 import errno
 import html.parser
-import json
 import os
 import re
 
@@ -148,21 +147,12 @@ def test_the_current_card_is_used_and_a_damaged_one_is_named(tmp_path, reference
     assert "nothing measured yet" in text
 
 
-def hostile_card(tmp_path, **machine):
-    """A card that `results.load` accepts, with texts that want to be HTML."""
+def hostile_card(**machine):
+    """A card with texts that want to be HTML."""
     sample = Measurement.from_samples([1.0, 1.1, 0.9, 1.0, 1.1, 1.0], name=EVIL)
-    names = ("06/product/128", "06/product/129", EVIL)
-    given = {
-        "schema": 1,
-        "created": "2026-11-22",
-        "command": EVIL,
-        "machine": {"cpu_name": EVIL, "accelerator": {"name": EVIL}, "cores": 2, **machine},
-        "measurements": {name: sample.to_dict() for name in names},
-        "numbers": {EVIL: [1.0]},
-    }
-    path = tmp_path / "hostile.json"
-    path.write_text(json.dumps(given))
-    return results.load(path)
+    machine = {"cpu_name": EVIL, "accelerator": {"name": EVIL}, "cores": 2, **machine}
+    measured = dict.fromkeys(("06/product/128", "06/product/129", EVIL), sample)
+    return results.Card("2026-11-22", EVIL, machine, measured, {EVIL: (1.0,)})
 
 
 def test_everything_from_files_is_escaped(tmp_path):
@@ -173,7 +163,7 @@ def test_everything_from_files_is_escaped(tmp_path):
         **texts, **lists, material_source=sources, today_source=sources, differs=True,
         card=(EVIL, "06/product/128"),
     )  # fmt: skip
-    card = hostile_card(tmp_path)
+    card = hostile_card()
     text = written(tmp_path, card=card, questions=[question], missed=[EVIL], answered=EVIL)
     page = Page(text)
     allowed = {"html", "head", "meta", "title", "link", "style", "body", "main", "time", "wbr"}
@@ -194,7 +184,7 @@ def test_everything_from_files_is_escaped(tmp_path):
     ],
 )
 def test_a_machine_that_says_nonsense_is_written_down_all_the_same(tmp_path, machine):
-    text = written(tmp_path, card=hostile_card(tmp_path, **machine))
+    text = written(tmp_path, card=hostile_card(**machine))
     assert "<dt>Machine</dt>" in text and "x" * 301 not in text
 
 

@@ -23,11 +23,6 @@ def built(*layers, loss="mse", optimizer="sgd"):
     return model
 
 
-def row(step, kind):
-    (found,) = [row for row in step.layers if row.kind == kind]
-    return found
-
-
 @pytest.fixture(scope="module")
 def compiler():
     """What XLA counts in a step of every model, asked in one child process."""
@@ -365,11 +360,8 @@ def test_a_model_that_is_not_ready_is_refused():
         work.count_step(built(keras.Input((7,), batch_size=8), make.Dense(5)), 4)
 
 
-def test_a_step_reads_well_and_becomes_json():
-    step = work.count_step(training.quickstart_model(), 32)
-    lines = str(step).splitlines()
+def test_a_step_reads_well():
+    text = str(work.count_step(training.quickstart_model(), 32))
+    lines = text.splitlines()
     assert lines[1].split() == ["layer", "kind", "parameters", "operations", "bytes"]
-    assert "100,480" in str(step) and "92 % of them\nin products" in str(step)
-    assert max(map(len, lines)) <= 100
-    data = json.loads(json.dumps(step.to_dict()))
-    assert data["flops"] == step.flops and data["layers"][1]["kind"] == "Dense"
+    assert "100,480" in text and "92 %" in text and max(map(len, lines)) <= 100

@@ -30,24 +30,17 @@ ACTIVATIONS = {
 
 @dataclass(frozen=True)
 class Parts:
-    """What one use of a layer computes, in operations and in elements.
+    """What one use of a layer computes, in operations and in elements."""
 
-    `first`: products of the input and weights. `later`: products of something made in the layer
-    and weights. `inner`: products of two things made in the layer. `forward`, `backward`:
-    elementwise. `sums`: additions that only the weights' gradient needs. `inside`: elements of
-    arrays that are made and used in the layer. `read`: weights read in a pass, all if None.
-    `passes`: the gradient is handed on as it is.
-    """
-
-    first: int = 0
-    later: int = 0
-    inner: int = 0
-    forward: int = 0
+    first: int = 0  # products of the input and weights
+    later: int = 0  # products of something made in the layer and weights
+    inner: int = 0  # products of two things made in the layer
+    forward: int = 0  # elementwise
     backward: int = 0
-    sums: int = 0
-    inside: int = 0
-    read: int | None = None
-    passes: bool = False
+    sums: int = 0  # additions that only the weights' gradient needs
+    inside: int = 0  # elements of arrays that are made and used in the layer
+    read: int | None = None  # weights read in a pass, all if None
+    passes: bool = False  # the gradient is handed on as it is
 
 
 def _each(forward: int, backward: int):
@@ -63,12 +56,9 @@ def _merge(forward: int, backward: int):
     """An operation between the inputs, and some for each input on the way back."""
 
     def count(layer, ins, out):
-        n, size = len(ins), prod(out)
-        return Parts(
-            forward=forward * max(n - 1, 1) * size,
-            backward=backward * n * size,
-            passes=not backward,
-        )
+        between, size = max(len(ins) - 1, 1), prod(out)
+        back = backward * len(ins) * size
+        return Parts(forward=forward * between * size, backward=back, passes=not backward)
 
     return count
 
@@ -87,13 +77,14 @@ def _embedding(layer, ins, out):
 
 
 def _convolution(layer, ins, out):
-    space, channels = _split(layer, ins[0])
+    first = layer.data_format == "channels_first"
+    (*space, channels), made = (
+        (ins[0][2:] + ins[0][1:2], out[1]) if first else (ins[0][1:], out[-1])
+    )
     settings = zip(space, layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
     met = prod(_met(*setting, layer.padding) for setting in settings)
-    depthwise = hasattr(layer, "depth_multiplier")
-    groups = channels if depthwise else layer.groups
+    groups = channels if hasattr(layer, "depth_multiplier") else layer.groups
     bias = prod(out) if layer.use_bias else 0
-    made = _split(layer, out)[1]
     return Parts(first=2 * ins[0][0] * met * (channels // groups) * made, forward=bias, sums=bias)
 
 
@@ -127,12 +118,12 @@ def _pool_all(backward: int):
 
 def _normalise(layer, ins, out):
     """The operations in the order of Keras's source, which sums up for the mean twice."""
-    size, over_batch = prod(out), type(layer).__name__ == "BatchNormalization"
+    over_batch = type(layer).__name__ == "BatchNormalization"
+    forward, backward, sums = (7, 9, 2) if over_batch else (10, 14, 3)
     if over_batch and not layer.trainable:
-        return Parts(forward=2 * size, backward=size)
-    if over_batch:
-        return Parts(forward=7 * size, backward=9 * size, sums=2 * size)
-    return Parts(forward=10 * size, backward=14 * size, sums=3 * size)
+        forward, backward, sums = 2, 1, 0
+    size = prod(out)
+    return Parts(forward=forward * size, backward=backward * size, sums=sums * size)
 
 
 def _recurrent(gates: int, biases: int, forward: int, backward: int):
@@ -143,15 +134,12 @@ def _recurrent(gates: int, biases: int, forward: int, backward: int):
         size = batch * steps * layer.units
         weights = sum(prod(weight.shape) for weight in layer.weights)
         added = biases * size if layer.use_bias else 0
-        if type(layer).__name__ == "GRU" and not layer.reset_after:
-            added //= 2
         return Parts(
             first=2 * size * inputs * gates,
             later=2 * size * layer.units * gates,
             forward=added + forward * size,
             backward=backward * size,
-            # the gradients of all the steps are added up
-            sums=added + (steps - 1) * weights,
+            sums=added + (steps - 1) * weights,  # the gradients of all the steps are added up
             inside=(gates + 1) * size,
             read=steps * weights,
         )
@@ -189,7 +177,7 @@ def _attention(layer, ins, out):
 
 RULES = {
     **dict.fromkeys(("Flatten", "Reshape", "Permute", "Identity", "Activation"), _view),
-    **dict.fromkeys(("ReLU", "LeakyReLU", "ELU", "Softmax"), _view),  # see _activation
+    **dict.fromkeys(("ReLU", "LeakyReLU", "ELU", "Softmax"), _view),  # see LAYER_ACTIVATIONS
     **dict.fromkeys(("ZeroPadding1D", "ZeroPadding2D", "Concatenate", "RepeatVector"), _each(0, 0)),
     **dict.fromkeys(("Add", "Subtract", "Average"), _merge(1, 0)),
     **dict.fromkeys(("Maximum", "Minimum"), _merge(1, 2)),
@@ -212,6 +200,7 @@ LAYER_ACTIVATIONS = {"ReLU": "relu", "LeakyReLU": "leaky_relu", "ELU": "elu", "S
 
 
 def parts_of(layer, ins, out, notes) -> Parts:
+    """What a use of a layer computes, its activation too; what is not counted goes to the notes."""
     import keras
 
     kind = type(layer).__name__
@@ -236,12 +225,8 @@ def parts_of(layer, ins, out, notes) -> Parts:
     forward, backward = (prod(out) * n for n in ACTIVATIONS.get(name, (0, 0)))
     if not forward + backward:
         return parts
-    return replace(
-        parts,
-        forward=parts.forward + forward,
-        backward=parts.backward + backward,
-        passes=False,
-    )
+    forward, backward = parts.forward + forward, parts.backward + backward
+    return replace(parts, forward=forward, backward=backward, passes=False)
 
 
 def name_of(function):
@@ -250,10 +235,3 @@ def name_of(function):
         return function or "linear"
     name = getattr(function, "__name__", "") or type(function).__name__
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
-def _split(layer, shape):
-    """The spatial dimensions, and the channels."""
-    if layer.data_format == "channels_first":
-        return shape[2:], shape[1]
-    return shape[1:-1], shape[-1]
