@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._records import positive, whole
+from accel_helpers._records import positive
 from accel_helpers._words import format_rate, format_seconds, percent
 from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
@@ -23,9 +23,9 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import benchmark
 
 DTYPES = ("float32", "bfloat16", "float16")
-CPU_SIZES, LARGE_SIZES, QUICK_SIZES = (256, 512, 1024, 2048), (1024, 2048, 4096, 8192), (256, 512)
-CPU_ARRAY, LARGE_ARRAY, QUICK_ARRAY = 2**25, 2**27, 2**24  # numbers of 4 bytes: 134, 537, 67 MB
-BUDGET, QUICK_BUDGET = 1.0, 0.15  # seconds for one ceiling
+# Rows of the matrices; numbers of 4 bytes in an array, 67 to 537 MB; seconds for one ceiling
+QUICK = (256, 512), 2**24, 0.15
+CPU, ACCELERATOR = ((256, 512, 1024, 2048), 2**25, 1.0), ((1024, 2048, 4096, 8192), 2**27, 1.0)
 HOPELESS = 20  # a number type that is so many times slower than the best is left out
 SHARE = 0.5  # of what the chip allows: from there on, the chip is what bounds the work
 
@@ -37,12 +37,6 @@ class Ceiling:
     """One best rate of a device: the `time` of so much `work`, in FLOP or in bytes moved.
 
     `what` is "matrix product" or "copy" (a pass over memory), `detail` what exactly was run.
-
-    Examples
-    --------
-    >>> time = Measurement.from_samples([0.001, 0.0011, 0.001, 0.001, 0.0012])
-    >>> print(Ceiling("matrix product", "float32", "cpu", 2 * 512**3, time, "512 x 512"))
-    matrix product, float32, on cpu: 268 GFLOP/s (interval 229 to 280; 512 x 512)
     """
 
     what: str
@@ -223,8 +217,6 @@ def measure(
     device: str = "cpu",
     *,
     dtypes: Sequence[str] = DTYPES,
-    sizes: Sequence[int] | None = None,
-    numbers: int | None = None,
     quick: bool = False,
     clock: Callable[[], float] = time.perf_counter,
     make_product: Callable[[str, int], Callable[[], object]] | None = None,
@@ -242,10 +234,6 @@ def measure(
     dtypes : sequence of str, optional
         Number types. One that the framework cannot multiply here, or that is over 20 times slower
         than the best, is left out, and a note says so.
-    sizes : sequence of int, optional
-        Rows of the square matrices, from small to large; larger ones on an accelerator by default.
-    numbers : int, optional
-        How many numbers (float32) each of the two arrays has that pass through memory.
     quick : bool, optional
         Small sizes and a fraction of the time: for a test, not for a result.
     clock : callable, optional
@@ -261,34 +249,26 @@ def measure(
     Raises
     ------
     ValueError
-        If there is no such device, or no number types or sizes are given.
+        If there is no such device, or no number types are given.
     RuntimeError
         If no number type can be multiplied, or Keras runs on another framework.
     """
-    large = device != "cpu"
-    if sizes is None:
-        sizes = QUICK_SIZES if quick else LARGE_SIZES if large else CPU_SIZES
-    if numbers is None:
-        numbers = QUICK_ARRAY if quick else LARGE_ARRAY if large else CPU_ARRAY
-    if isinstance(dtypes, str) or not dtypes or not sizes:
-        raise ValueError(f"dtypes and sizes must be lists that hold some; got {dtypes}, {sizes}.")
-    for number in (*sizes, numbers):
-        whole(number, "sizes and numbers: each")
+    if isinstance(dtypes, str) or not dtypes:
+        raise ValueError(f"dtypes must be a list such as ['float32']; got {dtypes!r}.")
+    sizes, numbers, budget = QUICK if quick else CPU if device == "cpu" else ACCELERATOR
     make_product = make_product or _product_on(device)
-    budget = QUICK_BUDGET if quick else BUDGET
     products, notes, fastest = [], [], {}
     for dtype in dtypes:
         try:
-            tried = _try_sizes(make_product, dtype, sorted(sizes), budget / 2, clock, fastest)
+            tried = _try_sizes(make_product, dtype, sizes, budget / 2, clock, fastest)
         except Exception as error:  # a framework raises what it likes where a type is unknown to it
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             notes.append(f"{dtype} is left out: {reason[:160]}")
             continue
         found = []
         best = sorted(tried, key=lambda n: tried[n][0] / n**3)[:2]
-        for n in best:  # timed anew, so that the figure is not the luckiest of many
-            detail = f"{n} x {n} matrices: 2 x {n}³ operations"
-            share = budget / 2 / len(best)
+        for n in best:
+            detail, share = f"{n} x {n} matrices: 2 x {n}³ operations", budget / 2 / len(best)
             timed = _timed(tried[n][1], f"product {dtype}", detail, share, clock)
             found.append(Ceiling("matrix product", dtype, device, 2 * n**3, timed, detail))
         fastest |= {n: min(spent, fastest.get(n, spent)) for n, (spent, _) in tried.items()}

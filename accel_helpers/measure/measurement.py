@@ -70,29 +70,9 @@ class Measurement:
         calls_per_sample: int = 1,
         notes: Sequence[str] = (),
     ) -> Measurement:
-        """Make a measurement from times taken elsewhere.
+        """Make a measurement from times taken elsewhere, in the order measured.
 
-        Parameters
-        ----------
-        seconds : sequence of float
-            Seconds per call in the order measured; at least one, all finite and above zero.
-        first_call : float, optional
-            Seconds of the first call, if it was timed apart.
-        name : str, optional
-            What was measured.
-        calls_per_sample : int, optional
-            How many calls stand behind each sample.
-        notes : sequence of str, optional
-            How it was measured.
-
-        Returns
-        -------
-        Measurement
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `seconds` is not a sequence of positive, finite numbers.
+        A TypeError or ValueError where they are not at least one finite number above zero.
         """
         if isinstance(seconds, (str, bytes)) or not hasattr(seconds, "__iter__"):
             raise TypeError(
@@ -107,17 +87,12 @@ class Measurement:
         return statistics.median(self.samples)
 
     @property
-    def iqr(self) -> float:
-        """Interquartile range in seconds: how far apart the middle half of the samples lies."""
+    def spread(self) -> float:
+        """How far apart the middle half of the samples lies, as a share of the median."""
         if len(self.samples) < 2:
             return 0.0
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
-        return high - low
-
-    @property
-    def spread(self) -> float:
-        """Interquartile range as a share of the median (0.1 means 10 %)."""
-        return self.iqr / self.median
+        return (high - low) / self.median
 
     @cached_property
     def place(self) -> Place:
@@ -136,7 +111,7 @@ class Measurement:
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know before believing the number, in plain words."""
         found = []
-        n, median = len(self.samples), self.median
+        n = len(self.samples)
         if n < FEW_SAMPLES:
             found.append(
                 f"Only {n} {'sample' if n == 1 else 'samples'}: too few to say how far to trust "
@@ -155,7 +130,7 @@ class Measurement:
                     "Neighbouring samples resemble each other: something came and went while "
                     "they were taken. The interval is wider for it."
                 )
-        late = sum(s > 2 * median for s in self.samples)
+        late = sum(s > 2 * self.median for s in self.samples)
         if late > 0.02 * n:
             found.append(
                 f"{late} of {n} samples took more than twice the median: something else used "
@@ -204,8 +179,6 @@ class Speedup:
         True if the two can be told apart.
     ratio : float or None
         Time of `slow` over time of `fast`; None where it is not conclusive.
-    verdict : str
-        "faster", "slower" (the fast one lost) or "no measurable difference".
     reason : str
         Why it is not conclusive; empty otherwise.
     """
@@ -219,7 +192,7 @@ class Speedup:
 
     @property
     def verdict(self) -> str:
-        """One of "faster", "slower" and "no measurable difference"."""
+        """One of "faster", "slower" (the fast one lost) and "no measurable difference"."""
         if not self.conclusive:
             return SAME
         return FASTER if self.ratio > 1 else SLOWER

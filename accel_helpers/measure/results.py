@@ -17,6 +17,7 @@ from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers._records import DataError, write_whole
+from accel_helpers.machine import runtime
 from accel_helpers.measure.measurement import Measurement
 
 __all__ = ["card_path", "load", "record", "reference_runs"]
@@ -66,21 +67,17 @@ class Card:
         return "\n".join(lines)
 
 
-def new_card(*, command: str, machine: dict | None = None, now=None) -> Card:
+def new_card(*, command: str, machine: dict | None = None) -> Card:
     """An empty card for this machine, or for what `runtime.describe` said of another one."""
-    if machine is None:
-        from accel_helpers.machine import runtime
-
-        machine = runtime.describe().to_dict()
-    now = now or datetime.datetime.now(datetime.UTC)
-    return Card(now.replace(microsecond=0).isoformat(), str(command), machine)
+    machine = machine or runtime.describe().to_dict()
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    return Card(now.isoformat(), command, machine)
 
 
 def save(card: Card, path) -> Path:
     """Write a card, whole or not at all, into a folder that exists; OSError where it cannot."""
-    path = Path(path)
-    write_whole(path, json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    return path
+    write_whole(Path(path), json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n")
+    return Path(path)
 
 
 def load(path) -> Card:
@@ -93,8 +90,7 @@ def load(path) -> Card:
     Returns
     -------
     Card
-        Its `measurements` (Measurement by name), its `numbers` (tuple of float by name), its
-        `machine`, and its `label`: the machine and the day in a few words.
+        With `measurements`, `numbers` and `machine` by name, and a `label` in a few words.
 
     Raises
     ------
@@ -158,29 +154,20 @@ def record(
         if not isinstance(m, Measurement):
             raise TypeError(f"record needs measurements; {name!r} is {type(m).__name__}.")
     numbers = {name: _floats(values, name) for name, values in (numbers or {}).items()}
-    path = card_path() if path is None else Path(path)
+    path, count = card_path() if path is None else Path(path), len(measurements) + len(numbers)
     try:
         card = load(path) if path.exists() else new_card(command="lessons run by hand")
-        card = replace(
-            card,
-            measurements={**card.measurements, **measurements},
-            numbers={**card.numbers, **numbers},
-        )
-        save(card, path)
+        measurements = {**card.measurements, **measurements}
+        save(replace(card, measurements=measurements, numbers={**card.numbers, **numbers}), path)
     except DataError as error:
         return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
     except OSError as error:
         return f"Not saved: {path.name} cannot be written here ({error.strerror})."
-    count = len(measurements) + len(numbers)
     return f"Saved on your result card, {path.name}: {count} result{'s' if count != 1 else ''}."
 
 
 def reference_runs() -> tuple[Card, ...]:
     """The cards of named machines that come with the course, oldest first.
-
-    Returns
-    -------
-    tuple of Card
 
     Examples
     --------
@@ -188,8 +175,6 @@ def reference_runs() -> tuple[Card, ...]:
     True
     """
     folder = resources.files("accel_helpers") / "data" / "reference_runs"
-    if not folder.is_dir():
-        return ()
     cards = [load(file) for file in folder.iterdir() if file.name.endswith(".json")]
     return tuple(sorted(cards, key=lambda card: card.created))
 

@@ -28,12 +28,7 @@ __all__ = ["BETTER", "Score", "change", "verdict", "wilson"]
 class Score:
     """Which images a model got right, once for every seed that it was trained with.
 
-    Attributes
-    ----------
-    name : str
-        What was trained.
-    right : tuple of tuple of bool
-        A row for every seed, in it a value for every image.
+    `right` has a row for every seed, in it a value for every image.
 
     Examples
     --------
@@ -132,7 +127,7 @@ def change(before: Score, after: Score) -> Change:
     pairs. For the images: Student's t over the differences of each image, averaged over the seeds,
     with one half of an image added to each of the four cases right/right, right/wrong, wrong/right
     and wrong/wrong (Agresti and Min 2005, Statistics in Medicine 24), since few images differ. The
-    two are independent, so their half-widths add up as the sides of a right angle do: by squares.
+    two are independent, so their half-widths add up by squares.
 
     Few seeds cannot show what is rare. Say that 15 % of the trainings collapse. Then most sets of
     2 to 5 seeds hold few such trainings, or none. In simulations of that, the interval held the
@@ -161,18 +156,16 @@ def change(before: Score, after: Score) -> Change:
     >>> print(change(before, after))
     after: 90.0 %, +30.0 points (+20.8 to +39.2): better
     """
-    shapes = [(len(s.right), len(s.right[0])) for s in (before, after)]
-    if shapes[0] != shapes[1]:
+    (seeds, images), others = ((len(s.right), len(s.right[0])) for s in (before, after))
+    if (seeds, images) != others:
         raise ValueError(
-            f"{before.name!r} has {shapes[0][0]} seeds and {shapes[0][1]} images, {after.name!r} "
-            f"has {shapes[1][0]} and {shapes[1][1]}: take the same seeds and images for both."
+            f"{before.name!r} has {seeds} seeds and {images} images, {after.name!r} has "
+            f"{others[0]} and {others[1]}: take the same seeds and images for both."
         )
-    seeds, images = shapes[0]
-    if seeds < 2:
-        raise ValueError("one seed cannot show its own luck: train with two seeds at least.")
-    if images < FEWEST:
+    if seeds < 2 or images < FEWEST:
         raise ValueError(
-            f"{images} images are too few for an interval: try both on {FEWEST} or more."
+            "an interval needs two seeds at least, since one cannot show its own luck, and "
+            f"{FEWEST} images or more; got {seeds} and {images}."
         )
     pairs = [b - a for a, b in zip(before.by_seed, after.by_seed, strict=True)]
     difference = statistics.fmean(pairs)
@@ -201,11 +194,6 @@ def wilson(right: int, total: int) -> tuple[float, float]:
     -------
     tuple of float
         Its low and its high end, from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If they are no such numbers.
 
     Examples
     --------

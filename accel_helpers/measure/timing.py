@@ -26,6 +26,13 @@ MAX_SAMPLES = 10_000
 APART = 0.05  # two measurements one after the other: a machine may change by so much in between
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
 
+TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
+CLOSE = (
+    f"They differ by less than {percent(APART)}, and a machine may change by so much "
+    "between two measurements. Let timing.compare take turns to see less."
+)
+DRIFT = "The times drifted all along, and that alone could explain what differs."
+
 __all__ = ["Measurement", "Speedup", "benchmark", "compare", "format_seconds"]
 
 
@@ -133,20 +140,16 @@ def compare(
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
     C is 10.5 times as fast as A (interval 8.42 to 12)
     """
-    measured = [isinstance(each, Measurement) for each in (slow, fast)]
-    if all(measured):
-        slow, fast = (
-            replace(slow, name=names[0] or slow.name),
-            replace(fast, name=names[1] or fast.name),
-        )
-        return _compare_pairs(slow, fast) if in_turns else _compare_measured(slow, fast)
-    if any(measured):
+    given = [slow, fast]
+    if not any(isinstance(each, Measurement) for each in given):
+        return _pairs(*_in_turns(given, names, wait, clock, repeats, min_time, max_time))
+    if not all(isinstance(each, Measurement) for each in given):
         raise TypeError(
             "compare needs two functions or two measurements; got one of each. Measure the "
             "function with benchmark first, or hand in both functions."
         )
-    taken = _in_turns([slow, fast], names, wait, clock, repeats, min_time, max_time)
-    return _compare_pairs(*taken)
+    given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
+    return (_pairs if in_turns else _one_after_the_other)(*given)
 
 
 def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> list[Measurement]:
@@ -240,7 +243,7 @@ def _waiter(result):
     return backend.wait
 
 
-def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
+def _pairs(slow: Measurement, fast: Measurement) -> Speedup:
     if len(slow.samples) != len(fast.samples):
         raise ValueError(
             "measurements taken in turns have equally many samples; got "
@@ -250,35 +253,27 @@ def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
     pairs = zip(slow.samples, fast.samples, strict=True)
     ratios = [math.log(a) - math.log(b) for a, b in pairs]
     if len(ratios) < FEW_SAMPLES:
-        return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), _TOO_FEW)
+        return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), TOO_FEW)
     place = locate(ratios, confidence=SURE)
     return _speedup(slow, fast, place.centre, place.interval)
 
 
-def _compare_measured(slow: Measurement, fast: Measurement) -> Speedup:
+def _one_after_the_other(slow: Measurement, fast: Measurement) -> Speedup:
     few = min(len(slow.samples), len(fast.samples)) < FEW_SAMPLES
     (a, b), (c, d) = slow.interval, fast.interval
     bounds = (math.log(a) - math.log(d), math.log(b) - math.log(c))
     centre = math.log(slow.median) - math.log(fast.median)
     if not few and (bounds[0] > 0 or bounds[1] < 0):
         if abs(centre) < math.log1p(APART):
-            return _speedup(slow, fast, centre, bounds, _CLOSE)
+            return _speedup(slow, fast, centre, bounds, CLOSE)
         one, two = slow.place, fast.place
         gap, run = two.centre - one.centre, (one.slope + two.slope) / 2
         both = (one.trend + two.trend) / math.sqrt(2)
         # both drift the way the second one differs: going on like that may be all there is
         if both * gap > 0 and abs(both) > 1.28 and abs(gap) < 1.5 * abs(run):
             reach = abs(gap) + abs(run)
-            return _speedup(slow, fast, centre, (-reach, reach), _DRIFT)
-    return _speedup(slow, fast, centre, bounds, _TOO_FEW if few else "")
-
-
-_TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
-_CLOSE = (
-    f"They differ by less than {percent(APART)}, and a machine may change by so much "
-    "between two measurements. Let timing.compare take turns to see less."
-)
-_DRIFT = "The times drifted all along, and that alone could explain what differs."
+            return _speedup(slow, fast, centre, (-reach, reach), DRIFT)
+    return _speedup(slow, fast, centre, bounds, TOO_FEW if few else "")
 
 
 def _speedup(slow, fast, centre, bounds, reason="") -> Speedup:

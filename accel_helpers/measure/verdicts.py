@@ -10,24 +10,17 @@ from accel_helpers.machine.runtime import CLAIMED_TPU, SILENT_GPU, Runtime
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
-__all__ = [
-    "attached",
-    "how_much_longer",
-    "same_loss",
-    "step_parts",
-    "verified",
-    "where_it_pays",
-]
+__all__ = ["attached", "how_much_longer", "same_loss", "step_parts", "verified", "where_it_pays"]
 
 
 @dataclass(frozen=True)
 class Crossover:
-    """From which size on something pays: `smallest` by its arithmetic, `largest` by its ratio."""
+    """From which (width, batch size) on something pays."""
 
-    verdict: str
-    smallest: tuple[int, int] | None = None
-    largest: tuple[int, int] | None = None
-    ratio: float | None = None
+    verdict: str  # "everywhere", "from some size on" or "nowhere"
+    smallest: tuple[int, int] | None = None  # of the least arithmetic at which it pays
+    largest: tuple[int, int] | None = None  # of the largest ratio
+    ratio: float | None = None  # that one
 
 
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
@@ -42,9 +35,6 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     Returns
     -------
     Crossover
-        Its `verdict` is "everywhere", "from some size on" or "nowhere"; `smallest` and `largest`
-        are the (width, batch size) of the least arithmetic at which it pays, and of the largest
-        ratio, which is `ratio`.
 
     Examples
     --------
@@ -65,9 +55,9 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
 
 @dataclass(frozen=True)
 class StepParts:
-    """Where the time of one step goes, in seconds of each part."""
+    """Where the time of one step goes."""
 
-    seconds: dict[str, float]
+    seconds: dict[str, float]  # of each part; those that could not be told apart are joined
     verdict: str
 
 
@@ -86,16 +76,13 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     Returns
     -------
     StepParts
-        Its `seconds` by part, those that could not be told apart joined. Its `verdict` is "mostly
-        arithmetic" (two thirds and more), "mostly other work" (one third of arithmetic or less),
-        "mixed", or "cannot tell".
+        Its verdict is "mostly arithmetic" (two thirds and more), "mostly other work" (one third
+        of arithmetic or less), "mixed", or "cannot tell".
 
     Examples
     --------
-    >>> slow, half, tenth = (
-    ...     Measurement.from_samples([s, 1.01 * s, s, 0.99 * s, s]) for s in (1.0, 0.5, 0.1)
-    ... )
-    >>> step_parts(slow, half, tenth).verdict
+    >>> times = [Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1)]
+    >>> step_parts(*times).verdict
     'mostly other work'
     """
 
@@ -243,15 +230,10 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     Returns
     -------
     Verified
-        Its `verdict` is "not attached", "visible, not in the files", "attached, not visible",
+        Its verdict is "not attached", "visible, not in the files", "attached, not visible",
         "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
-        "all four". Its `facts` are "attached", "visible", "placed" and "faster", each with "yes",
-        "no", "cannot tell" or, where an earlier fact is missing, "not needed yet".
-
-    Raises
-    ------
-    ValueError
-        If `faster` is no verdict of `timing.compare`.
+        "all four". Its facts are "yes", "no", "not measured", "cannot tell" or, where an earlier
+        one is missing, "not needed yet".
 
     Examples
     --------
@@ -259,10 +241,8 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     'visible, not placed'
     """
     if faster not in _TIMED:
-        raise ValueError(
-            "faster must be a verdict of timing.compare, one of "
-            f"{', '.join(repr(v) for v in _TIMED if v)}, or None; got {faster!r}."
-        )
+        known = ", ".join(map(repr, _TIMED))
+        raise ValueError(f"faster must be what timing.compare said, of {known}; got {faster!r}.")
     said, verdict = _TIMED[faster]
     facts = {"attached": "yes" if attached else "no"}
     facts["visible"] = ("yes" if visible else "no") if attached or visible else "not needed yet"

@@ -29,7 +29,7 @@ from itertools import pairwise
 from math import prod
 
 from accel_helpers._records import whole
-from accel_helpers.measure.layers import Parts, name_of, parts_of
+from accel_helpers.measure.layers import name_of, parts_of
 
 __all__ = ["count_step"]
 
@@ -61,19 +61,15 @@ NOT_COUNTED = ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulatio
 
 @dataclass(frozen=True)
 class LayerWork:
-    """The work of one layer in one step: operations of each pass, bytes of both together.
-
-    `parameters` is 0 where the layer stands a second time; `product_flops` is the part of the
-    operations that is matrix products and convolutions.
-    """
+    """The work of one layer in one step."""
 
     name: str
     kind: str
-    parameters: int
+    parameters: int  # 0 where the layer stands a second time
     forward_flops: int
     backward_flops: int
-    bytes: int
-    product_flops: int = 0
+    bytes: int  # both passes together
+    product_flops: int  # the part that is matrix products and convolutions, of both passes
 
 
 @dataclass(frozen=True)
@@ -148,10 +144,9 @@ def count_step(model, batch_size: int) -> StepWork:
     Raises
     ------
     TypeError
-        If a layer has weights and no rule here, or if the model's layers are called by code of
-        its own, which cannot be listed.
+        If a layer has weights and no rule here, or the model's layers cannot be listed.
     ValueError
-        If the model is not built or not compiled, or if a shape is open.
+        If the model is not compiled, or a shape is open.
 
     Examples
     --------
@@ -161,18 +156,14 @@ def count_step(model, batch_size: int) -> StepWork:
     (13090816, 14247854)
     """
     whole(batch_size, "batch_size")
-    if not getattr(model, "compiled", False) or getattr(model, "optimizer", None) is None:
+    if getattr(model, "optimizer", None) is None:
         raise ValueError(
             f"{getattr(model, 'name', model)!r} has no loss and no optimizer yet; call "
             "model.compile(optimizer, loss) first: they are part of a training step."
         )
     graph = _graph(model)
-    for given in graph.inputs:
-        if given.shape[0] not in (None, batch_size):
-            raise ValueError(
-                f"{model.name!r} is built for batches of {given.shape[0]}, not {batch_size}; "
-                "give keras.Input no batch size, or count with that one."
-            )
+    if any(given.shape[0] not in (None, batch_size) for given in graph.inputs):
+        raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
     notes: dict[str, None] = {}
     gradient = dict.fromkeys(map(id, graph.inputs), False)
     rows = tuple(_rows(model, batch_size, gradient, Counter(), Counter(), notes))
@@ -229,16 +220,17 @@ def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Laye
         uses[id(layer)] += 1
         number = uses[id(layer)]
         again += trained if number > 1 else 0
-        products = parts.first + parts.later + parts.inner
-        back = _back(parts, trained, any(asked))
-        elementwise = (parts.sums if trained else 0) + parts.backward
-        elementwise *= bool(trained) or any(asked)
+        products, back = parts.first + parts.later + parts.inner, 0
+        if trained or any(asked):  # else nothing is trained, here or before
+            back = parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
+            back += parts.later * (bool(trained) + 1)
+            again += parts.backward + (parts.sums if trained else 0)
         yield LayerWork(
             f"{prefix}{layer.name}" + (f" (use {number})" if number > 1 else ""),
             type(layer).__name__,
             sum(prod(v.shape) for v in getattr(layer, "weights", ())) if number == 1 else 0,
             products + parts.forward,
-            back + elementwise + again,
+            back + again,
             _bytes(layer, parts, node, batch, trained, any(asked)),
             products + back,
         )
@@ -247,17 +239,12 @@ def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Laye
 def _graph(model):
     """The part of a model that knows how its layers are joined."""
     graph = getattr(model, "_functional", None) or model
-    if hasattr(graph, "_nodes_by_depth"):
-        return graph
-    if type(model).__name__ == "Sequential":
-        raise ValueError(
-            f"{model.name!r} is not built, so its shapes are not known; begin it with "
-            "keras.Input(shape), or call model.build((None, ...))."
+    if not hasattr(graph, "_nodes_by_depth"):
+        raise TypeError(
+            f"the layers of {model.name!r} ({type(model).__name__}) cannot be listed; count_step "
+            "takes functional models, and Sequential ones that begin with keras.Input(shape)."
         )
-    raise TypeError(
-        f"{getattr(model, 'name', model)!r} is a {type(model).__name__}, whose own code calls its "
-        "layers, so they cannot be listed; count_step takes Sequential and functional models."
-    )
+    return graph
 
 
 def _shape(tensor, batch, layer):
@@ -270,23 +257,14 @@ def _shape(tensor, batch, layer):
     return (batch if first is None else first, *rest)
 
 
-def _back(parts: Parts, trained, asked) -> int:
-    """Operations of the products on the way back; none where nothing is trained, here or before."""
-    if not trained and not asked:
-        return 0
-    weights = parts.first + parts.later if trained else 0
-    return weights + (parts.first if asked else 0) + parts.later + 2 * parts.inner
-
-
 def _bytes(layer, parts, node, batch, trained, asked):
     """Bytes read and written, both passes: everything needed and everything made, once."""
     if parts.passes and not parts.forward:
         return 0
-    moved = [
+    given, made = (
         sum(prod(_shape(t, batch, layer)) * _size(t.dtype) for t in tensors)
         for tensors in (node.arguments.keras_tensors, node.outputs[:1])
-    ]
-    given, made = moved
+    )
     inside = parts.inside * _size(getattr(layer, "compute_dtype", node.outputs[0].dtype))
     held = list(getattr(layer, "weights", ()))
     stored = _size(held[0].dtype) if held else 0

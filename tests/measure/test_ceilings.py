@@ -84,13 +84,10 @@ def test_a_number_type_that_is_hopeless_or_refused_is_left_out_at_once(rate):
         found.ridge("float16")
 
 
-@pytest.mark.parametrize("bad", [{"dtypes": ()}, {"dtypes": "f"}, {"sizes": (0,)}, {"sizes": ()}])
-def test_bad_input_is_refused(bad):
-    with pytest.raises(ValueError, match="sizes"):
-        Pretend(float32=1e11).measure(**bad)
-
-
 def test_what_is_not_here_is_named():
+    for none in ((), "float32"):
+        with pytest.raises(ValueError, match="dtypes"):
+            Pretend(float32=1e11).measure(dtypes=none)
     with pytest.raises(RuntimeError, match="no kernel"):
         Pretend(float32=TypeError("no kernel")).measure()
     backend.choose()
@@ -124,7 +121,7 @@ def test_a_real_device_is_measured(framework, monkeypatch):
     for _, work, rate, seconds in parts:
         assert rate * seconds == pytest.approx(work) and seconds > 0
     assert all(round((work / 2) ** (1 / 3)) in (256, 512) for _, work, *_ in parts[:-1])
-    assert parts[-1][1] == 12 * ceilings.QUICK_ARRAY
+    assert parts[-1][1] == 12 * ceilings.QUICK[1]
     # what is timed does its work: sums grow in place, the product is the product
     assert sums == [1, 2, 3]
     a, b = np.random.default_rng(0).random((2, 8, 8), dtype="float32") - 0.5

@@ -339,7 +339,7 @@ def test_a_model_with_code_of_its_own_is_refused():
 
     model = Own()
     model.compile("sgd", "mse")
-    with pytest.raises(TypeError, match="is a Own, whose own code.*functional"):
+    with pytest.raises(TypeError, match="Own.*functional"):
         work.count_step(model, 4)
 
 
@@ -352,11 +352,11 @@ def test_a_batch_size_that_is_no_whole_number_is_refused(batch_size):
 def test_a_model_that_is_not_ready_is_refused():
     with pytest.raises(ValueError, match="call model.compile"):
         work.count_step(keras.Sequential([keras.Input((7,)), make.Dense(5)]), 4)
-    with pytest.raises(ValueError, match="not built.*keras.Input"):
+    with pytest.raises(TypeError, match="keras.Input"):
         work.count_step(built(make.Dense(5)), 4)
     with pytest.raises(ValueError, match=r"is open: \(None, None, 7\)"):
         work.count_step(built(keras.Input((None, 7)), make.Dense(5)), 4)
-    with pytest.raises(ValueError, match="built for batches of 8, not 4"):
+    with pytest.raises(ValueError, match="batches of another size than 4"):
         work.count_step(built(keras.Input((7,), batch_size=8), make.Dense(5)), 4)
 
 
