@@ -1,112 +1,60 @@
-"""What the TPU compiler says of a training step, as one value that reads well."""
+"""What the TPU compiler says of a training step, as one value that reads well; fresh or stored.
+
+The stored answers, of the lessons' models, are in `data/tpu_programs`: made by
+`tools/tpu_programs.py`, and held against a fresh compile in the tests.
+"""
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
+from importlib import resources
 
+from accel_helpers import _records
 from accel_helpers._words import format_bytes, format_count, html_card
 from accel_helpers.tpu.report import Allocation, Collective
 
 UNKNOWN = "not known"
 NOT_WRITTEN = "the step could not be written down"
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX"}
+PRODUCTS = "products.json"  # single matrix products, beside the lessons' models
 
 
 @dataclass(frozen=True)
 class CompiledStep:
-    """A training step, as the compiler for a TPU sees it. No TPU was used.
+    """A training step, as the compiler for a TPU sees it. No TPU was used. Sizes are in bytes."""
 
-    Attributes
-    ----------
-    name : str
-        The model's name.
-    backend : str
-        The framework that wrote the step down: "tensorflow" or "jax".
-    batch_size : int
-        Samples in the batch, over all chips.
-    chip : str
-        Such as "v5e".
-    memory : int
-        Bytes of the chip's memory that a program may have.
-    chips : int
-        On how many chips the step is laid out; each gets its part of the batch.
-    available : bool
-        Whether there is an answer. Where there is none, `why` says why, and nothing else holds.
-    why : str
-        Why there is no answer, or why an answer is missing.
-    compiles : bool or None
-        Whether the compiler takes every operation; None where it was not asked.
-    fits : bool or None
-        Whether the step fits into the memory.
-    operation, layer : str
-        What a TPU cannot run, and where it stands.
-    flops : int or None
-        Operations of the matrix products and convolutions of one step, over all chips, counted
-        in the program before it is compiled. Of the ways of a branch, the dearest counts.
-    compiler_flops : float or None
-        The compiler's own count for one chip, with everything else in it. The body of a loop
-        counts once.
-    bytes_accessed : float or None
-        Read and written in one step on one chip, by the compiler's count.
-    loops : bool
-        Whether there is a loop: then neither of the compiler's two counts is of a whole step.
-    peak_memory : int or None
-        The most bytes that one chip holds at one time.
-    needed : int or None
-        Where the step does not fit: the bytes that it needs, on one chip.
-    at_least : bool
-        Whether that is the size of what the step is given alone: then it was not compiled.
-    logical_bytes, padded_bytes : int or None
-        What one chip is given for a step (weights, optimizer state, its part of the batch), as
-        the arrays are, and as they lie in its memory.
-    largest : tuple of Allocation
-        The largest arrays, by layer.
-    largest_batch : int or None
-        Where the step does not fit: the largest power of two that does; 0 where none does.
-    tried : tuple of (int, bool)
-        Which batches were compiled for that, and whether they fit.
-    collectives : tuple of Collective
-        The exchanges between chips.
-    cycles : tuple of (str, int)
-        The compiler's estimate of clock cycles by layer, if it was given its full time.
-    thorough : bool
-        Whether it was.
-    seconds : float
-        How long the compiler took.
-    versions : str
-        Of the compiler.
-    """
-
-    name: str
-    backend: str
-    batch_size: int
+    name: str  # of the model
+    backend: str  # that wrote the step down: "tensorflow" or "jax"
+    batch_size: int  # over all chips
     chip: str
-    memory: int
-    chips: int = 1
-    available: bool = True
-    why: str = ""
-    compiles: bool | None = None
+    memory: int  # of one chip, that a program may have
+    chips: int = 1  # each gets its part of the batch
+    available: bool = True  # where not, `why` says why, and nothing else holds
+    why: str = ""  # there is no answer, or a part of it is missing
+    compiles: bool | None = None  # None where it was not asked
     fits: bool | None = None
-    operation: str = ""
-    layer: str = ""
+    operation: str = ""  # that a TPU cannot run,
+    layer: str = ""  # and where it stands
+    # Of the matrix products and convolutions of a step, over all chips, counted before it is
+    # compiled; of the ways of a branch the dearest counts.
     flops: int | None = None
-    compiler_flops: float | None = None
-    bytes_accessed: float | None = None
-    loops: bool = False
-    peak_memory: int | None = None
-    needed: int | None = None
-    at_least: bool = False
-    logical_bytes: int | None = None
-    padded_bytes: int | None = None
-    largest: tuple[Allocation, ...] = ()
-    largest_batch: int | None = None
-    tried: tuple[tuple[int, bool], ...] = ()
-    collectives: tuple[Collective, ...] = ()
-    cycles: tuple[tuple[str, int], ...] = ()
-    thorough: bool = False
-    seconds: float = 0.0
-    versions: str = ""
+    compiler_flops: float | None = None  # its own count, for one chip, of everything
+    bytes_accessed: float | None = None  # read and written by one chip, by the compiler's count
+    loops: bool = False  # then the compiler's two counts have the loop's body once only
+    peak_memory: int | None = None  # the most that one chip holds at one time
+    needed: int | None = None  # on one chip, where the step does not fit
+    at_least: bool = False  # that is the size of what the step is given alone: nobody compiled it
+    logical_bytes: int | None = None  # of what one chip is given for a step, as the arrays are,
+    padded_bytes: int | None = None  # and as they lie in its memory
+    largest: tuple[Allocation, ...] = ()  # arrays
+    largest_batch: int | None = None  # the largest power of two that fits; 0 where none does
+    tried: tuple[tuple[int, bool], ...] = ()  # batches that were compiled for that; which fit
+    collectives: tuple[Collective, ...] = ()  # exchanges between chips
+    cycles: tuple[tuple[str, int], ...] = ()  # estimated by layer, if the compiler had full time
+    thorough: bool = False  # whether it had
+    seconds: float = 0.0  # that it took
+    versions: str = ""  # of the compiler
 
     @property
     def overflow(self) -> int:
@@ -143,24 +91,21 @@ class CompiledStep:
         """The card: pairs of a question and its answer."""
         if self.verdict == "unavailable":
             # What Keras could not write down may well be the model's own fault.
-            whose = (
-                "" if self.why.startswith(NOT_WRITTEN) else " This says nothing about the model."
-            )
+            innocent = not self.why.startswith(NOT_WRITTEN)
+            whose = " This says nothing about the model." if innocent else ""
             return [("unavailable here", f"{self.why}.{whose}")]
         if self.verdict == "refused":
             where = f" in layer {self.layer!r}" if self.layer else ""
-            refused = f"no: a TPU cannot run the operation {self.operation!r}{where}"
-            return [("compiles", refused if self.operation else f"no: {self.why}")]
-        compiles = {True: "yes", None: f"{UNKNOWN}: it was not asked, the batch is too large"}
-        rows = [("compiles", compiles[self.compiles]), ("fits", self._fits())]
+            return [("compiles", f"no: a TPU cannot run the operation {self.operation!r}{where}")]
+        asked = "yes" if self.compiles else f"{UNKNOWN}: it was not asked, the batch is too large"
+        rows = [("compiles", asked), ("fits", self._fits())]
         if self.largest_batch is not None:
             rows.append(("largest batch", self._batch()))
         elif not self.fits and self.why:
             rows.append(("largest batch", f"{UNKNOWN}: {self.why}"))
         if self.flops is not None:
-            rows.append(
-                ("operations", f"{format_count(self.flops)} in matrix products and convolutions")
-            )
+            count = f"{format_count(self.flops)} in matrix products and convolutions"
+            rows.append(("operations", count))
         elif self.fits:
             rows.append(("operations", f"{UNKNOWN}: {self.why}"))
         if self.bytes_accessed:
@@ -171,16 +116,11 @@ class CompiledStep:
         if self.intensity:
             rows.append(("intensity", f"{self.intensity:.3g} operations for each byte"))
         if self.padding:
-            rows.append(
-                (
-                    "padding",
-                    f"{format_bytes(self.logical_bytes)} given to the step take "
-                    f"{format_bytes(self.padded_bytes)} on the chip",
-                )
-            )
+            given, taken = map(format_bytes, (self.logical_bytes, self.padded_bytes))
+            rows.append(("padding", f"{given} given to the step take {taken} on the chip"))
         if self.largest:
             rows.append(("largest array", self.largest[0].describe()))
-        rows += [("between chips", _exchange(found)) for found in self.collectives]
+        rows += [("between chips", found.describe()) for found in self.collectives]
         if self.cycles:
             total = sum(cycles for _, cycles in self.cycles)
             layer, most = self.cycles[0]
@@ -189,16 +129,14 @@ class CompiledStep:
         return rows
 
     def _fits(self) -> str:
-        there = f"of {format_bytes(self.memory)}"
+        there = format_bytes(self.memory)
         if self.fits:
-            return f"yes: {format_bytes(self.peak_memory)} at the peak, {there}"
+            return f"yes: {format_bytes(self.peak_memory)} at the peak, of {there}"
         if self.needed is None:
-            return f"no: more than the {format_bytes(self.memory)} that there are"
+            return f"no: more than the {there} that there are"
+        needed, over = map(format_bytes, (self.needed, self.overflow))
         least = "at least " if self.at_least else ""
-        return (
-            f"no: it needs {least}{format_bytes(self.needed)}, and there are "
-            f"{format_bytes(self.memory)}: {format_bytes(self.overflow)} too much"
-        )
+        return f"no: it needs {least}{needed}, and there are {there}: {over} too much"
 
     def _batch(self) -> str:
         tried = ", ".join(f"{batch} {'fits' if fits else 'does not'}" for batch, fits in self.tried)
@@ -227,40 +165,90 @@ class CompiledStep:
         return html_card(self.headline, self.rows())
 
     def to_dict(self) -> dict:
-        """Everything, as plain JSON types; `from_dict` reads it back."""
+        """Everything, as plain JSON types; `_records.read` makes the value of it again."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, stored: dict) -> CompiledStep:
-        """Read back what `to_dict` wrote.
 
-        Parameters
-        ----------
-        stored : dict
+@dataclass(frozen=True)
+class Product:
+    """A matrix product (m, k) times (k, n) in bfloat16, as the compiler lays it out for a TPU."""
 
-        Returns
-        -------
-        CompiledStep
-
-        Raises
-        ------
-        ValueError
-            If a name is missing or unknown.
-        """
-        known = {field.name for field in fields(cls)}
-        if strange := sorted(set(stored) - known):
-            raise ValueError(f"A compiled step has no {', '.join(strange)}.")
-        whole = dict(stored)
-        try:
-            for name, kind in (("largest", Allocation), ("collectives", Collective)):
-                whole[name] = tuple(kind(**row) for row in whole.get(name, ()))
-            for name in ("tried", "cycles"):
-                whole[name] = tuple(tuple(row) for row in whole.get(name, ()))
-            return cls(**whole)
-        except TypeError as error:
-            raise ValueError(f"This is no compiled step: {error}.") from error
+    chip: str
+    m: int
+    k: int
+    n: int
+    instructions: int  # how often the program feeds the matrix unit
+    estimated_cycles: int  # for all of it, moving its numbers included; no measurement
+    arrays: tuple[str, ...]  # inputs and output in memory: "bf16[128,10]{0,1:T(8,128)(2,1)}"
 
 
-def _exchange(found: Collective) -> str:
-    arrays = "1 array" if found.arrays == 1 else f"{found.arrays} arrays together"
-    return f"{found.kind} of {arrays}, {format_bytes(found.bytes)} on each chip"
+def stored(name: str, chip: str = "v5e") -> CompiledStep:
+    """Give the stored answer for one of the lessons' models; nothing needs to be installed.
+
+    Parameters
+    ----------
+    name : str
+        Such as "quickstart".
+    chip : str, optional
+        "v5e" or "v6e".
+
+    Returns
+    -------
+    CompiledStep
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message names those that there are.
+
+    Examples
+    --------
+    >>> print(stored("quickstart").headline)
+    quickstart, batch of 32, written by JAX, for one TPU v5e (no TPU was used)
+    """
+    files = {entry.name: entry for entry in _data().iterdir() if entry.name != PRODUCTS}
+    file = f"{name}-{chip}.json"
+    if file not in files:
+        names = ", ".join(sorted({entry.rpartition("-")[0] for entry in files}))
+        raise ValueError(
+            f"There is no stored program {name!r} for {chip!r}. There are: {names}; each for "
+            "'v5e' and 'v6e'."
+        )
+    return _records.read(CompiledStep, _records.load(files[file], "compiled step"), file)
+
+
+def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
+    """Give what the compiler made of a matrix product; nothing needs to be installed.
+
+    Parameters
+    ----------
+    m, k, n : int
+        It multiplies (m, k) by (k, n).
+    chip : str, optional
+        "v5e" or "v6e".
+
+    Returns
+    -------
+    Product
+
+    Raises
+    ------
+    ValueError
+        If that product is not stored; the message names those that are.
+
+    Examples
+    --------
+    >>> [stored_product(n, n, n).instructions for n in (128, 129)]
+    [8, 36]
+    """
+    rows = _records.load(_data() / PRODUCTS, "list of products")
+    rows = _records.read(tuple[Product, ...], rows, PRODUCTS)
+    for row in rows:
+        if (row.chip, row.m, row.k, row.n) == (chip, m, k, n):
+            return row
+    known = ", ".join(f"({row.m}, {row.k}, {row.n}) {row.chip}" for row in rows)
+    raise ValueError(f"No product ({m}, {k}, {n}) is stored for {chip!r}. There are: {known}.")
+
+
+def _data():
+    return resources.files("accel_helpers") / "data" / "tpu_programs"

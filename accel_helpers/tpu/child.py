@@ -1,13 +1,13 @@
-"""The child process of `tpu_compiler`: compiles one program for a TPU that is not there.
+"""The child process of `compiler`: compiles one program for a TPU that is not there.
 
-It is started as a script by the environment that `tpu_environment` keeps, never imported into a
+It is started as a script in the environment that `environment` keeps, never imported into a
 notebook: what it loads (JAX and libtpu, of the versions below) stays out of the learner's process.
 It reads `job.json` and `program.pb` from the folder that it is given and writes `answer.json` and
 `compiled.txt` there. When its parent is gone (its standard input ends), it removes that folder and
 ends itself.
 
-Every private interface of JAX that the course uses stands in `compile_program` and `_readable`.
-The versions are pinned, and `tests/test_tpu_child.py` holds what they do.
+Every private interface of JAX that the course uses stands in `compile_program`. The versions are
+pinned, and `tests/tpu/test_child.py` holds what they do.
 """
 
 import contextlib
@@ -25,13 +25,7 @@ FAST = -1.0  # the compiler's least effort to make the program fast: some 3 to 1
 
 
 def main(folder: str) -> None:
-    """Compile the program that lies in a folder, and write the answer beside it.
-
-    Parameters
-    ----------
-    folder : str
-        With `job.json` (what `compile_program` is told) and `program.pb`.
-    """
+    """Compile the program that lies in a folder, and write the answer beside it."""
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     place = Path(folder)
     job = json.loads((place / "job.json").read_text())
@@ -52,27 +46,10 @@ def _end_with_parent(folder: str) -> None:
 def compile_program(
     data: bytes, *, chip: str, chips: int = 1, shared: tuple = (), thorough: bool = False
 ) -> tuple[dict, str]:
-    """Compile a program, and say what the compiler says about it.
+    """Compile a serialized HLO module; the compiler's numbers, or its "error", and the program.
 
-    Parameters
-    ----------
-    data : bytes
-        A serialized HLO module, as TensorFlow and JAX write it.
-    chip : str
-        As libtpu names it, such as "v5e".
-    chips : int, optional
-        On how many chips it runs, each with its part of the batch: 1, 4 or 8.
-    shared : sequence of int, optional
-        Which arguments are cut along the batch, where there are several chips; -1 is the last.
-    thorough : bool, optional
-        Whether the compiler may take its full time. Its estimates of cycles need it.
-
-    Returns
-    -------
-    answer : dict
-        Numbers; or "error", the compiler's words.
-    text : str
-        The compiled program; empty where there is an error.
+    `chip` is libtpu's name. On several `chips` the arguments `shared` are cut along the batch (-1
+    is the last). A `thorough` compiler takes its full time; its estimates of cycles need it.
     """
     from importlib.metadata import version
 
@@ -93,7 +70,7 @@ def compile_program(
     )
     devices = tuple(topology.devices)
     with mlir.make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(_readable(data))
+        module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(data))
         _without_copies(module)
         random_states = _tpu_random_numbers(module)
         answer = {"versions": ", ".join(f"{name} {found[name]}" for name in found)}
@@ -122,18 +99,8 @@ def compile_program(
         "bytes_accessed": cost.get("bytes accessed"),
         "peak_memory": memory.peak_memory_in_bytes,
         "argument_bytes": memory.argument_size_in_bytes,
-        "output_bytes": memory.output_size_in_bytes,
-        "reused_bytes": memory.alias_size_in_bytes,
-        "temporary_bytes": memory.temp_size_in_bytes,
-        "code_bytes": memory.generated_code_size_in_bytes,
     }
     return answer, program.hlo_modules()[0].to_string()
-
-
-def _readable(data: bytes) -> str:
-    from jax._src.lib import _jax
-
-    return _jax.mlir.hlo_to_stablehlo(data)
 
 
 def _without_copies(module) -> None:
@@ -179,35 +146,23 @@ def _cut_batch(module, chips: int, shared: tuple) -> None:
     from jaxlib.mlir import ir
 
     main, arguments = _main(module)
-    types = [argument.type for argument in arguments]
-    attributes = _attributes(main, len(types))
-    cuts = {index % len(types) for index in shared}
-    for index, kind in enumerate(types):
-        ways = ",".join([str(chips)] + ["1"] * (len(kind.shape) - 1))
+    held = list(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else []
+    held = [ir.DictAttr(one) for one in held] or [{}] * len(arguments)
+    cuts, attributes = {index % len(arguments) for index in shared}, []
+    for index, (argument, own) in enumerate(zip(arguments, held, strict=True)):
+        ways = ",".join([str(chips)] + ["1"] * (len(argument.type.shape) - 1))
         sharding = f"{{devices=[{ways}]<=[{chips}]}}" if index in cuts else "{replicated}"
-        attributes[index]["mhlo.sharding"] = ir.StringAttr.get(sharding)
+        own = {name: own[name] for name in own} | {"mhlo.sharding": ir.StringAttr.get(sharding)}
+        attributes.append(ir.DictAttr.get(own))
     number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), chips)
     module.operation.attributes["mhlo.num_partitions"] = number
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(
-        [ir.DictAttr.get(attribute) for attribute in attributes]
-    )
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
 
 def _main(module):
     """The function that is run, and its arguments."""
     main = next(op for op in module.body.operations if str(op.name).strip('"') == "main")
     return main, list(main.regions[0].blocks[0].arguments)
-
-
-def _attributes(main, count: int) -> list[dict]:
-    from jaxlib.mlir import ir
-
-    if "arg_attrs" not in main.attributes:
-        return [{} for _ in range(count)]
-    return [
-        {name: entry[name] for name in entry}
-        for entry in (ir.DictAttr(attribute) for attribute in main.attributes["arg_attrs"])
-    ]
 
 
 def _operations(module, name: str) -> list:
@@ -226,20 +181,17 @@ def _operations(module, name: str) -> list:
 
 def _counted(module, chips: int, shared: tuple) -> dict:
     """What can be said of the program before it is compiled: its work, what one chip is given."""
-    import importlib.util
+    sys.path.append(str(Path(__file__).parent))  # beside this script, no package
+    import count
 
-    place = Path(__file__).with_name("count.py")  # beside this script, not a package here
-    spec = importlib.util.spec_from_file_location("tpu_count", place)
-    tpu_count = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tpu_count)
-    sizes = [tpu_count.tensor_bytes(argument.type) for argument in _main(module)[1]]
+    sizes = [count.tensor_bytes(argument.type) for argument in _main(module)[1]]
     for index in shared:
         sizes[index] //= chips
-    counted = {"loops": tpu_count.has_loop(module), "logical_bytes": sum(sizes)}
+    found = {"loops": count.has_loop(module), "logical_bytes": sum(sizes)}
     try:
-        return {**counted, "product_flops": tpu_count.product_flops(str(module))}
-    except tpu_count.Unknown as why:
-        return {**counted, "product_flops": None, "not_counted": str(why)}
+        return {**found, "product_flops": count.product_flops(str(module))}
+    except count.Unknown as why:
+        return {**found, "product_flops": None, "not_counted": str(why)}
 
 
 if __name__ == "__main__":

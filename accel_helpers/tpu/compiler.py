@@ -3,8 +3,7 @@
 The compiler is the real one, libtpu's. It runs in a child process with an environment of its own
 (`python -m accel_helpers tpu-compiler install` makes it once), so it never meets the packages of
 your notebook. What it says is about the program: whether it compiles, whether it fits, how much
-work it is. How fast a TPU would be it can
-only guess: its cycles are called an estimate.
+work it is. How fast a TPU would be it can only guess: its cycles are called an estimate.
 """
 
 from __future__ import annotations
@@ -22,11 +21,9 @@ from pathlib import Path
 
 from accel_helpers import probe
 from accel_helpers.tpu import environment as tpu_environment
-from accel_helpers.tpu import report as tpu_report
-from accel_helpers.tpu.answers import NOT_WRITTEN, CompiledStep
-from accel_helpers.tpu.lowering import CannotLower, NotForTPU, argument_bytes, lower
-from accel_helpers.tpu.report import short_name
-from accel_helpers.tpu.stored import Product, stored, stored_product
+from accel_helpers.tpu import report
+from accel_helpers.tpu.answers import NOT_WRITTEN, CompiledStep, stored, stored_product
+from accel_helpers.tpu.lowering import CannotLower, NotForTPU, TooLarge, lower
 
 # Bytes of memory that a program may have, in the compiler's own words ("Used ... of 15.75G hbm");
 # the tests ask it again.
@@ -40,7 +37,7 @@ _XLA_TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64":
 _GIVEN = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
 CHILD = Path(__file__).with_name("child.py")
 
-__all__ = ["CompiledStep", "Product", "compile_training_step", "stored", "stored_product"]
+__all__ = ["compile_training_step", "stored", "stored_product"]
 
 
 def compile_training_step(
@@ -83,7 +80,7 @@ def compile_training_step(
         Time limit of each compilation.
     memory : float, optional
         Memory limit of each compilation, in bytes.
-    environment : tpu_environment.Environment, optional
+    environment : environment.Environment, optional
         By default the one that `python -m accel_helpers tpu-compiler install` made.
     run : callable, optional
         As `probe.run_command`.
@@ -108,21 +105,21 @@ def compile_training_step(
     ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
     """
     _check(batch_size, chip, chips)
-    batch_size = int(batch_size)
-    name, backend = getattr(model, "name", ""), _backend()
+    import keras
+
     blank = CompiledStep(
-        name=name, backend=backend, batch_size=batch_size, chip=chip, chips=chips,
-        memory=MEMORY[chip], thorough=thorough,
+        name=getattr(model, "name", ""), backend=keras.config.backend(), batch_size=int(batch_size),
+        chip=chip, chips=chips, memory=MEMORY[chip], thorough=thorough,
     )  # fmt: skip
 
     def one(batch: int) -> CompiledStep:
         asked = replace(blank, batch_size=batch)
         return _compile(model, asked, sample, seconds, memory, environment, run)
 
-    answer = one(batch_size)
+    answer = one(blank.batch_size)
     if answer.verdict != "too large" or not find_batch:
         return answer
-    return _with_batch_that_fits(answer, one)
+    return with_batch_that_fits(answer, one)
 
 
 def _check(batch_size, chip, chips) -> None:
@@ -140,37 +137,28 @@ def _check(batch_size, chip, chips) -> None:
         )
 
 
-def _backend() -> str:
-    import keras
-
-    return keras.config.backend()
-
-
 def _compile(model, blank, sample, seconds, memory, environment, run) -> CompiledStep:
     """Ask for one batch size."""
     try:
-        least = argument_bytes(model, blank.batch_size, sample, blank.chips)
-        # What one chip is given does not fit: no compiler is needed to say no.
-        if least > blank.memory:
-            return replace(blank, fits=False, needed=least, at_least=True)
-        program = lower(model, blank.batch_size, sample)
+        program = lower(model, blank.batch_size, sample, chips=blank.chips, memory=blank.memory)
+    except TooLarge as error:  # no compiler is needed to say no
+        return replace(blank, fits=False, needed=error.bytes, at_least=True)
     except NotForTPU as refused:
         return replace(blank, compiles=False, operation=refused.operation, layer=refused.layer)
     except CannotLower as error:
-        return replace(
-            blank,
-            available=False,
-            why=f"{NOT_WRITTEN}: {_end(str(error))}. If you train with other "
-            "shapes or types, hand some in: sample=(x[:1], y[:1])",
-        )
+        hint = "If you train with other shapes or types, hand some in: sample=(x[:1], y[:1])"
+        return _unavailable(blank, f"{NOT_WRITTEN}: {str(error).rstrip('. ')}. {hint}")
     environment = environment or tpu_environment.status()
     if not environment.ready:
-        return _unavailable(blank, environment.why.rstrip("."))
+        return _unavailable(blank, environment.why)
     try:
         answer, text = _in_child(program, blank, seconds, memory, environment, run)
     except _Failed as error:
         return _unavailable(blank, str(error))
-    return _read(blank, answer, text, _Names(model, program, blank.chips))
+    except OSError as error:
+        why = f"its files could not be written ({error.strerror or error})"
+        return _unavailable(blank, why)
+    return _read(blank, answer, text, _namer(model, program, blank.chips), model)
 
 
 class _Failed(RuntimeError):
@@ -182,65 +170,61 @@ def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, 
         "chip": blank.chip, "chips": blank.chips, "thorough": blank.thorough,
         "shared": program.batch_arguments,
     }  # fmt: skip
-    try:
-        with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
-            place = Path(folder)
-            (place / "job.json").write_text(json.dumps(job))
-            (place / "program.pb").write_bytes(program.data)
-            # What the compiler itself leaves lying about stays in the folder, and goes with it.
-            words, environ = environment.command(CHILD, folder, scratch=folder)
-            done = run(words, seconds=seconds, memory=memory, environ=environ, folder=folder)
-            file = place / "answer.json"
-            # On a full disk the child cannot even write why it ended.
-            if done.kind == "crashed" and shutil.disk_usage(folder).free < 2**16:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if done.kind != "finished" or not file.exists():
-                more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
-                raise _Failed(f"the compiler's process {done.ending}{more.get(done.kind, '')}")
-            return json.loads(file.read_text()), (place / "compiled.txt").read_text()
-    except OSError as error:
-        raise _Failed(f"its files could not be written ({error.strerror or error})") from error
+    with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
+        place = Path(folder)
+        (place / "job.json").write_text(json.dumps(job))
+        (place / "program.pb").write_bytes(program.data)
+        # What the compiler itself leaves lying about stays in the folder, and goes with it.
+        words, environ = environment.command(CHILD, folder, scratch=folder)
+        done = run(words, seconds=seconds, memory=memory, environ=environ, folder=folder)
+        # On a full disk the child cannot even write why it ended.
+        if done.kind == "crashed" and shutil.disk_usage(folder).free < 2**16:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if done.kind != "finished" or not (place / "answer.json").exists():
+            more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
+            raise _Failed(f"the compiler's process {done.ending}{more.get(done.kind, '')}")
+        return json.loads((place / "answer.json").read_text()), (place / "compiled.txt").read_text()
 
 
-class _Names:
-    """Names arrays for a learner: by layer, or by what the step is given."""
+def _namer(model, program, chips) -> Callable:
+    """What names arrays for a learner: by layer, or by what the step is given."""
+    layers, given = [layer.name for layer in model.layers], {}
+    for kind, shape, dtype in program.arguments:
+        if kind in ("inputs", "targets"):
+            shape = (shape[0] // chips, *shape[1:])
+        array = f"{_XLA_TYPES.get(dtype, dtype)}[{','.join(map(str, shape))}]"
+        given.setdefault(array, {})[kind] = True
 
-    def __init__(self, model, program, chips):
-        self.layers = [layer.name for layer in model.layers]
-        self.given = {}
-        for kind, shape, dtype in program.arguments:
-            if kind in ("inputs", "targets"):
-                shape = (shape[0] // chips, *shape[1:])
-            self.given.setdefault((shape, _XLA_TYPES.get(dtype, dtype)), []).append(kind)
-
-    def of(self, allocations):
-        return tuple(replace(row, operation=self._name(row)) for row in allocations)
-
-    def _name(self, row) -> str:
+    def name(row) -> str:
         if not _GIVEN.fullmatch(row.operation):
-            return short_name(row.operation, self.layers)
-        kind, shape = row.array.rstrip("]").split("[")
-        shape = tuple(int(number) for number in shape.split(",") if number)
+            return report.short_name(row.operation, layers)
         # Several arguments may look alike: a weight and the optimizer's two numbers for it.
-        return " or ".join(dict.fromkeys(self.given.get((shape, kind), ["an argument"])))
+        return " or ".join(given.get(row.array, ["an argument"]))
+
+    return lambda rows: tuple(replace(row, operation=name(row)) for row in rows)
 
 
 def _unavailable(blank: CompiledStep, why: str) -> CompiledStep:
-    return replace(blank, available=False, why=_end(why))
+    return replace(blank, available=False, why=why.rstrip(". "))
 
 
-def _end(sentence: str) -> str:
-    return sentence.rstrip(". ")
-
-
-def _read(blank: CompiledStep, answer: dict, text: str, names: _Names) -> CompiledStep:
+def _read(blank: CompiledStep, answer: dict, text: str, named: Callable, model) -> CompiledStep:
     """Turn the child's answer into the value."""
     counted = replace(
         blank, loops=answer["loops"], flops=answer["product_flops"], seconds=answer["seconds"],
         why=answer.get("not_counted", ""), versions=answer["versions"],
     )  # fmt: skip
-    if "error" in answer:
-        return _read_error(counted, answer["error"], names)
+    if message := answer.get("error"):
+        over = report.read_overflow(message)
+        if over:
+            needed, largest = over[0], named(over[1][:5])
+            return replace(counted, compiles=True, fits=False, needed=needed, largest=largest)
+        # For programs far too large the compiler says no more than this.
+        if message.startswith("RESOURCE_EXHAUSTED"):
+            return replace(counted, compiles=True, fits=False)
+        first = (message.strip().splitlines() or ["no message"])[0][:300]
+        return _unavailable(counted, f"the compiler failed: {first}")
+    cycles = report.estimated_cycles(text, [layer.name for layer in model.layers])
     return replace(
         counted,
         compiles=True,
@@ -250,29 +234,17 @@ def _read(blank: CompiledStep, answer: dict, text: str, names: _Names) -> Compil
         peak_memory=answer["peak_memory"],
         logical_bytes=answer["logical_bytes"],
         padded_bytes=answer["argument_bytes"],
-        largest=names.of(tpu_report.largest_arrays(text)),
-        collectives=tpu_report.collectives(text),
-        cycles=tpu_report.estimated_cycles(text, names.layers) if blank.thorough else (),
+        largest=named(report.largest_arrays(text)),
+        collectives=report.collectives(text),
+        cycles=cycles if blank.thorough else (),
     )
-
-
-def _read_error(counted: CompiledStep, message: str, names: _Names) -> CompiledStep:
-    over = tpu_report.read_overflow(message)
-    if over:
-        largest = names.of(over.largest[:5])
-        return replace(counted, compiles=True, fits=False, needed=over.needed, largest=largest)
-    # For programs far too large the compiler says no more than this.
-    if message.startswith("RESOURCE_EXHAUSTED"):
-        return replace(counted, compiles=True, fits=False)
-    first = message.strip().splitlines()[0][:300] if message.strip() else "no message"
-    return _unavailable(counted, f"the compiler failed: {first}")
 
 
 def _positive(number):
     return number if number and number > 0 else None  # below 0 the compiler does not know
 
 
-def _with_batch_that_fits(answer: CompiledStep, one: Callable) -> CompiledStep:
+def with_batch_that_fits(answer: CompiledStep, one: Callable) -> CompiledStep:
     """Look for the largest power of two that fits, by compiling."""
     share = answer.memory / answer.needed if answer.needed else 0.5
     batch = _power_of_two(max(answer.chips, answer.batch_size * share))

@@ -1,11 +1,12 @@
 """Counts the matrix products in a program, before a compiler has touched it.
 
-This file runs in the child process of `tpu_compiler`, beside the TPU compiler, where nothing else
+This file runs in the child process of `compiler`, beside the TPU compiler, where nothing else
 of this package is loaded. It walks the program (StableHLO, the language that TensorFlow's and
 JAX's programs are both written in) as a machine would run it, but computes no arrays: it follows
 single whole numbers only, because they say how often a loop turns.
 """
 
+import operator
 from math import prod
 
 LONGEST_LOOP = 10_000  # turns that are followed one by one
@@ -17,26 +18,13 @@ class Unknown(Exception):
 
 
 def product_flops(text: str) -> int:
-    """Count the operations of all matrix products and convolutions.
+    """Count the operations of all matrix products and convolutions of a program in StableHLO.
 
     A product of (m, k) and (k, n) takes 2mkn operations. Where a filter lies over padding nothing
     is counted, as in `measure.work` and in the compiler's own count. What nobody uses (the
     gradient of the pictures, which TensorFlow writes down) is taken out first, as every compiler
-    does.
-
-    Parameters
-    ----------
-    text : str
-        The program in StableHLO. To be called within a context that knows StableHLO.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    Unknown
-        If there is a loop whose number of turns the program does not fix.
+    does. To be called within a context that knows StableHLO; `Unknown` where a loop's number of
+    turns is not fixed by the program.
     """
     from jaxlib.mlir import ir, passmanager
 
@@ -49,24 +37,14 @@ def product_flops(text: str) -> int:
 
 
 def has_loop(module) -> bool:
-    """Say whether the program has a loop: the compiler's own count takes its body once only.
-
-    Parameters
-    ----------
-    module : jaxlib.mlir.ir.Module
-        In StableHLO.
-
-    Returns
-    -------
-    bool
-    """
+    """Say whether the program has a loop: the compiler's own count takes its body once only."""
     pending = [module.operation]
     while pending:
         operation = pending.pop()
         if operation.name == "stablehlo.while":
             return True
-        for region in operation.regions:
-            pending += [op.operation for block in region.blocks for op in block.operations]
+        blocks = [block for region in operation.regions for block in region.blocks]
+        pending += [op.operation for block in blocks for op in block.operations]
     return False
 
 
@@ -115,25 +93,10 @@ def _loop(op, state, known, functions):
 
 
 _RULES = {
-    "stablehlo.add": lambda a, b: a + b,
-    "stablehlo.subtract": lambda a, b: a - b,
-    "stablehlo.multiply": lambda a, b: a * b,
-    "stablehlo.minimum": min,
-    "stablehlo.maximum": max,
-    "stablehlo.and": lambda a, b: a & b,
-    "stablehlo.or": lambda a, b: a | b,
-    "stablehlo.reshape": lambda a: a,
-    "stablehlo.convert": lambda a: a,
-    "stablehlo.not": lambda a: not a,
-}
-_COMPARE = {
-    "LT": lambda a, b: a < b,
-    "LE": lambda a, b: a <= b,
-    "GT": lambda a, b: a > b,
-    "GE": lambda a, b: a >= b,
-    "EQ": lambda a, b: a == b,
-    "NE": lambda a, b: a != b,
-}
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "minimum": min,
+    "maximum": max, "and": operator.and_, "or": operator.or_, "not": operator.not_,
+    "reshape": operator.pos, "convert": operator.pos,
+}  # fmt: skip
 
 
 def _number(name, op, inputs):
@@ -141,14 +104,13 @@ def _number(name, op, inputs):
     if name == "stablehlo.constant":
         return _constant(op)
     if name == "stablehlo.compare" and None not in inputs:
-        direction = str(op.attributes["comparison_direction"])
-        return next(rule for word, rule in _COMPARE.items() if f" {word}>" in direction)(*inputs)
+        direction = str(op.attributes["comparison_direction"])  # "... LT>", as in Python's lt
+        return getattr(operator, direction.rstrip(">").split()[-1].lower())(*inputs)
     # False and anything is False, also where the other one is not known.
     if name == "stablehlo.and" and any(value is not None and not value for value in inputs):
         return 0
-    if name in _RULES and inputs and None not in inputs:
-        return _RULES[name](*inputs)
-    return None
+    rule = _RULES.get(name.removeprefix("stablehlo."))
+    return rule(*inputs) if rule and inputs and None not in inputs else None
 
 
 def _constant(op):
@@ -174,52 +136,33 @@ def _product(name, op) -> int:
     axes = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     flops = 2 * out[axes.output_batch_dimension] * out[axes.output_feature_dimension]
     flops *= right[axes.kernel_input_feature_dimension]
-    ways = len(axes.input_spatial_dimensions)
-    strides, before, inner, outer = (
+    sizes = [
+        [left[axis] for axis in axes.input_spatial_dimensions],
+        [right[axis] for axis in axes.kernel_spatial_dimensions],
+        [out[axis] for axis in axes.output_spatial_dimensions],
+    ]
+    ways = len(sizes[0])
+    windows = [
         _numbers(op, "window_strides", [1] * ways),
-        _numbers(op, "padding", [0] * 2 * ways)[::2],
+        _numbers(op, "padding", [0] * 2 * ways)[::2],  # row by row: before, after, before, after
         _numbers(op, "lhs_dilation", [1] * ways),
         _numbers(op, "rhs_dilation", [1] * ways),
-    )
-    for way in range(ways):
-        flops *= _taps(
-            left[axes.input_spatial_dimensions[way]],
-            right[axes.kernel_spatial_dimensions[way]],
-            out[axes.output_spatial_dimensions[way]],
-            (strides[way], before[way], inner[way], outer[way]),
-        )
-    return flops
+    ]
+    return flops * prod(_taps(*one) for one in zip(*sizes, *windows, strict=True))
 
 
 def _numbers(op, name, default):
-    if name not in op.attributes:
-        return default
-    # A table such as the padding's is read row by row: before, after, before, after.
-    return [int(value) for value in op.attributes[name]]
+    return [int(value) for value in op.attributes[name]] if name in op.attributes else default
 
 
-def _taps(inputs, kernel, outputs, window) -> int:
+def _taps(inputs, kernel, outputs, stride, before, inner, outer) -> int:
     """Pairs of an output and a kernel place, along one axis, that meet a real input."""
-    stride, before, inner, outer = window
-    places = (
-        out * stride - before + tap * outer for out in range(outputs) for tap in range(kernel)
-    )
-    return sum(
-        1 for place in places if 0 <= place < (inputs - 1) * inner + 1 and place % inner == 0
-    )
+    places = [at * stride - before + tap * outer for at in range(outputs) for tap in range(kernel)]
+    return sum(0 <= place <= (inputs - 1) * inner and place % inner == 0 for place in places)
 
 
 def tensor_bytes(kind) -> int:
-    """Bytes of an array of this type, without any padding.
-
-    Parameters
-    ----------
-    kind : jaxlib.mlir.ir.RankedTensorType
-
-    Returns
-    -------
-    int
-    """
+    """Bytes of an array of this type, without any padding."""
     name = str(kind.element_type)
     bits = 16 if name == "bf16" else int(name.lstrip("uifs").split("E")[0] or 1)
     return prod(kind.shape) * max(bits, 8) // 8

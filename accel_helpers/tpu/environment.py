@@ -6,78 +6,107 @@ one folder of the user's cache, and only a child process looks into it.
 
 from __future__ import annotations
 
-import errno
-import importlib.util
 import json
 import os
+import platform
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_helpers import probe
+from accel_helpers import _records, probe
 from accel_helpers._words import format_bytes
-from accel_helpers.tpu.folder import (
-    NAME,
-    PINS,
-    Environment,
-    in_the_way,
-    kept_in,
-    mark,
-    marker,
-    status,
-    this_machine,
-    unfit,
-    variables,
-)
 
-__all__ = ["PINS", "Environment", "InstallFailed", "Removed", "install", "remove", "status"]
-
+# Wheels of all of them exist for Python 3.11, 3.12 and 3.13 on Linux x86-64 (tried 2026-11-21).
+PINS = {
+    "jax": "0.8.3",
+    "jaxlib": "0.8.3",
+    # The last under Apache 2.0, by "License:" in the wheel's METADATA; from 0.0.35 on, that says
+    # "Google Cloud Platform Terms of Service".
+    "libtpu": "0.0.32.1",
+    "numpy": "2.4.6",
+    "scipy": "1.17.1",
+    "ml_dtypes": "0.6.0",
+    "opt_einsum": "3.4.0",
+}
+PYTHONS = ((3, 11), (3, 12), (3, 13))
 # Bytes, measured on 2026-11-21 with Python 3.11 and pip 23.2: what is fetched, what it takes in
 # the end, and what must be free (1.5 GB while it is installed, and some to spare).
 FETCHED, TAKEN, NEEDED = 330e6, 1.25e9, 2e9
 INSTALL_SECONDS, CHECK_SECONDS = 900.0, 120.0
-LOCK = "tpu-compiler.lock"
-UNFINISHED = ".tpu-compiler-"  # how the names of unfinished folders begin
-_MADE = "accel_helpers made this folder\n"  # in the lock file
+NAME, UNFINISHED = "tpu-compiler-", ".tpu-compiler-"  # how the names of our folders begin
+MARKER = "accel_helpers.json"  # in each that is whole: what it holds
+HOW = "`python -m accel_helpers tpu-compiler install`"
 
+# No TPU is here and none is looked for; two may compile at once; no logs are written.
+VARIABLES = {
+    "TPU_SKIP_MDS_QUERY": "1",
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "JAX_PLATFORMS": "cpu",
+    "TPU_LOG_DIR": "disabled",
+    "TPU_MIN_LOG_LEVEL": "4",  # below 4 it leaves files tpu_driver.* in the temporary folder
+    "TPU_ACCELERATOR_TYPE": "v5litepod-4",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_WORKER_ID": "0",
+    "LANG": "C.UTF-8",
+}
+_PASSED_ON = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")  # some Pythons need the last to start
 # What the learner set for other installs would send this one elsewhere, or stop it.
-_DROPPED = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_CONSTRAINT", "PIP_REQUIRE",
-            "PIP_NO_COMPILE", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_TARGET")  # fmt: skip
-
-# Runs the installer, and ends it when standard input ends: then the process that wants it is gone.
-_INSTALLER = """
-import os, subprocess, sys, threading
-installer = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
-def watch():
-    while os.read(0, 1):
-        pass
-    installer.kill()
-threading.Thread(target=watch, daemon=True).start()
-code = installer.wait()
-sys.exit(f"It was ended by signal {-code}." if code < 0 else code)
-"""
-_CHECK = """
-import importlib, importlib.metadata, json, sys
-sys.path.append(sys.argv[1])
-for name in sys.argv[2:]:
-    importlib.import_module(name)
-print(json.dumps({name: importlib.metadata.version(name) for name in sys.argv[2:]}))
-"""
-_NO_NETWORK = (
-    "Connection refused", "Failed to establish a new connection", "Network is unreachable",
-    "name resolution", "dns error", "tcp connect error", "error sending request", "timed out",
-    "Could not fetch", "Tunnel connection failed", "Max retries exceeded",
-)  # fmt: skip
-_NO_SPACE = ("No space left on device", "Disk quota exceeded", "File too large")
+_DROPPED = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_CONSTRAINT",
+            "PIP_REQUIRE", "PIP_NO_COMPILE")  # fmt: skip
+_PIP = (
+    *("-m", "pip", "install", "--no-input", "--no-cache-dir", "--disable-pip-version-check"),
+    *("--retries", "3", "--no-deps", "--only-binary", ":all:", "--target"),
+)
+_IMPORT = "import importlib, sys; sys.path.append(sys.argv[1])\n"
+_IMPORT += "for name in sys.argv[2:]: importlib.import_module(name)"
+_SCRIPT = "import runpy, sys; sys.path.append(sys.argv[1]); del sys.argv[:2]\n"
+_SCRIPT += "runpy.run_path(sys.argv[0], run_name='__main__')"
 
 
 class InstallFailed(RuntimeError):
     """The TPU compiler could not be installed; the message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The folder of the TPU compiler, as it was found; `why` says why it is not ready."""
+
+    folder: Path
+    ready: bool
+    why: str = ""
+    bytes: int = 0
+
+    def command(self, script, *words: str, scratch=None, environ=None) -> tuple[list[str], dict]:
+        """The words and all variables with which `probe.run_command` runs a script in it.
+
+        The script sees the standard library and this folder, nothing of the learner's. `scratch`
+        is a folder for its temporary files; RuntimeError where the environment is not ready.
+
+        Examples
+        --------
+        >>> words, environ = Environment(Path("there"), ready=True).command("job.py", "v5e:1x1")
+        >>> words[-3:], environ["JAX_PLATFORMS"]
+        (['there', 'job.py', 'v5e:1x1'], 'cpu')
+        """
+        if not self.ready:
+            raise RuntimeError(self.why)
+        # Isolated, without site-packages, and without bytecode: the folder stays as it is.
+        start = [sys.executable, "-I", "-S", "-B", "-c", _SCRIPT]
+        return [*start, str(self.folder), str(script), *words], variables(environ, scratch)
+
+    def to_dict(self) -> dict:
+        """The environment as plain JSON types."""
+        versions = PINS if self.ready else {}
+        return {**vars(self), "folder": str(self.folder), "versions": versions}
+
+    def __str__(self) -> str:
+        return self.why or (
+            f"The TPU compiler is ready: libtpu {PINS['libtpu']} with jax {PINS['jax']}, "
+            f"{format_bytes(self.bytes)} in {self.folder}."
+        )
 
 
 @dataclass(frozen=True)
@@ -98,6 +127,69 @@ class Removed:
         return f"The TPU compiler is removed: {format_bytes(self.bytes)} in {where}."
 
 
+def variables(environ: Mapping[str, str] | None = None, scratch=None) -> dict[str, str]:
+    """All variables of a child that works with the TPU compiler; few are those of `environ`."""
+    environ = os.environ if environ is None else environ
+    child = {name: environ[name] for name in _PASSED_ON if name in environ} | VARIABLES
+    return child if scratch is None else child | {"TMPDIR": str(scratch)}
+
+
+def this_machine() -> tuple[str, str, tuple[int, int]]:
+    """System, processor and Python version, as ("Linux", "x86_64", (3, 12))."""
+    system = platform.system() if sys.implementation.name == "cpython" else sys.implementation.name
+    return system, platform.machine(), sys.version_info[:2]
+
+
+def unfit(machine: tuple[str, str, tuple[int, int]]) -> str:
+    """Say why a machine cannot have the TPU compiler; nothing where it can.
+
+    Examples
+    --------
+    >>> unfit(("Darwin", "arm64", (3, 12)))[-39:]
+    'this is Python 3.12 on Darwin on arm64.'
+    """
+    system, processor, python = machine
+    if (system, processor) == ("Linux", "x86_64") and python in PYTHONS:
+        return ""
+    return (
+        "The TPU compiler can be had on Linux on x86-64 with CPython 3.11, 3.12 or 3.13, as in "
+        f"Colab; this is Python {python[0]}.{python[1]} on {system} on {processor}."
+    )
+
+
+def kept_in(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder that the TPU compiler is kept in: ACCEL_TPU_COMPILER, or in the user's cache.
+
+    Examples
+    --------
+    >>> kept_in({"XDG_CACHE_HOME": "/data/cache"}).as_posix()
+    '/data/cache/accel_helpers'
+    """
+    environ = os.environ if environ is None else environ
+    cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
+    named = environ.get("ACCEL_TPU_COMPILER") or Path(cache, "accel_helpers")
+    return Path(os.path.abspath(os.path.expanduser(named)))
+
+
+def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environment:
+    """Say whether the TPU compiler is installed. A quick look: nothing of it is imported.
+
+    Examples
+    --------
+    >>> print(status({"ACCEL_TPU_COMPILER": "/no/such"}, machine=("Linux", "x86_64", (3, 12))))
+    The TPU compiler is not installed. `python -m accel_helpers tpu-compiler install` does it.
+    """
+    machine = machine or this_machine()
+    tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *machine[2])
+    folder = kept_in(environ) / tag
+    noted = _marker(folder)
+    if why := unfit(machine):
+        return Environment(folder, False, why)
+    if noted.get("pins") != PINS:
+        return Environment(folder, False, f"The TPU compiler is not installed. {HOW} does it.")
+    return Environment(folder, True, "", noted["bytes"])
+
+
 def install(
     environ: Mapping[str, str] | None = None,
     *,
@@ -107,101 +199,37 @@ def install(
     machine: tuple[str, str, tuple[int, int]] | None = None,
     seconds: float = INSTALL_SECONDS,
 ) -> Environment:
-    """Install the TPU compiler, unless it is there.
+    """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be.
 
-    uv does it where there is one, else pip. The folder appears under its name only when it is
-    whole and a child process has imported everything in it. If this process is killed, the
-    installer ends too, and the next install sweeps up what it left.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Variables that say where, as for `status`, and that the installer gets (proxies, indexes);
-        by default those of this process.
-    run : callable, optional
-        As `probe.run_command`, which it is by default.
-    say : callable, optional
-        Gets a sentence before each thing that takes long.
-    disk_usage : callable, optional
-        As `shutil.disk_usage`, which it is by default.
-    machine : tuple, optional
-        As from `tpu_folder.this_machine`, which it is by default.
-    seconds : float, optional
-        The time limit of the installer, and of the wait for another install.
-
-    Returns
-    -------
-    Environment
-        It is ready.
-
-    Raises
-    ------
-    InstallFailed
-        If it cannot be installed. Nothing half-made stays behind.
-
-    Examples
-    --------
-    >>> install(machine=("Linux", "aarch64", (3, 12)))
-    Traceback (most recent call last):
-    accel_helpers.tpu.environment.InstallFailed: The TPU compiler was tried on Linux on x86-64 ...
+    The folder gets its name only when a child has imported everything in it. `environ` says where,
+    and holds the proxies and indexes that pip asks. `say` gets a sentence before what takes long.
     """
     environ = dict(os.environ if environ is None else environ)
     machine = machine or this_machine()
+    found = status(environ, machine=machine)
     if why := unfit(machine):
         raise InstallFailed(why)
-    found = status(environ, machine=machine)
     if found.ready:
         return found
     try:
-        with _alone(found.folder.parent, say, seconds):
-            found = status(environ, machine=machine)  # another install may have made it
-            if not found.ready:
-                _make(found.folder, environ, run, say, disk_usage, seconds)
-        return status(environ, machine=machine)
+        _make(found.folder, environ, run, say, disk_usage, seconds)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise InstallFailed(_full(found.folder, error.strerror)) from error
-        raise InstallFailed(
-            f"The TPU compiler cannot be kept in {found.folder.parent}: {error.strerror or error}. "
-            "Set ACCEL_TPU_COMPILER to a folder that can be written, and try again."
-        ) from error
+        if not status(environ, machine=machine).ready:  # another install was not sooner done
+            raise InstallFailed(
+                f"The TPU compiler cannot be kept in {found.folder}: {error.strerror or error}. "
+                "Set ACCEL_TPU_COMPILER to a folder that can be written, and try again."
+            ) from error
+    return status(environ, machine=machine)
 
 
 def remove(environ: Mapping[str, str] | None = None) -> Removed:
-    """Delete the TPU compiler, of all versions, with what killed installs left, and the lock.
-
-    Only folders that carry our marker, and unfinished ones, are deleted. The folder that held
-    them goes too when it is empty and was made by an install.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Variables that say where, as for `status`; by default those of this process.
-
-    Returns
-    -------
-    Removed
-
-    Raises
-    ------
-    InstallFailed
-        If an install is under way.
-    OSError
-        If something cannot be deleted.
-
-    Examples
-    --------
-    >>> print(remove({"ACCEL_TPU_COMPILER": "/no/such/folder"}))
-    There is no TPU compiler to remove.
-    """
+    """Delete the TPU compiler, of all versions, and what killed installs left; nothing else."""
     kept = kept_in(environ)
-    if not kept.is_dir():
-        return Removed()
-    with _alone(kept, lambda _: None, 2.0):
-        folders = [*_ours(kept), *_unfinished(kept)]
-        size = sum(_size(folder) for folder in folders)
-        for folder in folders:
-            _delete(folder)
+    folders = [folder for folder in sorted(kept.glob(f"{NAME}*")) if _marker(folder)]
+    folders += [folder for folder in sorted(kept.glob(f"{UNFINISHED}*")) if folder.is_dir()]
+    size = sum(map(_size, folders))
+    for folder in folders:
+        shutil.rmtree(folder)
     return Removed(tuple(folders), size)
 
 
@@ -210,175 +238,55 @@ def remove(environ: Mapping[str, str] | None = None) -> Removed:
 
 def _make(folder: Path, environ, run, say, disk_usage, seconds) -> None:
     """Install into an unfinished folder beside the final one; rename it when it is whole."""
-    kept = folder.parent
-    for left in _unfinished(kept):
-        _delete(left)
-    if os.path.lexists(folder) and marker(folder) is None:
-        raise InstallFailed(in_the_way(folder))
-    free = disk_usage(kept).free
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    free = disk_usage(folder.parent).free
     if free < NEEDED:
-        raise InstallFailed(_full(folder, f"{format_bytes(free)} are free"))
+        raise InstallFailed(
+            f"There is too little disk for the TPU compiler in {folder.parent}: it needs "
+            f"{format_bytes(NEEDED)}, and {format_bytes(free)} are free. Free some, or set "
+            "ACCEL_TPU_COMPILER to a folder on another disk, and try again."
+        )
     say(
         f"Installing the TPU compiler (libtpu {PINS['libtpu']} with jax {PINS['jax']}) into "
         f"{folder}: {format_bytes(FETCHED)} to fetch, {format_bytes(TAKEN)} on disk, a minute or "
         "two. `python -m accel_helpers tpu-compiler remove` deletes it."
     )
-    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=kept))
-    try:
-        packages = unfinished / "packages"
-        words = [sys.executable, "-I", "-S", "-c", _INSTALLER, *_installer(environ, packages)]
-        child = _for_installer(environ, unfinished)
-        done = run(words, seconds=seconds, environ=child, folder=unfinished)
+    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder.parent) as unfinished:
+        packages = Path(unfinished, "packages")
+        pins = [f"{name}=={version}" for name, version in PINS.items()]
+        child = {name: environ[name] for name in environ if not name.startswith(_DROPPED)}
+        child |= {"PIP_USER": "0", "LC_ALL": "C.UTF-8", "TMPDIR": unfinished}
+        done = run([sys.executable, *_PIP, str(packages), *pins],
+                   seconds=seconds, environ=child, folder=unfinished)  # fmt: skip
         if done.kind != "finished":
-            raise InstallFailed(_explain(done, folder))
-        _check(packages, run, unfinished)
-        mark(packages)
-        if folder.exists():  # ours, and not whole
-            _delete(folder)
-        os.replace(packages, folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _installer(environ: Mapping[str, str], packages: Path) -> list[str]:
-    pins = [f"{name}=={version}" for name, version in PINS.items()]
-    uv = shutil.which("uv", path=environ.get("PATH"))
-    if uv or importlib.util.find_spec("uv"):
-        words = [uv] if uv else [sys.executable, "-m", "uv"]
-        words += ["pip", "install", "--python", sys.executable, "--compile-bytecode"]
-    elif importlib.util.find_spec("pip"):
-        words = [sys.executable, "-m", "pip", "install", "--no-input", "--no-cache-dir"]
-        words += ["--retries", "3"]  # with none, pip does not say that there is no network
-    else:
-        raise InstallFailed(
-            f"There is neither uv nor pip for {sys.executable}. Install one of them, for example "
-            f"with `{sys.executable} -m ensurepip`, and try again."
-        )
-    every = ["--no-deps", "--only-binary", ":all:", "--target", str(packages)]
-    return [*words, *every, *pins]
-
-
-def _for_installer(environ: Mapping[str, str], unfinished: Path) -> dict[str, str]:
-    """Variables of the installer: all that it writes goes into the unfinished folder."""
-    child = {name: value for name, value in environ.items() if not name.startswith(_DROPPED)}
-    own = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "LC_ALL": "C.UTF-8"}
-    temporary = {"TMPDIR": str(unfinished), "UV_CACHE_DIR": str(unfinished / "cache")}
-    return child | own | temporary
-
-
-def _check(packages: Path, run, unfinished: Path) -> None:
-    """Let a child import all of it, and compare the versions."""
-    child = variables(os.environ, unfinished)
-    words = [sys.executable, "-I", "-S", "-c", _CHECK, str(packages), *PINS]
-    done = run(words, seconds=CHECK_SECONDS, environ=child, folder=unfinished)
-    again = f"Try again; if it stays so, this system cannot run libtpu {PINS['libtpu']}."
-    if done.kind != "finished":
-        raise InstallFailed(f"What was installed cannot be used: its check {done.ending}. {again}")
-    found = json.loads(done.output.splitlines()[-1])
-    if found != PINS:
-        wrong = ", ".join(f"{name} {found[name]}" for name in PINS if found[name] != PINS[name])
-        raise InstallFailed(
-            f"The installer brought other versions than asked for: {wrong}. {again}"
-        )
-
-
-def _explain(done: probe.Outcome, folder: Path) -> str:
-    """Say in a sentence why the installer failed, with its last line."""
-    if done.kind == "too slow":
-        return (
-            f"The installer was not done after {done.seconds:.0f} s, and was stopped. Try again "
-            "where the network is faster."
-        )
-    lines = [line.strip() for line in done.output.splitlines() if line.strip()]
-    last = f"The last line of the installer was: {lines[-1][:300] if lines else '(none)'}"
-    if any(sign in done.output for sign in _NO_SPACE):
-        return _full(folder, last)
-    if any(sign in done.output for sign in _NO_NETWORK):
-        return f"The packages could not be fetched: is there a network? {last}"
-    return f"The packages could not be installed. {last}"
-
-
-def _full(folder: Path, why: str) -> str:
-    return (
-        f"There is too little disk for the TPU compiler in {folder.parent}: it needs "
-        f"{format_bytes(NEEDED)}. Free some, or set ACCEL_TPU_COMPILER to a folder on another "
-        f"disk, and try again. ({why})"
-    )
-
-
-@contextmanager
-def _alone(kept: Path, say: Callable | None, seconds: float) -> Iterator[None]:
-    """Let one process at a time change the folder; delete the lock when nothing is left in it.
-
-    The kernel opens the lock when its process ends, however it ends.
-    """
-    end, told = time.monotonic() + seconds, False
-    made = not kept.exists()
-    while (lock := _lock(kept)) is None:
-        made = made or not kept.exists()
-        if time.monotonic() > end:
+            last = "\n".join(done.output.strip().splitlines()[-5:])
             raise InstallFailed(
-                f"Another install in {kept} is under way, and was not done after {seconds:.0f} s. "
-                "Wait until it is, or end it, and try again."
+                f"The packages could not be installed: pip {done.ending}\nIs there a network, and "
+                f"disk enough ({format_bytes(NEEDED)})? Its last lines:\n{last}"
             )
-        if not told:
-            say(f"Another install in {kept} is under way: waiting for it.")
-            told = True
-        time.sleep(0.1)
-    with lock:
-        try:
-            if made:
-                lock.write(_MADE)
-                lock.flush()
-            yield
-        finally:
-            if not _ours(kept) and not _unfinished(kept):
-                lock.seek(0)
-                made = lock.read().startswith(_MADE)
-                (kept / LOCK).unlink(missing_ok=True)
-                if made:
-                    with suppress(OSError):  # something else is in it
-                        kept.rmdir()
+        done = run([sys.executable, "-I", "-S", "-c", _IMPORT, str(packages), *PINS],
+                   seconds=CHECK_SECONDS, environ=variables(environ, unfinished),
+                   folder=unfinished)  # fmt: skip
+        if done.kind != "finished":
+            raise InstallFailed(
+                f"What was installed cannot be used: its check {done.ending} Try again; if it "
+                f"stays so, this system cannot run libtpu {PINS['libtpu']}."
+            )
+        noted = {"made_by": "accel_helpers", "pins": PINS, "bytes": _size(packages)}
+        _records.write_whole(packages / MARKER, json.dumps(noted, indent=1))
+        if _marker(folder).get("pins", PINS) != PINS:  # ours, of other versions
+            shutil.rmtree(folder)
+        os.replace(packages, folder)
 
 
-def _lock(kept: Path):
-    """Take the lock; give its open file, or None where another process has it."""
-    import fcntl  # not on Windows
-
-    kept.mkdir(parents=True, exist_ok=True)
+def _marker(folder: Path) -> dict:
+    """What the marker of a folder says; nothing where there is none, so the folder is not ours."""
     try:
-        lock = open(kept / LOCK, "a+", encoding="utf-8")
-    except FileNotFoundError:  # a `remove` has just deleted the folder
-        return None
-    # Taken by another; or deleted by who had it, between our opening and our locking.
-    with suppress(BlockingIOError, FileNotFoundError):
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock.fileno()), os.stat(kept / LOCK)):
-            return lock
-    lock.close()
-    return None
-
-
-def _ours(kept: Path) -> list[Path]:
-    return [path for path in sorted(kept.glob(NAME + "*")) if marker(path) is not None]
-
-
-def _unfinished(kept: Path) -> list[Path]:
-    found = sorted(kept.glob(UNFINISHED + "*"))
-    return [path for path in found if path.is_dir() and not path.is_symlink()]
-
-
-def _delete(folder: Path) -> None:
-    """Delete a folder; give it the name of an unfinished one first, should we be stopped."""
-    if folder.name.startswith(NAME):
-        aside = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
-        os.replace(folder, aside)  # onto the empty folder
-        folder = aside
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():  # an installer that was being killed has just written into it
-        time.sleep(0.5)
-        shutil.rmtree(folder)
+        noted = {} if folder.is_symlink() else _records.load(folder / MARKER, "marker")
+        return noted if isinstance(noted["bytes"], int) else {}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
 
 
 def _size(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*"))
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())

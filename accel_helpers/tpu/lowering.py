@@ -6,8 +6,7 @@ language of the compiler XLA.
 
 The private interfaces of Keras and TensorFlow that this takes are `model._symbolic_build`, the two
 attributes that hold what `compile` was given (`_built`), and `experimental_get_compiler_ir`; they
-are used here and nowhere else, and `tests/test_tpu_lowering.py` and `tests/test_tpu_left_alone.py`
-hold what they do.
+are used here and nowhere else, and `tests/tpu/test_lowering.py` holds what they do.
 """
 
 from __future__ import annotations
@@ -16,30 +15,30 @@ import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
+from accel_helpers._words import shown
 from accel_helpers.tpu.report import layer_of
 
-BACKENDS = ("tensorflow", "jax")
 # Layers of Keras that look words or numbers up in tables, or turn them into text.
 TEXT = ("Hashing", "HashedCrossing", "IntegerLookup", "StringLookup", "TextVectorization")
 
 
 class NotForTPU(ValueError):
-    """The step has an operation that a TPU cannot run.
-
-    Attributes
-    ----------
-    operation : str
-        The backend's name for it, such as "AsString".
-    layer : str
-        Name of the layer that holds it; empty where that could not be told.
-    """
+    """The step has an operation that a TPU cannot run; `layer` holds it, "" where unknown."""
 
     def __init__(self, operation: str, layer: str = ""):
         where = f" in layer {layer!r}" if layer else ""
         super().__init__(f"A TPU cannot run the operation {operation!r}{where}.")
         self.operation, self.layer = operation, layer
+
+
+class TooLarge(ValueError):
+    """What one chip is given for a step (`bytes`) is more than it has memory."""
+
+    def __init__(self, given: int):
+        super().__init__(f"One chip is given {given} bytes.")
+        self.bytes = given
 
 
 class CannotLower(RuntimeError):
@@ -48,96 +47,43 @@ class CannotLower(RuntimeError):
 
 @dataclass(frozen=True)
 class Program:
-    """A training step, not compiled yet.
+    """A training step, not compiled yet."""
 
-    Attributes
-    ----------
-    data : bytes
-        A serialized HLO module.
-    backend : str
-        "tensorflow" or "jax".
-    batch_size : int
-    arguments : tuple of (str, tuple of int, str)
-        What the step is given, as (kind, shape, dtype); the kinds are "weights", "optimizer",
-        "other state", "inputs" and "targets".
-    batch_arguments : tuple of int
-        Which arguments of the program are cut along the batch; negative ones count from the end.
-    """
-
-    data: bytes
-    backend: str
-    batch_size: int
+    data: bytes  # a serialized HLO module
+    # What the step is given, as (kind, shape, dtype); the kinds are "weights", "optimizer",
+    # "other state", "inputs" and "targets".
     arguments: tuple[tuple[str, tuple[int, ...], str], ...]
+    # Which arguments of the program are cut along the batch; negative ones count from the end.
     batch_arguments: tuple[int, ...]
 
-    def bytes_of(self, *kinds: str) -> int:
-        """Bytes of the arguments of these kinds, of all without one; without any padding."""
-        return sum(
-            prod(shape) * _bytes_each(dtype)
-            for kind, shape, dtype in self.arguments
-            if kind in kinds or not kinds
-        )
+
+def bytes_of(arguments, *kinds: str) -> int:
+    """Bytes of the arguments of these kinds, of all without one; without any padding."""
+    rows = [row for row in arguments if row[0] in kinds or not kinds]
+    return sum(prod(shape) * _bytes_each(dtype) for _, shape, dtype in rows)
 
 
-def argument_bytes(model, batch_size: int, sample=None, chips: int = 1) -> int:
-    """Bytes that one chip is given for a training step: weights, optimizer state, its batch.
-
-    Parameters
-    ----------
-    model, batch_size, sample
-        As for `lower`.
-    chips : int, optional
-        How many share the batch. Of everything else, each has a copy.
-
-    Returns
-    -------
-    int
-        Without any padding.
-    """
-    _check(model)
-    x, y = _batch(model, batch_size, sample)
-    with _built(model, x, y):
-        program = Program(b"", "", batch_size, _arguments(model, x, y), ())
-    batch = program.bytes_of("inputs", "targets")
-    return program.bytes_of() - batch + batch // chips
-
-
-def lower(model, batch_size: int, sample=None) -> Program:
+def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float = inf) -> Program:
     """Write down a model's training step for a batch of this size.
 
     The model is left as it is: its weights, its optimizer and its random numbers do not move.
-
-    Parameters
-    ----------
-    model : keras.Model
-        Compiled, on the TensorFlow or the JAX backend.
-    batch_size : int
-        Samples in the batch. No batch is made.
-    sample : (x, y), optional
-        A few real samples with their targets, for models whose shapes cannot be read off.
-
-    Returns
-    -------
-    Program
-
-    Raises
-    ------
-    ValueError
-        If the model is not compiled, or its shapes cannot be read off without a sample.
-    NotForTPU
-        If an operation of the step cannot run on a TPU.
-    CannotLower
-        If the step could not be written down for another reason.
+    `sample` is a pair (x, y) of a few real samples, for models whose shapes cannot be read off;
+    ValueError where there is none, or where the model is not compiled. TooLarge where already
+    what one of the chips is given does not fit into its memory; NotForTPU; CannotLower.
     """
     import keras
 
     _check(model)
-    backend = keras.config.backend()
     x, y = _batch(model, batch_size, sample)
     with _built(model, x, y):
         arguments = _arguments(model, x, y)
+        batch = bytes_of(arguments, "inputs", "targets")
+        given = bytes_of(arguments) - batch + batch // chips  # each has a copy of all else
+        if given > memory:
+            raise TooLarge(given)
+        by_tensorflow = keras.config.backend() == "tensorflow"
         try:
-            data = (_lower_tensorflow if backend == "tensorflow" else _lower_jax)(model, x, y)
+            data = (_lower_tensorflow if by_tensorflow else _lower_jax)(model, x, y)
         except Exception as error:  # whatever the frameworks raise: told apart by what they say
             refused = refused_operation(str(error), [layer.name for layer in model.layers])
             if refused:
@@ -145,8 +91,8 @@ def lower(model, batch_size: int, sample=None) -> Program:
             raise CannotLower(_reason(error)) from error
     leaves = len(keras.tree.flatten((x, y)))
     # TensorFlow puts the batch before the model's state, JAX behind it.
-    first = 0 if backend == "tensorflow" else -leaves
-    return Program(data, backend, batch_size, arguments, tuple(range(first, first + leaves)))
+    first = 0 if by_tensorflow else -leaves
+    return Program(data, arguments, tuple(range(first, first + leaves)))
 
 
 def _lower_tensorflow(model, x, y) -> bytes:
@@ -183,7 +129,7 @@ def _lower_jax(model, x, y) -> bytes:
 def _state(model) -> dict[str, list]:
     """The model's numbers, in the order in which Keras's JAX trainer takes them."""
     return {
-        "trained": model.trainable_variables,
+        "weights": model.trainable_variables,
         "not trained": model.non_trainable_variables,
         "optimizer": model.optimizer.variables,
         "metrics": model.metrics_variables,
@@ -199,18 +145,17 @@ def _built(model, x, y):
     """
     own = {name: vars(model).get(name) for name in ("_compile_loss", "_compile_metrics")}
     try:
-        for name, held in own.items():
-            if held is not None and not held.built:
-                # What `compile` was given, in the order in which the constructor takes it.
-                asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
-                vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
-        model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at
-        if not model.optimizer.built:
-            model.optimizer.build(model.trainable_variables)
-    except Exception as error:  # whatever the model's own code raises
-        vars(model).update(own)
-        raise CannotLower(_reason(error)) from error
-    try:
+        try:
+            for name, held in own.items():
+                if held is not None and not held.built:
+                    # What `compile` was given, in the order in which the constructor takes it.
+                    asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
+                    vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
+            model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at
+            if not model.optimizer.built:
+                model.optimizer.build(model.trainable_variables)
+        except Exception as error:  # whatever the model's own code raises
+            raise CannotLower(_reason(error)) from error
         yield
     finally:
         vars(model).update(own)
@@ -222,10 +167,9 @@ def _check(model) -> None:
 
     if not isinstance(model, keras.Model):
         raise ValueError(f"model must be a Keras model; got {type(model).__name__}.")
-    if keras.config.backend() not in BACKENDS:
-        raise CannotLower(
-            f"the Keras backend is {keras.config.backend()}; the course lowers TensorFlow and JAX"
-        )
+    backend = keras.config.backend()
+    if backend not in ("tensorflow", "jax"):
+        raise CannotLower(f"the Keras backend is {backend}; the course lowers TensorFlow and JAX")
     if getattr(model, "optimizer", None) is None or not getattr(model, "compiled", False):
         raise ValueError(
             "The model is not compiled, so it has no training step. Call model.compile first, "
@@ -246,21 +190,20 @@ def _check(model) -> None:
 
 
 def _all_layers(model):
-    for layer in model.layers:
+    for layer in getattr(model, "layers", ()):
         yield layer
-        if getattr(layer, "layers", None):
-            yield from _all_layers(layer)
+        yield from _all_layers(layer)
 
 
 def _arguments(model, x, y):
     import keras
 
-    kinds = {"trained": "weights", "not trained": "other state", "metrics": "other state"}
     rows = [
-        (kinds.get(kind, kind), tuple(variable.shape), str(variable.dtype))
+        (kind if kind in ("weights", "optimizer") else "other state",
+         tuple(variable.shape), str(variable.dtype))
         for kind, variables in _state(model).items()
         for variable in variables
-    ]
+    ]  # fmt: skip
     for kind, part in (("inputs", x), ("targets", y)):
         rows += [(kind, leaf.shape, leaf.dtype) for leaf in keras.tree.flatten(part)]
     return tuple(rows)
@@ -275,30 +218,32 @@ class _Shape:
 def _batch(model, batch_size: int, sample):
     """The shapes of a batch: from a sample, else from the model and its loss."""
     if sample is not None:
-        if not isinstance(sample, Sequence) or len(sample) != 2:
-            many = f" of {len(sample)}" if isinstance(sample, Sequence) else ""
-            got = f"{type(sample).__name__}{many}"
-            raise ValueError(f"sample must be a pair (x, y) of arrays; got {got}.")
-        import keras
-        import numpy as np
-
-        def like(array):
-            if not hasattr(array, "shape") or not array.shape:
-                raise ValueError(f"sample must hold arrays with samples; got {array!r:.60}.")
-            dtype = np.asarray(array).dtype
-            # `fit` turns floating-point numbers into the type that Keras works with.
-            dtype = keras.config.floatx() if dtype.kind == "f" else str(dtype)
-            return _Shape((batch_size, *array.shape[1:]), dtype)
-
-        return tuple(_mapped(like, part) for part in sample)
+        return _batch_like(sample, batch_size)
     inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
     if not inputs or len(outputs) != 1:
         raise _ask_for_sample("the model does not say one shape of its inputs and one output")
     x = inputs[0] if len(inputs) == 1 else model.input
     x = _mapped(lambda tensor: _fixed(tensor, batch_size), x)
     out, loss = _fixed(outputs[0], batch_size), _loss_name(model.loss)
-    sparse = loss.startswith("sparse")
+    sparse = loss.lower().startswith("sparse")
     return x, _Shape(out.shape[:-1], "int32") if sparse else _Shape(out.shape, "float32")
+
+
+def _batch_like(sample, batch_size: int):
+    if not isinstance(sample, Sequence) or len(sample) != 2:
+        raise ValueError(f"sample must be a pair (x, y) of arrays; got {shown(sample)}.")
+    import keras
+    import numpy as np
+
+    def like(array):
+        if not getattr(array, "shape", ()):
+            raise ValueError(f"sample must hold arrays with samples; got {shown(array)}.")
+        dtype = np.asarray(array).dtype
+        # `fit` turns floating-point numbers into the type that Keras works with.
+        dtype = keras.config.floatx() if dtype.kind == "f" else str(dtype)
+        return _Shape((batch_size, *array.shape[1:]), dtype)
+
+    return tuple(_mapped(like, part) for part in sample)
 
 
 def _fixed(tensor, batch_size: int) -> _Shape:
@@ -314,12 +259,13 @@ def _fixed(tensor, batch_size: int) -> _Shape:
 
 def _loss_name(loss) -> str:
     """The name of a loss of Keras's own: it says which targets are taken."""
+    if isinstance(loss, str):
+        return loss
     loss = getattr(loss, "fn", loss)  # most losses of Keras are a function in a class
     kind = loss if hasattr(loss, "__name__") else type(loss)
-    if not isinstance(loss, str) and not kind.__module__.startswith("keras"):
-        raise _ask_for_sample(f"the loss {loss!r:.80} does not say which targets it takes")
-    name = loss if isinstance(loss, str) else kind.__name__
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    if not kind.__module__.startswith("keras"):
+        raise _ask_for_sample(f"the loss {shown(loss)} does not say which targets it takes")
+    return kind.__name__
 
 
 def _ask_for_sample(why: str) -> ValueError:
@@ -336,19 +282,7 @@ def _mapped(function, structure):
 
 
 def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, str] | None:
-    """Find the operation that a compiler refused in what it said, and the layer that holds it.
-
-    Parameters
-    ----------
-    message : str
-        The error's text.
-    layers : sequence of str, optional
-        Names of the model's layers.
-
-    Returns
-    -------
-    (str, str) or None
-        The operation and the layer ("" where unknown); None where the message says nothing of it.
+    """Find in a compiler's error the operation that it refused, and the layer that holds it.
 
     Examples
     --------
@@ -368,9 +302,7 @@ def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, st
 
 
 def _bytes_each(dtype: str) -> int:
-    if dtype in ("bool", "string"):
-        return 1
-    bits = re.search(r"\d+", dtype)
+    bits = re.search(r"\d+", dtype)  # "bool" and "string" have none
     return max(int(bits[0]), 8) // 8 if bits else 1
 
 
@@ -382,10 +314,7 @@ def _reason(error: BaseException) -> str:
             "such a step down for the machine only that it runs on"
         )
     # Keras closes with the arguments of the call, and writes in bold.
-    said = str(error).partition("Arguments received by ")[0]
-    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
-    lines = [line for line in lines if line]
-    for line in lines:  # here the story stands behind it
-        if line.startswith("Failed getting HLO text: '"):
-            return line.split("'", 1)[1][:300]
-    return lines[-1][:300] if lines else type(error).__name__
+    said = re.sub(r"\x1b\[\d*m", "", str(error).partition("Arguments received by ")[0])
+    if found := re.search(r"^\s*Failed getting HLO text: '(.*)", said, re.M):
+        return found[1][:300]  # here the story stands behind it
+    return (said.strip().splitlines() or [type(error).__name__])[-1].strip()[:300]

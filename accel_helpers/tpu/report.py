@@ -1,12 +1,13 @@
 """Reads what the TPU compiler says: its error messages and the programs that it writes.
 
-Pure functions of text. The formats are those of the libtpu that `tpu_environment` pins; the texts
+Pure functions of text. The formats are those of the libtpu that `environment` pins; the texts
 in `tests/tpu/recorded` were written by it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -14,8 +15,9 @@ from math import prod
 from accel_helpers._words import format_bytes
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
+COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"
 _ARRAY = re.compile(r"(pred|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\](?:\{([^}]*)\})?")
+_OP_NAME = re.compile(r'op_name="([^"]*)"')
 _NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
 
 
@@ -23,108 +25,63 @@ _NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
 class Allocation:
     """An array that takes memory.
 
-    Attributes
-    ----------
-    bytes : int
-        As it lies in the chip's memory.
-    logical_bytes : int
-        Without the padding that the chip's layout adds.
-    array : str
-        Type and shape, such as "bf16[1024,56,56,256]".
-    operation : str
-        What makes it: the path of layers, as the framework named it; "" where the step is given it.
+    Examples
+    --------
+    >>> Allocation(65536, 40960, "f32[1024,10]", "output").describe()
+    '65.5 kB: output, f32[1024,10] (41 kB without padding)'
     """
 
-    bytes: int
-    logical_bytes: int
-    array: str
-    operation: str
+    bytes: int  # as it lies in the chip's memory
+    logical_bytes: int  # without the padding that the chip's layout adds
+    array: str  # type and shape, such as "bf16[1024,56,56,256]"
+    operation: str  # what makes it: the framework's path of layers; "" where the step is given it
+
+    @classmethod
+    def of(cls, text: str, operation: str) -> Allocation:
+        """From an array as the compiler writes it, with its layout."""
+        array = text.split("{")[0]
+        return cls(array_bytes(text), array_bytes(array), array, operation)
 
     def describe(self) -> str:
-        """Its size, what it is and its shape, in a line.
-
-        Examples
-        --------
-        >>> Allocation(65536, 40960, "f32[1024,10]", "output").describe()
-        '65.5 kB: output, f32[1024,10] (41 kB without padding)'
-        """
+        """Its size, what it is and its shape, in a line."""
         padded = self.bytes > self.logical_bytes
         bare = f" ({format_bytes(self.logical_bytes)} without padding)" if padded else ""
         return f"{format_bytes(self.bytes)}: {self.operation}, {self.array}{bare}"
 
 
 @dataclass(frozen=True)
-class Overflow:
-    """The compiler's word that a program does not fit.
-
-    Attributes
-    ----------
-    needed, available : int
-        Bytes of the chip's memory.
-    largest : tuple of Allocation
-        What takes the most, largest first.
-    """
-
-    needed: int
-    available: int
-    largest: tuple[Allocation, ...]
-
-
-@dataclass(frozen=True)
 class Collective:
-    """One exchange between chips that the compiler put in.
+    """One exchange between chips that the compiler put in."""
 
-    Attributes
-    ----------
-    kind : str
-        Such as "all-reduce".
-    arrays : int
-        How many arrays go through it together.
-    bytes : int
-        Of these arrays, for each chip.
-    """
+    kind: str  # such as "all-reduce"
+    arrays: int  # that go through it together
+    bytes: int  # of these, for each chip
 
-    kind: str
-    arrays: int
-    bytes: int
+    def describe(self) -> str:
+        """What is exchanged, in a line."""
+        arrays = "1 array" if self.arrays == 1 else f"{self.arrays} arrays together"
+        return f"{self.kind} of {arrays}, {format_bytes(self.bytes)} on each chip"
 
 
-def read_overflow(message: str) -> Overflow | None:
-    """Read how much memory a program would have needed.
+def read_overflow(message: str) -> tuple[int, tuple[Allocation, ...]] | None:
+    """The bytes that a program would have needed, and what takes the most of them.
 
-    Parameters
-    ----------
-    message : str
-        The compiler's error.
-
-    Returns
-    -------
-    Overflow or None
-        None where the message is about something else, or holds no figures.
+    None where the compiler's error is about something else, or holds no figures.
 
     Examples
     --------
-    >>> over = read_overflow("Ran out of memory in memory space hbm. Used 21.98G of 15.75G hbm.")
-    >>> round(over.needed / 2**30, 2), over.available == 15.75 * 2**30, over.largest
-    (21.98, True, ())
+    >>> read_overflow("Ran out of memory in memory space hbm. Used 2.5K of 15.75G hbm.")
+    (2560, ())
     """
-    found = re.search(r"memory space hbm\. Used ([\d.]+[KMGT]?) of ([\d.]+[KMGT]?) hbm", message)
+    found = re.search(r"memory space hbm\. Used ([\d.]+)([KMGT]?) of [\d.]+[KMGT]? hbm", message)
     if not found:
         return None
     largest = []
     for entry in re.split(r"\n\s+\d+\. Size: ", message)[1:]:
-        operator = re.search(r'Operator: op_name="([^"]*)"', entry)
-        shape = re.search(r"Shape: (\S+)", entry)
+        shape, name = re.search(r"Shape: (\S+)", entry), _OP_NAME.search(entry)
         if shape and _ARRAY.match(shape[1]):
-            array = shape[1].split("{")[0]
-            row = (
-                array_bytes(shape[1]),
-                array_bytes(array),
-                array,
-                operator[1] if operator else "",
-            )
-            largest.append(Allocation(*row))
-    return Overflow(_bytes(found[1]), _bytes(found[2]), tuple(largest))
+            largest.append(Allocation.of(shape[1], name[1] if name else ""))
+    return round(float(found[1]) * UNITS[found[2]]), tuple(largest)
 
 
 def array_bytes(text: str) -> int:
@@ -132,15 +89,6 @@ def array_bytes(text: str) -> int:
 
     In ``{0,1:T(8,128)}`` the axes stand with the one first whose neighbours lie side by side, and
     the last two are filled up to whole tiles of 8 by 128.
-
-    Parameters
-    ----------
-    text : str
-        Such as "f32[1024,10]{0,1:T(8,128)}".
-
-    Returns
-    -------
-    int
 
     Examples
     --------
@@ -166,95 +114,45 @@ def largest_arrays(text: str, count: int = 5) -> tuple[Allocation, ...]:
     """The largest arrays that a compiled program holds in the chip's main memory.
 
     They need not be there at the same time.
-
-    Parameters
-    ----------
-    text : str
-        The compiled program.
-    count : int, optional
-        How many.
-
-    Returns
-    -------
-    tuple of Allocation
-        Largest first.
     """
-    entry = text[text.find("\nENTRY ") :]
     found = {}
-    for line in entry.splitlines():
+    for line in text[text.find("\nENTRY ") :].splitlines():
         match = re.match(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}]*\}) ([\w\-]+)\(", line)
         # "S(1)" lies in the fast memory on the chip; a bitcast is another name for the same bytes.
         if not match or "S(" in match[1] or match[2] in ("bitcast", "constant"):
             continue
-        name = re.search(r'op_name="([^"]*)"', line)
+        name = _OP_NAME.search(line)
         name = "" if match[2] == "parameter" else name[1] if name else match[2]
-        array = match[1].split("{")[0]
-        row = Allocation(array_bytes(match[1]), array_bytes(array), array, name)
+        row = Allocation.of(match[1], name)
         found.setdefault((row.array, row.operation), row)
     return tuple(sorted(found.values(), key=lambda row: -row.bytes)[:count])
 
 
 def collectives(text: str) -> tuple[Collective, ...]:
-    """The exchanges between chips in a compiled program.
-
-    Parameters
-    ----------
-    text : str
-        The compiled program.
-
-    Returns
-    -------
-    tuple of Collective
-        In the order of the program.
-    """
-    kinds = "|".join(COLLECTIVES)
+    """The exchanges between chips in a compiled program, in its order."""
     found = []
-    for match in re.finditer(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({kinds})(?:-start)?\(", text, re.M):
-        arrays = [array[0] for array in _ARRAY.finditer(match[1])]
-        bytes_each = [array_bytes(array.split("{")[0]) for array in arrays]
-        found.append(Collective(match[2], len(arrays), sum(bytes_each)))
+    lines = re.finditer(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({COLLECTIVES})(?:-start)?\(", text, re.M)
+    for match in lines:
+        sizes = [array_bytes(array[0].split("{")[0]) for array in _ARRAY.finditer(match[1])]
+        found.append(Collective(match[2], len(sizes), sum(sizes)))
     return tuple(found)
 
 
 def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, int], ...]:
-    """The compiler's own estimate of clock cycles, by layer. It is an estimate, not a measurement.
+    """The compiler's own estimate of clock cycles by layer, most first; the rest is "other".
 
-    Parameters
-    ----------
-    text : str
-        The compiled program, for which the compiler took its full time.
-    layers : iterable of str, optional
-        Names of the model's layers; the rest is "other".
-
-    Returns
-    -------
-    tuple of (str, int)
-        Layer and cycles, most first.
+    An estimate, not a measurement; the compiler must have had its full time for the program.
     """
-    names, sums = set(layers), {}
+    sums = Counter()
     for line in text.splitlines():
-        cycles = re.search(r'"estimated_cycles":"(\d+)"', line)
-        if not cycles or int(cycles[1]) > _NO_ESTIMATE:
-            continue
-        name = re.search(r'op_name="([^"]*)"', line)
-        layer = layer_of(name[1] if name else "", names) or "other"
-        sums[layer] = sums.get(layer, 0) + int(cycles[1])
-    return tuple(sorted(sums.items(), key=lambda row: -row[1]))
+        cycles, name = re.search(r'"estimated_cycles":"(\d+)"', line), _OP_NAME.search(line)
+        if cycles and int(cycles[1]) < _NO_ESTIMATE:
+            sums[layer_of(name[1] if name else "", layers) or "other"] += int(cycles[1])
+    return tuple(sums.most_common())
 
 
 def layer_of(path: str, layers: Iterable[str]) -> str:
-    """Find the layer in the path that a framework gives an operation.
-
-    Parameters
-    ----------
-    path : str
-        Such as "jit(step)/transpose(jvp(hidden))/dot_general" or "sequential_1/hidden_1/MatMul".
-    layers : iterable of str
-
-    Returns
-    -------
-    str
-        Empty where no part of the path is a layer.
+    """Find the layer in the path that a framework gives an operation; "" where there is none.
 
     Examples
     --------
@@ -280,15 +178,6 @@ def layer_of(path: str, layers: Iterable[str]) -> str:
 def short_name(path: str, layers: Sequence[str]) -> str:
     """Name an operation for a learner: the layer, and which way the pass goes.
 
-    Parameters
-    ----------
-    path, layers
-        As for `layer_of`.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> short_name("jit(step)/transpose(jvp(hidden))/dot_general", ["hidden"])
@@ -298,8 +187,3 @@ def short_name(path: str, layers: Sequence[str]) -> str:
     if not layer:
         return path.rsplit("/", 1)[-1]
     return f"{layer}, going back" if re.search(r"transpose\(|gradient_tape", path) else layer
-
-
-def _bytes(text: str) -> int:
-    number, unit = re.fullmatch(r"([\d.]+)([KMGT]?)", text).groups()
-    return round(float(number) * UNITS[unit])

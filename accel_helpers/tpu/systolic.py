@@ -15,100 +15,58 @@ for a larger share of its cycles.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from numbers import Integral
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
 
+__all__ = ["MatrixUnit"]
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A product, and what its cells did in every cycle.
-
-    Attributes
-    ----------
-    unit : MatrixUnit
-    shape : tuple of int
-        (m, k, n) of the product of (m, k) and (k, n).
-    product : numpy.ndarray
-        Of shape (m, n): int64 for integers, float64 otherwise, float32 with `dtype="bfloat16"`.
-    cycles, tiles, cells : int
-    useful : int
-        Cell-cycles spent on a product of two given numbers: m·k·n.
-    padding : int
-        Cell-cycles spent on a product with a zero that only fills the grid up.
-    waiting : int
-        Cell-cycles without an activation: while weights are loaded, at the start and the end.
-    """
+    """A product, and what its cells did: each cell in each cycle is useful, padding or waiting."""
 
     unit: MatrixUnit
-    shape: tuple[int, int, int]
-    product: np.ndarray = field(repr=False)
+    shape: tuple[int, int, int]  # (m, k, n)
+    product: np.ndarray = field(repr=False)  # of shape (m, n)
     cycles: int
     tiles: int
     cells: int
-    useful: int
-    padding: int
-    waiting: int
+    useful: int  # cell-cycles spent on a product of two given numbers: m·k·n
+    padding: int  # on a product with a zero that only fills the grid up
+    waiting: int  # without an activation: while weights are loaded, at the start and the end
 
     @property
     def utilisation(self) -> float:
         """Share of all cell-cycles that was useful, from 0 to 1."""
         return self.useful / (self.cells * self.cycles)
 
-    def to_dict(self) -> dict:
-        """The counts as plain JSON types, without the product."""
-        names = ("cells", "cycles", "tiles", "useful", "padding", "waiting", "utilisation")
-        size = {"rows": self.unit.rows, "columns": self.unit.columns, "shape": list(self.shape)}
-        return size | {name: getattr(self, name) for name in names}
-
     def __str__(self) -> str:
         (m, k, n), total = self.shape, self.cells * self.cycles
         kinds = ("useful", "padding", "waiting")
-        shares = ", ".join(f"{kind} {getattr(self, kind) / total:.1%}" for kind in kinds)
+        shares = ", ".join(f"{kind} {100 * getattr(self, kind) / total:.1f} %" for kind in kinds)
         return (
             f"({m}, {k}) times ({k}, {n}) on {self.unit}: {self.cycles:,} cycles, "
             f"{self.tiles} {'tile' if self.tiles == 1 else 'tiles'}.\n"
-            f"Of {total:,} cell-cycles: {shares.replace('%', ' %')}."
+            f"Of {total:,} cell-cycles: {shares}."
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """The unit at the end of one cycle. What is empty is masked, and None in `tolist()`.
+    """The unit at the end of one cycle. What is empty is masked, and None in `tolist()`."""
 
-    Attributes
-    ----------
-    cycle, cycles : int
-        Number of this cycle, from 1, and of all.
-    tile, tiles : int
-        Number of the tile of weights at work, from 1, and of all.
-    phase : str
-        "loading" or "computing".
-    weights : numpy.ma.MaskedArray
-        Weight in each cell, of shape (rows, columns); masked where it has not arrived.
-    activations, from_above, sums : numpy.ma.MaskedArray
-        In each cell: the activation it has, the sum it took, and the one it hands down.
-    useful, padding, waiting : numpy.ndarray of bool
-        What each cell does: exactly one of the three is True.
-    queue : numpy.ma.MaskedArray
-        What has yet to enter each row, of shape (rows, cycles ahead); column 0 comes next.
-    product : numpy.ma.MaskedArray
-        The result so far, of shape (m, n); masked where nothing has left the unit.
-    leaving, finished : numpy.ndarray of bool
-        Where `product` grew in this cycle, and where nothing more will be added.
-    useful_so_far : int
-        Cell-cycles with useful work, up to and with this cycle.
-    """
-
-    cycle: int
+    cycle: int  # from 1
     cycles: int
-    tile: int
+    tile: int  # of weights at work, from 1
     tiles: int
-    phase: str
+    phase: str  # "loading" or "computing"
+    # In each cell, of shape (rows, columns): its weight, the activation it has, the sum it took
+    # and the one it hands down; and what it does: exactly one of the three is True.
     weights: np.ma.MaskedArray
     activations: np.ma.MaskedArray
     from_above: np.ma.MaskedArray
@@ -116,15 +74,15 @@ class Step:
     useful: np.ndarray
     padding: np.ndarray
     waiting: np.ndarray
-    queue: np.ma.MaskedArray
-    product: np.ma.MaskedArray
-    leaving: np.ndarray
-    finished: np.ndarray
-    useful_so_far: int
+    queue: np.ma.MaskedArray  # what has yet to enter each row; column 0 comes next
+    product: np.ma.MaskedArray  # so far, of shape (m, n)
+    leaving: np.ndarray  # where `product` grew in this cycle,
+    finished: np.ndarray  # and where nothing more will be added
+    useful_so_far: int  # cell-cycles, up to and with this cycle
 
     def __str__(self) -> str:
-        kinds = ((self.useful, "useful"), (self.padding, "padding"), (self.waiting, "waiting"))
-        cells = ", ".join(f"{int(mask.sum())} {name}" for mask, name in kinds)
+        kinds = ("useful", "padding", "waiting")
+        cells = ", ".join(f"{int(getattr(self, kind).sum())} {kind}" for kind in kinds)
         return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {cells}."
 
     __repr__ = __str__  # seventeen arrays would fill a page
@@ -171,26 +129,15 @@ class MatrixUnit:
         return self.rows * self.columns
 
     def tiles(self, k: int, n: int) -> int:
-        """How many pieces of at most rows times columns weights of shape (k, n) are cut into.
-
-        Examples
-        --------
-        >>> MatrixUnit(128, 128).tiles(128, 128), MatrixUnit(128, 128).tiles(129, 129)
-        (1, 4)
-        """
+        """How many pieces of at most rows times columns weights of shape (k, n) are cut into."""
         # -(-k // r) rounds k / r up
         return -(-_whole("k", k) // self.rows) * -(-_whole("n", n) // self.columns)
 
     def cycles(self, m: int, k: int, n: int) -> int:
-        """Cycles for the product of (m, k) and (k, n).
+        """Cycles for the product of (m, k) and (k, n): tiles · (rows + m + rows + columns - 2).
 
         A tile takes `rows` cycles to load its weights. Then m rows of activations enter one
         after the other; the last result leaves rows + columns - 2 cycles after the last entry.
-
-        Returns
-        -------
-        int
-            tiles · (rows + m + rows + columns - 2)
 
         Examples
         --------
@@ -202,13 +149,7 @@ class MatrixUnit:
         return self.tiles(k, n) * (self.rows + streaming)
 
     def utilisation(self, m: int, k: int, n: int) -> float:
-        """Share of all cell-cycles that is useful, from 0 to 1, by the formula of `cycles`.
-
-        Examples
-        --------
-        >>> [round(MatrixUnit(128, 128).utilisation(n, n, n), 3) for n in (128, 129)]
-        [0.251, 0.064]
-        """
+        """Share of all cell-cycles that is useful, from 0 to 1, by the formula of `cycles`."""
         return float(m * k * n / (self.cells * self.cycles(m, k, n)))
 
     def multiply(self, a, b, *, dtype: str | None = None) -> Run:
@@ -231,17 +172,14 @@ class MatrixUnit:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If a matrix holds other things than numbers, or NaN or infinity; if its dimensions
-            are not two, the shapes do not fit, one is empty, or `dtype` is not known; if a sum
-            of integers could be too large for int64.
+            If the matrices cannot be multiplied, are empty, or hold other things than finite
+            numbers; if a sum of integers could be too large for int64.
 
         Examples
         --------
         >>> run = MatrixUnit(2, 2).multiply([[1, 2, 3]], [[1], [10], [100]])
         >>> run.product.tolist(), run.cycles, run.useful, run.padding, run.waiting
         ([[321]], 10, 3, 5, 32)
-        >>> MatrixUnit(2, 2).multiply([[257]], [[1]], dtype="bfloat16").product.tolist()
-        [[256.0]]
         """
         a, b = _matrices(a, b, dtype)
         counts = {"useful": 0, "padding": 0, "waiting": 0}
@@ -253,10 +191,6 @@ class MatrixUnit:
 
     def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
         """The same simulation cycle by cycle, with the parameters and errors of `multiply`.
-
-        Returns
-        -------
-        iterator of Step
 
         Examples
         --------
@@ -316,9 +250,6 @@ class MatrixUnit:
                 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------
-
-
 def _skewed(part, rows: int, columns: int):
     """The queue before the left edge, row r delayed by r cycles; rows too many get zeros."""
     import numpy as np
@@ -330,8 +261,8 @@ def _skewed(part, rows: int, columns: int):
     return queue
 
 
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+def _whole(name: str, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number such as 128; got {value!r}.")
     if value < 1:
         raise ValueError(f"{name} must be 1 or more; got {value!r}.")
@@ -389,12 +320,3 @@ def _matrix(name: str, value):
             f"numbers. Convert it, for instance with {name}.astype(int)."
         )
     return found
-
-
-# The size of those in v5e: https://docs.cloud.google.com/tpu/docs/system-architecture-tpu-vm
-UNITS = {"v1": MatrixUnit(256, 256), "v5e": MatrixUnit(128, 128), "v6e": MatrixUnit(256, 256)}
-SOURCES = {
-    "v1": "one unit, 8-bit integers: Jouppi and others, ISCA 2017, arXiv:1704.04760, section 2",
-    "v5e": "four units on a chip: https://docs.cloud.google.com/tpu/docs/v5e",
-    "v6e": "two units on a chip: https://docs.cloud.google.com/tpu/docs/v6e.md.txt",
-}

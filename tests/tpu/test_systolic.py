@@ -1,7 +1,6 @@
 """The matrix unit: exact products, counts that add up, numbers handed from cell to cell."""
 
 import dataclasses
-import json
 
 import ml_dtypes
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accel_helpers.tpu.systolic import SOURCES, UNITS, MatrixUnit
+from accel_helpers.tpu.systolic import MatrixUnit
 
 SMALL = settings(max_examples=40, deadline=None)  # the first example also imports
 side, edge = st.integers(1, 12), st.integers(1, 6)
@@ -36,14 +35,6 @@ def test_integers_are_exact_and_the_cycles_are_those_of_the_formula(case):
     assert run.tiles == unit.tiles(k, n) == -(-k // unit.rows) * -(-n // unit.columns)
     formula = run.tiles * (unit.rows + m + unit.rows + unit.columns - 2)
     assert run.cycles == unit.cycles(m, k, n) == formula == len(list(unit.steps(a, b)))
-
-
-@SMALL
-@given(products)
-def test_every_cell_cycle_is_of_one_kind(case):
-    unit, a, b = made(case)
-    (m, k), n = a.shape, b.shape[1]
-    run = unit.multiply(a, b)
     assert run.useful == m * k * n  # zeros among the given numbers count as numbers
     # in each tile all cells see all m rows, so what is not useful of that is padding
     assert run.padding == run.tiles * run.cells * m - m * k * n
@@ -58,10 +49,9 @@ def test_the_largest_integers_that_fit_are_exact():
     assert MatrixUnit(1, 1).multiply(small, small).product.tolist() == [[40000]]
 
 
-@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_floats_are_added_up_in_float64(kind):
+def test_floats_are_added_up_in_float64():
     draw = np.random.default_rng(1).normal
-    a, b = draw(size=(7, 11)).astype(kind), draw(size=(11, 5)).astype(kind)
+    a, b = draw(size=(7, 11)).astype("float16"), draw(size=(11, 5)).astype("float32")
     product = MatrixUnit(4, 3).multiply(a, b).product
     assert product.dtype == np.float64
     np.testing.assert_allclose(product, a.astype(float) @ b.astype(float), rtol=1e-12, atol=1e-14)
@@ -89,21 +79,15 @@ def test_bfloat16_matrices_and_integers_can_be_given():
     assert MatrixUnit(2, 2).multiply([[257, 3]], [[1], [1]], dtype="bfloat16").product == 259
 
 
-@pytest.mark.parametrize(
-    ("m", "n", "cycles", "useful"), [(128, 128, 510, 25.1), (1024, 128, 1406, 72.8)]
-)
-def test_the_figures_of_a_unit_of_128(m, n, cycles, useful):
-    unit = UNITS["v5e"]
-    assert unit.cycles(m, n, n) == cycles
-    assert 100 * unit.utilisation(m, n, n) == pytest.approx(useful, abs=0.05)
-
-
-def test_one_number_more_than_the_unit_is_wide_costs_four_times_the_cycles():
+def test_the_figures_of_a_unit_of_128_and_of_one_number_more():
+    unit = MatrixUnit(128, 128)
+    shapes = ((128, 128, 128), (1024, 128, 128), (129, 129, 129))
+    found = [(unit.tiles(k, n), unit.cycles(m, k, n)) for m, k, n in shapes]
+    assert found == [(1, 510), (1, 1406), (4, 2044)]
+    assert [round(100 * unit.utilisation(*shape), 1) for shape in shapes] == [25.1, 72.8, 6.4]
     a = np.random.default_rng(0).integers(-9, 9, (129, 129))
-    run = UNITS["v5e"].multiply(a, a.T)
-    assert (run.product == a @ a.T).all()
-    assert (run.tiles, run.cycles) == (4, 2044)
-    assert 100 * run.utilisation == pytest.approx(6.4, abs=0.05)
+    run = unit.multiply(a, a.T)
+    assert (run.product == a @ a.T).all() and run.cycles == 2044
     assert str(run).startswith("(129, 129) times (129, 129) on 128 x 128 cells: 2,044 cycles, 4")
 
 
@@ -180,20 +164,13 @@ def test_a_step_keeps_its_product_while_the_next_ones_go_on():
 # Values and refusals -----------------------------------------------------------------------------
 
 
-def test_a_unit_is_a_value():
+def test_a_unit_is_a_value_and_a_step_fits_on_a_line():
     unit = MatrixUnit(np.int64(2), 3)
     assert unit == MatrixUnit(2, 3) and type(unit.rows) is int and unit.cells == 6
     with pytest.raises(dataclasses.FrozenInstanceError):
         unit.rows = 4
-    run = unit.multiply([[1]], [[2]])
-    assert json.loads(json.dumps(run.to_dict())) == run.to_dict()
-    assert run.to_dict()["shape"] == [1, 1, 1] and "product" not in run.to_dict()
-    assert "product" not in repr(run) and len(repr(next(unit.steps([[1]], [[2]])))) < 100
-
-
-def test_named_units_have_a_source():
-    assert set(UNITS) == set(SOURCES) and UNITS["v6e"] == MatrixUnit(256, 256)
-    assert all("http" in source or "arXiv" in source for source in SOURCES.values())
+    assert "product" not in repr(unit.multiply([[1]], [[2]]))
+    assert len(repr(next(unit.steps([[1]], [[2]])))) < 100
 
 
 ONE = [[1]]
@@ -202,32 +179,24 @@ ONE = [[1]]
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: MatrixUnit(0, 1), ValueError, "rows must be 1 or more; got 0"),
-        (lambda: MatrixUnit(1, 2.0), TypeError, "columns must be a whole number .* got 2.0"),
+        (lambda: MatrixUnit(0, 1), ValueError, "rows .* got 0"),
+        (lambda: MatrixUnit(1, 2.0), TypeError, "columns .* got 2.0"),
         (lambda: MatrixUnit(True, 1), TypeError, "got True"),
         (lambda: MatrixUnit(1, 1).cycles(0, 1, 1), ValueError, "m must be 1 or more"),
-        (lambda: MatrixUnit(1, 1).tiles("2", 1), TypeError, "k must be a whole number"),
         (lambda: MatrixUnit(1, 1).utilisation(1, 1, -1), ValueError, "n must be 1 or more"),
-        (lambda: multiply([1, 2], ONE), ValueError, r"a must have two .* shape is \(2,\)"),
-        (lambda: multiply(ONE, [[[1]]]), ValueError, r"b must have two .* shape is \(1, 1, 1\)"),
-        (lambda: multiply(ONE, np.zeros((1, 0))), ValueError, r"b must .* at least one"),
-        (lambda: multiply([[1, 2]], ONE), ValueError, r"\(1, 2\) cannot .* \(1, 1\).*\.T"),
-        (lambda: multiply([[True]], ONE), TypeError, "a holds bool; .*astype"),
+        (lambda: multiply([1, 2], ONE), ValueError, r"^a .*\(2,\)"),
+        (lambda: multiply(ONE, np.zeros((1, 0))), ValueError, r"^b .*\(1, 0\)"),
+        (lambda: multiply([[1, 2]], ONE), ValueError, r"\(1, 2\) .* \(1, 1\).*\.T"),
+        (lambda: multiply([[True]], ONE), TypeError, "a holds bool"),
         (lambda: multiply(ONE, [[1j]]), TypeError, "b holds complex128"),
-        (lambda: multiply(ONE, [[None]]), TypeError, "b holds object"),
         (lambda: multiply([["1"]], ONE), TypeError, "a holds str"),
-        (lambda: multiply([[np.nan]], ONE), ValueError, "a holds NaN or infinity as float64"),
-        (lambda: multiply(ONE, [[np.inf]]), ValueError, "b holds NaN or infinity"),
+        (lambda: multiply([[np.nan]], ONE), ValueError, "^a holds NaN"),
+        (lambda: multiply(ONE, [[np.inf]]), ValueError, "^b holds NaN"),
         (lambda: multiply(ONE, ONE, dtype="float16"), ValueError, "'bfloat16'; got 'float16'"),
         (lambda: multiply([[3.4e38]], ONE, dtype="bfloat16"), ValueError, "as bfloat16"),
-        (
-            lambda: multiply([[2**32]], [[-(2**31)]]),
-            OverflowError,
-            "up to 4294967296, b up to 2147",
-        ),
         (lambda: multiply([[2**62] * 2], [[1], [1]]), OverflowError, "has 2 products"),
         (lambda: multiply(np.array([[2**63]], np.uint64), [[0]]), OverflowError, "int64"),
-        (lambda: MatrixUnit(1, 1).steps([1], ONE), ValueError, "a must have two"),  # at the call
+        (lambda: MatrixUnit(1, 1).steps([1], ONE), ValueError, "^a must"),  # at the call
     ],
 )
 def test_what_cannot_be_multiplied_is_named(call, error, words):

@@ -4,70 +4,53 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parents[1] / "accel_helpers" / "tpu"
-
-_BESIDE_LIBTPU = """
-import json, sys
-from pathlib import Path
-sys.path.append(sys.argv[1])
-import child as tpu_child, count as tpu_count
-words = sys.argv[2:]
-
-def say(what):
-    print("said " + json.dumps(what))
-"""
-_WITH_KERAS = """
+_BEGIN = """
 import json, sys
 from pathlib import Path
 words = sys.argv[1:]
-
 def say(what):
     print("said " + json.dumps(what))
 """
+_BESIDE = _BEGIN + "sys.path.append(words.pop(0))\nimport child, count\n"
 
 
-def with_keras(backend, code, *words, environ=None, seconds=280, before=()):
-    """Run code with Keras on a backend; give what it has said with `say`, the last one.
+def variables(environment, backend="tensorflow"):
+    """Variables of a child with Keras on a backend, which finds the TPU compiler."""
+    paths = os.pathsep.join([str(HERE), *filter(None, sys.path)])
+    kept = str(environment.folder.parent)
+    own = {"KERAS_BACKEND": backend, "PYTHONPATH": paths, "ACCEL_TPU_COMPILER": kept}
+    return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **own}
+
+
+def with_keras(environment, backend, code, *words, before=()):
+    """Run code with Keras on a backend; give what it says with `say`.
 
     The words of `before` stand before the command, such as those of another that starts it.
     """
-    paths = [str(PACKAGE.parent), str(HERE), *sys.path]
-    child = {
-        **os.environ,
-        "KERAS_BACKEND": backend,
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        **(environ or {}),
-    }
-    command = [*before, sys.executable, "-c", _WITH_KERAS + code, *map(str, words)]
-    return _said(command, child, seconds)
+    command = [*before, sys.executable, "-c", _BEGIN + code, *map(str, words)]
+    return _said(command, variables(environment, backend))
 
 
-def beside_libtpu(environment, code, *words, seconds=280):
-    """Run code in the TPU compiler's environment, beside `tpu_child` and `tpu_count`."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "script.py")
-        script.write_text(_BESIDE_LIBTPU + code)
-        command, child = environment.command(script, str(PACKAGE), *map(str, words), scratch=folder)
-        return _said(command, child, seconds)
+def beside_libtpu(environment, folder, code, *words):
+    """Run code in the TPU compiler's environment, beside `child` and `count` of the package."""
+    script = Path(folder, "script.py")
+    script.write_text(_BESIDE + code)
+    return _said(*environment.command(script, str(PACKAGE), *map(str, words), scratch=folder))
 
 
 def left_in(folder):
-    """What lies in a folder; what TensorFlow makes of functions and keeps there does not count.
-
-    That is a script for each process, and its bytecode where Python writes any.
-    """
+    """What lies in a folder; what TensorFlow makes of functions and keeps there does not count."""
     own = ("autograph", "__pycache__")
     return [path for path in Path(folder).rglob("*") if not any(name in path.name for name in own)]
 
 
-def _said(command, environ, seconds):
+def _said(command, environ):
     done = subprocess.run(
-        command, env=environ, capture_output=True, text=True, timeout=seconds, stdin=subprocess.PIPE
+        command, env=environ, capture_output=True, text=True, stdin=subprocess.PIPE
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("said ")]
     assert done.returncode == 0 and lines, done.stdout[-2000:] + done.stderr[-4000:]

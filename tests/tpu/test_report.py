@@ -1,72 +1,53 @@
-"""What is read out of the TPU compiler's own texts; those in recorded/tpu were written by it."""
+"""What is read out of the TPU compiler's own texts; those in tests/tpu/recorded are its own."""
 
 from pathlib import Path
 
 import pytest
 
-from accel_helpers.tpu import report as tpu_report
+from accel_helpers.tpu import report
 from accel_helpers.tpu.report import Allocation, Collective
 
 RECORDED = Path(__file__).with_name("recorded")
 LAYERS = ["hidden", "drop", "output"]  # of the model whose step was compiled
-
-
-def recorded(name):
-    return (RECORDED / name).read_text("utf-8")
-
-
-def program():
-    """A step of 24 to 16 to 10 units with dropout, a batch of 64 on 8 chips, full time."""
-    return recorded("compiled_dense_8_chips.txt")
+OVERFLOW = (RECORDED / "overflow_resnet50.txt").read_text("utf-8")
+# A step of 24 to 16 to 10 units with dropout, a batch of 64 on 8 chips, full time.
+PROGRAM = (RECORDED / "compiled_dense_8_chips.txt").read_text("utf-8")
 
 
 def test_what_a_step_needs_and_what_takes_the_most_is_read_off_the_refusal():
-    over = tpu_report.read_overflow(recorded("overflow_resnet50.txt"))
-    assert over.needed == round(21.98 * 2**30)
-    assert over.available == round(15.75 * 2**30)
-    assert [row.array for row in over.largest] == ["bf16[1024,56,56,256]"] * 3 + [
+    needed, largest = report.read_overflow(OVERFLOW)
+    assert needed == round(21.98 * 2**30)
+    assert [row.array for row in largest] == ["bf16[1024,56,56,256]"] * 3 + [
         "bf16[1024,112,112,64]"
     ]
-    first, *_, last = over.largest
-    assert first.operation == "jit(step)/transpose(jvp(conv2_block2_1_conv))/conv_general_dilated"
-    assert last.operation == "jit(step)/jvp(conv1_relu)/jit(relu)/max"
+    assert largest[0].operation == (
+        "jit(step)/transpose(jvp(conv2_block2_1_conv))/conv_general_dilated"
+    )
     # 1.53G, as the compiler says of each, with its padding and without
-    for row in over.largest:
-        assert row.bytes == row.logical_bytes == 1024 * 56 * 56 * 256 * 2
-        assert f"{row.bytes / 2**30:.2f}" == "1.53"
+    assert {(row.bytes, row.logical_bytes) for row in largest} == {(1024 * 56 * 56 * 512,) * 2}
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("message", "needed"),
     [
-        "",
-        "INTERNAL: something else went wrong",
-        "RESOURCE_EXHAUSTED: Allocation type: HLO temp",
-        "Ran out of memory in memory space vmem. Used 193.82M of 128.00M vmem.",
+        ("", None),
+        ("RESOURCE_EXHAUSTED: Allocation type: HLO temp", None),
+        ("Ran out of memory in memory space vmem. Used 193.82M of 128.00M vmem.", None),
+        ("Ran out of memory in memory space hbm. Used 512 of 2.00T hbm. Exceeded", 512),
+        ("Ran out of memory in memory space hbm. Used 1.5G of 2.00T hbm. Exceeded", 3 * 2**29),
     ],
 )
-def test_a_refusal_without_figures_of_the_main_memory_gives_none(message):
-    assert tpu_report.read_overflow(message) is None
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"), [("512", 512), ("3.5K", 3584), ("2M", 2**21), ("1.5G", 3 * 2**29)]
-)
-def test_sizes_are_in_powers_of_two(word, expected):
-    message = f"Ran out of memory in memory space hbm. Used {word} of 2.00T hbm. Exceeded"
-    over = tpu_report.read_overflow(message)
-    assert (over.needed, over.available) == (expected, 2**41)
+def test_figures_are_those_of_the_main_memory(message, needed):
+    assert report.read_overflow(message) == (needed and (needed, ()))
 
 
 def test_an_allocation_without_a_name_or_a_shape_does_no_harm():
-    message = recorded("overflow_resnet50.txt")
-    operator = message.index("     Operator:")
-    nameless = message[:operator] + message[message.index("\n", operator) + 1 :]
-    assert [row.operation == "" for row in tpu_report.read_overflow(nameless).largest] == [
-        True, False, False, False,
-    ]  # fmt: skip
-    tupled = message.replace("Shape: bf16[1024,112,112,64]", "Shape: (bf16[1024],")
-    assert len(tpu_report.read_overflow(tupled).largest) == 3
+    operator = OVERFLOW.index("     Operator:")
+    nameless = OVERFLOW[:operator] + OVERFLOW[OVERFLOW.index("\n", operator) + 1 :]
+    names = [row.operation for row in report.read_overflow(nameless)[1]]
+    assert names[0] == "" and all(names[1:]) and len(names) == 4
+    tupled = OVERFLOW.replace("Shape: bf16[1024,112,112,64]", "Shape: (bf16[1024],")
+    assert len(report.read_overflow(tupled)[1]) == 3
 
 
 @pytest.mark.parametrize(
@@ -75,7 +56,6 @@ def test_an_allocation_without_a_name_or_a_shape_does_no_harm():
         ("f32[]", 4),
         ("f32[]{:T(128)}", 4),
         ("pred[3,5]", 15),
-        ("bf16[7]", 14),
         ("s64[2,3]", 48),
         ("f32[1024,10]{1,0:T(8,128)}", 1024 * 128 * 4),  # the last axis lies innermost
         ("f32[1024,10]{0,1:T(8,128)}", 16 * 1024 * 4),  # the first one does
@@ -86,26 +66,23 @@ def test_an_allocation_without_a_name_or_a_shape_does_no_harm():
     ],
 )
 def test_an_array_takes_whole_tiles(array, expected):
-    assert tpu_report.array_bytes(array) == expected
+    assert report.array_bytes(array) == expected
 
 
 def test_what_is_no_array_is_named():
-    with pytest.raises(ValueError, match=r"'tuple\(\)' is not an array such as"):
-        tpu_report.array_bytes("tuple()")
+    with pytest.raises(ValueError, match=r"tuple\(\)"):
+        report.array_bytes("tuple()")
 
 
 def test_the_largest_arrays_come_first_with_what_makes_them():
-    rows = tpu_report.largest_arrays(program(), count=100)
+    rows = report.largest_arrays(PROGRAM, count=100)
     assert [row.bytes for row in rows] == sorted((row.bytes for row in rows), reverse=True)
-    assert len(tpu_report.largest_arrays(program(), count=3)) == 3
-    assert tpu_report.largest_arrays(program()) == rows[:5]
+    assert report.largest_arrays(PROGRAM) == rows[:5]
     given = [row for row in rows if not row.operation]
     # 24 inputs and 16 units; in whole tiles of 8 by 128 that is 8 times 1 kB and more
     assert Allocation(8192, 24 * 16 * 4, "f32[24,16]", "") in given
-    assert Allocation(8192, 16 * 10 * 4, "f32[16,10]", "") in given
     assert {row.array for row in given} >= {"f32[8,24]", "s32[8]"}, "each chip's part of 64"
-    made = {row.operation for row in rows if row.operation}
-    assert any("jvp(drop)" in name for name in made)
+    assert any("jvp(drop)" in row.operation for row in rows)
 
 
 def test_the_fast_memory_and_second_names_are_no_arrays_of_the_main_memory():
@@ -122,60 +99,48 @@ ENTRY %main (a: f32[8,128]) -> f32[8,128] {
   ROOT %d = f32[8,128]{1,0:T(8,128)} multiply(%a, %a), metadata={op_name="step/d/mul"}
 }
 """
-    assert tpu_report.largest_arrays(text) == (
-        Allocation(4096, 4096, "f32[8,128]", ""),
-        Allocation(4096, 4096, "f32[8,128]", "step/d/mul"),
-    )
+    expected = [Allocation(4096, 4096, "f32[8,128]", name) for name in ("", "step/d/mul")]
+    assert report.largest_arrays(text) == tuple(expected)
 
 
-def test_the_exchange_of_the_gradients_is_found_with_its_bytes():
+def test_every_kind_of_exchange_is_found_once_with_its_bytes():
     gradients = 24 * 16 + 16 + 16 * 10 + 10
     expected = Collective("all-reduce", arrays=5, bytes=4 * (gradients + 1))  # and the loss
-    assert tpu_report.collectives(program()) == (expected,)
-
-
-def test_every_kind_of_exchange_is_found_once():
+    assert report.collectives(PROGRAM) == (expected,)
     text = """
   %a = f32[16]{0:T(128)} all-gather-start(%x), channel_id=1
   %b = f32[16]{0:T(128)} all-gather-done(%a)
   ROOT %c.1 = (bf16[8,2]{1,0}, f32[4]{0}) all-to-all(%x, %y), channel_id=2
   %d = f32[16]{0} fusion(%c), metadata={op_name="all-reduce(not one)"}
 """
-    assert tpu_report.collectives(text) == (
-        Collective("all-gather", 1, 64),
-        Collective("all-to-all", 2, 48),
-    )
-    assert tpu_report.collectives("") == ()
+    expected = (Collective("all-gather", 1, 64), Collective("all-to-all", 2, 48))
+    assert report.collectives(text) == expected
 
 
 def test_cycles_are_summed_by_layer_and_what_the_compiler_does_not_know_is_left_out():
-    cycles = tpu_report.estimated_cycles(program(), LAYERS)
+    cycles = report.estimated_cycles(PROGRAM, LAYERS)
     assert sum(count for _, count in cycles) == 30_829  # the sum of its "estimated_cycles"
     found = dict(cycles)
     assert set(found) == {"hidden", "drop", "output", "other"}
     assert found["hidden"] == 530 and found["drop"] == 11_039
     assert [count for _, count in cycles] == sorted(found.values(), reverse=True)
     # 2**63 - 1 is the compiler's word for "not known"
-    unknown = program().replace('"estimated_cycles":"1829"', f'"estimated_cycles":"{2**63 - 1}"')
-    assert sum(count for _, count in tpu_report.estimated_cycles(unknown)) == 30_829 - 1829
-    assert [name for name, _ in tpu_report.estimated_cycles(program())] == ["other"]
+    unknown = PROGRAM.replace('"estimated_cycles":"1829"', f'"estimated_cycles":"{2**63 - 1}"')
+    assert report.estimated_cycles(unknown) == (("other", 30_829 - 1829),)
 
 
 @pytest.mark.parametrize(
     ("path", "layer"),
     [
         ("jit(step)/jvp(dense_1)/dot_general", "dense_1"),
-        ("jit(step)/jvp(dense)/dot_general", "dense"),
         ("jit(step)/jvp(dense)/add", "dense"),  # "add" is the operation, not the layer of its name
         ("jit(step)/jvp(add)/add", "add"),
         ("jit(step)/add", ""),
-        ("jit(step)/jvp(dense)/jit(relu)/max", "dense"),
         ("jit(step)/adam/jit(relu)/mul", ""),
         ("jit(step)/transpose(jvp(inner))/dense/dot_general", "inner"),  # a model in the model
         # TensorFlow has a number at the end of every name.
         ("sequential_1_1/dense_1/MatMul", "dense"),
         ("gradient_tape/sequential_1_1/dense_1_2/MatMul/MatMul_1", "dense_1"),
-        ("sequential_1_1/dense_1_2/BiasAdd", "dense_1"),
         ("model_1/inner_1/dense_1/MatMul", "inner"),
         ("model_1/norm_1/moments/mean", "norm"),
         ("compile_loss/mse/Mean", ""),
@@ -184,16 +149,11 @@ def test_cycles_are_summed_by_layer_and_what_the_compiler_does_not_know_is_left_
 )
 def test_an_operation_belongs_to_the_layer_of_the_model_that_holds_it(path, layer):
     layers = ["dense", "dense_1", "add", "relu", "inner", "norm", "mean", "mul", "mse_1"]
-    assert tpu_report.layer_of(path, layers) == layer
+    assert report.layer_of(path, layers) == layer
 
 
 def test_an_operation_is_named_for_a_learner():
-    name = tpu_report.short_name
+    name = report.short_name
     assert name("gradient_tape/sequential_1/hidden_1/MatMul", ["hidden"]) == "hidden, going back"
     assert name("sequential_1/hidden_1/MatMul", ["hidden"]) == "hidden"
     assert name("compile_loss/mse/Mean", ["hidden"]) == "Mean"
-    assert name("copy", ["hidden"]) == "copy"
-
-
-def test_an_allocation_says_its_padding_only_where_there_is_some():
-    assert Allocation(4096, 4096, "f32[8,128]", "x").describe() == "4.1 kB: x, f32[8,128]"

@@ -1,0 +1,137 @@
+"""The compiler's answer as one value: what the card says, and that it can be stored."""
+
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from accel_helpers import _records
+from accel_helpers.tpu.answers import CompiledStep
+from accel_helpers.tpu.report import Allocation, Collective
+
+ASKED = CompiledStep(
+    name="net", backend="jax", batch_size=2048, chip="v5e", memory=int(15.75 * 2**30)
+)
+LARGEST = Allocation(65_536, 40_960, "f32[1024,10]", "output")
+FITS = replace(
+    ASKED, compiles=True, fits=True, flops=4_000_000_000, compiler_flops=4.2e9,
+    bytes_accessed=2e8, peak_memory=5_000_000_000, logical_bytes=1_000_000,
+    padded_bytes=1_600_000, largest=(LARGEST,), seconds=3.5, versions="jax 0, libtpu 0",
+)  # fmt: skip
+TOO_LARGE = replace(
+    ASKED, compiles=True, fits=False, needed=int(15.75 * 2**30) + 5_000_000_000,
+    largest=(LARGEST,), largest_batch=512, tried=((512, True), (1024, False)),
+)  # fmt: skip
+GIVEN = replace(ASKED, fits=False, needed=602_000_000_000, at_least=True)
+REFUSED = replace(ASKED, compiles=False, operation="AsString", layer="words")
+# also where something was found out before it failed
+UNAVAILABLE = replace(FITS, available=False, why="it ended with SIGKILL")
+OF_EIGHT = replace(
+    FITS, chips=8, thorough=True, cycles=(("hidden", 3000), ("other", 1000)),
+    collectives=(Collective("all-reduce", 5, 2284), Collective("all-gather", 1, 64)),
+)  # fmt: skip
+BATCHES = "512, of the powers of two (compiled: 512 fits, 1024 does not)"
+BROKE_OFF = replace(TOO_LARGE, largest_batch=None, tried=(), why="it was killed")
+LOOP = replace(FITS, loops=True, flops=None, why="a loop")
+# name -> (answer, verdict, what rows of the card say; None: there is no such row)
+EACH = {
+    "fits": (FITS, "fits", {
+        "compiles": "yes",
+        "fits": "yes: 5 GB at the peak, of 16.9 GB",
+        "operations": "4 billion in matrix products and convolutions",
+        "bytes": "200 MB read and written, as the compiler counts",
+        "intensity": "20 operations for each byte",
+        "padding": "1 MB given to the step take 1.6 MB on the chip",
+        "largest array": "65.5 kB: output, f32[1024,10] (41 kB without padding)",
+        "estimate": None,
+    }),
+    "too large": (TOO_LARGE, "too large", {
+        "fits": "no: it needs 21.9 GB, and there are 16.9 GB: 5 GB too much",
+        "largest batch": BATCHES,
+    }),
+    "none fits": (replace(TOO_LARGE, largest_batch=0, tried=()), "too large", {
+        "largest batch": "none fits",
+    }),
+    "broke off": (BROKE_OFF, "too large", {"largest batch": "not known: it was killed"}),
+    "too large to ask": (GIVEN, "too large", {
+        "compiles": "not known: it was not asked, the batch is too large",
+        "fits": "no: it needs at least 602 GB, and there are 16.9 GB: 585 GB too much",
+        "largest batch": None,
+    }),
+    "no figures": (replace(ASKED, compiles=True, fits=False), "too large", {
+        "fits": "no: more than the 16.9 GB that there are",
+    }),
+    "refused": (REFUSED, "refused", {
+        "compiles": "no: a TPU cannot run the operation 'AsString' in layer 'words'", "fits": None,
+    }),
+    "somewhere": (replace(REFUSED, layer=""), "refused", {
+        "compiles": "no: a TPU cannot run the operation 'AsString'",
+    }),
+    "unavailable": (UNAVAILABLE, "unavailable", {
+        "unavailable here": "it ended with SIGKILL. This says nothing about the model.",
+        "compiles": None, "fits": None, "operations": None,
+    }),
+    "loop": (LOOP, "fits", {
+        "operations": "not known: a loop",
+        "bytes": "200 MB read and written (the body of a loop counted once), "
+        "as the compiler counts",
+        "intensity": None,  # its bytes are not those of a whole step
+    }),
+    "of eight": (OF_EIGHT, "fits", {
+        "bytes": "200 MB read and written by each chip, as the compiler counts",
+        "between chips": "all-gather of 1 array, 64 B on each chip",
+        "intensity": "2.5 operations for each byte",
+        "estimate": "4,000 clock cycles, 75 % of them in hidden",
+    }),
+}  # fmt: skip
+NAMES = pytest.mark.parametrize("name", EACH)
+
+
+@NAMES
+def test_the_card_says_what_is_known(name):
+    answer, verdict, expected = EACH[name]
+    rows = dict(answer.rows())
+    assert answer.verdict == verdict
+    assert {ask: rows.get(ask) for ask in expected} == expected
+    assert "for one TPU v5e" in answer.headline or "for 8 TPU v5e chips" in answer.headline
+    assert "no TPU was used" in answer.headline and "None" not in str(answer)
+
+
+def test_figures_of_the_step():
+    assert (FITS.intensity, FITS.padding, FITS.overflow) == (20, 1.6, 0)
+    assert TOO_LARGE.overflow == 5_000_000_000 and UNAVAILABLE.padding == 1.6
+
+
+@NAMES
+def test_it_survives_json(name):
+    answer = EACH[name][0]
+    back = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+    assert _records.read(CompiledStep, back, "here") == answer
+
+
+class Cells(HTMLParser):
+    """The text of every cell, and every tag."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.cells, self.tags = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag in ("th", "td", "caption"):
+            self.cells.append("")
+
+    def handle_data(self, data):
+        self.cells[-1] += data
+
+
+@NAMES
+def test_text_and_page_say_the_same_and_no_name_brings_html_into_the_page(name):
+    evil = "<script>alert('&')</script>"
+    answer = replace(EACH[name][0], name=evil, layer=evil, why=evil)
+    page, lines = Cells(answer._repr_html_()), str(answer).splitlines()
+    assert page.cells == [answer.headline, *(part for row in answer.rows() for part in row)]
+    assert "script" not in page.tags and evil in page.cells[0]
+    assert lines[0] == answer.headline and len(lines) > len(answer.rows())

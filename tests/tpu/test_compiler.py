@@ -1,0 +1,250 @@
+"""Asking for a compiled step: what is handed over, and what becomes of every kind of answer.
+
+Here the child process is one that is made up. test_programs.py asks the real compiler.
+"""
+
+import itertools
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tpu_models
+
+from accel_helpers.probe import Outcome
+from accel_helpers.tpu import compiler as tpu_compiler
+from accel_helpers.tpu.answers import CompiledStep
+from accel_helpers.tpu.environment import Environment
+from accel_helpers.tpu.report import Allocation
+
+READY = Environment(Path("there"), ready=True)
+BEGINNING = {
+    "versions": "jax 0, libtpu 0", "loops": False, "logical_bytes": 1000, "product_flops": 5000,
+    "seconds": 2.5,
+}  # fmt: skip
+ANSWER = BEGINNING | {
+    "compiler_flops": 6000.0, "bytes_accessed": 300.0, "peak_memory": 4000, "argument_bytes": 1600,
+}  # fmt: skip
+GIGA = 2**30
+
+
+class Child:
+    """Stands for the child process: notes what it is told, and gives its answers one by one."""
+
+    def __init__(self, *answers, text="", ended=None):
+        self.answers, self.text = list(answers), text
+        self.ended = ended or Outcome("finished", 1.0)
+        self.told, self.jobs = [], []
+
+    def __call__(self, words, *, folder, **options):
+        self.told.append({"words": words, "folder": folder, **options})
+        self.jobs.append(json.loads(Path(folder, "job.json").read_text()))
+        assert Path(folder, "program.pb").stat().st_size > 1000
+        if answer := self.answers.pop(0) if self.answers else None:
+            Path(folder, "answer.json").write_text(json.dumps(answer))
+            Path(folder, "compiled.txt").write_text(self.text)
+        if isinstance(self.ended, BaseException):
+            raise self.ended
+        return self.ended
+
+
+def overflow(needed, operator="sequential_1/hidden_1/MatMul", shape="f32[64,128]{1,0:T(8,128)}"):
+    message = f"""RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory \
+space hbm. Used {needed / GIGA:.2f}G of 15.75G hbm. Exceeded
+
+  1. Size: 1.00G
+     Operator: op_name="{operator}" stack_frame_id=1
+     Shape: {shape}
+"""
+    return {**BEGINNING, "error": message}
+
+
+@pytest.fixture(scope="module")
+def model(keras):
+    return tpu_models.quickstart()
+
+
+def ask(model, child, batch=64, **options):
+    options = {"environment": READY, "run": child} | options
+    return tpu_compiler.compile_training_step(model, batch, **options)
+
+
+def test_the_child_is_told_what_to_compile_within_which_limits(model, keras):
+    child = Child(ANSWER)
+    ask(model, child, chip="v6e", chips=8, thorough=True, seconds=7, memory=8e9)
+    (told,), (job,) = child.told, child.jobs
+    first = -2 if keras.config.backend() == "jax" else 0
+    assert job == {"chip": "v6e", "chips": 8, "thorough": True, "shared": [first, first + 1]}
+    assert (told["seconds"], told["memory"]) == (7, 8e9)
+    assert told["words"][-2:] == [str(tpu_compiler.CHILD), told["folder"]]
+    assert told["environ"]["TMPDIR"] == told["folder"], "what libtpu leaves there goes with it"
+    assert not Path(told["folder"]).exists()
+
+
+def test_an_answer_is_read(model, keras):
+    assert ask(model, Child(ANSWER), batch=32) == CompiledStep(
+        name=model.name, backend=keras.config.backend(), batch_size=32, chip="v5e",
+        memory=int(15.75 * GIGA), compiles=True, fits=True, flops=5000, compiler_flops=6000.0,
+        bytes_accessed=300.0, peak_memory=4000, logical_bytes=1000, padded_bytes=1600,
+        seconds=2.5, versions="jax 0, libtpu 0",
+    )  # fmt: skip
+    # where it does not know, it writes a number below 0
+    unknown = {"compiler_flops": -1.0, "bytes_accessed": -2.0, "product_flops": None}
+    answer = ask(model, Child({**ANSWER, **unknown, "not_counted": "a loop", "loops": True}))
+    assert answer.compiler_flops is answer.bytes_accessed is answer.flops is None
+    assert answer.loops and answer.why == "a loop"
+
+
+def test_arrays_are_named_for_a_learner(model):
+    text = """
+ENTRY %main (a: f32[784,128]) -> f32[] {
+  %a = f32[784,128]{1,0:T(8,128)} parameter(0)
+  %b = f32[64,28,28]{2,1,0:T(8,128)} parameter(1)
+  %c = s32[64]{0:T(256)} parameter(2)
+  %d = f32[64,128]{1,0:T(8,128)} add(%a), metadata={op_name="jit(step)/transpose(jvp(hidden))/add"}
+  %e = f32[77]{0:T(128)} parameter(3)
+}
+"""
+    found = {row.array: row.operation for row in ask(model, Child(ANSWER, text=text)).largest}
+    assert found == {
+        "f32[784,128]": "weights or optimizer",
+        "f32[64,28,28]": "inputs",
+        "s32[64]": "targets",
+        "f32[64,128]": "hidden, going back",
+        "f32[77]": "an argument",
+    }
+
+
+@pytest.mark.parametrize("operator", ["XLA_Args", "x", "x['left']", "state[0][1]"])
+def test_a_copy_of_what_the_step_is_given_is_named_too(model, operator):
+    child = Child(overflow(20 * GIGA, operator, "f32[64,28,28]{2,1,0}"))
+    (row,) = ask(model, child, find_batch=False).largest
+    assert row == Allocation(64 * 28 * 28 * 4, 64 * 28 * 28 * 4, "f32[64,28,28]", "inputs")
+
+
+def test_a_step_that_is_too_large_has_figures(model):
+    answer = ask(model, Child(overflow(20 * GIGA)), find_batch=False)
+    assert (answer.verdict, answer.compiles, answer.fits) == ("too large", True, False)
+    assert answer.needed == 20 * GIGA and answer.overflow == 4.25 * GIGA
+    assert answer.largest[0].operation == "hidden" and answer.flops == 5000
+    assert answer.largest_batch is None and answer.tried == ()
+    # for programs far too large the compiler gives none
+    error = {**BEGINNING, "error": "RESOURCE_EXHAUSTED: Allocation type: HLO temp"}
+    answer = ask(model, Child(error), find_batch=False)
+    assert answer.verdict == "too large" and answer.needed is None
+
+
+def test_the_batch_that_fits_is_found_by_compiling(model):
+    """Each sample needs 1/40 GB: 630 samples fit; what is needed says where to look first."""
+    child = Child(overflow(102.4 * GIGA), ANSWER, overflow(25.6 * GIGA))
+    answer = ask(model, child, batch=4096)
+    assert answer.largest_batch == 512 and answer.tried == ((512, True), (1024, False))
+    assert answer.batch_size == 4096 and answer.verdict == "too large"
+    assert answer.needed == round(102.4 * GIGA), "of what was asked, not of what was tried"
+    # a search that breaks off says why, and keeps the answer
+    answer = ask(model, Child(overflow(102.4 * GIGA)), batch=4096)
+    assert answer.verdict == "too large" and answer.largest_batch is None and "512" in answer.why
+
+
+@pytest.mark.parametrize("asked", [1, 8, 104, 512, 4096])
+@pytest.mark.parametrize("figures", [True, False])
+def test_the_search_finds_the_largest_power_of_two(asked, figures):
+    limits = [0, 1, 3, 8, 9, 31, 32, 100, 511, 1000, 4095]
+    for most, chips in itertools.product([most for most in limits if most < asked], [1, 4, 8]):
+        compiled = []
+        blank = CompiledStep("m", "jax", 1, "v5e", 10**6, chips=chips, compiles=True)
+
+        def one(batch, most=most, blank=blank, compiled=compiled):
+            """Half of the memory is needed whatever the batch is."""
+            compiled.append(batch)
+            needed = 10**6 // 2 + 10**6 * batch // (2 * most) if most else 10**6 + batch
+            known = figures and batch > most
+            needed = max(needed, 10**6) if known else None
+            return replace(blank, batch_size=batch, fits=batch <= most, needed=needed)
+
+        answer = tpu_compiler.with_batch_that_fits(one(asked), one)
+        powers = [2**n for n in range(13) if chips <= 2**n < asked and 2**n <= most]
+        given_up = len(compiled) == 1 + tpu_compiler.MOST_TRIES
+        assert answer.largest_batch == max(powers, default=0) or given_up
+        assert answer.tried == tuple(sorted((batch, batch <= most) for batch in compiled[1:]))
+        assert len(set(compiled)) == len(compiled) <= 1 + tpu_compiler.MOST_TRIES
+        # without figures it can only halve
+        assert not given_up or most <= asked / 64 and not (figures and most)
+
+
+def test_what_is_given_alone_may_be_too_large_and_then_nobody_is_asked(model):
+    child = Child(ANSWER)
+    answer = ask(model, child, batch=1_000_000_000, find_batch=False)
+    assert child.told == [] and answer.verdict == "too large" and answer.at_least
+    assert answer.needed >= 1_000_000_000 * 28 * 28 * 4 and answer.compiles is None
+    fits = ask(model, child, batch=8 * 5_000_000, chips=8, find_batch=False)
+    assert fits.verdict == "fits" and len(child.told) == 1, "of 8 chips each is given an eighth"
+
+
+NO_JUDGEMENT = {
+    "crashed": (Child(ended=Outcome("crashed", 1.0, signal="SIGKILL")), "SIGKILL"),
+    "half an answer": (Child(ANSWER, ended=Outcome("crashed", 1.0, "ImportError: x")), "Error: x"),
+    "too slow": (Child(ended=Outcome("too slow", 300.0)), "300.0 s; give seconds= more"),
+    "too large": (Child(ended=Outcome("too large", 9.0, memory=12e9)), "12 GB .*; give memory="),
+    "no answer": (Child(), "the compiler's process was done"),
+    "failed": (Child({**BEGINNING, "error": "INTERNAL: a bug\nmore"}), "failed: INTERNAL: a bug$"),
+    "no word": (Child({**BEGINNING, "error": " "}), "the compiler failed: no message"),
+    "a full disk": (Child(ended=OSError(28, "No space left")), r"be written \(No space left\)"),
+}
+
+
+@pytest.mark.parametrize("case", NO_JUDGEMENT)
+def test_a_failure_of_the_compiler_is_no_judgement_of_the_model(model, case):
+    child, why = NO_JUDGEMENT[case]
+    answer = ask(model, child)
+    assert (answer.verdict, answer.fits, answer.compiles) == ("unavailable", None, None)
+    assert re.search(why, answer.why)
+    assert not Path(child.told[-1]["folder"]).exists(), "nothing is left behind"
+
+
+def test_a_compiler_that_is_not_installed_says_how(model):
+    why = "It is not installed. `python -m accel_helpers` does it."
+    answer = ask(model, Child(), environment=Environment(Path("there"), False, why))
+    assert answer.verdict == "unavailable" and answer.why == why.rstrip(".")
+
+
+def test_the_learner_who_interrupts_leaves_nothing(model):
+    child = Child(ended=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        ask(model, child)
+    assert not Path(child.told[0]["folder"]).exists()
+
+
+def test_what_keras_cannot_write_down_or_a_tpu_cannot_run_is_said_of_the_model(keras):
+    class Boom(keras.layers.Layer):
+        def call(self, x, training=False):
+            raise RuntimeError("my own error")
+
+    boom = keras.Sequential([keras.layers.Dense(1), Boom()])
+    boom.compile("sgd", "mse")
+    x = keras.ops.zeros((1, 4))
+    answer = ask(boom, Child(), sample=(x, x))
+    assert answer.verdict == "unavailable" and "my own error" in answer.why
+    words = keras.Input((1,), dtype="string")
+    found = keras.layers.Hashing(4, name="words")(words)
+    hashed = keras.Model(words, keras.layers.Embedding(4, 1)(found))
+    hashed.compile("sgd", "mse")
+    answer = ask(hashed, Child())
+    assert (answer.verdict, answer.operation, answer.layer) == ("refused", "Hashing", "words")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"chip": "v4"}, "'v5e' or 'v6e'; got 'v4'"),
+        ({"chips": 2}, "1, 4 or 8.*; got 2"),
+        ({"chips": True}, "got True"),
+        ({"batch": 0}, "batch_size .*; got 0"),
+        ({"batch": 32.0}, "got 32.0"),
+        ({"batch": 30, "chips": 4}, "30 .* 4 chips"),
+    ],
+)
+def test_what_was_given_wrongly_is_named(model, options, words):
+    with pytest.raises(ValueError, match=words):
+        ask(model, Child(), **options)

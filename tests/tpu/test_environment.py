@@ -1,0 +1,254 @@
+"""The folder of the TPU compiler: pip's real installs, from small packages that the tests make."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from accel_helpers import probe
+from accel_helpers.tpu.environment import MARKER, PINS, InstallFailed, install, remove, status
+
+ROOT = Path(probe.__file__).resolve().parents[1]
+LINUX = ("Linux", "x86_64", sys.version_info[:2])
+
+
+def make_wheels(folder, **replaced):
+    """Packages with the right names and versions, and nothing in them."""
+    folder.mkdir()
+    for name, version in PINS.items():
+        info = f"{name}-{version}.dist-info"
+        files = {
+            f"{name}/__init__.py": replaced.get(name, ""),
+            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        }
+        files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+        with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+            for path, text in files.items():
+                wheel.writestr(path, text)
+    return folder
+
+
+def asking(kept, **pips):
+    """Variables with which pip asks no network of the learner's."""
+    dropped = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    own = {k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)}
+    own |= {"PIP_CONFIG_FILE": os.devnull, "ACCEL_TPU_COMPILER": str(kept), **pips}
+    return {**own, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    return make_wheels(tmp_path_factory.mktemp("packages") / "wheels")
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return tmp_path / "cache" / "compiler"
+
+
+@pytest.fixture
+def environ(wheels, kept):
+    return asking(kept, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels))
+
+
+def pretend(words, **options):
+    """Install and check as `probe.run_command` would, at once."""
+    if "--target" in words:
+        packages = Path(words[words.index("--target") + 1])
+        packages.mkdir()
+        (packages / "libtpu.so").write_text("x" * 1000)
+    return probe.Outcome("finished", 0.0)
+
+
+def never(words, **options):
+    raise AssertionError("nothing is to be run")
+
+
+def quietly(environ, **options):
+    return install(environ, say=lambda text: None, **options)
+
+
+def contents(folder):
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def cli(environ, *words):
+    command = [sys.executable, "-m", "accel_helpers", "tpu-compiler", *words]
+    return subprocess.run(command, env=environ, capture_output=True, text=True)
+
+
+def test_it_is_installed_found_and_removed(environ, kept):
+    asked = cli(environ, "status")
+    assert (asked.returncode, asked.stderr) == (0, "") and "tpu-compiler install" in asked.stdout
+    made = cli(environ, "install", "--json")
+    assert made.returncode == 0 and str(kept) in made.stderr, "where, before it takes long"
+    found = json.loads(made.stdout)
+    assert found["ready"] and found["versions"] == PINS
+    assert contents(kept) == [Path(found["folder"]).name]
+    files = [path for path in kept.rglob("*") if path.is_file() and path.name != MARKER]
+    assert found["bytes"] == sum(path.stat().st_size for path in files) > 1000
+    assert any(path.suffix == ".pyc" for path in files), "compiled once, for all children"
+    assert json.loads(cli(environ, "status", "--json").stdout) == found
+    assert install(environ, say=never, run=never).ready, "it is there already"
+    gone = json.loads(cli(environ, "remove", "--json").stdout)
+    assert gone["removed"] == [found["folder"]] and gone["bytes"] >= found["bytes"]
+    assert contents(kept) == [] and cli(environ, "remove").returncode == 0
+
+
+def test_wishes_for_other_installs_and_the_learners_packages_stay_outside(environ, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "zipfile.py").write_text("raise ImportError('of the learner')")
+    (mine / "constraints").write_text("jax==0.1\n")
+    wishes = {
+        "PIP_USER": "1", "PIP_CONSTRAINT": str(mine / "constraints"),
+        "PIP_TARGET": str(tmp_path / "target"), "PYTHONPATH": str(mine),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    found = quietly({**environ, **wishes})
+    assert found.ready and not (tmp_path / "target").exists()
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import importlib.util, jax, json, os, sys\n"
+        "others = [n for n in ('pip', 'pytest') if importlib.util.find_spec(n)]\n"
+        "print(json.dumps([sys.argv[1:], jax.__file__, others, dict(os.environ)]))"
+    )
+    before = sorted(found.folder.rglob("*"))
+    learner = {**environ, "PYTHONPATH": str(mine), "TPU_NAME": "local", "XLA_FLAGS": "-x"}
+    words, child = found.command(script, "a", "b c", scratch=tmp_path, environ=learner)
+    done = probe.run_command(words, seconds=120, environ=child, folder=tmp_path)
+    argv, file, others, seen = json.loads(done.output)
+    assert argv == ["a", "b c"] and others == [] and Path(file).parent.parent == found.folder
+    assert seen["TMPDIR"] == str(tmp_path) and seen["TPU_SKIP_MDS_QUERY"] == "1"
+    assert not {"PYTHONPATH", "TPU_NAME", "XLA_FLAGS"} & set(seen)
+    assert sorted(found.folder.rglob("*")) == before, "no bytecode is written"
+    with pytest.raises(RuntimeError, match="not installed"):
+        status({**environ, "ACCEL_TPU_COMPILER": str(tmp_path)}).command(script)
+
+
+def broken(tmp_path):
+    made = make_wheels(tmp_path / "broken", jaxlib="raise ImportError('GLIBC_2.99 not found')")
+    return {"PIP_FIND_LINKS": str(made)}
+
+
+def ended(kind, output=""):
+    return {"run": lambda words, **options: probe.Outcome(kind, 2.0, output)}
+
+
+NO_INSTALL = {  # name -> (more variables, options, what is said of it)
+    "no such packages": ({"PIP_FIND_LINKS": "/no/such"}, {}, "distribution found for jax"),
+    "broken packages": (broken, {}, "ImportError: GLIBC_2.99 not found"),
+    "a full disk": ({}, ended("crashed", "1\n2\nNo space left"), "2\nNo space left"),
+    "too slow": ({}, ended("too slow"), "was not done after 2.0 s"),
+    "little disk": (
+        {}, {"run": never, "disk_usage": lambda _: SimpleNamespace(free=1.9e9)}, "1.9 GB are free",
+    ),
+    "a file in the way": ({"ACCEL_TPU_COMPILER": __file__}, {"run": never}, __file__),
+    "a Mac": ({}, {"run": never, "machine": ("Darwin", "arm64", (3, 12))}, "Darwin on arm64"),
+    "PyPy": ({}, {"run": never, "machine": ("pypy", "x86_64", (3, 11))}, "with CPython"),
+    "an old Python": ({}, {"run": never, "machine": ("Linux", "x86_64", (3, 10))}, "Python 3.10"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NO_INSTALL)
+def test_an_install_that_fails_says_why_and_leaves_nothing(environ, kept, tmp_path, case):
+    more, options, why = NO_INSTALL[case]
+    environ |= more(tmp_path) if callable(more) else more
+    with pytest.raises(InstallFailed) as caught:
+        quietly(environ, **options)
+    assert why in str(caught.value)
+    assert contents(kept) == [] and not status(environ).ready
+
+
+def test_a_failed_install_is_one_json_document_and_1(environ):
+    failed = cli(environ | {"ACCEL_TPU_COMPILER": __file__}, "install", "--json")
+    assert failed.returncode == 1 and __file__ in json.loads(failed.stdout)["error"]
+    assert "Traceback" not in failed.stderr
+    assert cli(environ, "fly").returncode == cli(environ).returncode == 2
+
+
+def test_an_interrupted_install_is_a_sentence_and_1_and_leaves_nothing(kept):
+    code = (
+        "import signal, sys; from accel_helpers.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may ignore it
+        "sys.exit(main(['tpu-compiler', 'install']))"
+    )
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(50)
+        index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple"
+        child = asking(kept, PIP_INDEX_URL=index, PIP_DEFAULT_TIMEOUT="60")
+        words = [sys.executable, "-c", code]
+        with subprocess.Popen(words, env=child, stderr=subprocess.PIPE, text=True) as process:
+            end = time.monotonic() + 120
+            while not contents(kept) and time.monotonic() < end:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            said = process.stderr.read()
+    assert process.returncode == 1 and contents(kept) == []
+    assert said.splitlines()[-1].startswith("Interrupted. ") and "Traceback" not in said
+
+
+def test_what_is_not_ours_is_never_deleted_and_all_of_ours_is(environ, kept):
+    folder = quietly(environ, run=pretend).folder
+    quietly(environ, run=pretend, machine=("Linux", "x86_64", (3, 13)))
+    left = kept / ".tpu-compiler-killed"
+    left.mkdir()
+    others = ["notes", "tpu-compiler-link", "tpu-compiler-mine"]
+    (kept / others[0]).write_text("of the learner")
+    folder.rename(kept.parent / "elsewhere")
+    (kept / others[1]).symlink_to(kept.parent / "elsewhere")
+    (kept / others[2]).mkdir()
+    assert not status(environ, machine=LINUX).ready
+    assert len(remove(environ).folders) == 2 and contents(kept) == others
+    folder.mkdir()
+    (folder / "own").write_text("of the learner")
+    with pytest.raises(InstallFailed, match=folder.name):
+        quietly(environ, run=pretend)
+    assert contents(kept) == sorted([*others, folder.name])
+
+
+def test_a_folder_of_other_versions_is_made_again(environ, kept):
+    marker = quietly(environ, run=pretend).folder / MARKER
+    marker.write_text(marker.read_text().replace(PINS["scipy"], "1.0"))
+    assert not status(environ).ready
+    assert quietly(environ, run=pretend).ready and len(contents(kept)) == 1
+
+
+def test_of_installs_at_once_all_find_one(environ, kept):
+    together, found = threading.Barrier(3, timeout=60), []
+
+    def run(words, **options):
+        together.wait()
+        return pretend(words, **options)
+
+    def one():
+        found.append(quietly(environ, run=run))
+
+    threads = [threading.Thread(target=one) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.ready for each in found] == [True] * 3 and contents(kept) == [found[0].folder.name]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_what_was_installed_is_what_is_pinned(tpu_environment):
+    size = sum(path.lstat().st_size for path in tpu_environment.folder.rglob("*"))
+    assert 1e9 < tpu_environment.bytes < size < 1.3e9, "as `install` says before it begins"
+    for name, version in PINS.items():
+        assert next(tpu_environment.folder.glob(f"{name}-{version}.dist-info"))
+    licence = next(tpu_environment.folder.glob("libtpu-*.dist-info/METADATA")).read_text()
+    assert "\nLicense: Apache License 2.0\n" in licence

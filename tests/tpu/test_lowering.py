@@ -1,0 +1,362 @@
+"""The training step written down from shapes: what it is given, and that the model stays whole.
+
+The same tests run on JAX too, in a process of their own.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tpu_models
+
+from accel_helpers.tpu.lowering import (
+    CannotLower,
+    NotForTPU,
+    TooLarge,
+    bytes_of,
+    lower,
+    refused_operation,
+)
+
+draw = np.random.default_rng(0)
+X, Y = draw.standard_normal((64, 8)).astype("float32"), draw.integers(0, 5, 64)
+GUESS = r"sample=\(x\[:1\], y\[:1\]\)"
+
+
+def on_jax(keras):
+    return keras.config.backend() == "jax"
+
+
+def dense(keras, loss="mse", metrics=("mae",), optimizer="adam", layers=None):
+    """A model of 8 numbers to 5, or of other layers."""
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(layers or [keras.Input((8,)), keras.layers.Dense(5)])
+    model.compile(optimizer, loss, metrics=list(metrics))
+    return model
+
+
+def numbers(model):
+    """Everything that a model holds: weights, random state, metrics, optimizer."""
+    variables = [*model.variables, *model.metrics_variables, *model.optimizer.variables]
+    return {variable.path: np.asarray(variable.value).copy() for variable in variables}
+
+
+def same(found, expected):
+    assert list(found) == list(expected)
+    for name, value in expected.items():
+        assert np.array_equal(found[name], value), name
+
+
+@pytest.fixture(scope="module")
+def quickstart(keras):
+    return tpu_models.quickstart()
+
+
+# The model stays as it is ------------------------------------------------------------------------
+
+
+def test_a_model_that_was_lowered_trains_as_one_that_was_not(keras, digits):
+    """To the last bit: first weights, dropout and the order of the samples are drawn alike."""
+    x, y = digits
+
+    def trained(lowered):
+        keras.utils.set_random_seed(3)
+        keras.backend.clear_session()
+        model = tpu_models.quickstart()
+        if lowered:
+            lower(model, 64)
+        history = model.fit(x[:96], y[:96], epochs=2, batch_size=32, verbose=0)
+        return history.history, numbers(model)
+
+    expected, found = trained(False), trained(True)
+    assert found[0] == expected[0] and set(found[0]) == {"accuracy", "loss"}
+    same(found[1], expected[1])
+
+
+def test_a_model_that_was_trained_is_lowered_and_nothing_in_it_moves(keras, digits):
+    x, y = digits
+    model = tpu_models.quickstart()
+    model.fit(x[:64], y[:64], verbose=0)
+    before = numbers(model)
+    assert any("seed" in name for name in before), "the dropout's random state is looked at"
+    first, second = lower(model, 64), lower(model, 64)
+    same(numbers(model), before)
+    assert first.arguments == second.arguments
+    model.fit(x[:64], y[:64], verbose=0)
+    assert int(model.optimizer.iterations) == 4
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_guess_of_the_targets_is_not_what_fit_is_built_on(keras, wrong):
+    """Where it is wrong, "accuracy" would be another metric for good."""
+
+    def trained(ask):
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, name="xent")
+        model = dense(keras, loss, ["accuracy"])
+        ask(model)
+        return model.fit(X, Y, batch_size=16, epochs=2, verbose=0).history
+
+    def ask(model):
+        if not wrong:  # by its class, whatever its name is
+            assert ("targets", (32,), "int32") in lower(model, 32).arguments
+            return
+        with pytest.raises(CannotLower):
+            lower(model, 32, sample=(X[:1], np.zeros((1, 5, 2), "float32")))
+        assert not model._compile_metrics.built and not model._compile_loss.built
+
+    assert trained(ask) == trained(lambda model: None)
+
+
+# What the step is given --------------------------------------------------------------------------
+
+
+def test_what_a_step_is_given_is_counted_without_padding(keras, quickstart):
+    program = lower(quickstart, 32)
+    given, weights = program.arguments, 4 * 101_770
+    assert bytes_of(given, "weights") == weights == 4 * quickstart.count_params()
+    # Adam keeps two numbers for each weight, and counts its steps; it knows its learning rate.
+    assert 2 * weights < bytes_of(given, "optimizer") <= 2 * weights + 12
+    assert bytes_of(given, "inputs") == 32 * 28 * 28 * 4 and bytes_of(given, "targets") == 32 * 4
+    assert program.batch_arguments == ((-2, -1) if on_jax(keras) else (0, 1))
+    assert b"hidden" in program.data, "the layers' names are in it"
+
+
+def test_no_batch_is_made_however_large_and_chips_share_it(quickstart):
+    samples = 10**9
+    pictures = samples * 28 * 28 * 4  # 3 TB
+    assert bytes_of(lower(quickstart, samples).arguments, "inputs") == pictures
+    given = {}
+    for chips in (1, 8):
+        with pytest.raises(TooLarge) as raised:
+            lower(quickstart, samples, chips=chips, memory=10**9)
+        given[chips] = raised.value.bytes
+    assert given[1] > pictures and given[1] - given[8] == (pictures + 4 * samples) * 7 // 8
+
+
+def test_the_type_of_the_numbers_counts(keras):
+    """Mixed precision keeps its weights in 4 bytes; pure bfloat16 does not."""
+    make = keras.layers
+    for policy, size in (("mixed_bfloat16", 4), ("bfloat16", 2)):
+        model = dense(keras, layers=[keras.Input((8,)), make.Dense(3, dtype=policy)])
+        assert bytes_of(lower(model, 4).arguments, "weights") == 27 * size
+    tokens = dense(keras, layers=[keras.Input((5,), dtype="int32"), make.Embedding(9, 2)])
+    assert lower(tokens, 4).arguments[-2:] == (
+        ("inputs", (4, 5), "int32"), ("targets", (4, 5, 2), "float32"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("loss", "shape", "dtype"),
+    [
+        ("sparse_categorical_crossentropy", (4,), "int32"),
+        ("SparseCategoricalCrossentropy", (4,), "int32"),
+        ("categorical_crossentropy", (4, 5), "float32"),
+        ("MeanSquaredError", (4, 5), "float32"),
+    ],
+)
+def test_the_loss_says_which_targets_there_are(keras, loss, shape, dtype):
+    given = getattr(keras.losses, loss)
+    model = dense(keras, given() if isinstance(given, type) else loss, (), "sgd")
+    assert lower(model, 4).arguments[-1] == ("targets", shape, dtype)
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_a_model_with_several_inputs(keras, names):
+    left, right = keras.Input((4,), name="left"), keras.Input((6,), name="right")
+    out = keras.layers.Dense(2)(keras.layers.Concatenate()([left, right]))
+    model = keras.Model({"left": left, "right": right} if names else [left, right], out)
+    model.compile("adam", "mse")
+    program = lower(model, 8)
+    rows = [row for row in program.arguments if row[0] in ("inputs", "targets")]
+    assert [shape for _, shape, _ in rows] == [(8, 4), (8, 6), (8, 2)]
+    assert program.batch_arguments == ((-3, -2, -1) if on_jax(keras) else (0, 1, 2))
+
+
+def test_a_model_without_shapes_takes_them_from_a_sample(keras):
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(3, name="inner")
+
+        def call(self, x):
+            return self.dense(x)
+
+    model = Own()
+    model.compile("adam", "mse")
+    with pytest.raises(ValueError, match=GUESS):
+        lower(model, 8)
+    x, y = np.ones((2, 5), "float64"), np.ones((2, 3), "float32")
+    program = lower(model, 8, sample=(x, y))  # in the type that `fit` would train in
+    assert program.arguments[-2:] == (("inputs", (8, 5), "float32"), ("targets", (8, 3), "float32"))
+    assert model.fit(x, y, verbose=0).history["loss"][0] > 0
+
+
+@pytest.mark.parametrize(
+    "sample", [X, (X,), (X, Y, Y), ([[1.0, 2.0]], [1.0]), (np.float32(1), Y)], ids=range(5)
+)
+def test_a_sample_that_is_none_is_refused(keras, quickstart, sample):
+    with pytest.raises(ValueError, match="sample must "):
+        lower(quickstart, 32, sample=sample)
+
+
+def test_what_cannot_be_read_off_asks_for_a_sample(keras):
+    def own(y, prediction):
+        return keras.losses.sparse_categorical_crossentropy(y, prediction, from_logits=True)
+
+    make, inputs = keras.layers, keras.Input((4,))
+    open_length = dense(keras, layers=[keras.Input((None, 4)), make.LSTM(3)])
+    two = keras.Model(inputs, [make.Dense(1, name="a")(inputs), make.Dense(1, name="b")(inputs)])
+    two.compile("sgd", "mse")
+    for model in (open_length, two, dense(keras, {"a": "mse"}), dense(keras, own)):
+        with pytest.raises(ValueError, match=GUESS):
+            lower(model, 8)
+    sample = np.ones((1, 7, 4), "float32"), np.ones((1, 3), "float32")
+    assert ("inputs", (8, 7, 4), "float32") in lower(open_length, 8, sample).arguments
+    program = lower(dense(keras, own, ()), 32, sample=(X[:1], Y[:1].astype("int32")))
+    assert ("targets", (32,), "int32") in program.arguments
+
+
+# What is refused ---------------------------------------------------------------------------------
+
+
+def test_what_is_no_compiled_model_for_this_batch_is_the_callers_mistake(keras):
+    layers = [keras.Input(batch_shape=(4, 3)), keras.layers.Dense(1)]
+    fixed = dense(keras, layers=layers)
+    for model, given in ((object(), "object"), (keras.Sequential(layers), "compile"), (fixed, "4")):
+        with pytest.raises(ValueError, match=given):
+            lower(model, 8)
+    assert bytes_of(lower(fixed, 4).arguments, "inputs") == 4 * 3 * 4
+
+
+def test_an_error_of_ones_own_is_no_refusal_of_the_tpu(keras):
+    class Boom(keras.layers.Layer):
+        def call(self, x, training=False):
+            if training:
+                raise RuntimeError("the first line\nmy own error")
+            return x
+
+    with pytest.raises(CannotLower) as raised:
+        lower(dense(keras, layers=[keras.Input((4,)), Boom()]), 8)
+    assert "my own error" in str(raised.value) and "\n" not in str(raised.value)
+
+
+def odd_calls(keras, kind):
+    """A layer that does what a TPU cannot."""
+    import tensorflow as tf
+
+    def within_python(x, through):
+        y = through(lambda array: array * 2, [x], tf.float32)
+        y.set_shape(x.shape)
+        return y
+
+    return {
+        "string": lambda x: tf.strings.to_number(tf.strings.as_string(x)),
+        "py_function": lambda x: within_python(x, tf.py_function),
+        "numpy_function": lambda x: within_python(x, tf.numpy_function),
+        "ragged": lambda x: tf.RaggedTensor.from_tensor(x, padding=0.0).to_tensor(shape=(None, 8)),
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [
+        ("string", "AsString|StringToNumber"),
+        ("py_function", "EagerPyFunc"),
+        ("numpy_function", "PyFunc"),
+        ("ragged", "Ragged\\w+"),
+    ],
+)
+def test_what_tensorflow_can_and_a_tpu_cannot_is_named_with_its_layer(keras, kind, operation):
+    if on_jax(keras):
+        pytest.skip("these are TensorFlow's operations")
+
+    class Odd(keras.layers.Layer):
+        def call(self, x):
+            return odd_calls(keras, kind)(x)
+
+    make = keras.layers
+    layers = [keras.Input((8,)), make.Dense(8), Odd(name="odd_one"), make.Dense(2)]
+    with pytest.raises(NotForTPU) as raised:
+        lower(dense(keras, layers=layers), 8)
+    assert re.fullmatch(operation, raised.value.operation)
+    assert raised.value.layer == "odd_one"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("StringLookup", {"vocabulary": ["a", "b"]}), ("Hashing", {"num_bins": 4}),
+     ("TextVectorization", {"vocabulary": ["a", "b"], "output_sequence_length": 3})],
+)  # fmt: skip
+def test_layers_that_read_text_are_refused_by_name(keras, name, options):
+    words = keras.Input((1,), dtype="string")
+    found = keras.Sequential([getattr(keras.layers, name)(name="words", **options)])(words)
+    model = keras.Model(words, keras.layers.Dense(1)(keras.layers.Embedding(9, 4)(found)))
+    model.compile("adam", "mse")
+    with pytest.raises(NotForTPU) as raised:
+        lower(model, 8)
+    assert (raised.value.operation, raised.value.layer) == (name, "words")
+
+
+def test_a_step_that_prints_is_refused_in_a_sentence(keras):
+    if on_jax(keras):
+        from jax.debug import print as say
+
+        words, refused = ("{}",), (CannotLower, r"jax\.debug\.print")
+    else:
+        from tensorflow import print as say
+
+        words, refused = (), (NotForTPU, "'StringFormat' in layer 'chatty'")
+
+    class Chatty(keras.layers.Layer):
+        def call(self, x):
+            say(*words, x[0, 0])
+            return x
+
+    layers = [keras.Input((4,)), Chatty(name="chatty"), keras.layers.Dense(1)]
+    with pytest.raises(refused[0], match=refused[1]):
+        lower(dense(keras, layers=layers), 8)
+
+
+def test_what_tensorflow_alone_has_is_refused(keras):
+    """A size that is known only while the program runs; a model that several replicas share."""
+    if on_jax(keras):
+        pytest.skip("TensorFlow's words and strategies")
+    import tensorflow as tf
+
+    integers = keras.Input((3,), dtype="int32")
+    counting = keras.layers.CategoryEncoding(4, output_mode="count", name="encode")
+    model = keras.Model(integers, keras.layers.Dense(1)(counting(integers)))
+    model.compile("adam", "mse")
+    with pytest.raises((NotForTPU, CannotLower), match="encode"):
+        lower(model, 8)
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        model = dense(keras)
+    with pytest.raises(CannotLower, match=r"tf\.distribute"):
+        lower(model, 32)
+
+
+def test_only_a_refused_operation_counts_as_one():
+    node = "{{node gradient_tape/m_1/words_1/Where}}"
+    several = f"Detected unsupported operations when trying to compile graph: Where, {node}"
+    assert refused_operation(several, ["words"]) == ("Where", "words")
+    no_kernel = "No registered 'Where' OpKernel for XLA_CPU_JIT devices"
+    assert refused_operation(no_kernel) == ("Where", "")
+    for other in ("", "shapes (3,) and (4,) are incompatible", "OOM when allocating"):
+        assert refused_operation(other, ["words"]) is None
+
+
+@pytest.mark.slow
+def test_all_of_this_holds_on_jax():
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    child = subprocess.run(
+        [*command, "-k", "not holds_on_jax", __file__],
+        env={**os.environ, "KERAS_BACKEND": "jax"}, capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
+    assert child.returncode == 0, child.stdout[-3000:]
+    passed, skipped = (
+        int(re.search(rf"(\d+) {word}", child.stdout)[1]) for word in ("passed", "skipped")
+    )
+    assert passed >= 25 and skipped == 5, "those of TensorFlow's own operations and strategies"

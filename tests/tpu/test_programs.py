@@ -1,0 +1,306 @@
+"""Whole models through the real compiler for TPUs, from both backends. No TPU is used.
+
+Also what the child that compiles changes in a program, and that it leaves nothing behind.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import tpu_children
+import tpu_models
+
+from accel_helpers import _records, probe
+from accel_helpers.tpu import child, environment
+from accel_helpers.tpu import compiler as tpu_compiler
+from accel_helpers.tpu.answers import CompiledStep
+from accel_helpers.tpu.lowering import lower
+
+BACKENDS = ("tensorflow", "jax")
+GRADIENTS = 4 * 101_770  # bytes, of the quickstart model
+COMPILE = """
+import tpu_models
+from accel_helpers.measure import work
+from accel_helpers.tpu import compiler
+from accel_helpers.tpu.lowering import lower
+found = {}
+for name, (make, batch) in tpu_models.MODELS.items():
+    model = make()
+    counted = work.count_step(model, batch).product_flops
+    jobs = {"v5e": {}}
+    if name == "quickstart":
+        jobs |= {"v6e": {"chip": "v6e"}, "eight": {"chips": 8}, "thorough": {"thorough": True}}
+    if name == "transformer":
+        Path(words[0]).write_bytes(lower(model, batch).data)
+    for job, options in jobs.items():
+        answer = compiler.compile_training_step(model, batch, **options)
+        found[f"{name} {job}"] = [answer.to_dict(), counted]
+say(found)
+"""
+# Each program as it is; then with one of the two rewritings of `child` left out.
+REWRITE = """
+def ask(name):
+    return child.compile_program(Path(words[0], name).read_bytes(), chip="v5e")[0]
+
+found = {name: ask(name) for name in ("tensorflow", "jax")}
+for rewriting in ("_tpu_random_numbers", "_without_copies"):
+    own = getattr(child, rewriting)
+    setattr(child, rewriting, lambda module: 0)
+    found[rewriting] = ask("tensorflow")
+    setattr(child, rewriting, own)
+child.VERSIONS = {"jax": "0.8.3", "libtpu": "0.0.1"}
+try:
+    ask("jax")
+except SystemExit as refused:
+    found["refused"] = str(refused)
+say(found)
+"""
+VERB = """
+import os, tempfile
+import tpu_children, tpu_models
+from accel_helpers.tpu import compiler
+model, found = tpu_models.quickstart(), {}
+for place in words:
+    tempfile.tempdir = os.environ["TMPDIR"] = place
+    answer = compiler.compile_training_step(model, 32)
+    found[place] = [answer.verdict, answer.why, list(map(str, tpu_children.left_in(place)))]
+
+say(found)
+"""
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder with the transformer's step, as both backends write it down."""
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="module")
+def compiled(tpu_environment, programs):
+    """Every model, from both backends."""
+    found = {}
+    for backend in BACKENDS:
+        said = tpu_children.with_keras(tpu_environment, backend, COMPILE, programs / backend)
+        for name, (answer, counted) in said.items():
+            answer = _records.read(CompiledStep, answer, name)
+            assert answer.backend == backend and answer.available, answer.why
+            found[(backend, *name.split())] = answer, counted
+    return found
+
+
+@pytest.mark.parametrize("name", tpu_models.MODELS)
+def test_a_model_compiles_and_both_backends_need_the_same_work(compiled, name):
+    ours, theirs = (compiled[backend, name, "v5e"][0] for backend in BACKENDS)
+    counted = compiled["jax", name, "v5e"][1]
+    for answer in (ours, theirs):
+        assert answer.verdict == "fits"
+        assert answer.flops == pytest.approx(counted, rel=0.02), "as measure.work counts"
+        assert answer.loops is (name == "characters")
+        assert answer.logical_bytes <= answer.padded_bytes <= answer.peak_memory < answer.memory
+        assert answer.largest and answer.bytes_accessed > answer.logical_bytes
+        assert answer.versions == "jax 0.8.3, libtpu 0.0.32.1"
+        if not answer.loops:  # whose body the compiler counts once
+            assert answer.flops < answer.compiler_flops
+    assert ours.flops == pytest.approx(theirs.flops, rel=0.02)
+    # TensorFlow keeps the loss and the random state in other types: a few bytes
+    assert ours.logical_bytes == pytest.approx(theirs.logical_bytes, rel=0.02)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_quickstart_on_either_chip_and_on_eight(compiled, backend):
+    answers = {job: compiled[backend, "quickstart", job][0] for job in ("v5e", "v6e", "eight")}
+    whole, eight = answers["v5e"], answers["eight"]
+    for answer in answers.values():  # over all chips, to the operation
+        assert answer.flops == compiled[backend, "quickstart", "v5e"][1] == 13_090_816
+        assert answer.memory == tpu_compiler.MEMORY[answer.chip]
+    assert whole.collectives == () and whole.cycles == ()
+    reduced = [found for found in eight.collectives if found.kind == "all-reduce"]
+    assert GRADIENTS <= sum(found.bytes for found in reduced) < GRADIENTS * 1.01
+    # each is given all weights, and an eighth of the batch: of 32 pictures and 32 labels
+    batch = 32 * (28 * 28 + 1) * 4
+    assert eight.logical_bytes == whole.logical_bytes - batch * 7 // 8
+    assert eight.padded_bytes < whole.padded_bytes
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_cycles_and_arrays_have_the_names_of_layers(compiled, backend):
+    cycles = dict(compiled[backend, "quickstart", "thorough"][0].cycles)
+    assert {"hidden", "output", "dropout"} <= set(cycles) and min(cycles.values()) > 0
+    assert set(cycles) <= {"flatten", "hidden", "dropout", "output", "other"}
+    names = {row.operation for row in compiled[backend, "residual", "v5e"][0].largest}
+    layers = ("stem", "norm_", "relu_", "conv_", "past_", "add_")
+    assert any(name.startswith(layers) for name in names)
+    assert "mean" not in names, "an operation of the same name"
+
+
+def test_dropout_takes_the_memory_that_it_takes_on_a_tpu(tpu_environment, compiled, programs):
+    """Left as TensorFlow on a CPU writes it, Philox would be padded 32 times: programs that fit
+    would be said not to. And its copies are no part of the compiler's language."""
+    found = tpu_children.beside_libtpu(tpu_environment, programs, REWRITE, programs)
+    ours, theirs, left = (found[name] for name in (*BACKENDS, "_tpu_random_numbers"))
+    assert ours["random_states"] == 2 and theirs["random_states"] == left["random_states"] == 0
+    assert ours["peak_memory"] == pytest.approx(theirs["peak_memory"], rel=0.25)
+    assert left["peak_memory"] > 2.5 * ours["peak_memory"]
+    copies = found["_without_copies"]
+    assert "failed to legalize operation 'mhlo.copy'" in copies["error"]
+    assert copies["product_flops"] == ours["product_flops"], "what was counted before is kept"
+    assert "pinned to" in found["refused"] and "0.0.32.1" in found["refused"]
+
+
+@pytest.mark.parametrize("chip", ["v5e", "v6e"])
+def test_the_memory_of_a_chip_is_what_the_compiler_says_itself(keras, tpu_environment, chip):
+    words = []
+
+    def run(command, *, folder, **options):
+        done = probe.run_command(command, folder=folder, **options)
+        words.append(json.loads(Path(folder, "answer.json").read_text())["error"])
+        return done
+
+    make = keras.layers
+    wide = [make.Dense(4096, activation="relu", name=name) for name in ("wide", "wider")]
+    model = keras.Sequential([keras.Input((8,)), *wide, make.Dense(1, name="output")])
+    model.compile("sgd", "mse")
+    answer = tpu_compiler.compile_training_step(
+        model, 2**20, chip, find_batch=False, environment=tpu_environment, run=run
+    )
+    said = f"of {tpu_compiler.MEMORY[chip] / 2**30:.2f}G hbm. Exceeded hbm capacity by "
+    exceeded = float(words[0].split(said)[1].split("G")[0]) * 2**30
+    assert answer.verdict == "too large"
+    assert answer.overflow == pytest.approx(exceeded, abs=0.02 * 2**30)
+    assert answer.largest[0].bytes == 16 * 2**30
+    assert {row.operation.removesuffix(", going back") for row in answer.largest[:2]} <= {
+        "wide", "wider",
+    }  # fmt: skip
+
+
+# What is left behind -----------------------------------------------------------------------------
+
+
+def left_outside():
+    """What libtpu leaves in the machine's temporary folder if it is not told otherwise."""
+    names = ("libtpu_lockfile", "tpu_logs", "tpu_logs/*", "tpu_driver*")
+    return sorted(path for name in names for path in Path("/tmp").glob(name))
+
+
+def running(word, library=""):
+    """Processes that have this word in their command, and have loaded such a library."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            loaded = library in (folder / "maps").read_text()
+            if loaded and word.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def wait_until(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def small(keras):
+    return lower(tpu_models.quickstart(), 32)
+
+
+def test_two_compile_at_once_and_leave_nothing(tpu_environment, tmp_path, small):
+    assert child.VERSIONS.items() <= environment.PINS.items()
+    assert set(child.TOPOLOGIES) == set(tpu_compiler.CHIPS)
+    before, done = (left_outside(), sorted(tpu_environment.folder.rglob("*"))), {}
+
+    def compile_for(chip):
+        folder = tmp_path / chip
+        folder.mkdir()
+        (folder / "program.pb").write_bytes(small.data)
+        (folder / "job.json").write_text(json.dumps({"chip": chip, "shared": [0, 1]}))
+        words, environ = tpu_environment.command(
+            tpu_compiler.CHILD, str(folder), scratch=folder, environ={**os.environ, "HOME": folder}
+        )
+        done[chip] = probe.run_command(words, seconds=300, environ=environ, folder=folder)
+
+    threads = [threading.Thread(target=compile_for, args=[chip]) for chip in ("v5e", "v6e")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for chip, ended in done.items():
+        assert ended.kind == "finished", ended.output
+        answer = json.loads((tmp_path / chip / "answer.json").read_text())
+        assert answer["product_flops"] == 13_090_816 and answer["peak_memory"] > 10**6
+        names = {path.name for path in (tmp_path / chip).iterdir()}
+        assert names == {"program.pb", "job.json", "answer.json", "compiled.txt"}
+    assert (left_outside(), sorted(tpu_environment.folder.rglob("*"))) == before, "no bytecode"
+
+
+def kill_soon(words, *, folder, **options):
+    def kill():
+        os.kill(wait_until(lambda: running(folder, "libtpu.so"))[0], signal.SIGKILL)
+
+    threading.Thread(target=kill, daemon=True).start()
+    return probe.run_command(words, folder=folder, **options)
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        ({"seconds": 0.5}, "was not done after 0.5 s; give seconds= more"),
+        ({"memory": 5e7}, "needed more than 50 MB of memory; give memory= more"),
+        ({"run": kill_soon}, "ended with SIGKILL"),
+    ],
+)
+def test_a_child_that_is_stopped_gives_a_sentence_and_leaves_nothing(
+    keras, tpu_environment, tmp_path, monkeypatch, limits, why
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    answer = tpu_compiler.compile_training_step(
+        tpu_models.quickstart(), 32, thorough=True, environment=tpu_environment, **limits
+    )
+    assert (answer.verdict, answer.why) == ("unavailable", f"the compiler's process {why}")
+    assert tpu_children.left_in(tmp_path) == [] and running(str(tmp_path)) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the processes are looked up in /proc")
+def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tpu_environment, tmp_path):
+    code = "import sys\nwords = sys.argv[1:]\nsay = print\n" + VERB
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    parent = subprocess.Popen(
+        command, env=tpu_children.variables(tpu_environment), stdout=subprocess.DEVNULL
+    )
+    try:
+        folder = str(wait_until(lambda: [*tmp_path.glob("accel-tpu-*")])[0])
+        wait_until(lambda: running(folder, "libtpu.so"))
+    finally:
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not running(folder))
+    assert tpu_children.left_in(tmp_path) == []
+
+
+def test_no_network_and_a_disk_that_is_full(tpu_environment, tmp_path):
+    """Of three temporary folders two are small disks: on the first the program has no room, on the
+    second the compiled one has none."""
+    places = [tmp_path / name for name in ("enough", "tiny", "small")]
+    for place in places:
+        place.mkdir()
+    mounts = 'mount -t tmpfs -o size=50k none "$1" && mount -t tmpfs -o size=300k none "$2"'
+    alone = ["unshare", "--map-root-user", "--mount", "--net", "sh", "-c"]
+    alone += [f'{mounts} && shift 2 && exec "$@"', "sh", *map(str, places[1:])]
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"]).returncode:
+        pytest.skip("this system lets nobody have a network or a disk of one's own")
+    found = tpu_children.with_keras(tpu_environment, "tensorflow", VERB, *places, before=alone)
+    full = ["unavailable", "its files could not be written (No space left on device)", []]
+    assert list(found.values()) == [["fits", "", []], full, full]
