@@ -1,7 +1,7 @@
 """Makes the stored answers of the TPU compiler, or checks them against a fresh compile.
 
-    python tools/tpu_programs.py            writes accel_helpers/data/tpu_programs/
-    python tools/tpu_programs.py --check    says what differs, and leaves with 1
+    python tools/tpu_programs.py                      writes accel_helpers/data/tpu_programs/
+    python tools/tpu_programs.py --check [FILE ...]    says what differs, and leaves with 1
 
 The steps are lowered by JAX, as Colab's TPU runtime would run them. What a program is must come
 out the same: whether it compiles and fits, its operations, its instructions. What the compiler
@@ -9,6 +9,7 @@ makes of it may move a little with Keras and JAX, and is held to a tenth.
 """
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -24,7 +25,8 @@ CHIPS = ("v5e", "v6e")
 WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
 MOVES = 0.10  # how far the compiler's own figures may lie apart
 EXACT = ("name", "batch_size", "chip", "compiles", "fits", "flops", "largest_batch", "loops")
-NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes")
+NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes",
+        "estimated cycles")  # fmt: skip
 
 
 def products() -> list[tuple[str, int, int, int]]:
@@ -67,15 +69,17 @@ def models():
         yield f"width-{width}", narrow(width), 1024, {"thorough": True}
 
 
-def make(say=print) -> dict[str, str]:
-    """Compile everything: the text of each file by its name."""
-    from accel_helpers.tpu import compiler as tpu_compiler
+def make(names=(), say=print) -> dict[str, str]:
+    """Compile everything, or what goes into the files of these names: each file's text."""
+    from accel_helpers.tpu import compiler
 
-    files = {PRODUCTS: _lines(_count())}
+    wanted = [PRODUCTS] if PRODUCTS in names or not names else []
+    files = {name: _lines(_count()) for name in wanted}
     for name, build, batch_size, more in models():
-        model = build()
-        for chip in CHIPS:
-            answer = tpu_compiler.compile_training_step(model, batch_size, chip, **more)
+        chips = [chip for chip in CHIPS if not names or f"{name}-{chip}.json" in names]
+        model = build() if chips else None
+        for chip in chips:
+            answer = compiler.compile_training_step(model, batch_size, chip, **more)
             if not answer.available:
                 raise SystemExit(f"{name} for {chip}: {answer.why}")
             # How long it took is this machine's affair.
@@ -87,18 +91,18 @@ def make(say=print) -> dict[str, str]:
 
 def _count() -> list[dict]:
     from accel_helpers import probe
-    from accel_helpers.tpu import environment as tpu_environment
+    from accel_helpers.tpu import environment
 
-    environment = tpu_environment.status()
-    if not environment.ready:
-        raise SystemExit(environment.why)
+    found = environment.status()
+    if not found.ready:
+        raise SystemExit(found.why)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "products.json").write_text(json.dumps(products()))
-        words, environ = environment.command(COUNTER, folder)
+        Path(folder, "products.json").write_text(json.dumps(products()))
+        words, environ = found.command(COUNTER, folder)
         done = probe.run_command(words, seconds=600, environ=environ)
         if done.kind != "finished":
             raise SystemExit(f"The products were not counted: it {done.ending}.")
-        return json.loads((Path(folder) / "counted.json").read_text())
+        return json.loads(Path(folder, "counted.json").read_text())
 
 
 def _lines(rows) -> str:
@@ -106,57 +110,43 @@ def _lines(rows) -> str:
 
 
 def differences(stored: dict[str, str], fresh: dict[str, str]) -> list[str]:
-    """Say where stored answers are no longer what the compiler says.
-
-    Parameters
-    ----------
-    stored, fresh : dict of str to str
-        Texts of files by name.
-
-    Returns
-    -------
-    list of str
-        A sentence each.
-    """
+    """Say in a sentence each where stored files are no longer what the compiler says."""
     found = [f"{name} is not stored" for name in sorted(set(fresh) - set(stored))]
     found += [f"{name} is stored, and nobody makes it" for name in sorted(set(stored) - set(fresh))]
     for name in sorted(set(stored) & set(fresh)):
         old, new = json.loads(stored[name]), json.loads(fresh[name])
         if name == PRODUCTS:
-            pairs = zip(old, new, strict=False)
+            pairs = itertools.zip_longest(old, new)
             found += [f"{name}: {a} is now {b}" for a, b in pairs if a != b]
-            found += [f"{name}: {len(old)} rows, now {len(new)}"] * (len(old) != len(new))
             continue
+        for step in (old, new):
+            step["estimated cycles"] = sum(count for _, count in step["cycles"])
         found += [
             f"{name}: {field} is {old[field]}, now {new[field]}"
-            for field in EXACT
-            if old[field] != new[field]
+            for field in EXACT + NEAR
+            if _apart(old[field], new[field]) > (MOVES if field in NEAR else 0)
         ]
-        found += [
-            f"{name}: {field} is {old[field]}, now {new[field]}"
-            for field in NEAR
-            if _apart(old[field], new[field]) > MOVES
-        ]
-        cycles = [sum(count for _, count in step["cycles"]) for step in (old, new)]
-        if _apart(*cycles) > MOVES:
-            found.append(f"{name}: the estimated cycles are {cycles[0]}, now {cycles[1]}")
     return found
 
 
 def _apart(old, new) -> float:
-    if old is None or new is None:
-        return 0.0 if old is new else float("inf")
-    return abs(new - old) / max(abs(old), 1)
+    if old == new:
+        return 0.0
+    numbers = isinstance(old, int | float) and isinstance(new, int | float)
+    return abs(new - old) / max(abs(old), 1) if numbers else float("inf")
 
 
 def main(argv=None) -> int:
     """Write the stored answers, or check them; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    options = parser.parse_args(argv)
-    fresh = make()
-    if options.check:
+    parser.add_argument(
+        "--check", nargs="*", metavar="FILE", help="compare these or all, and write nothing"
+    )
+    names = parser.parse_args(argv).check
+    fresh = make(names or ())
+    if names is not None:
         stored = {file.name: file.read_text() for file in DATA.glob("*.json")}
+        stored = {name: stored[name] for name in names or stored if name in stored}
         found = differences(stored, fresh)
         print("\n".join(found) or "The stored answers are what the compiler says.")
         return 1 if found else 0

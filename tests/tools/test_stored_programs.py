@@ -23,12 +23,6 @@ def stored():
     return {file.name: file.read_text() for file in tpu_programs.DATA.glob("*.json")}
 
 
-def changed(stored, name, **values):
-    fresh = dict(stored)
-    fresh[name] = json.dumps(json.loads(stored[name]) | values)
-    return fresh
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_stored_answer_is_read_back_under_its_own_name(file):
     name, chip = file.stem.rsplit("-", 1)
@@ -48,10 +42,9 @@ def test_what_the_lessons_ask_for_is_stored():
 
 
 def test_an_unknown_name_is_answered_with_those_that_there_are():
-    with pytest.raises(ValueError, match=r"'nonsense' for 'v5e'.*quickstart, resnet50"):
-        ah.tpu_compiler.stored("nonsense")
-    with pytest.raises(ValueError, match="no stored program '../tpu_programs/quickstart'"):
-        ah.tpu_compiler.stored("../tpu_programs/quickstart")
+    for name in ("nonsense", "../tpu_programs/quickstart", "products"):
+        with pytest.raises(ValueError, match=rf"'{name}'.*quickstart, resnet50"):
+            ah.tpu_compiler.stored(name)
     with pytest.raises(ValueError, match=r"\(3, 3, 3\).*\(128, 128, 128\) v5e"):
         ah.tpu_compiler.stored_product(3, 3, 3)
 
@@ -71,30 +64,24 @@ def test_a_product_10_wide_is_turned_around():
     assert [array_bytes(p.arrays[-1]) for p in (narrow, turned)] == [32_768, 32_768]
 
 
-def test_stored_answers_are_no_different_from_themselves(stored):
-    assert tpu_programs.differences(stored, dict(stored)) == []
-
-
 @pytest.mark.parametrize(
     ("values", "found"),
     [
+        ({}, ""),
+        ({"peak_memory": 9_500_000}, ""),  # a small move of one of the compiler's own figures
         ({"flops": 1}, "flops is"),
         ({"fits": False}, "fits is True, now False"),
         ({"peak_memory": 1}, "peak_memory is"),
         ({"bytes_accessed": None}, "bytes_accessed is"),
-        ({"cycles": [["hidden", 1]]}, "the estimated cycles are"),
+        ({"cycles": [["hidden", 1]]}, "estimated cycles is"),
     ],
 )
 def test_what_the_compiler_says_otherwise_is_found(stored, values, found):
     name = "width-128-v5e.json"
-    (sentence,) = tpu_programs.differences(stored, changed(stored, name, **values))
-    assert sentence.startswith(name) and found in sentence
-
-
-def test_small_moves_of_the_compilers_own_figures_are_let_pass(stored):
-    name = "width-128-v5e.json"
-    peak = json.loads(stored[name])["peak_memory"]
-    assert not tpu_programs.differences(stored, changed(stored, name, peak_memory=peak * 1.05))
+    fresh = stored | {name: json.dumps(json.loads(stored[name]) | values)}
+    sentences = tpu_programs.differences(stored, fresh)
+    assert len(sentences) == bool(found)
+    assert all(one.startswith(name) and found in one for one in sentences)
 
 
 def test_missing_and_left_over_files_and_rows_are_found(stored):
@@ -103,18 +90,20 @@ def test_missing_and_left_over_files_and_rows_are_found(stored):
     assert tpu_programs.differences(fewer, stored) == [f"{name} is not stored"]
     assert tpu_programs.differences(stored, fewer) == [f"{name} is stored, and nobody makes it"]
     rows = json.loads(stored[products])
-    more = stored | {products: json.dumps([*rows, rows[0]])}
-    assert f"{len(rows)} rows, now {len(rows) + 1}" in tpu_programs.differences(stored, more)[0]
-    rows[0]["instructions"] += 1
-    assert len(tpu_programs.differences(stored, stored | {products: json.dumps(rows)})) == 1
+    more = [*rows, rows[0]], [{**rows[0], "instructions": 1}, *rows[1:]]
+    for changed in more:
+        fresh = stored | {products: json.dumps(changed)}
+        assert len(tpu_programs.differences(stored, fresh)) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_the_stored_answers_are_what_a_fresh_compile_says(tpu_environment):
+    """One of each kind, on either chip; `tools/tpu_programs.py --check` alone asks for all."""
+    names = ["quickstart-v6e", "shakespeare-v5e", "width-128-v5e", "resnet50-large-v5e", "products"]
     environ = os.environ | {"ACCEL_TPU_COMPILER": str(Path(tpu_environment.folder).parent)}
     done = subprocess.run(
-        [sys.executable, tpu_programs.__file__, "--check"],
+        [sys.executable, tpu_programs.__file__, "--check", *(f"{name}.json" for name in names)],
         env=environ, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
