@@ -177,6 +177,19 @@ def shown(value) -> str:
         return f"something of type {type(value).__name__}"
 
 
+def fragment(place: str, *values) -> str | None:
+    """The HTML, in one line, that a macro of a template makes of values; `place` is "file/macro".
+
+    None where there is no Jinja2: what is shown has its text form only.
+    """
+    name, _, macro = place.partition("/")
+    try:
+        found = template(f"{name}.html")
+    except ImportError:
+        return None
+    return "".join(line.strip() for line in getattr(found.module, macro)(*values).split("\n"))
+
+
 @functools.cache
 def template(name: str):
     """A template of ``data/templates``, by Jinja2, which escapes every value that it is given.

@@ -7,77 +7,64 @@ two apart.
 
 from __future__ import annotations
 
-import html
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers.learn import grading, progress, questions, quiz, quiz_form, quiz_widget
-from accel_helpers.learn.checks import shown
+from accel_helpers._words import fragment, marked, shown
+from accel_helpers.learn import grading, progress, questions, quiz, quiz_widget
 from accel_helpers.learn.grading import AnswerError, Grade
 from accel_helpers.learn.questions import Question
 
 COUNT = 20  # questions of a paper
 PASS = 14  # so many of them pass
+__all__ = ["draw", "hand_in", "mark", "odds", "readable"]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A practice exam that waits to be handed in; put last in a cell, a form appears.
+    """A practice exam that waits to be handed in; put last in a cell, a form appears."""
 
-    Attributes
-    ----------
-    number : int
-        By which the same paper can be drawn again.
-    questions : tuple of Question
-    """
-
-    number: int
+    number: int  # by which the same paper can be drawn again
     questions: tuple[Question, ...]
 
     def __str__(self) -> str:
         lines = [f"Practice exam, paper {self.number}: {len(self.questions)} questions."]
-        for place, question in enumerate(self.questions, 1):
-            text = quiz_form.question_text(question, place)
-            lines.append(text[: text.rindex("\n")])  # without the call that answers one
+        lines += [question.text(place) for place, question in enumerate(self.questions, 1)]
         call = f"ah.exam.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
         return "\n\n".join([*lines, f"Without the form: {call}"])
 
-    def _repr_html_(self) -> str:
-        return quiz_form.page(self.questions, "Run this cell to sit the exam.")
+    def _repr_html_(self) -> str | None:
+        return fragment("quiz/page", self.questions, "Run this cell to sit the exam.")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return quiz.bundle(self, _form(self))
+        return quiz_widget.bundle(self, _form(self))
 
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What a paper is worth.
-
-    Attributes
-    ----------
-    paper : Paper
-    grades : tuple of Grade or None
-        One for each question; None where there was no answer.
-    note : str
-        Why the answers could not be kept, if they were to be.
-    """
+    """What a paper is worth."""
 
     paper: Paper
-    grades: tuple[Grade | None, ...]
-    note: str = ""
+    grades: tuple[Grade | None, ...]  # one for each question; None where there was no answer
+    note: str = ""  # why the answers could not be kept, if they were to be
+
+    @property
+    def _marks(self) -> list[tuple[bool, bool]]:
+        """Of each answer: whether it is the exam's material's, and whether it is true today."""
+        return [(False, False) if g is None else (g.as_material, bool(g)) for g in self.grades]
 
     @property
     def material(self) -> int:
         """How many answers are the exam's material's."""
-        return sum(grade is not None and grade.as_material for grade in self.grades)
+        return sum(material for material, _ in self._marks)
 
     @property
     def today(self) -> int:
         """How many answers are true today."""
-        return sum(grade is not None and grade.verdict == grading.RIGHT for grade in self.grades)
+        return sum(today for _, today in self._marks)
 
     @property
     def passed(self) -> bool:
@@ -86,8 +73,7 @@ class Result:
 
     def lines(self) -> list[str]:
         """The result in a few sentences."""
-        of = len(self.grades)
-        either = sum(grade is not None and not _lost(grade) for grade in self.grades)
+        of, either = len(self.grades), sum(map(any, self._marks))
         said = [
             f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
             "the two answers.",
@@ -98,31 +84,26 @@ class Result:
         if either >= PASS and not self.passed:
             said.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
         if either >= PASS and self.material < PASS:
-            said.append(f"In the exam you would lose {self._places(_only_today)}: today's answer.")
+            lost = self._places(False, True)
+            said.append(f"In the exam you would lose {lost}: today's answer.")
         if self.passed and self.today < PASS:
-            said.append(f"Outside the exam, look at {self._places(_only_then)}: today differs.")
-        if lost := self._places(lambda grade: grade is None or _lost(grade)):
+            said.append(f"Outside the exam, look at {self._places(True, False)}: today differs.")
+        if lost := self._places(False, False):
             said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
         if chance := odds(self.paper):
             said.append(f"Somebody who guesses passes once in {readable(1 / chance)} papers.")
-        if self.note:
-            said.append(self.note)
-        return said
+        return [*said, self.note] if self.note else said
 
-    def _places(self, which: Callable[[Grade | None], bool]) -> str:
-        return ", ".join(str(n) for n, grade in enumerate(self.grades, 1) if which(grade))
-
-    def __repr__(self) -> str:
-        return str(self)
+    def _places(self, *mark: bool) -> str:
+        return ", ".join(str(n) for n, each in enumerate(self._marks, 1) if each == mark)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def _repr_html_(self) -> str:
-        first, *rest = self.lines()
-        mark = "✓" if self.passed else "✗"
-        below = "".join(f"<p>{html.escape(line)}</p>" for line in rest)
-        return f"<p><strong>{mark} {html.escape(first)}</strong></p>{below}"
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str | None:
+        return fragment("quiz/result", self)
 
 
 def draw(number: int = 1) -> Paper:
@@ -185,6 +166,11 @@ def mark(paper: Paper, answers: Mapping[int, object]) -> Result:
     ------
     AnswerError
         If an answer is not of the kind that its question asks for; it names the question.
+
+    Examples
+    --------
+    >>> mark(draw(1), {}).passed
+    False
     """
     if not isinstance(answers, Mapping):
         raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {shown(answers)}.")
@@ -195,9 +181,9 @@ def mark(paper: Paper, answers: Mapping[int, object]) -> Result:
         )
     grades = []
     for place, question in enumerate(paper.questions, 1):
-        given = answers.get(place, "")
+        given = answers.get(place)
+        empty = given is None or (isinstance(given, str) and not given.strip())
         try:
-            empty = given is None or (isinstance(given, str) and not given.strip())
             grades.append(None if empty else grading.grade(question, given))
         except AnswerError as error:
             raise AnswerError(f"question {place}: {error}") from None
@@ -223,6 +209,11 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     ------
     ValueError
         If no paper has that number, or an answer is not of the kind that its question asks for.
+
+    Examples
+    --------
+    >>> hand_in(1, {1: "a"}).passed
+    False
     """
     return _kept(mark(draw(number), answers))
 
@@ -251,19 +242,27 @@ def odds(paper: Paper, need: int = PASS) -> float:
     # how probable each pair of marks is: material, today
     marks = {(0, 0): 1.0}
     for question in paper.questions:
-        both, one = _chances(question)
-        new = defaultdict(float)
+        ways, new = _ways(question), defaultdict(float)
+        # where the two answers differ, either of them is hit, and never both
+        hits = ((1, 0), (0, 1)) if question.differs else ((1, 1),)
         for (material, today), chance in marks.items():
-            new[material + 1, today + 1] += chance * both
-            new[material + 1, today] += chance * one
-            new[material, today + 1] += chance * one
-            new[material, today] += chance * (1 - both - 2 * one)
+            for more, newer in hits:
+                new[material + more, today + newer] += chance / ways
+            new[material, today] += chance * (1 - len(hits) / ways)
         marks = new
     return math.fsum(chance for pair, chance in marks.items() if max(pair) >= need)
 
 
 def readable(count: float) -> str:
     """A large count with two digits that count.
+
+    Parameters
+    ----------
+    count : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -284,29 +283,15 @@ def _fits(question: Question, chosen: Sequence[Question]) -> bool:
     )
 
 
-def _chances(question: Question) -> tuple[float, float]:
-    """The chance to guess the common answer, and each of the two answers where they differ."""
-    options = question.options
+def _ways(question: Question) -> int:
+    """Among how many answers the guesser chooses."""
+    both = (False, True)
     if question.kind == "several":
-        sizes = {len(question.letters()), len(question.letters(material=True))}
-        ways = min(math.comb(len(options), size) for size in sizes)
-    elif question.kind == "order":
-        ways = math.factorial(min(len(question.steps()), len(question.steps(material=True))))
-    else:
-        ways = len(options)
-    return (0.0, 1 / ways) if question.differs else (1 / ways, 0.0)
-
-
-def _lost(grade: Grade) -> bool:
-    return grade.verdict not in quiz.DONE
-
-
-def _only_today(grade: Grade | None) -> bool:
-    return grade is not None and grade.verdict == grading.RIGHT and not grade.as_material
-
-
-def _only_then(grade: Grade | None) -> bool:
-    return grade is not None and grade.verdict == grading.MATERIAL
+        sizes = {len(question.letters(material)) for material in both}
+        return min(math.comb(len(question.options), size) for size in sizes)
+    if question.kind == "order":
+        return math.factorial(min(len(question.steps(material)) for material in both))
+    return len(question.options)
 
 
 def _kept(result: Result) -> Result:
@@ -316,10 +301,8 @@ def _kept(result: Result) -> Result:
         for question, grade in zip(result.paper.questions, result.grades, strict=True):
             given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
             it = quiz.answered(it, question, given, verdict, when)
-        sitting = progress.Sitting(
-            result.paper.number, result.material, result.today, len(result.grades), when
-        )
-        return progress.sat(it, sitting)
+        marks = result.material, result.today, len(result.grades)
+        return progress.sat(it, progress.Sitting(result.paper.number, *marks, when))
 
     return replace(result, note=progress.keep(change))
 
@@ -340,7 +323,7 @@ def _form(paper: Paper):
         try:
             result = _kept(mark(paper, answers))
         except AnswerError as error:
-            say(f"<p>Not handed in yet: {html.escape(str(error))}</p>")
+            say(f"<p>Not handed in yet: {marked(str(error))}</p>")
             return
         for field, grade in zip(fields, result.grades, strict=True):
             field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())

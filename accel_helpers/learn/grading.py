@@ -7,13 +7,20 @@ import numbers
 import re
 from dataclasses import dataclass
 
-from accel_helpers.learn import quiz_form
-from accel_helpers.learn.checks import shown
-from accel_helpers.learn.questions import Option, Question
+from accel_helpers._words import fragment, shown
+from accel_helpers.learn.questions import Question
 from accel_helpers.measure.results import Card
 
 RIGHT, MATERIAL, WRONG, OPEN = "right", "as the material", "wrong", "not measured"
-VERDICTS = (RIGHT, MATERIAL, WRONG, OPEN)
+SAY = {
+    RIGHT: "✓ Right.",
+    "right today": "✓ Right today. The exam's material answers otherwise.",
+    MATERIAL: "◐ For the exam: yes. Today: no.",
+    WRONG: "✗ Not right.",
+    OPEN: "… Not measured yet.",
+}
+DONE = (RIGHT, MATERIAL)  # what need not come back
+__all__ = ["AnswerError", "Grade", "grade"]
 
 
 class AnswerError(ValueError):
@@ -47,14 +54,25 @@ class Grade:
     def __bool__(self) -> bool:
         return self.verdict == RIGHT
 
-    def __repr__(self) -> str:
-        return str(self)
+    @property
+    def said(self) -> str:
+        """The verdict with its mark."""
+        old = self and self.question.differs and not self.as_material
+        return SAY["right today" if old else self.verdict]
+
+    @property
+    def two_answers(self) -> tuple[tuple[str, str], ...]:
+        """Both answers, once the question is answered; they would tell a wrong one the right."""
+        return self.question.two_answers if self.verdict in DONE else ()
 
     def __str__(self) -> str:
-        return quiz_form.grade_text(self)
+        lines = [self.said.partition(" ")[2], *self.feedback]
+        return "\n".join([*lines, *map(" ".join, self.two_answers)])
 
-    def _repr_html_(self) -> str:
-        return quiz_form.grade_html(self)
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str | None:
+        return fragment("quiz/grade", self)
 
 
 def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
@@ -79,53 +97,44 @@ def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
 
     Examples
     --------
-    >>> from accel_helpers.learn.questions import parse
-    >>> sum_of_two = parse('''
-    ... [[question]]
-    ... id = "00/sum"
-    ... lesson = "00"
-    ... kind = "number"
-    ... stem = "2 + 2"
-    ... unit = "apples"
-    ... tolerance = 0.0
-    ... source = ["arithmetic"]
-    ... options = [{text = "4", value = 4, correct = true, feedback = "Yes."},
-    ...            {text = "22", value = 22, correct = false, feedback = "Add, do not append."}]
-    ... ''', "sum.toml")[0]
-    >>> grade(sum_of_two, 4).verdict
+    >>> from accel_helpers.learn.questions import bank
+    >>> grade(bank()["03/speed_up"], "b").verdict
+    'as the material'
+    >>> grade(bank()["03/factor"], "69/43").verdict
     'right'
-    >>> grade(sum_of_two, "22").feedback
-    ('Add, do not append.',)
     """
-    return {
-        "one": _one,
-        "several": _several,
-        "order": _order,
-        "number": _number,
-        "measured": _measured,
-    }[question.kind](question, answer, card)
+    kind = question.kind
+    if kind == "measured":
+        return _measured(question, _as_number(question, answer), card)
+    if kind == "number":
+        return _number(question, _as_number(question, answer))
+    letters = _letters(question, answer)
+    if kind == "one" and len(letters) != 1:
+        raise AnswerError(f"choose one: this question has one answer; got {shown(answer)}.")
+    if kind == "several":
+        letters = "".join(sorted(letters))
+    keys = question.steps if kind == "order" else question.letters
+    right, theirs = keys(), keys(material=True)
+    chosen = {o.letter: o for o in question.options}
+    said = [chosen[each].feedback for each in letters]
+    if kind != "one":
+        said = [f"{letter}) {text}" for letter, text in zip(letters, said, strict=True)]
+    missing = len(set(right) - set(letters))
+    if kind == "several" and missing and letters != theirs:
+        more = "one is" if missing == 1 else f"{missing} are"
+        said.append(f"You have {len(right) - missing} of {len(right)}: {more} missing.")
+    if kind == "order" and letters not in (right, theirs):
+        said = [_first_slip(letters, right, chosen)]
+    return _grade(question, letters, letters == right, letters == theirs, said)
 
 
 def outcome(question: Question, card: Card | None) -> float | None:
-    """What the learner measured, for a question of the kind "measured"; None if it is not there.
-
-    Parameters
-    ----------
-    question : Question
-    card : Card or None
-
-    Returns
-    -------
-    float or None
-        In the question's unit.
-    """
+    """What the learner measured for a question of the kind "measured", in its unit, if he did."""
     values = []
     for name in filter(None, (question.measured, question.over)):
-        if card is None:
-            return None
-        if name in card.measurements:
+        if card is not None and name in card.measurements:
             values.append(card.measurements[name].median)
-        elif card.numbers.get(name):
+        elif card is not None and card.numbers.get(name):
             values.append(card.numbers[name][-1])
         else:
             return None
@@ -138,65 +147,32 @@ def outcome(question: Question, card: Card | None) -> float | None:
 # ---------------------------------------------------------------------------------------------
 
 
+def _grade(question: Question, given, right: bool, theirs: bool, said) -> Grade:
+    verdict = RIGHT if right else MATERIAL if theirs else WRONG
+    return Grade(question, given, verdict, theirs, tuple(said))
+
+
 def _letters(question: Question, answer) -> str:
-    known = "".join(o.letter for o in question.options)
-    given = answer
+    last, given = question.options[-1].letter, answer
     if isinstance(answer, (list, tuple, set, frozenset)):
         texts = [one if isinstance(one, str) else "?" for one in answer]
         answer = "".join(sorted(texts) if isinstance(answer, (set, frozenset)) else texts)
     if not isinstance(answer, str):
-        raise AnswerError(f"an answer is a letter from a to {known[-1]}; got {shown(given)}.")
+        raise AnswerError(f"an answer is a letter from a to {last}; got {shown(given)}.")
     letters = "".join(answer.lower().replace(",", " ").split())
     if not letters:
-        raise AnswerError(f"no answer yet: choose from a to {known[-1]}.")
-    if set(letters) - set(known):
-        raise AnswerError(f"the letters go from a to {known[-1]}; got {shown(given)}.")
+        raise AnswerError(f"no answer yet: choose from a to {last}.")
+    if not all("a" <= letter <= last for letter in letters):
+        raise AnswerError(f"the letters go from a to {last}; got {shown(given)}.")
     if len(set(letters)) != len(letters):
         raise AnswerError(f"a letter stands there twice: {shown(given)}.")
     return letters
 
 
-def _verdict(right: bool, as_material: bool) -> str:
-    return RIGHT if right else MATERIAL if as_material else WRONG
-
-
-def _one(question: Question, answer, card) -> Grade:
-    letters = _letters(question, answer)
-    if len(letters) != 1:
-        raise AnswerError(f"choose one: this question has one answer; got {shown(answer)}.")
-    (chosen,) = (o for o in question.options if o.letter == letters)
-    verdict = _verdict(chosen.correct, chosen.material)
-    return Grade(question, letters, verdict, chosen.material, (chosen.feedback,))
-
-
-def _several(question: Question, answer, card) -> Grade:
-    letters = "".join(sorted(_letters(question, answer)))
-    right, theirs = question.letters(), question.letters(material=True)
-    said = [f"{o.letter}) {o.feedback}" for o in question.options if o.letter in letters]
-    missing = len(set(right) - set(letters))
-    if missing and letters != theirs:
-        more = "one is" if missing == 1 else f"{missing} are"
-        said.append(f"You have {len(set(right) & set(letters))} of {len(right)}: {more} missing.")
-    verdict = _verdict(letters == right, letters == theirs)
-    return Grade(question, letters, verdict, letters == theirs, tuple(said))
-
-
-def _order(question: Question, answer, card) -> Grade:
-    letters = _letters(question, answer)
-    right, theirs = question.steps(), question.steps(material=True)
-    verdict = _verdict(letters == right, letters == theirs)
-    by_letter = {o.letter: o for o in question.options}
-    if verdict != WRONG:
-        said = [f"{letter}) {by_letter[letter].feedback}" for letter in letters]
-    else:
-        said = [_first_slip(letters, right, by_letter)]
-    return Grade(question, letters, verdict, letters == theirs, tuple(said))
-
-
-def _first_slip(letters: str, right: str, options: dict[str, Option]) -> str:
+def _first_slip(letters: str, right: str, chosen: dict) -> str:
     for place, letter in enumerate(letters, 1):
         if letter not in right:
-            return f"{letter}) does not belong there. {options[letter].feedback}"
+            return f"{letter}) does not belong there. {chosen[letter].feedback}"
         if letter != right[place - 1 : place]:
             return f"{letter}) does not come as step {place}: something else has to happen first."
     return f"So far in order; {len(right) - len(letters)} more to come."
@@ -226,39 +202,35 @@ def _read(text: str) -> float | None:
     """A number as people type it: 1.5, 1,5 or 3/2; None where it is none."""
     if decimal := re.fullmatch(r"([+-]?\d{1,15}),(\d{1,2})", text):
         text = f"{decimal[1]}.{decimal[2]}"
-    if fraction := re.fullmatch(r"(\d{1,15})\s*/\s*(\d{1,15})", text):
-        above, below = map(int, fraction.groups())
-        return above / below if below else None
+    above, *below = text.split("/")
     try:
-        return float(text)
-    except ValueError:
+        return float(above) / float(below[0]) if len(below) == 1 else float(text)
+    except (ValueError, ZeroDivisionError):
         return None
 
 
-def _number(question: Question, answer, card) -> Grade:
-    number = _as_number(question, answer)
-    near = [
-        o for o in question.options if abs(number - o.value) <= question.tolerance * abs(o.value)
-    ]
+def _number(question: Question, number: float) -> Grade:
+    def off(o):
+        return abs(number - o.value)
+
     # tolerances may overlap: the nearest counts, and the right one before its equals
-    near.sort(key=lambda o: (abs(number - o.value), not o.correct))
+    near = [o for o in question.options if off(o) <= question.tolerance * abs(o.value)]
     if near:
-        verdict = _verdict(near[0].correct, near[0].material)
-        return Grade(question, number, verdict, near[0].material, (near[0].feedback,))
+        nearest = min(near, key=lambda o: (off(o), not o.correct))
+        return _grade(question, number, nearest.correct, nearest.material, [nearest.feedback])
     (right,) = (o for o in question.options if o.correct)
     way = "low" if number < right.value else "high"
-    return Grade(question, number, WRONG, False, (f"That is too {way}.",))
+    return _grade(question, number, False, False, [f"That is too {way}."])
 
 
-def _measured(question: Question, answer, card) -> Grade:
-    number = _as_number(question, answer)
+def _measured(question: Question, number: float, card: Card | None) -> Grade:
     close, low, high = question.options
     actual = outcome(question, card)
     if actual is None:
         said = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, number, OPEN, False, (said,))
-    came_out = f"You measured {actual:.3g} {question.unit}.".replace(" .", ".")
+    came_out = f"You measured {actual:.3g} {question.unit}".rstrip() + "."
     if number > 0 and 1 / question.within <= number / actual <= question.within:
-        return Grade(question, number, RIGHT, True, (came_out, close.feedback))
+        return _grade(question, number, True, True, [came_out, close.feedback])
     off = low if number < actual else high
-    return Grade(question, number, WRONG, False, (came_out, off.feedback))
+    return _grade(question, number, False, False, [came_out, off.feedback])

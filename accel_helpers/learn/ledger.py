@@ -1,61 +1,116 @@
 """The ledger: what is commonly said about GPUs and TPUs, and what your own measurements say.
 
-The claims are data, kept in ``data/claims.toml``: what is said, a verdict with its reason and its
-sources, and the names on the result card that bear on it, with the rule that reads them.
+The claims are data in ``data/claims.toml``, whose first lines explain the fields: what is said, a
+verdict with its reason and its sources, and the names on the result card that bear on it, with
+the rule that reads them.
 """
 
 from __future__ import annotations
 
-import html
+import functools
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Literal
 
-from accel_helpers._records import DataError
-from accel_helpers._words import format_count, marked, percent
-from accel_helpers.learn import ledger_file
-from accel_helpers.learn.ledger_file import Claim, Evidence
+from accel_helpers import _records
+from accel_helpers._words import format_count, fragment, percent
 from accel_helpers.measure import timing, verdicts
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
 
+FILE = "claims.toml"
 TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of
 SEEDS = 3  # trainings with fewer beginnings say nothing about accuracy
 MOST = 100_000  # replicas; a card that names more is not believed
+YET, SOON = "not measured yet", "in preparation"
+UNCLEAR, NEVER, ROUGH = "cannot tell", "no measurement settles it", "too rough to tell"
+__all__ = ["entries", "fill"]
 
-__all__ = ["Claim", "Entry", "Evidence", "Ledger", "DataError", "entries", "fill"]
+
+@dataclass(frozen=True)
+class Evidence:
+    """Which names on a result card bear on a claim, and how they are read."""
+
+    lesson: str
+    rule: str
+    names: tuple[str, ...]
+    say: dict[str, str]
+    labels: tuple[str, ...] = ()
+    in_turns: bool = False
+    times: float = 1.0
+    ran: str = ""
+    missing: str = ""
+
+    def __post_init__(self):
+        _records.filled(self, "lesson", "names", "say")
+        if self.rule not in RULES:
+            raise ValueError(f"'rule' must be one of {', '.join(RULES)}; got {self.rule!r:.60}.")
+        _, names, labels, outcomes = RULES[self.rule]
+        if (len(self.names), len(self.labels)) != (names, labels):
+            raise ValueError(f"the rule {self.rule} needs {names} 'names' and {labels} 'labels'.")
+        if bool(self.ran) != bool(self.missing):
+            raise ValueError("'ran' and 'missing' must be there together.")
+        outcomes = {*outcomes, self.missing} - {""}
+        if set(self.say) != outcomes or not all(text.strip() for text in self.say.values()):
+            raise ValueError(f"'say' must have a text for each of {', '.join(sorted(outcomes))}.")
+        if self.times <= 0:
+            raise ValueError(f"'times' must be above zero; got {self.times}.")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: what is said, and what the course makes of it, with its sources."""
+
+    number: int
+    claim: str
+    verdict: Literal["true", "true, with limits", "misleading", "too vague", "outdated", "wrong"]
+    why: str
+    source: tuple[str, ...]
+    lesson: str  # where it is measured, or will be
+    evidence: Evidence | None = None  # what a result card may say about it
+    instead: str = ""  # why no measurement settles it, where that is so
+
+    def __post_init__(self):
+        _records.filled(self, "claim", "why", "source", "lesson")
+        if bad := [each for each in self.source if not each.startswith("https://") or " " in each]:
+            raise ValueError(f"'source' must be addresses with https://; got {bad[0]!r:.60}.")
+
+
+@dataclass(frozen=True)
+class File:
+    """The file of the claims."""
+
+    claim: tuple[Claim, ...]
+    in_preparation: tuple[str, ...]  # lessons
+    say: dict[str, str]  # what every claim may get
+
+    def __post_init__(self):
+        _records.filled(self, "claim")
+        if [claim.number for claim in self.claim] != list(range(1, len(self.claim) + 1)):
+            raise ValueError("the 'number' of the claims must count 1, 2, 3 and so on.")
+        if set(self.say) != {YET, SOON, UNCLEAR, NEVER}:
+            raise ValueError(f"'say' must be about {YET}, {SOON}, {UNCLEAR}, {NEVER}.")
+        for claim in self.claim:
+            if not (claim.evidence or claim.instead or claim.lesson in self.in_preparation):
+                raise ValueError(f"claim {claim.number} needs 'evidence' or 'instead'.")
+
+
+@functools.cache
+def file() -> File:
+    """The claims that come with the course."""
+    path = resources.files("accel_helpers") / "data" / FILE
+    return _records.read(File, _records.load(path, "file of claims"), FILE)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim beside what the learner's own card says about it.
-
-    Attributes
-    ----------
-    claim : Claim
-    verdict : str
-        A few words, such as "faster here" or "not measured yet: lesson 03".
-    sentence : str
-        What they mean.
-    measured : str
-        The measurement with its interval; empty where there is none.
-    """
+    """A claim beside what the learner's own card says about it."""
 
     claim: Claim
-    verdict: str
-    sentence: str
-    measured: str = ""
-
-    def to_dict(self) -> dict:
-        """The entry as plain JSON types."""
-        plain = asdict(self)
-        plain["claim"]["source"] = list(self.claim.source)
-        if self.claim.evidence:
-            plain["claim"]["evidence"] |= {
-                "names": list(self.claim.evidence.names),
-                "labels": list(self.claim.evidence.labels),
-            }
-        return plain
+    verdict: str  # a few words, such as "faster here" or "not measured yet: lesson 03"
+    sentence: str  # what they mean
+    measured: str = ""  # the measurement with its interval, if there is one
 
     def __str__(self) -> str:
         lines = [f"{self.claim.number}. {self.claim.claim}"]
@@ -64,40 +119,20 @@ class Entry:
         lines += [f"   {text}" for text in (self.measured, self.sentence) if text]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         return Ledger([self])._repr_html_()
 
 
 class Ledger(tuple):
     """Entries, in the order of the file: a tuple that a notebook shows as a table."""
 
-    def to_dict(self) -> dict:
-        """The entries as plain JSON types."""
-        return {"entries": [entry.to_dict() for entry in self]}
-
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        # No colour is named except a grey line: the page's own colours serve light and dark.
-        cell = "padding:.4em .7em;text-align:left;vertical-align:top;border-top:1px solid #8888"
-        heads = "".join(
-            f'<th scope="col" style="{cell}">{text}</th>'
-            for text in ("No.", "What is said", "What is true", "On your machine")
-        )
-        rows = "".join(
-            f'<tr><td style="{cell}">{entry.claim.number}</td>'
-            f'<th scope="row" style="{cell};font-weight:normal">{_cell("", entry.claim.claim)}</th>'
-            f'<td style="{cell}">{_cell(entry.claim.verdict, entry.claim.why)}</td>'
-            f'<td style="{cell}">{_cell(entry.verdict, entry.measured, entry.sentence)}</td></tr>'
-            for entry in self
-        )
-        return (
-            '<div style="overflow-x:auto"><table style="border-collapse:collapse">'
-            f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-        )
+    def _repr_html_(self) -> str | None:
+        return fragment("quiz/ledger", self)
 
 
 def entries() -> tuple[Claim, ...]:
@@ -117,7 +152,7 @@ def entries() -> tuple[Claim, ...]:
     >>> len(entries()), entries()[4].verdict
     (19, 'misleading')
     """
-    return ledger_file.read()[0]
+    return file().claim
 
 
 def fill(card: Card | None) -> Ledger:
@@ -133,6 +168,11 @@ def fill(card: Card | None) -> Ledger:
     tuple of Entry
         A `Ledger`, which a notebook shows as a table.
 
+    Raises
+    ------
+    TypeError
+        If it is no card.
+
     Examples
     --------
     >>> print(fill(None)[4].verdict)
@@ -143,32 +183,30 @@ def fill(card: Card | None) -> Ledger:
             f"fill needs a result card or None; got {type(card).__name__}. Load the card first: "
             "ah.results.load(ah.results.card_path())."
         )
-    claims, say = ledger_file.read()
-    return Ledger(_entry(claim, card, say) for claim in claims)
+    return Ledger(_entry(claim, card) for claim in entries())
 
 
 # ---------------------------------------------------------------------------------------------
 # A claim and a card
 
 
-def _entry(claim: Claim, card: Card | None, say: Mapping[str, str]) -> Entry:
-    evidence = claim.evidence
-    if evidence is None and not claim.exists:
-        verdict = f"not measured yet: lesson {claim.lesson} is in preparation"
-        return Entry(claim, verdict, say["in preparation"].format(lesson=claim.lesson))
+def _entry(claim: Claim, card: Card | None) -> Entry:
+    evidence, say = claim.evidence, file().say
+    if evidence is None and claim.lesson in file().in_preparation:
+        verdict = f"{YET}: lesson {claim.lesson} is {SOON}"
+        return Entry(claim, verdict, say[SOON].format(lesson=claim.lesson))
     if evidence is None:
-        word = "no measurement settles it"
-        return Entry(claim, word, say[word].format(instead=claim.instead))
+        return Entry(claim, NEVER, say[NEVER].format(instead=claim.instead))
     known = () if card is None else (*card.measurements, *card.numbers)
     if not all(name in known for name in evidence.names):
         if evidence.missing and any(name.startswith(evidence.ran) for name in known):
             return Entry(claim, evidence.missing, evidence.say[evidence.missing])
-        sentence = say["not measured yet"].format(lesson=evidence.lesson)
-        return Entry(claim, f"not measured yet: lesson {evidence.lesson}", sentence)
+        sentence = say[YET].format(lesson=evidence.lesson)
+        return Entry(claim, f"{YET}: lesson {evidence.lesson}", sentence)
     try:
-        verdict, measured = RULES[evidence.rule](evidence, card)
+        verdict, measured = RULES[evidence.rule][0](evidence, card)
     except (ArithmeticError, LookupError, ValueError):  # numbers that no machine gives
-        return Entry(claim, "cannot tell", say["cannot tell"].format(lesson=evidence.lesson))
+        return Entry(claim, UNCLEAR, say[UNCLEAR].format(lesson=evidence.lesson))
     measured = measured[0].upper() + measured[1:].rstrip(".") + "."
     return Entry(claim, verdict, evidence.say[verdict], measured)
 
@@ -191,7 +229,7 @@ def _ratio(evidence: Evidence, card: Card) -> tuple[str, str]:
 def _longer(evidence: Evidence, card: Card) -> tuple[str, str]:
     found = _compared(replace(evidence, in_turns=True), card)
     verdict = verdicts.how_much_longer(found)
-    return "too rough to tell" if verdict == "cannot tell" else verdict, str(found)
+    return ROUGH if verdict == UNCLEAR else verdict, str(found)
 
 
 def _share(evidence: Evidence, card: Card) -> tuple[str, str]:
@@ -199,8 +237,8 @@ def _share(evidence: Evidence, card: Card) -> tuple[str, str]:
     found = timing.compare(plain, products, names=("a step", "its products alone"))
     low, high = _finite(*(1 / end for end in reversed(found.interval)))
     verdict = verdicts.step_parts(plain, grouped, products).verdict
-    if verdict == "cannot tell":
-        return "too rough to tell", str(found)
+    if verdict == UNCLEAR:
+        return ROUGH, str(found)
     share = percent(products.median / plain.median)
     return verdict, f"Products: {share} of a step (interval {percent(low)} to {percent(high)})"
 
@@ -220,7 +258,7 @@ def _rate(evidence: Evidence, card: Card) -> tuple[str, str]:
 def _same(evidence: Evidence, card: Card) -> tuple[str, str]:
     losses = {name: card.numbers[name] for name in evidence.names}
     verdict = verdicts.same_loss(losses)
-    if verdict == "cannot tell":
+    if verdict == UNCLEAR:
         raise ValueError("losses of different trainings")
     epochs = len(losses[evidence.names[0]])
     apart = "at most" if verdict == "the same" else "more than"
@@ -232,9 +270,8 @@ def _accuracy(evidence: Evidence, card: Card) -> tuple[str, str]:
     small, large = (card.numbers[name] for name in evidence.names[2:])
     if not all(0 <= share <= 1 for share in (*small, *large)):
         raise ValueError("shares that are none")
-    text = (
-        f"{str(found).rstrip('.')}. Pictures told right: {_shares(large)}, against {_shares(small)}"
-    )
+    text = f"{str(found).rstrip('.')}. Pictures told right: "
+    text += f"{_shares(large)}, against {_shares(small)}"
     lower, higher = max(large) < min(small), min(large) > max(small)
     if min(len(small), len(large)) < SEEDS or not (lower or higher):
         return "no sure difference in accuracy", text
@@ -260,17 +297,14 @@ def _finite(*values: float) -> tuple[float, ...]:
     return values
 
 
+# Each rule: what reads a card, how many names and labels it takes, what may come out.
+ACCURACIES = ("lower accuracy here", "higher accuracy here", "no sure difference in accuracy")
 RULES = {
-    "ratio": _ratio,
-    "longer": _longer,
-    "share": _share,
-    "rate": _rate,
-    "same": _same,
-    "accuracy": _accuracy,
-    "count": _count,
+    "ratio": (_ratio, 2, 2, ("faster here", "slower here", "no measurable difference")),
+    "longer": (_longer, 2, 2, ("twice or more", "a little longer", "about as long", "less", ROUGH)),
+    "share": (_share, 3, 0, ("mostly other work", "mixed", "mostly arithmetic", ROUGH)),
+    "rate": (_rate, 2, 0, ("many at once here", "not shown here")),
+    "same": (_same, 2, 0, ("the same here", "not the same here")),
+    "accuracy": (_accuracy, 4, 2, ACCURACIES),
+    "count": (_count, 1, 1, ("one here", "several here")),
 }
-
-
-def _cell(strong: str, *texts: str) -> str:
-    parts = [f"<strong>{html.escape(strong)}</strong>"] if strong else []
-    return "<br>".join([*parts, *(marked(text) for text in texts if text)])

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import html
 import numbers
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accel_helpers.learn import progress
+from accel_helpers._words import fragment, marked, shown
+from accel_helpers.learn import progress, quiz_widget
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
+__all__ = ["ask", "guess", "reveal"]
 
 _guesses: dict[str, float | str] = {}
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question that waits for a guess; in a notebook it shows a form.
+    """A question that waits for a guess; in a notebook it shows a form."""
 
-    Attributes
-    ----------
-    name : str
-        By which the guess is kept, such as "03/fit".
-    text : str
-    unit : str
-        Of a number, such as "seconds"; empty where one of `choices` is asked for.
-    choices : tuple of str
-    """
-
-    name: str
+    name: str  # by which the guess is kept, such as "03/fit"
     text: str
-    unit: str = ""
+    unit: str = ""  # of a number, such as "seconds"; empty where one of `choices` is asked for
     choices: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -41,43 +31,20 @@ class Question:
         lines.append(f"Without the form: ah.predict.guess({self.name!r}, {example})")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        text = f"<p><strong>Your guess, before you go on.</strong> {html.escape(self.text)}</p>"
-        if self.choices:
-            text += "<ul>" + "".join(f"<li>{html.escape(c)}</li>" for c in self.choices) + "</ul>"
-        return text + "<p><em>Run this cell to answer.</em></p>"
+    def _repr_html_(self) -> str | None:
+        return fragment("quiz/guess", self)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        bundle = {"text/plain": str(self), "text/html": self._repr_html_()}
-        form = _form(self)
-        if form is None:
-            return bundle
-        bundle["application/vnd.jupyter.widget-view+json"] = {
-            "version_major": 2,
-            "version_minor": 0,
-            "model_id": form.model_id,
-        }
-        if "google.colab" in sys.modules:
-            del bundle["text/html"]  # two forms in one output have not been seen working there
-        return bundle
+        return quiz_widget.bundle(self, _form(self))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A guess beside what came out.
-
-    Attributes
-    ----------
-    guess : float, str or None
-    actual : float or str
-    verdict : str
-        "close", "too low", "too high"; for choices "right", "wrong"; or "no guess".
-    unit : str
-    """
+    """A guess beside what came out."""
 
     guess: float | str | None
     actual: float | str
-    verdict: str
+    verdict: str  # "close", "too low", "too high"; of choices "right", "wrong"; or "no guess"
     unit: str = ""
 
     def __str__(self) -> str:
@@ -119,9 +86,9 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
     if not name or not isinstance(name, str):
-        raise ValueError(f"name must be a text such as '03/fit'; got {name!r}.")
+        raise ValueError(f"name must be a text such as '03/fit'; got {shown(name)}.")
     if isinstance(choices, str) or (choices and len(choices) < 2):
-        raise ValueError(f"choices must be a list of at least two texts; got {choices!r}.")
+        raise ValueError(f"choices must be a list of at least two texts; got {shown(choices)}.")
     return Question(name, str(text), str(unit), tuple(map(str, choices)))
 
 
@@ -134,12 +101,16 @@ def guess(name: str, value: float | str) -> None:
         As in `ask`.
     value : float or str
         The number, or one of the choices.
+
+    Examples
+    --------
+    >>> guess("03/fit", 12.5)
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be a text such as '03/fit'; got {name!r:.60}.")
+        raise TypeError(f"name must be a text such as '03/fit'; got {shown(name)}.")
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
-        raise TypeError(f"a guess is a number or a text; got {value!r}.")
-    if not isinstance(value, (str, int, float)):
+        raise TypeError(f"a guess is a number or a text; got {shown(value)}.")
+    if type(value) not in (str, int, float):
         value = float(value)  # such as a number of NumPy's
     _guesses[name] = value
     _keep(name, value, None)
@@ -160,6 +131,11 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     Returns
     -------
     Outcome
+
+    Examples
+    --------
+    >>> print(reveal("never asked", 3.0, unit="seconds"))
+    You made no guess. What came out: 3 seconds.
     """
     made = _guesses.get(name)
     if made is None and name in (kept := progress.current().guesses):
@@ -172,29 +148,19 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
 def judged(made: float | str | None, actual: float | str, *, unit: str = "") -> Outcome:
     """Judge a guess; `reveal` without what is kept.
 
-    Parameters
-    ----------
-    made : float, str or None
-    actual : float or str
-    unit : str, optional
-
-    Returns
-    -------
-    Outcome
-
     Examples
     --------
     >>> judged(10.0, 11.0).verdict
     'close'
     """
     if made is None:
-        return Outcome(None, actual, "no guess", unit)
-    if isinstance(actual, str) or isinstance(made, str):
-        return Outcome(made, actual, "right" if made == actual else "wrong", unit)
-    if made <= 0 or actual <= 0:
-        return Outcome(made, actual, "too high" if made > actual else "too low", unit)
-    ratio = made / actual
-    verdict = "close" if 1 / CLOSE <= ratio <= CLOSE else "too low" if ratio < 1 else "too high"
+        verdict = "no guess"
+    elif isinstance(actual, str) or isinstance(made, str):
+        verdict = "right" if made == actual else "wrong"
+    elif made > 0 and actual > 0 and 1 / CLOSE <= made / actual <= CLOSE:
+        verdict = "close"
+    else:
+        verdict = "too high" if made > actual else "too low"
     return Outcome(made, actual, verdict, unit)
 
 
@@ -209,41 +175,34 @@ def _keep(name: str, made, actual) -> None:
 
 def _form(question: Question):
     """The widget, or None where there are no widgets; only what ipywidgets 7 and 8 share."""
-    try:
-        import ipywidgets as widgets
-    except ImportError:
+    if not quiz_widget.available():
         return None
+    import ipywidgets as widgets
+
     hint = " <em>(Keyboard: Tab and Space.)</em>" if question.choices else ""
-    text = widgets.HTML(f"<p><strong>Your guess.</strong> {html.escape(question.text)}{hint}</p>")
-    wide = {"description_width": "initial"}
+    text = widgets.HTML(f"<p><strong>Your guess.</strong> {marked(question.text)}{hint}</p>")
     if question.choices:
+        layout = {"width": "max-content"}
         field = widgets.RadioButtons(
-            options=list(question.choices),
-            index=None,
-            description="",
-            layout={"width": "max-content"},
+            options=list(question.choices), index=None, description="", layout=layout
         )
     else:
+        wide = {"description_width": "initial"}
         field = widgets.FloatText(value=0.0, description=f"In {question.unit}:", style=wide)
+    status, say = quiz_widget.note("<p>Not answered yet.</p>")
+
+    def keep(_button) -> None:
+        if not field.value:
+            say("<p>Choose or type an answer first.</p>")
+            return
+        guess(question.name, field.value)
+        kept = marked(_number(field.value, question.unit))
+        say(f"<p>Kept: {kept}. Now run the next cell.</p>")
+
     button = widgets.Button(description="Keep my guess")
-    status = widgets.HTML('<p role="status">Not answered yet.</p>')
-    button.on_click(_keeper(question, field, status))
+    button.on_click(keep)
     return widgets.VBox([text, field, button, status])
 
 
-def _keeper(question: Question, field, status) -> Callable:
-    def keep(_button):
-        if field.value is None or field.value == 0.0:
-            status.value = '<p role="status">Choose or type an answer first.</p>'
-            return
-        guess(question.name, field.value)
-        kept = html.escape(_number(field.value, question.unit))
-        status.value = f'<p role="status">Kept: {kept}. Now run the next cell.</p>'
-
-    return keep
-
-
 def _number(value, unit: str) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:.3g} {unit}".rstrip()
+    return value if isinstance(value, str) else f"{value:.3g} {unit}".rstrip()

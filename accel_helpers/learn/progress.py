@@ -13,46 +13,17 @@ import functools
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
-from accel_helpers._records import read_small, write_whole
-from accel_helpers.learn.progress_file import (
-    Answer,
-    Guess,
-    Progress,
-    ProgressError,
-    Sitting,
-    answered,
-    finished,
-    guessed,
-    merged,
-    parse,
-    sat,
-)
+from accel_helpers import _records
+from accel_helpers._records import DataError
 
-__all__ = [
-    "Answer",
-    "Guess",
-    "Progress",
-    "ProgressError",
-    "Sitting",
-    "answered",
-    "current",
-    "finished",
-    "guessed",
-    "keep",
-    "load",
-    "now",
-    "parse",
-    "place",
-    "sat",
-    "save",
-]
 NAME = "course_progress.json"
 LARGEST = 2_000_000  # bytes; the file of a learner who answered everything has a twentieth of it
 DRIVE = Path("/content/drive/MyDrive")  # where Colab mounts it
-
-_waiting: list[Callable[[Progress], Progress]] = []  # changes that could not be written yet
+__all__ = ["Progress", "current"]
 
 
 def now() -> str:
@@ -60,22 +31,129 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).replace(microsecond=0).isoformat()
 
 
-# ---------------------------------------------------------------------------------------------
+def _need_time(when: str, where: str = "'when'") -> None:
+    try:
+        datetime.datetime.fromisoformat(when)
+    except ValueError:
+        wanted = "a time such as 2026-11-22T12:00:00+00:00"
+        raise ValueError(f"{where} must be {wanted}; got {when!r:.60}.") from None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The latest answer to a question: what was given, its verdict, how often, and when."""
+
+    given: str | float
+    verdict: str
+    tries: int
+    when: str
+
+    def __post_init__(self):
+        _need_time(self.when)
+        if self.tries < 0:
+            raise ValueError(f"'tries' must not be below 0; got {self.tries}.")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A prediction, and what came out of it once it was measured."""
+
+    guess: str | float
+    actual: str | float | None
+    when: str
+
+    def __post_init__(self):
+        _need_time(self.when)
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """A practice exam: how many answers agree with the material, and with what is true today."""
+
+    paper: int
+    material: int
+    today: int
+    questions: int
+    when: str
+
+    def __post_init__(self):
+        _need_time(self.when)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Everything that is kept.
+
+    Attributes
+    ----------
+    answers : mapping of str to Answer
+        By question.
+    guesses : mapping of str to Guess
+        By the guess's name, such as "03/epoch".
+    lessons : mapping of str to str
+        Lesson to the time when the last of its questions was answered rightly.
+    exams : tuple of Sitting
+    """
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    guesses: Mapping[str, Guess] = field(default_factory=dict)
+    lessons: Mapping[str, str] = field(default_factory=dict)
+    exams: tuple[Sitting, ...] = ()
+    schema: Literal[1] = 1
+
+    def __post_init__(self):
+        for lesson, when in self.lessons.items():
+            _need_time(when, f"'lessons', {lesson!r:.40}")
+
+
+Change = Callable[[Progress], Progress]
+_waiting: list[Change] = []  # changes that could not be written yet
+
+
+def answered(it: Progress, name: str, given, verdict: str, when: str) -> Progress:
+    """Add an answer."""
+    tries = it.answers[name].tries + 1 if name in it.answers else 1
+    return replace(it, answers={**it.answers, name: Answer(given, verdict, tries, when)})
+
+
+def guessed(it: Progress, name: str, guess, actual, when: str) -> Progress:
+    """Add a guess, or what came out of it."""
+    return replace(it, guesses={**it.guesses, name: Guess(guess, actual, when)})
+
+
+def finished(it: Progress, lesson: str, when: str) -> Progress:
+    """Add a lesson; the first time counts."""
+    return it if lesson in it.lessons else replace(it, lessons={**it.lessons, lesson: when})
+
+
+def sat(it: Progress, sitting: Sitting) -> Progress:
+    """Add a practice exam."""
+    return replace(it, exams=(*it.exams, sitting))
+
+
+def merged(one: Progress, other: Progress) -> Progress:
+    """Put two together, such as those of two folders.
+
+    Of what both have the later counts; a lesson is finished when it was first.
+    """
+
+    def of_both(what: str, choose, key=None) -> dict:
+        a, b = getattr(one, what), getattr(other, what)
+        return {k: choose((each[k] for each in (a, b) if k in each), key=key) for k in {**a, **b}}
+
+    return Progress(
+        of_both("answers", max, lambda it: it.when),
+        of_both("guesses", max, lambda it: it.when),
+        of_both("lessons", min),
+        tuple(sorted({*one.exams, *other.exams}, key=lambda it: it.when)),
+    )
+
+
+# --- The file -------------------------------------------------------------------------------------
 
 
 def place(environ: Mapping[str, str] | None = None, drive: Path = DRIVE) -> Path:
-    """Where the file lies: as ``ACCEL_PROGRESS`` says, on a mounted Google Drive, or right here.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-    drive : pathlib.Path, optional
-        The folder where Google Drive is mounted, if it is.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """Where the file lies: as ``ACCEL_PROGRESS`` says, on a mounted Google Drive, or right here."""
     named = (os.environ if environ is None else environ).get("ACCEL_PROGRESS")
     if named:
         return Path(named)
@@ -83,55 +161,22 @@ def place(environ: Mapping[str, str] | None = None, drive: Path = DRIVE) -> Path
 
 
 def load(path=None, *, drive: Path = DRIVE) -> Progress:
-    """Read a progress file and check every field of it; a missing file is an empty progress.
+    """Read a file and check it; none is an empty progress. DataError names the file and field.
 
-    Parameters
-    ----------
-    path : path-like, optional
-        By default `place`; with Google Drive, what lies in the working folder is added to it.
-    drive : pathlib.Path, optional
-        As for `place`.
-
-    Returns
-    -------
-    Progress
-
-    Raises
-    ------
-    ProgressError
-        If the file is too large, no JSON or no progress; it names the field.
+    By default it is that of `place`; with Google Drive, what lies in the working folder is added.
     """
     return functools.reduce(merged, map(_read, _files(path, drive)))
 
 
 def save(progress: Progress, path) -> None:
-    """Write a progress file, whole or not at all.
-
-    Parameters
-    ----------
-    progress : Progress
-    path : path-like
-        A file in a folder that exists.
-    """
-    write_whole(Path(path).resolve(), _text(progress))  # a link stays a link
+    """Write a progress file, whole or not at all."""
+    _records.write_whole(Path(path).resolve(), _text(progress))  # a link stays a link
 
 
-def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRIVE) -> str:
-    """Change what is kept: read the file, change it, write it.
+def keep(change: Change, path=None, *, drive: Path = DRIVE) -> str:
+    """Change what is kept: read the file, change it, write it; whatever happens, nothing is raised.
 
-    Parameters
-    ----------
-    change : callable
-        From the old progress to the new one.
-    path : path-like, optional
-        By default as `load` and `place` have it.
-    drive : pathlib.Path, optional
-        As for `place`.
-
-    Returns
-    -------
-    str
-        Empty if it was written; else a sentence that says why not.
+    Gives an empty text if it was written; else a sentence that says why not.
     """
     target = place(drive=drive) if path is None else Path(path)
     try:  # what could not be read again is not kept: it would bar the way for all that follows
@@ -146,7 +191,7 @@ def keep(change: Callable[[Progress], Progress], path=None, *, drive: Path = DRI
                 progress = one(progress)
             _readable(progress, str(target))  # each change can be read again; can all of them?
             save(progress, target)
-    except ProgressError as error:
+    except DataError as error:
         return (
             f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
             f"Until then your answers stay in memory."
@@ -166,17 +211,23 @@ def current(path=None, *, drive: Path = DRIVE) -> Progress:
     Parameters
     ----------
     path : path-like, optional
-        By default as `load` and `place` have it.
+        By default the file that ``ACCEL_PROGRESS`` names, or the one in the working folder and the
+        one on a mounted Google Drive.
     drive : pathlib.Path, optional
-        As for `place`.
+        Where Google Drive is mounted, if it is.
 
     Returns
     -------
     Progress
+
+    Examples
+    --------
+    >>> current().schema
+    1
     """
     found = []
     for one in _files(path, drive):
-        with contextlib.suppress(ProgressError):
+        with contextlib.suppress(DataError):
             found.append(_read(one))
     progress = functools.reduce(merged, found or [Progress()])
     for change in _waiting:
@@ -186,33 +237,29 @@ def current(path=None, *, drive: Path = DRIVE) -> Progress:
 
 def _files(path, drive: Path) -> list[Path]:
     """Where to read: one file, or the working folder's and Google Drive's."""
-    if path is not None:
-        return [Path(path)]
-    found = place(drive=drive)
-    if found == drive / NAME and os.path.exists(NAME):
-        # begun before Google Drive was mounted, or while it was away
-        return [Path(NAME), found]
-    return [found]
+    found = place(drive=drive) if path is None else Path(path)
+    # begun before Google Drive was mounted, or while it was away
+    begun = path is None and found == drive / NAME and os.path.exists(NAME)
+    return [Path(NAME), found] if begun else [found]
 
 
 def _readable(progress: Progress, name: str) -> None:
     """Refuse what could not be read again once it is written."""
-    text = _text(progress)
-    if len(text.encode()) > LARGEST:
-        raise ProgressError(f"{name}: it would become larger than {LARGEST:,} bytes.")
-    parse(text, name)
+    _records.read(Progress, asdict(progress), name)
+    if len(_text(progress).encode()) > LARGEST:
+        raise DataError(f"{name}: it would become larger than {LARGEST:,} bytes.")
 
 
 def _text(progress: Progress) -> str:
-    return json.dumps(progress.to_dict(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(asdict(progress), indent=1, ensure_ascii=False) + "\n"
 
 
 def _read(path: Path) -> Progress:
     try:
-        text = read_small(path, LARGEST, "progress file", ProgressError, str(path))
+        values = _records.load(path, "progress file", LARGEST, str(path))
     except FileNotFoundError:
         return Progress()
-    return parse(text, str(path))
+    return _records.read(Progress, values, str(path))
 
 
 @contextlib.contextmanager

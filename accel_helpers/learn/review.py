@@ -1,41 +1,105 @@
-"""The exam's questions with both answers, folded away, and your own measurements beside them."""
+"""The exam's questions with both answers, ``data/exam_answers.toml``, folded away."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
+from importlib import resources
 
-from accel_helpers._words import linked, marked
-from accel_helpers.learn.exam_answers import Answer, answers
-from accel_helpers.learn.quiz_form import for_the_exam
+from accel_helpers import _records
+from accel_helpers._words import fragment, shown
+from accel_helpers.learn.questions import NOT_FOUND, Label, for_the_exam
+
+FILE = "exam_answers.toml"
+__all__ = ["both"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Where the course measures what settles a question, and what is to be seen there."""
+
+    lesson: str
+    page: str
+    heading: str
+    says: str
+
+    def __post_init__(self):
+        _records.filled(self, "lesson", "page", "heading", "says")
+
+    @property
+    def place(self) -> str:
+        """Lesson and heading."""
+        return f"Lesson {self.lesson}, “{self.heading}”"
+
+    @property
+    def link(self) -> str:
+        """The address of that, seen from another lesson."""
+        return f"{self.page}#{self.heading.replace('`', '').replace(' ', '-')}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An exam question with its two answers; the first lines of the file explain the fields."""
+
+    number: str
+    asks: str
+    lesson: str
+    material: tuple[str, ...]
+    label: Label
+    material_source: tuple[str, ...]
+    today: tuple[str, ...]
+    today_source: tuple[str, ...]
+    differs: bool
+    measurement: Measured
+    card: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        _records.filled(self, "number", "asks", "lesson", "material", "today", "today_source")
+        if self.label != NOT_FOUND:
+            _records.filled(self, "material_source")
+
+    @property
+    def heading(self) -> str:
+        """What stands over the first answer."""
+        return for_the_exam(self.label)
+
+
+@dataclass(frozen=True)
+class File:
+    """The file of the answers."""
+
+    answer: tuple[Answer, ...]
+
+    def __post_init__(self):
+        _records.filled(self, "answer")
+
+
+@functools.cache
+def answers() -> tuple[Answer, ...]:
+    """The exam questions that the course answers, in their order."""
+    path = resources.files("accel_helpers") / "data" / FILE
+    return _records.read(File, _records.load(path, "file of answers"), FILE).answer
 
 
 @dataclass(frozen=True, repr=False)
 class Review:
-    """Questions of the exam; put last in a cell, each is shown with two folded answers.
-
-    Attributes
-    ----------
-    answers : tuple of Answer
-    """
+    """Questions of the exam; put last in a cell, each is shown with two folded answers."""
 
     answers: tuple[Answer, ...]
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         lines = []
         for one in self.answers:
-            lines += [f"{one.number}. {one.asks}", f"  {for_the_exam(one.label)}:"]
+            lines += [f"{one.number}. {one.asks}", f"  {one.heading}:"]
             lines += [f"    {text}" for text in one.material]
             lines += ["  True today:", *(f"    {text}" for text in one.today)]
-            lines += [f"  Measured: {one.where}. {one.says}"]
+            lines += [f"  Measured: {one.measurement.place}. {one.measurement.says}"]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        return f"<div>{''.join(_shown(one) for one in self.answers)}</div>"
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str | None:
+        return fragment("quiz/review", self.answers)
 
 
 def both(*numbers: str) -> Review:
@@ -63,26 +127,6 @@ def both(*numbers: str) -> Review:
     known = {one.number: one for one in answers()}
     unknown = [each for each in numbers if not isinstance(each, str) or each not in known]
     if unknown or not numbers:
-        got = f"{unknown[0]!r:.40}" if unknown else "none"
+        got = shown(unknown[0]) if unknown else "none"
         raise ValueError(f"the questions are {', '.join(known)}; got {got}.")
     return Review(tuple(known[number] for number in numbers))
-
-
-# ---------------------------------------------------------------------------------------------
-
-
-def _shown(one: Answer) -> str:
-    today = "What is true today" + ("" if one.differs else " (the same)")
-    return (
-        f"<p><strong>{html.escape(one.number)}. {marked(one.asks)}</strong></p>"
-        + _fold(for_the_exam(one.label), one.material, one.material_source)
-        + _fold(today, one.today, one.today_source)
-        + f'<p>Where the course measures it: <a href="{html.escape(one.link, quote=True)}">'
-        f"{marked(one.where)}</a>. {marked(one.says)}</p>"
-    )
-
-
-def _fold(summary: str, texts: Sequence[str], sources: Sequence[str]) -> str:
-    items = "".join(f"<li>{marked(text)}</li>" for text in texts)
-    said = f"<p>Source: {linked(sources)}</p>" if sources else ""
-    return f"<details><summary>{html.escape(summary)}</summary><ul>{items}</ul>{said}</details>"

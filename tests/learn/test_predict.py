@@ -1,5 +1,6 @@
 """A guess is kept, compared, and never demanded."""
 
+import numpy as np
 import pytest
 
 from accel_helpers.learn import predict
@@ -19,29 +20,31 @@ def forget():
         (-3, 30, "too low"),
         ("A", "A", "right"),
         ("A", "B", "wrong"),
+        *((number(3), np.float32(3.1), "close") for number in (np.int64, np.float32, np.float64)),
     ],
 )
-def test_verdicts(guess, actual, verdict):
+@pytest.mark.parametrize("kept", ["here", "in the file", "in memory alone"])
+def test_verdicts(guess, actual, verdict, kept, own_progress):
+    if kept == "in memory alone":
+        own_progress.mkdir()
     predict.guess("q", guess)
+    if kept == "in the file":
+        predict._guesses.clear()
     assert predict.reveal("q", actual).verdict == verdict
 
 
 def test_without_a_guess_the_lesson_goes_on():
     outcome = predict.reveal("never asked", 3.0, unit="seconds")
-    assert outcome.verdict == "no guess"
-    assert str(outcome) == "You made no guess. What came out: 3 seconds."
+    assert outcome.verdict == "no guess" and "3 seconds" in str(outcome)
 
 
 def test_the_form_keeps_what_is_typed():
-    question = predict.ask("q", "How long?", unit="seconds")
-    form = predict._form(question)
-    _, field, button, status = form.children
+    _, field, button, status = predict._form(predict.ask("q", "How long?", unit="s")).children
     button.click()
-    assert "type an answer first" in status.value and "q" not in predict._guesses
+    assert predict.reveal("q", 12.0).verdict == "no guess" and 'role="status"' in status.value
     field.value = 12.5
     button.click()
-    assert "Kept: 12.5 seconds" in status.value
-    assert predict.reveal("q", 12.0).verdict == "close"
+    assert "12.5 s" in status.value and predict.reveal("q", 12.0).verdict == "close"
 
 
 def test_the_form_keeps_what_is_chosen():
@@ -50,7 +53,7 @@ def test_the_form_keeps_what_is_chosen():
     assert field.value is None
     field.value = "<b>B</b>"
     button.click()
-    assert predict._guesses["q"] == "<b>B</b>"
+    assert predict.reveal("q", "<b>B</b>").verdict == "right"
     assert "<b>B" not in status.value and "&lt;b&gt;B" in status.value
 
 
@@ -64,14 +67,15 @@ def test_the_static_form_is_stable_and_escaped():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("call", "error"),
     [
-        (lambda: predict.ask("", "?"), ValueError, "name must be"),
-        (lambda: predict.ask("q", "?", choices=["one"]), ValueError, "at least two"),
-        (lambda: predict.ask("q", "?", choices="AB"), ValueError, "at least two"),
-        (lambda: predict.guess("q", None), TypeError, "a number or a text; got None"),
+        (lambda: predict.ask("", "?"), ValueError),
+        (lambda: predict.ask("q", "?", choices=["one"]), ValueError),
+        (lambda: predict.ask("q", "?", choices="AB"), ValueError),
+        (lambda: predict.guess("q", None), TypeError),
+        (lambda: predict.guess(None, 3), TypeError),
     ],
 )
-def test_bad_input_is_named(call, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_input_is_named(call, error):
+    with pytest.raises(error, match="got "):
         call()

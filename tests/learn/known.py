@@ -1,0 +1,29 @@
+"""Answers to the questions of the bank, as they are typed or chosen, for several of the tests."""
+
+
+def right(question, material=False):
+    """The answer that is true today, or the material's."""
+    if question.kind in ("one", "several"):
+        return question.letters(material)
+    if question.kind == "order":
+        return question.steps(material)
+    return next(
+        o.text if o.value is None else o.value
+        for o in question.options
+        if (o.material if material else o.correct)
+    )
+
+
+def wrong(question):
+    """An answer that is neither."""
+    slips = [o for o in question.options if not o.correct and not o.material]
+    if question.kind == "several":
+        return "".join(o.letter for o in slips)
+    if question.kind == "order":
+        return question.steps()[::-1]
+    return slips[0].letter if slips[0].value is None else slips[0].value
+
+
+def whole(paper, material=False):
+    """All answers to a paper."""
+    return {place: right(q, material) for place, q in enumerate(paper.questions, 1)}

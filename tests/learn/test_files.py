@@ -1,0 +1,201 @@
+"""The files of the course and the learner's own: read, or refused by file, place and field."""
+
+import copy
+import json
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accel_helpers import _records
+from accel_helpers._records import DataError
+from accel_helpers.learn import ledger, progress, questions, review
+
+WHEN = "2026-11-22T10:00:00+00:00"
+DATA = review.resources.files("accel_helpers") / "data"
+SCHEMAS = {
+    "03.toml": questions.File,
+    "claims.toml": ledger.File,
+    "exam_answers.toml": review.File,
+    "course_progress.json": progress.Progress,
+}
+GOOD = {
+    "03.toml": _records.load(DATA / "questions" / "03.toml", ""),
+    "claims.toml": _records.load(DATA / "claims.toml", ""),
+    "exam_answers.toml": _records.load(DATA / "exam_answers.toml", ""),
+    "course_progress.json": {
+        "schema": 1,
+        "answers": {"03/a": {"given": "b", "verdict": "wrong", "tries": 1, "when": WHEN}},
+        "guesses": {"03/epoch": {"guess": 12.5, "actual": None, "when": WHEN}},
+        "lessons": {"03": WHEN},
+        "exams": [{"paper": 1, "material": 17, "today": 15, "questions": 20, "when": WHEN}],
+    },
+}
+Q, C, A, P = GOOD
+GONE = object()
+KIND = {q["kind"]: n for n, q in reversed(list(enumerate(GOOD[Q]["question"])))}
+NUMBER, ORDER, MEASURED = (KIND[kind] for kind in ("number", "order", "measured"))
+
+
+def read(name, tables):
+    return _records.read(SCHEMAS[name], tables, name)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_file_in_order_is_read(name):
+    assert isinstance(read(name, GOOD[name]), SCHEMAS[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "named"),
+    [
+        (Q, ("question",), [], "'question'"),
+        (Q, ("question",), 5, "question: must be a list"),
+        (Q, ("y",), 1, "'y'"),
+        (Q, ("question", 0), 5, "question, 1: must be a table"),
+        (Q, ("question", 0, "lesson"), 3, "question, 1, lesson"),
+        (Q, ("question", 0, "id"), "04/x", "question, 1: '04/x': 'id'"),
+        (Q, ("question", 0, "id"), "03/<b>", "'id'"),
+        (Q, ("question", 0, "kind"), "essay", "question, 1, kind"),
+        (Q, ("question", 0, "stem"), "  ", "'stem'"),
+        (Q, ("question", 0, "stem"), GONE, "'stem' is missing"),
+        (Q, ("question", 0, "colour"), 1, "'colour'"),
+        (Q, ("question", 0, "source"), [], "'source'"),
+        (Q, ("question", 0, "source"), [1], "question, 1, source, 1"),
+        (Q, ("question", 0, "exam"), "E3", "question, 1, exam"),
+        (Q, ("question", 0, "exam"), ["3"], "'exam'"),
+        (Q, ("question", 0, "exam"), GONE, "with 'exam'"),
+        (Q, ("question", 0, "material"), GONE, "'material'"),
+        (Q, ("question", 0, "label"), "hearsay", "question, 1, label"),
+        (Q, ("question", 0, "today"), GONE, "'today'"),
+        (Q, ("question", 2, "today"), "x", None),
+        (Q, ("question", 0, "options"), [], "'options'"),
+        (Q, ("question", 0, "options", 0, "correct"), "yes", "options, 1, correct"),
+        (Q, ("question", 0, "options", 2, "correct"), False, "'options'"),
+        (Q, ("question", 0, "options", 1, "feedback"), GONE, "options, 2: the field 'feedback'"),
+        (Q, ("question", 0, "options", 1, "value"), 2, "'value'"),
+        (Q, ("question", 0, "options", 1, "position"), 1, "'position'"),
+        (Q, ("question", NUMBER, "options", 0, "value"), GONE, "'value'"),
+        (Q, ("question", NUMBER, "tolerance"), -1, "'tolerance'"),
+        (Q, ("question", ORDER, "options", 0, "position"), 0, "'position'"),
+        (Q, ("question", 0, "options", 0, "correct"), float("nan"), "correct"),
+        (Q, ("question", MEASURED, "options", 0, "text"), "nearly", "'measured'"),
+        (Q, ("question", MEASURED, "within"), 1, "'within'"),
+        (C, ("in_preparation",), [5], "in_preparation, 1"),
+        (C, ("say", "cannot tell"), GONE, "'say'"),
+        (C, ("claim", 0, "number"), True, "claim, 1, number"),
+        (C, ("claim", 0, "number"), 2, "'number'"),
+        (C, ("claim", 0, "claim"), GONE, "'claim'"),
+        (C, ("claim", 0, "why"), " ", "'why'"),
+        (C, ("claim", 0, "verdict"), "nonsense", "claim, 1, verdict"),
+        (C, ("claim", 0, "source"), ["http://x"], "'source'"),
+        (C, ("claim", 6, "instead"), GONE, "claim 7 needs"),
+        (C, ("claim", 0, "evidence", "rule"), "guess", "claim, 1, evidence: 'rule'"),
+        (C, ("claim", 0, "evidence", "names"), ["a"], "2 'names'"),
+        (C, ("claim", 4, "evidence", "labels"), ["A", 2], "evidence, labels, 2"),
+        (C, ("claim", 0, "evidence", "say", "not shown here"), GONE, "'say'"),
+        (C, ("claim", 0, "evidence", "say", "not shown here"), 0, "say, not shown here"),
+        (C, ("claim", 0, "evidence", "in_turns"), 1, "evidence, in_turns"),
+        (C, ("claim", 0, "evidence", "times"), 0, "'times'"),
+        (C, ("claim", 0, "evidence", "missing"), "x", "'missing'"),
+        (A, ("answer", 0, "asks"), 3, "answer, 1, asks"),
+        (A, ("answer", 0, "label"), "guessed", "answer, 1, label"),
+        (A, ("answer", 0, "material"), [], "'material'"),
+        (A, ("answer", 0, "material_source"), [], "'material_source'"),
+        (A, ("answer", 0, "today"), GONE, "'today'"),
+        (A, ("answer", 0, "differs"), 1, "answer, 1, differs"),
+        (A, ("answer", 0, "measurement"), 5, "measurement: must be a table"),
+        (A, ("answer", 0, "measurement", "says"), GONE, "measurement: the field 'says'"),
+        (P, ("schema",), 2, "schema"),
+        (P, ("schema",), True, "schema"),
+        (P, ("answers",), [], "answers"),
+        (P, ("answers", "03/a"), 1, "answers, 03/a"),
+        (P, ("answers", "03/a", "given"), None, "answers, 03/a, given"),
+        (P, ("answers", "03/a", "given"), "x" * 30_000, "answers, 03/a, given"),
+        (P, ("answers", "03/a", "tries"), -1, "'tries'"),
+        (P, ("answers", "03/a", "when"), "soon", "answers, 03/a: 'when'"),
+        (P, ("guesses", "03/epoch", "actual"), float("nan"), "guesses, 03/epoch, actual"),
+        (P, ("guesses", "03/epoch", "guess"), 10**400, "guesses, 03/epoch, guess"),
+        (P, ("lessons", "03"), "2026-11-22\ud80010:00:00", "lessons, 03"),
+        (P, ("lessons", "03"), "3", "'lessons', '03'"),
+        (P, ("exams",), {}, "exams: must be a list"),
+        (P, ("exams", 0, "today"), "all", "exams, 1, today"),
+        (P, ("later",), 1, "'later'"),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_file_and_place(name, place, value, named):
+    tables = inner = copy.deepcopy(GOOD[name])
+    *way, last = place
+    for key in way:
+        inner = inner[key]
+    if value is GONE:
+        del inner[last]
+    else:
+        inner[last] = value
+    if named is None:
+        assert read(name, tables)
+        return
+    with pytest.raises(DataError) as error:
+        read(name, tables)
+    assert str(error.value).startswith(name) and named in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats()
+    | st.text(st.characters(categories=None), max_size=5) | st.sampled_from(questions.KINDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data())
+def test_any_change_of_a_file_gives_a_value_or_an_error_that_names_the_file(data):
+    name = data.draw(st.sampled_from([*GOOD]))
+    tables = copy.deepcopy(GOOD[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        inner = tables
+        while inner:
+            key = data.draw(
+                st.sampled_from([*inner] if isinstance(inner, dict) else range(len(inner)))
+            )
+            if isinstance(inner[key], (dict, list)) and data.draw(st.integers(0, 3)):
+                inner = inner[key]
+                continue
+            if data.draw(st.booleans()):
+                inner[key] = data.draw(ANYTHING)
+            else:
+                del inner[key]
+            break
+    try:
+        read(name, tables)
+    except DataError as error:
+        assert str(error).startswith(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x = [", "a=" + "[" * 5000, '{"schema": 1, "x": ' + "9" * 9000]
+)
+@pytest.mark.parametrize("name", ["hostile.toml", "hostile.json"])
+def test_what_is_no_toml_and_no_json_is_refused(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=name):
+        _records.read(questions.File, _records.load(tmp_path / name, "bank"), name)
+
+
+def test_a_hostile_file_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_bytes(b" " * 10_000_000)
+    with pytest.raises(DataError, match=r"p\.json: larger than"):
+        _records.load(path, "card")
+    path.write_bytes(json.dumps(GOOD[P]).encode() + b"\xff")
+    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
+        _records.load(path, "card")
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        _records.load(path, "card")
+    os.mkfifo(path)  # it would be waited for
+    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
+        _records.load(path, "card")
