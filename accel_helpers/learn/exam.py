@@ -13,22 +13,24 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._words import fragment, marked, shown
+from accel_helpers._words import marked, shown
 from accel_helpers.learn import grading, progress, questions, quiz, quiz_widget
 from accel_helpers.learn.grading import AnswerError, Grade
 from accel_helpers.learn.questions import Question
+from accel_helpers.learn.quiz_widget import Shown
 
 COUNT = 20  # questions of a paper
 PASS = 14  # so many of them pass
 __all__ = ["draw", "hand_in", "mark", "odds", "readable"]
 
 
-@dataclass(frozen=True)
-class Paper:
+@dataclass(frozen=True, repr=False)
+class Paper(Shown):
     """A practice exam that waits to be handed in; put last in a cell, a form appears."""
 
     number: int  # by which the same paper can be drawn again
     questions: tuple[Question, ...]
+    macro, ending = "page", "Run this cell to sit the exam."
 
     def __str__(self) -> str:
         lines = [f"Practice exam, paper {self.number}: {len(self.questions)} questions."]
@@ -36,20 +38,35 @@ class Paper:
         call = f"ah.exam.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
         return "\n\n".join([*lines, f"Without the form: {call}"])
 
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/page", self.questions, "Run this cell to sit the exam.")
+    def form(self, widgets):
+        """The live form; the paper is handed in as a whole."""
+        fields = [quiz_widget.field(each, n, "") for n, each in enumerate(self.questions, 1)]
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return quiz_widget.bundle(self, _form(self))
+        def finish(say) -> None:
+            answers = {n: field.read() for n, field in enumerate(fields, 1)}
+            if not any(answers.values()):
+                say("<p>Not handed in yet: there is no answer.</p>")
+                return
+            try:
+                result = _kept(mark(self, answers))
+            except AnswerError as error:
+                say(f"<p>Not handed in yet: {marked(str(error))}</p>")
+                return
+            for field, grade in zip(fields, result.grades, strict=True):
+                field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())
+            say(result._repr_html_())
+
+        return quiz_widget.sheet(fields, *quiz_widget.hand_in("Hand in the paper", finish))
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Shown):
     """What a paper is worth."""
 
     paper: Paper
     grades: tuple[Grade | None, ...]  # one for each question; None where there was no answer
     note: str = ""  # why the answers could not be kept, if they were to be
+    macro = "result"
 
     @property
     def _marks(self) -> list[tuple[bool, bool]]:
@@ -99,11 +116,6 @@ class Result:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/result", self)
 
 
 def draw(number: int = 1) -> Paper:
@@ -305,28 +317,3 @@ def _kept(result: Result) -> Result:
         return progress.sat(it, progress.Sitting(result.paper.number, *marks, when))
 
     return replace(result, note=progress.keep(change))
-
-
-def _form(paper: Paper):
-    """The live form, or None where there are no widgets."""
-    if not quiz_widget.available():
-        return None
-    fields = [
-        quiz_widget.field(question, place, "") for place, question in enumerate(paper.questions, 1)
-    ]
-
-    def finish(say) -> None:
-        answers = {n: field.read() for n, field in enumerate(fields, 1)}
-        if not any(answers.values()):
-            say("<p>Not handed in yet: there is no answer.</p>")
-            return
-        try:
-            result = _kept(mark(paper, answers))
-        except AnswerError as error:
-            say(f"<p>Not handed in yet: {marked(str(error))}</p>")
-            return
-        for field, grade in zip(fields, result.grades, strict=True):
-            field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())
-        say(result._repr_html_())
-
-    return quiz_widget.sheet(fields, *quiz_widget.hand_in("Hand in the paper", finish))

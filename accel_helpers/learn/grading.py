@@ -7,8 +7,9 @@ import numbers
 import re
 from dataclasses import dataclass
 
-from accel_helpers._words import fragment, shown
+from accel_helpers._words import shown
 from accel_helpers.learn.questions import Question
+from accel_helpers.learn.quiz_widget import Shown
 from accel_helpers.measure.results import Card
 
 RIGHT, MATERIAL, WRONG, OPEN = "right", "as the material", "wrong", "not measured"
@@ -20,7 +21,7 @@ SAY = {
     OPEN: "… Not measured yet.",
 }
 DONE = (RIGHT, MATERIAL)  # what need not come back
-__all__ = ["AnswerError", "Grade", "grade"]
+__all__ = ["grade"]
 
 
 class AnswerError(ValueError):
@@ -28,28 +29,15 @@ class AnswerError(ValueError):
 
 
 @dataclass(frozen=True, repr=False)
-class Grade:
-    """What an answer is worth.
-
-    Attributes
-    ----------
-    question : Question
-    given : str or float
-        The answer as it was understood: letters, or a number.
-    verdict : str
-        "right" (true today), "as the material" (what the exam's material answers, and not true
-        today), "wrong", or "not measured" (a guess whose measurement is still to come).
-    as_material : bool
-        Whether the exam's material answers so.
-    feedback : tuple of str
-        What there is to say about this answer.
-    """
+class Grade(Shown):
+    """What an answer is worth; true where it is right today."""
 
     question: Question
-    given: str | float
-    verdict: str
-    as_material: bool
+    given: str | float  # the answer as it was understood: letters, or a number
+    verdict: str  # "right", "as the material" (and not true today), "wrong", "not measured"
+    as_material: bool  # the exam's material answers so
     feedback: tuple[str, ...]
+    macro = "grade"
 
     def __bool__(self) -> bool:
         return self.verdict == RIGHT
@@ -68,11 +56,6 @@ class Grade:
     def __str__(self) -> str:
         lines = [self.said.partition(" ")[2], *self.feedback]
         return "\n".join([*lines, *map(" ".join, self.two_answers)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/grade", self)
 
 
 def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
@@ -152,14 +135,13 @@ def _grade(question: Question, given, right: bool, theirs: bool, said) -> Grade:
     return Grade(question, given, verdict, theirs, tuple(said))
 
 
-def _letters(question: Question, answer) -> str:
-    last, given = question.options[-1].letter, answer
-    if isinstance(answer, (list, tuple, set, frozenset)):
-        texts = [one if isinstance(one, str) else "?" for one in answer]
-        answer = "".join(sorted(texts) if isinstance(answer, (set, frozenset)) else texts)
-    if not isinstance(answer, str):
-        raise AnswerError(f"an answer is a letter from a to {last}; got {shown(given)}.")
-    letters = "".join(answer.lower().replace(",", " ").split())
+def _letters(question: Question, given) -> str:
+    last, answer = question.options[-1].letter, given
+    if isinstance(given, (list, tuple, set, frozenset)):
+        texts = [one if isinstance(one, str) else "?" for one in given]
+        answer = "".join(sorted(texts) if isinstance(given, (set, frozenset)) else texts)
+    known = isinstance(answer, str)
+    letters = "".join(answer.lower().replace(",", " ").split()) if known else "?"
     if not letters:
         raise AnswerError(f"no answer yet: choose from a to {last}.")
     if not all("a" <= letter <= last for letter in letters):
@@ -178,24 +160,22 @@ def _first_slip(letters: str, right: str, chosen: dict) -> str:
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 
-def _as_number(question: Question, answer) -> float:
+def _as_number(question: Question, given) -> float:
     unit = f" ({question.unit})" if question.unit else ""
-    if isinstance(answer, str):
-        text = answer.strip().removesuffix(question.unit).strip()
+    answer = given
+    if isinstance(given, str):
+        text = given.strip().removesuffix(question.unit).strip()
         if not text:
             raise AnswerError(f"no answer yet: a number{unit} is needed.")
         answer = _read(text)
-        if answer is None:
-            raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(text)}.")
-    if isinstance(answer, bool) or not isinstance(answer, numbers.Real):  # NumPy's are such, too
-        raise AnswerError(f"a number{unit} is needed, such as 1.5; got {shown(answer)}.")
+    usable = isinstance(answer, numbers.Real) and not isinstance(answer, bool)  # NumPy's are, too
     try:
-        answer = float(answer)
+        number = float(answer) if usable else math.nan
     except OverflowError:
-        answer = math.inf
-    if not abs(answer) < 1e300:  # nor what is no number
-        raise AnswerError(f"a finite number{unit} is needed, such as 1.5.")
-    return answer
+        number = math.nan
+    if not abs(number) < 1e300:
+        raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(given)}.")
+    return number
 
 
 def _read(text: str) -> float | None:

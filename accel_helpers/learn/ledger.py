@@ -14,7 +14,8 @@ from importlib import resources
 from typing import Literal
 
 from accel_helpers import _records
-from accel_helpers._words import format_count, fragment, percent
+from accel_helpers._words import format_count, percent
+from accel_helpers.learn.quiz_widget import Shown
 from accel_helpers.measure import timing, verdicts
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
@@ -25,7 +26,7 @@ SEEDS = 3  # trainings with fewer beginnings say nothing about accuracy
 MOST = 100_000  # replicas; a card that names more is not believed
 YET, SOON = "not measured yet", "in preparation"
 UNCLEAR, NEVER, ROUGH = "cannot tell", "no measurement settles it", "too rough to tell"
-__all__ = ["entries", "fill"]
+__all__ = ["fill"]
 
 
 @dataclass(frozen=True)
@@ -123,35 +124,17 @@ class Entry:
         return Ledger([self])._repr_html_()
 
 
-class Ledger(tuple):
+class Ledger(Shown, tuple):
     """Entries, in the order of the file: a tuple that a notebook shows as a table."""
+
+    macro = "ledger"
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/ledger", self)
-
 
 def entries() -> tuple[Claim, ...]:
-    """All claims, by number.
-
-    Returns
-    -------
-    tuple of Claim
-
-    Raises
-    ------
-    DataError
-        If the file is not in order; the message names the claim and the field.
-
-    Examples
-    --------
-    >>> len(entries()), entries()[4].verdict
-    (19, 'misleading')
-    """
+    """All claims, by number."""
     return file().claim
 
 

@@ -6,8 +6,9 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accel_helpers._words import fragment, marked, shown
+from accel_helpers._words import marked, shown
 from accel_helpers.learn import progress, quiz_widget
+from accel_helpers.learn.quiz_widget import Shown
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
 __all__ = ["ask", "guess", "reveal"]
@@ -15,14 +16,15 @@ __all__ = ["ask", "guess", "reveal"]
 _guesses: dict[str, float | str] = {}
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, repr=False)
+class Question(Shown):
     """A question that waits for a guess; in a notebook it shows a form."""
 
     name: str  # by which the guess is kept, such as "03/fit"
     text: str
     unit: str = ""  # of a number, such as "seconds"; empty where one of `choices` is asked for
     choices: tuple[str, ...] = ()
+    macro = "guess"
 
     def __str__(self) -> str:
         lines = ["Your guess, before you go on:", self.text]
@@ -31,11 +33,29 @@ class Question:
         lines.append(f"Without the form: ah.predict.guess({self.name!r}, {example})")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/guess", self)
+    def form(self, widgets):
+        """A box or choices, and a button; only what ipywidgets 7 and 8 share."""
+        hint = " <em>(Keyboard: Tab and Space.)</em>" if self.choices else ""
+        text = widgets.HTML(f"<p><strong>Your guess.</strong> {marked(self.text)}{hint}</p>")
+        if self.choices:
+            layout, choices = {"width": "max-content"}, [*self.choices]
+            field = widgets.RadioButtons(options=choices, index=None, description="", layout=layout)
+        else:
+            wide = {"description_width": "initial"}
+            field = widgets.FloatText(value=0.0, description=f"In {self.unit}:", style=wide)
+        status, say = quiz_widget.note("<p>Not answered yet.</p>")
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return quiz_widget.bundle(self, _form(self))
+        def keep(_button) -> None:
+            if not field.value:
+                say("<p>Choose or type an answer first.</p>")
+                return
+            guess(self.name, field.value)
+            kept = marked(_number(field.value, self.unit))
+            say(f"<p>Kept: {kept}. Now run the next cell.</p>")
+
+        button = widgets.Button(description="Keep my guess")
+        button.on_click(keep)
+        return widgets.VBox([text, field, button, status])
 
 
 @dataclass(frozen=True)
@@ -171,37 +191,6 @@ def _keep(name: str, made, actual) -> None:
     """Put a guess into the progress file; where that is not possible, memory has to do."""
     when = progress.now()
     progress.keep(lambda kept: progress.guessed(kept, name, made, actual, when))
-
-
-def _form(question: Question):
-    """The widget, or None where there are no widgets; only what ipywidgets 7 and 8 share."""
-    if not quiz_widget.available():
-        return None
-    import ipywidgets as widgets
-
-    hint = " <em>(Keyboard: Tab and Space.)</em>" if question.choices else ""
-    text = widgets.HTML(f"<p><strong>Your guess.</strong> {marked(question.text)}{hint}</p>")
-    if question.choices:
-        layout = {"width": "max-content"}
-        field = widgets.RadioButtons(
-            options=list(question.choices), index=None, description="", layout=layout
-        )
-    else:
-        wide = {"description_width": "initial"}
-        field = widgets.FloatText(value=0.0, description=f"In {question.unit}:", style=wide)
-    status, say = quiz_widget.note("<p>Not answered yet.</p>")
-
-    def keep(_button) -> None:
-        if not field.value:
-            say("<p>Choose or type an answer first.</p>")
-            return
-        guess(question.name, field.value)
-        kept = marked(_number(field.value, question.unit))
-        say(f"<p>Kept: {kept}. Now run the next cell.</p>")
-
-    button = widgets.Button(description="Keep my guess")
-    button.on_click(keep)
-    return widgets.VBox([text, field, button, status])
 
 
 def _number(value, unit: str) -> str:

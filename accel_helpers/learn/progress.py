@@ -23,7 +23,7 @@ from accel_helpers._records import DataError
 NAME = "course_progress.json"
 LARGEST = 2_000_000  # bytes; the file of a learner who answered everything has a twentieth of it
 DRIVE = Path("/content/drive/MyDrive")  # where Colab mounts it
-__all__ = ["Progress", "current"]
+__all__ = ["current"]
 
 
 def now() -> str:
@@ -82,18 +82,7 @@ class Sitting:
 
 @dataclass(frozen=True)
 class Progress:
-    """Everything that is kept.
-
-    Attributes
-    ----------
-    answers : mapping of str to Answer
-        By question.
-    guesses : mapping of str to Guess
-        By the guess's name, such as "03/epoch".
-    lessons : mapping of str to str
-        Lesson to the time when the last of its questions was answered rightly.
-    exams : tuple of Sitting
-    """
+    """Everything that is kept: answers by question, guesses by name, the end of each lesson."""
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
     guesses: Mapping[str, Guess] = field(default_factory=dict)

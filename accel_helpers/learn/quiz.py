@@ -10,32 +10,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._words import fragment, marked, shown
+from accel_helpers._words import marked, shown
 from accel_helpers.learn import grading, predict, progress, questions, quiz_widget
 from accel_helpers.learn.grading import DONE, AnswerError, Grade
 from accel_helpers.learn.progress import Progress
 from accel_helpers.learn.questions import Question
+from accel_helpers.learn.quiz_widget import Shown
 from accel_helpers.measure import results
 
 __all__ = ["again", "answer", "overview", "show"]
 
 
-@dataclass(frozen=True)
-class Quiz:
+@dataclass(frozen=True, repr=False)
+class Quiz(Shown):
     """Questions that wait for answers; put last in a cell, a form appears."""
 
     questions: tuple[Question, ...]
+    macro, ending = "page", "Run this cell to answer."
 
     def __str__(self) -> str:
         if not self.questions:
             return "There is no question here."
         return "\n\n".join(_with_call(q, n) for n, q in enumerate(self.questions, 1))
 
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/page", self.questions, "Run this cell to answer.")
+    def form(self, widgets):
+        """The live form; each question is checked by itself."""
+        if not self.questions:
+            return None
+        kept = progress.current()
+        total, say_total = quiz_widget.note(self._so_far(kept))
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return quiz_widget.bundle(self, form(self) if self.questions else None)
+        def check(field) -> None:
+            try:
+                graded, note = _graded(field.question, field.read())
+            except AnswerError as error:
+                said = str(error)
+                field.say(f"<p>{marked(said[:1].upper() + said[1:])}</p>")
+                return
+            field.say(graded._repr_html_() + (f"<p>{marked(note)}</p>" if note else ""))
+            say_total(self._so_far(progress.current()))
+
+        fields = [
+            quiz_widget.field(question, n, earlier(question, kept), check)
+            for n, question in enumerate(self.questions, 1)
+        ]
+        return quiz_widget.sheet(fields, total)
+
+    def _so_far(self, kept: Progress) -> str:
+        good = sum(_done(question.id, kept.answers) for question in self.questions)
+        return f"<p><strong>Answered rightly: {good} of {len(self.questions)}.</strong></p>"
 
 
 def show(*names: str) -> Quiz:
@@ -118,7 +141,7 @@ def again() -> Quiz:
 
 
 @dataclass(frozen=True, repr=False)
-class Overview:
+class Overview(Shown):
     """How far a learner has come."""
 
     rows: tuple[tuple[str, int, int, str], ...]  # lesson, right, questions, the day of the last
@@ -126,22 +149,19 @@ class Overview:
     close: int  # of the guesses: those that came out close or right
     exam: progress.Sitting | None  # the last one
     file: str  # where it is kept; empty where nothing is yet
+    macro = "overview"
 
     def __str__(self) -> str:
         lines = [f"lesson {n}: {good} of {of} {day}".rstrip() for n, good, of, day in self.rows]
-        return "\n".join([*lines, *self._below()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/overview", self.rows, self._below())
+        return "\n".join([*lines, *self.below()])
 
     def sentence(self) -> str:
         """The same in a line, for `summary.write`."""
         lessons = ", ".join(f"lesson {n} {good} of {of}" for n, good, of, _ in self.rows if good)
         return f"Answered rightly: {lessons or 'nothing yet'}. {self._sat()}"
 
-    def _below(self) -> list[str]:
+    def below(self) -> list[str]:
+        """What stands below the lessons."""
         said = f"Guesses: {self.guesses}, of which {self.close} came out close or right."
         return [self._sat(), said, f"Kept in {self.file}." if self.file else "Nothing is kept yet."]
 
@@ -180,35 +200,6 @@ def overview() -> Overview:
     last = kept.exams[-1] if kept.exams else None
     file = str(progress.place()) if kept.answers or kept.guesses or kept.exams else ""
     return Overview(tuple(rows), len(kept.guesses), close, last, file)
-
-
-def form(quiz: Quiz):
-    """The live form, or None where there are no widgets."""
-    if not quiz_widget.available():
-        return None
-    kept = progress.current()
-
-    def so_far(kept: Progress) -> str:
-        good = sum(_done(question.id, kept.answers) for question in quiz.questions)
-        return f"<p><strong>Answered rightly: {good} of {len(quiz.questions)}.</strong></p>"
-
-    total, say_total = quiz_widget.note(so_far(kept))
-
-    def check(field) -> None:
-        try:
-            graded, note = _graded(field.question, field.read())
-        except AnswerError as error:
-            said = str(error)
-            field.say(f"<p>{marked(said[:1].upper() + said[1:])}</p>")
-            return
-        field.say(graded._repr_html_() + (f"<p>{marked(note)}</p>" if note else ""))
-        say_total(so_far(progress.current()))
-
-    fields = [
-        quiz_widget.field(question, n, earlier(question, kept), check)
-        for n, question in enumerate(quiz.questions, 1)
-    ]
-    return quiz_widget.sheet(fields, total)
 
 
 def earlier(question: Question, kept: Progress) -> str:

@@ -1,4 +1,4 @@
-"""The widgets of a quiz: thin, and only of what ipywidgets 7.7.1 and 8 share.
+"""What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share.
 
 A `Field` is one question on the page. It knows how to read the answer and where to say something;
 what an answer is worth is none of its business.
@@ -27,30 +27,43 @@ class Field:
     say: Callable[[str], None]
 
 
-def available() -> bool:
-    """Whether ipywidgets can be imported, and Jinja2 that its HTML is made by."""
-    try:
-        # really imported: one that can be found may still be broken
-        import ipywidgets  # noqa: F401
-        import jinja2  # noqa: F401
-    except ImportError:
-        return False
-    return True
+class Shown:
+    """What a notebook shows: text, HTML by its `macro` of the templates, and a form if it has one.
 
-
-def bundle(shown, box, modules: Mapping | None = None) -> dict:
-    """What a notebook gets: text, the static form, and the live one where there are widgets.
-
-    In Colab (`modules` are those that are imported) the live form stands alone: two in one output
-    have not been seen working there.
+    In Colab the live form stands alone: two in one output have not been seen working there.
     """
-    static = shown._repr_html_()
-    data = {"text/plain": str(shown)} | ({"text/html": static} if static else {})
-    if box is None:
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str | None:
+        return fragment(f"quiz/{self.macro}", self)
+
+    def form(self, widgets):
+        """The live form, if there is one."""
+
+    def live(self):
+        """The live form, where there are widgets, and Jinja2 that their HTML is made by."""
+        try:
+            # really imported: one that can be found may still be broken
+            import ipywidgets
+            import jinja2  # noqa: F401
+        except ImportError:
+            return None
+        return self.form(ipywidgets)
+
+    def bundle(self, modules: Mapping = sys.modules) -> dict:
+        """What stands for it in an output, by MIME type; `modules` are those imported."""
+        box, static = self.live(), self._repr_html_()
+        data = {"text/plain": str(self)}
+        if static and (box is None or "google.colab" not in modules):
+            data["text/html"] = static
+        if box is not None:
+            data[VIEW] = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
         return data
-    if "google.colab" in (sys.modules if modules is None else modules):
-        data.pop("text/html", None)
-    return data | {VIEW: {"version_major": 2, "version_minor": 0, "model_id": box.model_id}}
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return self.bundle()
 
 
 def field(question: Question, number: int, said: str, on_check=None) -> Field:

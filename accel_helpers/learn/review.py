@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from importlib import resources
 
 from accel_helpers import _records
-from accel_helpers._words import fragment, shown
+from accel_helpers._words import shown
 from accel_helpers.learn.questions import NOT_FOUND, Label, for_the_exam
+from accel_helpers.learn.quiz_widget import Shown
 
 FILE = "exam_answers.toml"
 __all__ = ["both"]
@@ -82,10 +83,11 @@ def answers() -> tuple[Answer, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class Review:
+class Review(Shown):
     """Questions of the exam; put last in a cell, each is shown with two folded answers."""
 
     answers: tuple[Answer, ...]
+    macro = "review"
 
     def __str__(self) -> str:
         lines = []
@@ -95,11 +97,6 @@ class Review:
             lines += ["  True today:", *(f"    {text}" for text in one.today)]
             lines += [f"  Measured: {one.measurement.place}. {one.measurement.says}"]
         return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str | None:
-        return fragment("quiz/review", self.answers)
 
 
 def both(*numbers: str) -> Review:

@@ -129,7 +129,7 @@ def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
 
 
 def test_the_form_is_handed_in_as_a_whole(own_progress):
-    box = exam._form(PAPERS[1])
+    box = PAPERS[1].live()
     *_, button, status = box.children
     question, field = PAPERS[1].questions[ONE - 1], box.children[ONE].children
     button.click()
@@ -146,7 +146,7 @@ def test_the_form_is_handed_in_as_a_whole(own_progress):
 def test_a_number_that_is_none_is_said_and_nothing_is_handed_in(own_progress):
     paper = next(p for p in PAPERS if any(q.kind == "number" for q in p.questions))
     place = next(n for n, q in enumerate(paper.questions, 1) if q.kind == "number")
-    box = exam._form(paper)
+    box = paper.live()
     *_, button, status = box.children
     box.children[place].children[1].value = "<b>many</b>"
     button.click()

@@ -39,7 +39,7 @@ def test_without_a_guess_the_lesson_goes_on():
 
 
 def test_the_form_keeps_what_is_typed():
-    _, field, button, status = predict._form(predict.ask("q", "How long?", unit="s")).children
+    _, field, button, status = predict.ask("q", "How long?", unit="s").live().children
     button.click()
     assert predict.reveal("q", 12.0).verdict == "no guess" and 'role="status"' in status.value
     field.value = 12.5
@@ -48,7 +48,7 @@ def test_the_form_keeps_what_is_typed():
 
 
 def test_the_form_keeps_what_is_chosen():
-    form = predict._form(predict.ask("q", "Which?", choices=["A", "<b>B</b>"]))
+    form = predict.ask("q", "Which?", choices=["A", "<b>B</b>"]).live()
     _, field, button, status = form.children
     assert field.value is None
     field.value = "<b>B</b>"

@@ -103,7 +103,7 @@ def test_what_stands_in_a_hostile_progress_file_is_text(own_progress):
     evil = "<img src=x onerror=alert(1)>"
     it = progress.answered(progress.Progress(), "00/overlap", evil, evil, "2026-11-22T00:00:00")
     progress.save(progress.finished(it, evil, "2026-11-22T00:00:00"), own_progress)
-    box = quiz.form(quiz.show("00"))
+    box = quiz.show("00").live()
     assert "&lt;img" in parts(box)[2].value + parts(box, 2)[2].value + parts(box, 3)[2].value
     assert not any("<img" in parts(box, place)[2].value for place in (1, 2, 3))
     assert "<img" not in quiz.overview()._repr_html_()
@@ -122,7 +122,7 @@ def parts(box, place=1):
 @pytest.mark.parametrize("kind", questions.KINDS)
 def test_the_live_form_answers_with_feedback(kind, own_progress):
     question = of_kind(kind)
-    box = quiz.form(quiz.show(question.id))
+    box = quiz.show(question.id).live()
     inputs, button, status = parts(box)
     assert "Not answered yet" in status.value and 'role="status"' in status.value
     button.click()
@@ -136,7 +136,7 @@ def test_the_live_form_answers_with_feedback(kind, own_progress):
         button.click()
         assert "✓" in status.value and "<details>" in status.value
         assert "1 of 1" in box.children[-1].value
-    again = quiz.form(quiz.show(question.id))
+    again = quiz.show(question.id).live()
     assert "You answered" in parts(again)[2].value
 
 
@@ -151,11 +151,10 @@ def put(kind, inputs, answer):
 
 
 def test_colab_gets_one_form_and_everybody_else_both():
-    shown = quiz.show("00")
-    box = quiz.form(shown)
-    assert set(quiz_widget.bundle(shown, box, {})) == {"text/plain", "text/html", VIEW}
-    assert set(quiz_widget.bundle(shown, box, {"google.colab": 1})) == {"text/plain", VIEW}
-    assert set(quiz_widget.bundle(shown, None, {"google.colab": 1})) == {"text/plain", "text/html"}
+    shown, empty = quiz.show("00"), quiz.again()
+    assert set(shown.bundle({})) == {"text/plain", "text/html", VIEW}
+    assert set(shown.bundle({"google.colab": 1})) == {"text/plain", VIEW}
+    assert set(empty.bundle({"google.colab": 1})) == {"text/plain", "text/html"}
 
 
 def test_it_uses_only_what_both_generations_of_widgets_have():
