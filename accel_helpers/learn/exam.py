@@ -21,7 +21,7 @@ from accel_helpers.learn.quiz_widget import Shown
 
 COUNT = 20  # questions of a paper
 PASS = 14  # so many of them pass
-__all__ = ["draw", "hand_in", "mark", "odds", "readable"]
+__all__ = ["draw", "hand_in", "mark", "odds"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +42,9 @@ class Paper(Shown):
         """The live form; the paper is handed in as a whole."""
         fields = [quiz_widget.field(each, n, "") for n, each in enumerate(self.questions, 1)]
 
-        def finish(say) -> None:
+        status, say = quiz_widget.note("")
+
+        def finish() -> None:
             answers = {n: field.read() for n, field in enumerate(fields, 1)}
             if not any(answers.values()):
                 say("<p>Not handed in yet: there is no answer.</p>")
@@ -56,7 +58,9 @@ class Paper(Shown):
                 field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())
             say(result._repr_html_())
 
-        return quiz_widget.sheet(fields, *quiz_widget.hand_in("Hand in the paper", finish))
+        button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})
+        button.on_click(lambda _: finish())
+        return quiz_widget.sheet(fields, button, status)
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,16 +272,6 @@ def odds(paper: Paper, need: int = PASS) -> float:
 def readable(count: float) -> str:
     """A large count with two digits that count.
 
-    Parameters
-    ----------
-    count : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> readable(123456.0)
     '120,000'
     """

@@ -31,14 +31,6 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).replace(microsecond=0).isoformat()
 
 
-def _need_time(when: str, where: str = "'when'") -> None:
-    try:
-        datetime.datetime.fromisoformat(when)
-    except ValueError:
-        wanted = "a time such as 2026-11-22T12:00:00+00:00"
-        raise ValueError(f"{where} must be {wanted}; got {when!r:.60}.") from None
-
-
 @dataclass(frozen=True)
 class Answer:
     """The latest answer to a question: what was given, its verdict, how often, and when."""
@@ -48,11 +40,6 @@ class Answer:
     tries: int
     when: str
 
-    def __post_init__(self):
-        _need_time(self.when)
-        if self.tries < 0:
-            raise ValueError(f"'tries' must not be below 0; got {self.tries}.")
-
 
 @dataclass(frozen=True)
 class Guess:
@@ -61,9 +48,6 @@ class Guess:
     guess: str | float
     actual: str | float | None
     when: str
-
-    def __post_init__(self):
-        _need_time(self.when)
 
 
 @dataclass(frozen=True)
@@ -76,9 +60,6 @@ class Sitting:
     questions: int
     when: str
 
-    def __post_init__(self):
-        _need_time(self.when)
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -89,10 +70,6 @@ class Progress:
     lessons: Mapping[str, str] = field(default_factory=dict)
     exams: tuple[Sitting, ...] = ()
     schema: Literal[1] = 1
-
-    def __post_init__(self):
-        for lesson, when in self.lessons.items():
-            _need_time(when, f"'lessons', {lesson!r:.40}")
 
 
 Change = Callable[[Progress], Progress]

@@ -156,14 +156,7 @@ class Question:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class File:
-    """A file of the bank."""
-
-    question: tuple[Question, ...]
-
-    def __post_init__(self):
-        _records.filled(self, "question")
+File = dict[Literal["question"], tuple[Question, ...]]  # of the bank
 
 
 @functools.cache
@@ -187,7 +180,9 @@ def bank() -> Mapping[str, Question]:
     found = {}
     folder = resources.files("accel_helpers") / "data" / "questions"
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        for question in _records.read(File, _records.load(path, "bank"), path.name).question:
+        for question in _records.read(File, _records.load(path, "bank"), path.name).get(
+            "question", ()
+        ):
             if question.id in found:
                 raise DataError(f"{path.name}: the id {question.id!r} stands twice.")
             found[question.id] = question

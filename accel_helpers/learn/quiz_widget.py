@@ -111,16 +111,6 @@ def note(text: str):
     return place, say
 
 
-def hand_in(label: str, on_click: Callable[[Callable[[str], None]], None]):
-    """Make a button and a place for what is said when it is pressed."""
-    import ipywidgets as widgets
-
-    button = widgets.Button(description=label, layout={"width": "auto"})
-    status, say = note("")
-    button.on_click(lambda _: on_click(say))
-    return button, status
-
-
 def _answer(widgets, question: Question, number: int):
     """The widgets for an answer, and what reads them."""
     labels = {o.letter: f"{o.letter}) {_plain(o.text)}" for o in question.options}
@@ -134,18 +124,16 @@ def _answer(widgets, question: Question, number: int):
             for letter, label in labels.items()
         }
         return [*boxes.values()], lambda: "".join(k for k, box in boxes.items() if box.value)
-    unit = f" ({_plain(question.unit)})" if question.unit else ""
-    label = f"Answer {number}{unit}:"
+    wide = {"style": {"description_width": "initial"}}
+    wide["layout"] = {"width": "auto", "max_width": "36em"}
     if question.kind == "order":
         # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
         label = f"Answer {number}, the letters in order, such as cab:"
-    text = widgets.Text(
-        description=label,
-        style={"description_width": "initial"},
-        layout={"width": "auto", "max_width": "36em"},
-    )
-    shown = [widgets.HTML(fragment("quiz/choices", question))] if question.kind == "order" else []
-    return [*shown, text], lambda: text.value
+        text = widgets.Text(description=label, **wide)
+        return [widgets.HTML(fragment("quiz/choices", question)), text], lambda: text.value
+    unit = f" ({_plain(question.unit)})" if question.unit else ""
+    text = widgets.Text(description=f"Answer {number}{unit}:", **wide)
+    return [text], lambda: text.value
 
 
 def _plain(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from importlib import resources
+from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers._words import shown
@@ -23,9 +24,6 @@ class Measured:
     page: str
     heading: str
     says: str
-
-    def __post_init__(self):
-        _records.filled(self, "lesson", "page", "heading", "says")
 
     @property
     def place(self) -> str:
@@ -65,21 +63,14 @@ class Answer:
         return for_the_exam(self.label)
 
 
-@dataclass(frozen=True)
-class File:
-    """The file of the answers."""
-
-    answer: tuple[Answer, ...]
-
-    def __post_init__(self):
-        _records.filled(self, "answer")
+File = dict[Literal["answer"], tuple[Answer, ...]]
 
 
 @functools.cache
 def answers() -> tuple[Answer, ...]:
     """The exam questions that the course answers, in their order."""
     path = resources.files("accel_helpers") / "data" / FILE
-    return _records.read(File, _records.load(path, "file of answers"), FILE).answer
+    return _records.read(File, _records.load(path, "file of answers"), FILE).get("answer", ())
 
 
 @dataclass(frozen=True, repr=False)
