@@ -1,23 +1,26 @@
-"""Exercise checks that return a result, so that a learner reads it and CI tests it."""
+"""Two ways to check an answer, each made from a table of the likeliest slips.
+
+`choices` checks a dictionary of words, `calls` a function. What they give carries its truth and
+its slips, and tests/lessons/test_exercises.py tries every one of them.
+"""
 
 from __future__ import annotations
 
 import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
+
+from accel_helpers._words import shown
+
+LONGEST = 1_000  # numbers in a row that a learner's function may return
 
 
 @dataclass(frozen=True)
 class Result:
-    """Whether an answer is right, and what to say about it.
-
-    Attributes
-    ----------
-    ok : bool
-    message : str
-        What is right or wrong, in words that fit the answer that was given.
-    hint : str
-        What to try next; empty if the answer is right.
-    """
+    """Whether an answer is right, what to say about it, and what to try next where it is wrong."""
 
     ok: bool
     message: str
@@ -38,86 +41,203 @@ class Result:
         return text
 
 
-def shown(value) -> str:
-    """The beginning of a value in one line, also where it cannot be printed."""
-    try:
-        return f"{' '.join(repr(value).split()):.60}"
-    except Exception:  # such as a whole number with thousands of digits
-        return f"something of type {type(value).__name__}"
+class Told(Exception):
+    """Ends a check with a message and a hint."""
 
 
-def blank(answer: dict, keys) -> list:
-    """Give the keys for which a stub's `...` still stands, or nothing.
+@dataclass(frozen=True)
+class Check:
+    """Called with an answer, it gives a Result.
 
-    Parameters
-    ----------
-    answer : dict
-        What the learner filled in.
-    keys : iterable
-        What is asked for.
-
-    Returns
-    -------
-    list
-        In the order of `keys`.
-
-    Examples
-    --------
-    >>> blank({"A": ..., "B": "waiting", "C": " "}, "ABCD")
-    ['A', 'C', 'D']
+    The truth passes. Each of the slips is a wrong answer, what it is, and what leads on.
     """
 
-    def is_blank(value):
-        return value is ... or value is None or (isinstance(value, str) and not value.strip())
+    grade: Callable[[object], Result]
+    truth: object
+    slips: tuple[tuple[object, str, str], ...]
 
-    return [key for key in keys if is_blank(answer.get(key))]
+    def __call__(self, answer) -> Result:
+        try:
+            return self.grade(answer)
+        except Told as told:
+            return Result(False, *told.args)
 
 
-def called(function, *arguments, hint: str):
-    """Call a learner's function.
+def choices(
+    right: Mapping, allowed: Sequence, slips: Mapping, *, done: str, empty: str, hint="", item="{}"
+) -> Check:
+    """Check a dictionary: for every key of `right` a word out of `allowed`, or a tuple of words.
 
-    Parameters
-    ----------
-    function : callable
-        What the learner handed in, which may be anything.
-    *arguments
-        What it is called with.
-    hint : str
-        What to try where it stops with an error.
-
-    Returns
-    -------
-    (object, Result or None)
-        What it gives; or None, and the Result that says why there is nothing.
-
-    Examples
-    --------
-    >>> called(len, "four", hint="")
-    (4, None)
-    >>> print(called(4, hint="")[1])
-    Not yet. A function is needed; got 4.
-    Hint: Hand in the function's name, without brackets.
+    Where several words are asked for, `allowed` has the words of each place. `slips` has the
+    message and the hint for a wrong answer by (key, answer); `empty` and `hint` are for a stub,
+    and `item` is how a key is called.
     """
-    if not callable(function):
-        way = "Hand in the function's name, without brackets."
-        return None, Result(False, f"A function is needed; got {shown(function)}.", way)
-    try:
-        return function(*arguments), None
-    except NotImplementedError:
-        return None, Result(
-            False, "The function is still empty.", "Replace its last line with your own."
+    places = (allowed,) if isinstance(allowed[0], str) else allowed
+    words = f"Choose from: {'; '.join(map(', '.join, places))}."
+    hint = hint or words
+
+    def grade(answer) -> Result:
+        if not isinstance(answer, dict):
+            return Result(False, f"A dictionary is needed; got {shown(answer)}.", hint)
+        given = {key: _row(answer.get(key)) for key in right}
+        if all(all(map(_is_blank, said)) for said in given.values()):
+            return Result(False, empty, hint)
+        blank = [key for key, said in given.items() if any(map(_is_blank, said))]
+        for key, said in given.items():
+            if key not in blank and not _is_choice(said, places):
+                got = f"{item.format(key)} is {shown(answer[key])}"
+                return Result(False, f"{got}, and that is not a choice.", words)
+        if blank:
+            return Result(False, f"Still empty: {', '.join(map(str, blank))}.", hint)
+        wrong = [key for key, said in given.items() if said != _row(right[key])]
+        if not wrong:
+            return Result(True, done)
+        key, name = wrong[0], item.format(wrong[0])
+        said = given[key] if len(places) > 1 else given[key][0]
+        message, leads_on = slips.get((key, said), ("", hint))
+        message = f"{name}: {message}" if message else f"Look at {name} again."
+        found = f"{len(right) - len(wrong)} of {len(right)} are right."
+        return Result(False, f"{found} {message}", leads_on)
+
+    examples = ((dict(right) | {key: said}, *words) for (key, said), words in slips.items())
+    return Check(grade, right, tuple(examples))
+
+
+def _row(value) -> tuple:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _is_blank(value) -> bool:
+    return value is ... or value is None or (isinstance(value, str) and not value.strip())
+
+
+def _is_choice(said: tuple, places: Sequence) -> bool:
+    fits = (isinstance(a, str) and a in words for a, words in zip(said, places, strict=False))
+    return len(said) == len(places) and all(fits)
+
+
+class Asked:
+    """A learner's function, which may be anything; an error inside it ends the check."""
+
+    start = "Replace its last line with your own."
+    stops = "Call it yourself first, on small numbers."
+
+    def __init__(self, function):
+        self.function, self.said = function, None
+
+    def __call__(self, *arguments):
+        if not callable(self.function):
+            way = "Hand in the function's name, without brackets."
+            raise Told(f"A function is needed; got {shown(self.function)}.", way)
+        try:
+            self.said = self.function(*arguments)
+        except NotImplementedError:
+            raise Told("The function is still empty.", self.start) from None
+        except (Exception, SystemExit) as error:
+            try:
+                words = f"{type(error).__name__}: {error!s:.300}"
+            except Exception:  # whose own words fail
+                words = type(error).__name__
+            raise Told(f"The function stopped with {words}.", self.stops) from None
+        return self.said
+
+
+def on_copies(ask, *case):
+    """Ask about a case; what comes back is made of floats, lists and texts."""
+    return plain(ask(*deepcopy(case)))
+
+
+def on_arrays(ask, *case):
+    """The same with arrays in place of lists; whoever changes them is told so."""
+    import numpy as np
+
+    lent = [np.array(each) if isinstance(each, list) else each for each in case]
+    with np.errstate(all="ignore"):  # what a division by zero gives is told by the check
+        said = plain(ask(*lent))
+    if not all(map(np.array_equal, lent, case)):
+        raise Told(
+            "Your function changes the arrays that it was given: whoever lent them loses them.",
+            "Make new arrays: a - b is one, and a -= b changes a.",
         )
-    except (Exception, SystemExit) as error:
-        said = stopped(error)
-        if isinstance(error, TypeError) and "'float' object is not callable" in said:
-            hint = "Inside your function a name means its argument. Is it called like a tool?"
-        return None, Result(False, said, hint)
+    return said
 
 
-def stopped(error: BaseException) -> str:
-    """Say in a sentence with what a learner's function stopped."""
-    try:
-        said = f"{error!s:.300}"
-    except Exception:  # whose own words fail
-        said = "without words"
-    return f"The function stopped with {type(error).__name__}: {said}."
+def plain(value):
+    """A number as a float, whatever it came in, a row of them as a list, and a text as it is."""
+    value = value.tolist() if hasattr(value, "tolist") else value  # arrays of NumPy and JAX
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, bytes, dict, set)):
+        raise TypeError("no numbers")
+    if hasattr(value, "__iter__"):
+        return [plain(each) for each in islice(value, LONGEST)]
+    return float(value)
+
+
+def calls(
+    truth: Callable,
+    *,
+    on: Sequence[tuple],
+    right: str,
+    needs: str,
+    slips: Sequence[tuple[Callable, str, str]] = (),
+    parts: Mapping[int, Sequence[tuple[Callable, str, str]]] | None = None,
+    put: Callable = on_copies,
+    otherwise: Callable | None = None,
+    case: str = "For {}",
+    hint: str = "",
+    within: float = 1e-6,
+) -> Check:
+    """Check a function: it is called on every case and held against the truth, then the slips.
+
+    A slip is a wrong rule, what it is, and what leads on; `parts` has slips for single numbers
+    of those returned, by their place. `put` asks about a case. `otherwise` gets what was said and
+    the case, and may have a message and a hint for what is no known slip; else the wrong answer is
+    shown, with `hint`. `needs` says what to return.
+    """
+
+    def column(rule):
+        return [put(rule, *each) for each in on]
+
+    def grade(answer) -> Result:
+        ask = Asked(answer)
+        try:
+            said, true = column(ask), column(truth)
+        except Told:
+            raise
+        except Exception:  # whatever was returned, it is not what was asked for
+            return Result(False, f"The function returned {shown(ask.said)}.", needs)
+        wrong = [n for n in range(len(on)) if not same(said[n], true[n], within)]
+        if not wrong:
+            return Result(True, right)
+        for rule, *words in slips:
+            if same(said, column(rule)):
+                return Result(False, *words)
+        for place, found in (parts or {}).items():
+            mine, theirs = ([_at(place, row) for row in rows] for rows in (said, true))
+            for rule, *words in found:
+                if not same(mine, theirs) and same(mine, column(rule)):
+                    return Result(False, *words)
+        n = wrong[0]
+        if problem := otherwise and otherwise(said[n], *on[n]):
+            return Result(False, *problem)
+        return Result(False, f"{case.format(*on[n])} you have {shown(said[n])}.", hint or needs)
+
+    def instead(place, rule):
+        return lambda *case: [*truth(*case)[:place], rule(*case), *truth(*case)[place + 1 :]]
+
+    single = [(instead(n, rule), *words) for n in parts or () for rule, *words in parts[n]]
+    return Check(grade, truth, (*slips, *single))
+
+
+def _at(place: int, row):
+    return row[place] if isinstance(row, list) and place < len(row) else None
+
+
+def same(a, b, within: float = 1e-6) -> bool:
+    """Whether two plain values are equal, but for rounding; what is no number equals its like."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(same(*pair, within) for pair in zip(a, b, strict=True))
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=within, abs_tol=within / 1e3) or (a != a and b != b)
+    return a == b

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Callable
+import pkgutil
 
-from accel_helpers.learn.checks import Result
+from accel_helpers.learn.checks import Check, Result
 
-_LESSONS = ("00", "01", "02", "03", "04", "06", "10", "11")
+__all__ = ["check"]
 
 
 def check(exercise: str, answer) -> Result:
@@ -23,6 +24,7 @@ def check(exercise: str, answer) -> Result:
     Returns
     -------
     Result
+        Whether it is right (`ok`), the `message` about this answer and, if not, a `hint`.
 
     Raises
     ------
@@ -34,14 +36,15 @@ def check(exercise: str, answer) -> Result:
     >>> check("03/diagnosis", {"A": "compiling", "B": "waiting"}).ok
     False
     """
-    graders = _graders()
-    if exercise not in graders:
-        raise ValueError(f"no exercise is called {exercise!r}. There are: {', '.join(graders)}.")
-    return graders[exercise](answer)
+    known = exercises()
+    if exercise not in known:
+        raise ValueError(f"no exercise is called {exercise!r}. There are: {', '.join(known)}.")
+    return known[exercise](answer)
 
 
-def _graders() -> dict[str, Callable[[object], Result]]:
-    graders = {}
-    for module in _LESSONS:
-        graders |= importlib.import_module(f"{__name__}.lesson_{module}").GRADERS
-    return graders
+@functools.cache
+def exercises() -> dict[str, Check]:
+    """The check of every exercise; each lesson_NN has its own in `GRADERS`."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    lessons = (importlib.import_module(f"{__name__}.{name}") for name in names)
+    return {exercise: check for lesson in lessons for exercise, check in lesson.GRADERS.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accel_helpers.learn.checks import Result, blank, shown
+from accel_helpers.learn.checks import choices
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
 
@@ -70,37 +70,12 @@ _MISTAKES = {
     ),
 }
 
-
-def _right() -> dict[str, str]:
-    return {letter: compare(old, new).verdict for letter, (old, new) in PAIRS.items()}
-
-
-def _told_apart(answer) -> Result:
-    choices = f"Choose from: {', '.join(VERDICTS)}."
-    if not isinstance(answer, dict):
-        example = 'Such as {"A": "faster", "B": "slower", ...}.'
-        return Result(False, f"A dictionary is needed; got {shown(answer)}.", example)
-    empty = blank(answer, PAIRS)
-    if len(empty) == len(PAIRS):
-        return Result(False, "The four answers are still empty.", choices)
-    faults = []
-    for letter in PAIRS:
-        said = answer.get(letter)
-        if letter not in empty and (not isinstance(said, str) or said not in VERDICTS):
-            faults.append(f"{letter} is {shown(said)}, and that is not a choice.")
-    if empty:
-        faults.append(f"Still empty: {', '.join(empty)}.")
-    if faults:
-        return Result(False, " ".join(faults), choices)
-    right = _right()
-    wrong = [letter for letter in right if answer[letter] != right[letter]]
-    if not wrong:
-        return Result(
-            True, "In B, C and D the medians are about 8 % apart. Only in C are the intervals, too."
-        )
-    message, hint = _MISTAKES[wrong[0], answer[wrong[0]]]
-    found = len(right) - len(wrong)
-    return Result(False, f"{found} of 4 are right. {wrong[0]}: {message}", hint)
-
-
-GRADERS = {"00/told_apart": _told_apart}
+GRADERS = {
+    "00/told_apart": choices(
+        {letter: compare(old, new).verdict for letter, (old, new) in PAIRS.items()},
+        VERDICTS,
+        _MISTAKES,
+        done="In B, C and D the medians are about 8 % apart. Only in C are the intervals, too.",
+        empty="The four answers are still empty.",
+    )
+}

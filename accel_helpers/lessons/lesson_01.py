@@ -5,7 +5,7 @@ What cannot be tried without changing a machine is here as recorded text, each w
 
 from __future__ import annotations
 
-from accel_helpers.learn.checks import Result, blank, shown
+from accel_helpers.learn.checks import Check, Result, choices, shown
 
 STEPS = {
     "A": "Run the setup cell again.",
@@ -26,14 +26,7 @@ OLD_STEPS = {
     "F": "the menu: Runtime, Change runtime type",
 }
 FATES = ("works", "fails", "does nothing")
-FATE = {
-    "A": "fails",
-    "B": "fails",
-    "C": "fails",
-    "D": "works",
-    "E": "does nothing",
-    "F": "works",
-}
+FATE = dict.fromkeys("ABC", "fails") | {"D": "works", "E": "does nothing", "F": "works"}
 
 #: What pip 26.3 printed to `pip install tensorflow-gpu` in a fresh environment of Python 3.11 on
 #: 2026-11-21; the middle of its 59 lines of traceback is cut out.
@@ -60,21 +53,21 @@ TPU_ENVIRONMENT = {
 }
 
 _MISSING = {
-    "A": "The new machine does not have this course's library yet. Who brings it?",
-    "B": "The menu alone changes nothing. Something must be chosen there.",
     "C": "Where is the GPU chosen?",
+    "B": "The menu alone changes nothing. Something must be chosen there.",
     "E": "How do you know that you got what you asked for?",
+    "A": "The new machine does not have this course's library yet. Who brings it?",
     "F": "The old machine goes back with all that is on it. What must come first?",
 }
 # (earlier, later): what to say where they stand the other way round
 _BEFORE = {
-    ("C", "B"): (
-        "B comes before C, but the GPU is chosen inside that menu.",
-        "First the place, then the choice.",
-    ),
     ("F", "B"): (
         "F comes after B, and by then there is nothing left to download.",
         "Save gives you another machine. The files are on the old one.",
+    ),
+    ("C", "B"): (
+        "B comes before C, but the GPU is chosen inside that menu.",
+        "First the place, then the choice.",
     ),
     ("B", "A"): (
         "A comes before B: that sets up the machine which you then give back.",
@@ -89,6 +82,10 @@ _BEFORE = {
         "The card comes from this course's library. Which step brings it?",
     ),
 }
+_NEEDLESS = (
+    "D does not belong there any more: see what pip says to it.",
+    "The TensorFlow that Colab brings along drives a GPU as it is.",
+)
 # (step, what was said of it): what to say to that
 _OLD_MISTAKES = {
     ("A", "works"): (
@@ -103,17 +100,9 @@ _OLD_MISTAKES = {
         "pip downloads something, but look at its last line.",
         "A line that begins with ERROR: was anything installed?",
     ),
-    ("B", "does nothing"): (
-        "pip does not pass over it in silence.",
-        "The last line of pip's output begins with a word in capitals. Which?",
-    ),
     ("C", "works"): (
         "Sessions belong to TensorFlow 1.",
         "Read the AttributeError again: what does the module not have?",
-    ),
-    ("C", "does nothing"): (
-        "A step that does nothing lets the cell go on. This one ends it.",
-        "What is the name of the error?",
     ),
     ("D", "fails"): (
         "An empty text is an answer and no error. It means: no GPU.",
@@ -131,86 +120,52 @@ _OLD_MISTAKES = {
         "With 1.x it does fail. With 2.x there is no error.",
         "Colab's answer to 2.x is one sentence. How does that end?",
     ),
-    ("F", "fails"): (
-        "You may get no GPU, and still the menu does its work.",
-        "How else would you ask Colab for another kind of machine?",
-    ),
-    ("F", "does nothing"): (
-        "In Colab it gives you another machine.",
-        "(Outside Colab there is no such menu. The question is about Colab.)",
-    ),
 }
 
 
 def _steps(answer) -> Result:
-    letters = _letters(answer)
-    if letters is None:
-        return Result(
-            False,
-            f"A list of letters is needed; got {shown(answer)}.",
-            'Such as ["C", "A"], or the text "CA".',
-        )
-    if not letters or any(letter is ... for letter in letters):
+    if isinstance(answer, str):
+        answer = [letter for letter in answer if letter not in " ,;"]
+    if answer is ... or answer is None or isinstance(answer, (list, tuple)) and not answer:
         return Result(False, "The list is still empty.", "Begin with what you would do first.")
-    unknown = [x for x in letters if not isinstance(x, str) or x not in STEPS]
-    if unknown:
-        return Result(
-            False, f"{shown(unknown[0])} is not one of the steps.", "They are the letters A to F."
-        )
+    if not isinstance(answer, (list, tuple)):
+        said = f"A list of letters is needed; got {shown(answer)}."
+        return Result(False, said, 'Such as ["C", "A"], or the text "CA".')
+    letters = [part.strip().upper() if isinstance(part, str) else part for part in answer]
+    for letter in letters:
+        if not isinstance(letter, str) or letter not in STEPS:
+            said = f"{shown(letter)} is not one of the steps."
+            return Result(False, said, "They are the letters A to F.")
     if len(set(letters)) < len(letters):
         return Result(False, "A letter comes twice.", "Each step is done once.")
     if "D" in letters:
-        return Result(
-            False,
-            "D does not belong there any more: see what pip says to it.",
-            "The TensorFlow that Colab brings along drives a GPU as it is.",
-        )
-    missing = [letter for letter in "CBEAF" if letter not in letters]
-    if missing:
-        return Result(
-            False,
-            f"{len(missing)} of 5 steps {'is' if len(missing) == 1 else 'are'} missing.",
-            _MISSING[missing[0]],
-        )
-    for (earlier, later), (message, hint) in _BEFORE.items():
+        return Result(False, *_NEEDLESS)
+    if missing := [letter for letter in _MISSING if letter not in letters]:
+        said = f"{len(missing)} of 5 steps {'is' if len(missing) == 1 else 'are'} missing."
+        return Result(False, said, _MISSING[missing[0]])
+    for (earlier, later), words in _BEFORE.items():
         if letters.index(earlier) > letters.index(later):
-            return Result(False, message, hint)
+            return Result(False, *words)
     return Result(True, "Five steps, and nothing is installed.")
 
 
-def _letters(answer) -> list | None:
-    if answer is ... or answer is None:
-        return []
-    if isinstance(answer, str):
-        answer = [letter for letter in answer if letter not in " ,;"]
-    if not isinstance(answer, (list, tuple)):
-        return None
-    return [part.strip().upper() if isinstance(part, str) else part for part in answer]
+def _slips():
+    yield ["F", "C", "D", "B", "A", "E"], *_NEEDLESS
+    for letter, hint in _MISSING.items():
+        yield [each for each in ORDER if each != letter], "1 of 5 steps is missing.", hint
+    for (earlier, later), words in _BEFORE.items():
+        order = [letter for letter in ORDER if letter != later]
+        order.insert(order.index(earlier), later)
+        yield order, *words
 
 
-def _old(answer) -> Result:
-    if not isinstance(answer, dict):
-        return Result(
-            False,
-            f"A dictionary is needed; got {shown(answer)}.",
-            'Such as {"A": "works", "B": "fails", ...}.',
-        )
-    choices = f"Choose from: {', '.join(FATES)}."
-    empty = blank(answer, FATE)
-    if len(empty) == len(FATE):
-        return Result(False, "The six answers are still empty. Fill in all six.", choices)
-    if empty:
-        which = ", ".join(empty)
-        return Result(False, f"Still empty: {which}. Fill in all six first.", choices)
-    unknown = [fate for fate in answer.values() if not isinstance(fate, str) or fate not in FATES]
-    if unknown:
-        return Result(False, f"{shown(unknown[0])} is not a choice.", choices)
-    wrong = [letter for letter, fate in FATE.items() if answer[letter] != fate]
-    if not wrong:
-        return Result(True, "Three fail, one does nothing, two still work.")
-    message, hint = _OLD_MISTAKES[wrong[0], answer[wrong[0]]]
-    right = len(FATE) - len(wrong)
-    return Result(False, f"{right} of 6 are right. {wrong[0]}: {message}", hint)
-
-
-GRADERS = {"01/steps": _steps, "01/old": _old}
+GRADERS = {
+    "01/steps": Check(_steps, ORDER, tuple(_slips())),
+    "01/old": choices(
+        FATE,
+        FATES,
+        _OLD_MISTAKES,
+        done="Three fail, one does nothing, two still work.",
+        empty="The six answers are still empty. Fill in all six.",
+    ),
+}

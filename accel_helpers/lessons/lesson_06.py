@@ -2,369 +2,306 @@
 
 from __future__ import annotations
 
-import math
 import struct
-from operator import index
 
-from accel_helpers.learn.checks import Result, called, shown
-from accel_helpers.lessons import mistakes_06
-from accel_helpers.tpu.systolic import MatrixUnit
-
-# m, k, n, size: the first can be done on paper, the others are where rules differ
-PRODUCTS = (
-    *((20, 6, 9, 4), (128, 128, 128, 128), (1_024, 300, 500, 128)),
-    *((10, 3, 2, 1), (5, 20, 7, 8)),
-)
-
-# numbers to round: exact, near, in the middle (both ways), just off the middle, over a power of 2
-NUMBERS = (
-    *(1.0, 257.0, 259.0, 0.1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 1 + 3 * 2**-8 - 2**-20),
-    *(0.0, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20),
-    *(-2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
-)
-
-# first, bias, second, width, inputs: two layers become wider, the third is as wide as asked
-NETWORKS = (
-    (
-        [[1.0, -2.0, 0.5], [3.0, 1.0, -1.0]],
-        [0.5, 1.0, -0.25],
-        [[1.0, 2.0, -1.0, 4.0], [-3.0, 1.0, 2.0, 0.5], [2.0, -1.0, 1.0, 3.0]],
-        8,
-        [[1.0, 2.0], [-1.0, 0.5], [4.0, -3.0]],
-    ),
-    ([[2.0], [1.0], [-1.0]], [-0.5], [[4.0, -2.0]], 3, [[1.0, 1.0, 1.0], [0.0, -2.0, 5.0]]),
-    ([[1.0, 3.0]], [2.0, -1.0], [[2.0], [-4.0]], 2, [[1.5], [-0.5]]),
-)
-
-TRY = "Call it yourself first, on small numbers."  # where a function stops with an error
+from accel_helpers._words import shown
+from accel_helpers.learn.checks import calls, on_arrays
 
 
 def bits(number: float) -> int:
-    """Give the 32 bits of a number in float32, as a whole number.
+    """The 32 bits of a number in float32, as a whole number.
 
-    Parameters
-    ----------
-    number : float
-
-    Returns
-    -------
-    int
-        From 0 to 2**32 - 1.
-
-    Raises
-    ------
-    OverflowError
-        If the number is too large for float32.
-
-    Examples
-    --------
     >>> f"{bits(1.0):032b}"
     '00111111100000000000000000000000'
-    >>> hex(bits(-2.5))
-    '0xc0200000'
     """
     return struct.unpack("<I", struct.pack("<f", number))[0]
 
 
 def number(bits: int) -> float:
-    """Give the number that 32 bits of float32 stand for: the way back from `bits`.
-
-    Parameters
-    ----------
-    bits : int
-        From 0 to 2**32 - 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no whole number, or does not fit into 32 bits.
-
-    Examples
-    --------
-    >>> number(0b00111111100000000000000000000000)
-    1.0
-    >>> number(0xC0200000)
-    -2.5
-    """
-    if not 0 <= _index("bits", bits) < 2**32:
-        raise ValueError(f"bits must be from 0 to 2**32 - 1; got {shown(bits)}")
-    return struct.unpack("<f", struct.pack("<I", bits))[0]
+    """The number that 32 bits of float32 stand for: the way back from `bits`."""
+    try:
+        return struct.unpack("<f", struct.pack("<I", bits))[0]
+    except struct.error:
+        raise ValueError(
+            f"bits must be a whole number from 0 to 2**32 - 1; got {shown(bits)}"
+        ) from None
 
 
 def pad_hidden(first, bias, second, width: int):
-    """Make the hidden layer of a network wider by zeros. The outputs stay the same.
+    """Make the hidden layer of a network wider by zeros, in new arrays. The outputs stay the same.
 
-    Parameters
-    ----------
-    first : array of shape (inputs, hidden)
-    bias : array of shape (hidden,)
-    second : array of shape (hidden, outputs)
-    width : int
-        How wide the hidden layer is to be.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        first, bias and second, as new arrays.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `width` is no whole number, or smaller than the hidden layer; if the shapes do not fit.
-
-    Examples
-    --------
     >>> first, bias, second = pad_hidden([[1, 2]], [3, 4], [[5], [6]], 3)
     >>> first.tolist(), bias.tolist(), second.tolist()
     ([[1, 2, 0]], [3, 4, 0], [[5], [6], [0]])
     """
     import numpy as np
 
-    first, bias, second = _network(first, bias, second)
-    more = _index("width", width) - len(bias)
+    more = width - len(bias)
     if more < 0:
-        raise ValueError(
-            f"width is {width}, and the hidden layer has {len(bias)} already. Padding makes it "
-            "wider; cut_hidden makes it narrower."
-        )
+        raise ValueError(f"width is {width}, and the hidden layer has {len(bias)} already.")
     second = np.pad(second, ((0, more), (0, 0)))
     return np.pad(first, ((0, 0), (0, more))), np.pad(bias, (0, more)), second
 
 
 def cut_hidden(first, bias, second, width: int):
-    """Keep the first cells of a hidden layer: the way back from `pad_hidden`.
+    """Keep the first cells of a hidden layer, in new arrays: the way back from `pad_hidden`."""
+    import numpy as np
 
-    Where the cells that go are padding, the outputs stay the same. Others are lost.
-
-    Parameters
-    ----------
-    first : array of shape (inputs, hidden)
-    bias : array of shape (hidden,)
-    second : array of shape (hidden, outputs)
-    width : int
-        How many cells stay.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        first, bias and second, as new arrays.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `width` is no whole number, below 1, or larger than the hidden layer; if the shapes do
-        not fit.
-
-    Examples
-    --------
-    >>> first, bias, second = cut_hidden([[1, 2, 0]], [3, 4, 0], [[5], [6], [0]], 2)
-    >>> first.tolist(), bias.tolist(), second.tolist()
-    ([[1, 2]], [3, 4], [[5], [6]])
-    """
-    first, bias, second = _network(first, bias, second)
-    if not 1 <= _index("width", width) <= len(bias):
-        raise ValueError(
-            f"width is {width}; of a hidden layer of {len(bias)}, 1 to {len(bias)} can stay. "
-            "pad_hidden makes it wider."
-        )
+    if not 1 <= width <= len(bias):
+        raise ValueError(f"width is {width}; of the hidden layer 1 to {len(bias)} can stay.")
+    first, bias, second = map(np.array, (first, bias, second))
     return first[:, :width].copy(), bias[:width].copy(), second[:width].copy()
 
 
-# ---------------------------------------------------------------------------------------------
+# --- cycles: of m, k, n and the size of the unit -------------------------------------------------
 
 
-def _index(name: str, value) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number; got {shown(value)}") from None
+def up(number: int, size: int) -> int:
+    """Divide and round up."""
+    return -(-number // size)
 
 
-def _network(*arrays):
+def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
+    """What `systolic.MatrixUnit` counts; with another number of tiles or cycles of a tile, not."""
+    tiles = up(k, size) * up(n, size) if tiles is None else tiles
+    return tiles * (size + m + 2 * size - 2 if tile is None else tile)
+
+
+_CYCLES = (
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s) * (n // s)),
+        "Your tiles leave out weights: what does not fill a tile is rounded away.",
+        "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
+        "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
+        "Make a whole number of k / size and of n / size. Which of the two next to it?",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s + 1) * (n // s + 1)),
+        "You always add a tile. Where the weights come out even, nothing is left for it.",
+        "128 rows of weights on 128 rows of cells: how many tiles? And 129?",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tiles=up(k * n, s * s)),
+        "You divided the number of weights by the number of cells, as if a tile could be bent.",
+        "Cut the rows and the columns of the weights one after the other. Draw it.",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tiles=up(m, s) * up(k, s) * up(n, s)),
+        "Your tiles depend on m. The m rows of activations are not cut: they walk through.",
+        "Only what stays in the cells is cut into tiles. Which matrix stays, and of what shape?",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tile=m + 2 * s - 2),
+        "Loading is forgotten: your cells have their weights from the start.",
+        "Before a row can enter, the weights of the tile must be in their cells.",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tile=s + m),
+        "The way through is forgotten: your last result is out as soon as its row enters.",
+        "Follow the last row of activations. How far has it to the cell in the far corner?",
+    ),
+    (
+        lambda m, k, n, s: cycles(m, k, n, s, tile=s + m + s - 1),
+        "You count the way through in one direction only.",
+        "Activations walk to the right and sums walk down. The last sum has both ways to wait for.",
+    ),
+    (
+        lambda m, k, n, s: s + cycles(m, k, n, s, tile=m + 2 * s - 2),
+        "You load once. The other tiles never get their weights.",
+        "Nothing overlaps here, and every tile has weights of its own.",
+    ),
+    *(
+        (
+            lambda m, k, n, s, off=off: cycles(m, k, n, s, tile=s + m + 2 * s - 2 + off),
+            f"Almost: for each tile you count {abs(off)} too {'many' if off > 0 else 'few'}.",
+            "Take a unit of one cell: nobody walks there. What must the way through be then?",
+        )
+        for off in (1, 2, -1, -2)
+    ),
+)
+
+# --- rounding ------------------------------------------------------------------------------------
+
+
+def cut(bits: int) -> int:
+    """Set the lower 16 of 32 bits to zero."""
+    return bits & 0xFFFF0000
+
+
+def nearest(bits: int) -> int:
+    """Round 32 bits to the upper 16, to the nearest, and in the middle to the even one.
+
+    >>> f"{nearest(0x3F808000):X}, {nearest(0x3F818000):X}, {nearest(0x3F808001):X}"
+    '3F800000, 3F820000, 3F810000'
+    """
+    return cut(bits + 0x7FFF + (bits >> 16 & 1))
+
+
+# exact, near, in the middle (both ways), just off the middle, over a power of 2
+NUMBERS = (
+    *(1.0, 257.0, 259.0, 0.1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 1 + 3 * 2**-8 - 2**-20),
+    *(0.0, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20),
+    *(-2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
+)
+_MIDDLE = "In the middle the even neighbour wins: look at the last bit that stays."
+_ROUNDINGS = (
+    (
+        lambda x: number(cut(bits(x))),
+        "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
+        "Before you cut, look at what goes: is it more than half of what the last bit counts?",
+    ),
+    (
+        lambda x: number(cut(bits(x) + 0xFFFF)),
+        "You go away from zero wherever anything is cut off.",
+        "Before you cut, look at what goes: is it more than half of what the last bit counts?",
+    ),
+    (
+        lambda x: number(cut(bits(x) + 0x8000)),
+        "Nearly: a number in the middle between two always goes away from zero with you.",
+        _MIDDLE,
+    ),
+    (
+        lambda x: number(cut(bits(x) + 0x7FFF)),
+        "Nearly: a number in the middle between two always goes towards zero with you.",
+        _MIDDLE,
+    ),
+    *(
+        (
+            lambda x, rule=rule: rule(bits(x)),
+            "You return bits. They are a whole number that only stands for the one asked for.",
+            "One of the two tools leads from bits to the number. It takes all 32 of them.",
+        )
+        for rule in (nearest, lambda b: nearest(b) >> 16, cut)
+    ),
+    (
+        lambda x: number(nearest(bits(x)) >> 16),
+        "Your 16 bits stand in the lower half: as float32 they mean a number close to 0.",
+        "You shifted them down. Where must they stand before you make a number of them?",
+    ),
+    (
+        lambda x: x,
+        "You give the number back as it came.",
+        "Look at its bits. Which of them does bfloat16 keep, and what is in the place of the rest?",
+    ),
+    *(
+        (
+            lambda x, digits=digits: round(x, digits),
+            "You round decimals. bfloat16 has no decimals: its steps are powers of two.",
+            "Work on the bits: bits(...) gives them, number(...) leads back.",
+        )
+        for digits in range(5)
+    ),
+)
+
+# --- padding: two layers become wider, the third is as wide as asked ------------------------------
+
+LAYERS = ("first", "bias", "second")
+NETWORKS = (
+    (
+        [[1.0, -2.0, 0.5], [3.0, 1.0, -1.0]],
+        [0.5, 1.0, -0.25],
+        [[1.0, 2.0, -1.0, 4.0], [-3.0, 1.0, 2.0, 0.5], [2.0, -1.0, 1.0, 3.0]],
+        8,
+    ),
+    ([[2.0], [1.0], [-1.0]], [-0.5], [[4.0, -2.0]], 3),
+    ([[1.0, 3.0]], [2.0, -1.0], [[2.0], [-4.0]], 2),
+)
+
+
+def _three(ask, *case):
     import numpy as np
 
-    first, bias, second = map(np.asarray, arrays)
-    shapes = first.shape, bias.shape, second.shape
-    if [len(shape) for shape in shapes] != [2, 1, 2] or not (
-        first.shape[1] == bias.shape[0] == second.shape[0]
-    ):
-        raise ValueError(
-            "first, bias and second must have the shapes (inputs, hidden), (hidden,) and "
-            f"(hidden, outputs); they have {shapes[0]}, {shapes[1]} and {shapes[2]}."
-        )
-    return first, bias, second
+    first, bias, second = on_arrays(ask, *case)
+    return [np.array(layer, dtype=float).tolist() for layer in (first, bias, second)]
 
 
-def _numbers(function, cases, what: str, hint: str):
-    """One float for each case, or the Result that says what is missing."""
-    given = []
-    for case in cases:
-        said, problem = called(function, *case, hint=TRY)
-        if problem is not None:
-            return None, problem
-        try:
-            if isinstance(said, (str, bytes, bool)) or getattr(said, "ndim", 0):
-                raise TypeError
-            value = float(said)
-        except Exception:
-            value = math.nan
-        if math.isnan(value):
-            return None, Result(False, f"{what} is needed; got {shown(said)}.", hint)
-        given.append(value)
-    return given, None
+def _in_front(first, bias, second, width):
+    first, bias, second = pad_hidden(first[:, ::-1], bias[::-1], second[::-1], width)
+    return first[:, ::-1], bias[::-1], second[::-1]
 
 
-def _told(value: float) -> str:
-    return f"{value:,.0f}" if value == value // 1 and abs(value) < 1e15 else f"{value:,g}"
+_PADDINGS = (
+    (
+        lambda first, bias, second, width: (first, bias, second),
+        "All three are as wide as before. The hidden layer is to have width cells.",
+        "One axis of each array counts the hidden cells. Append zeros there.",
+    ),
+    (
+        lambda first, bias, second, width: pad_hidden(first, bias, second, width + len(bias)),
+        "You append width cells to those that are there: together they are more than width.",
+        "width is how wide the layer is in the end. How many are missing?",
+    ),
+    (
+        lambda *case: pad_hidden(*case)[::-1],
+        "The arrays are right, and in another order.",
+        "The order is first, bias, second.",
+    ),
+    (
+        _in_front,
+        "The outputs are right, and your zeros stand before the old numbers.",
+        "The old numbers are to keep their places. Where do the zeros go then?",
+    ),
+)
 
 
-def _cycles(answer) -> Result:
-    given, problem = _numbers(
-        answer, PRODUCTS, "One whole number", "Return the cycles: tiles times the cycles of one."
-    )
-    if problem is not None:
-        return problem
-    right = [MatrixUnit(size, size).cycles(m, k, n) for m, k, n, size in PRODUCTS]
-    if given == right:
-        return Result(True, "Tiles, loading, rows and the way through: every cycle is counted.")
-    for rules, message, hint in mistakes_06.CYCLES:
-        for rule in rules:
-            if all(math.isclose(a, rule(*b)) for a, b in zip(given, PRODUCTS, strict=True)):
-                return Result(False, message, hint)
-    for off in (1, 2, -1, -2):
-        if all(
-            said - true == off * MatrixUnit(size, size).tiles(k, n)
-            for said, true, (_, k, n, size) in zip(given, right, PRODUCTS, strict=True)
-        ):
-            much = f"{abs(off)} cycle{'s' * (abs(off) > 1)} too {'many' if off > 0 else 'few'}"
-            return Result(
-                False,
-                f"Almost: you count {much} for each tile.",
-                "Take a unit of one cell: nobody walks there. What must the way through be then?",
-            )
-    for case, said in zip(PRODUCTS, given, strict=True):
-        if said % 1 or math.isinf(said):
-            return Result(
-                False,
-                f"{_case(case)} you have {_told(said)} cycles. Cycles are whole.",
-                "Which number did you divide? Half a tile takes as long as a whole one.",
-            )
-    return Result(
-        False,
-        f"{_case(PRODUCTS[0])} you have {_told(given[0])} cycles.",
-        "Go in steps: how many tiles? How long does one load? How long until its last row is out?",
-    )
-
-
-def _case(case) -> str:
-    m, k, n, size = case
-    return f"For ({m}, {k}) times ({k}, {n}) on {size} x {size} cells"
-
-
-def _bfloat16(answer) -> Result:
-    given, problem = _numbers(
-        answer, [(x,) for x in NUMBERS], "One number", "Return the rounded number, as a float."
-    )
-    if problem is not None:
-        return problem
-    right = _by_bits(mistakes_06.nearest)
-    if given == right:
-        return Result(True, "Rounded to the nearest, and to the even one in the middle.")
-    for rule, message, hint in mistakes_06.ROUNDINGS:
-        if given == _by_bits(rule):
-            return Result(False, message, hint)
-    for rule in (mistakes_06.nearest, *(rule for rule, _, _ in mistakes_06.ROUNDINGS)):
-        whole = [rule(bits(x)) for x in NUMBERS]
-        upper = [pattern >> 16 for pattern in whole]
-        if given in (whole, upper):
-            return Result(
-                False,
-                "You return bits. They are a whole number that only stands for the one asked for.",
-                "One of the two tools leads from bits to the number. It takes all 32 of them.",
-            )
-        if given == [number(pattern) for pattern in upper]:
-            return Result(
-                False,
-                "Your 16 bits stand in the lower half: as float32 they mean a number close to 0.",
-                "You shifted them down. Where must they stand before you make a number of them?",
-            )
-    for rules, message, hint in mistakes_06.NUMBERS:
-        for rule in rules:
-            if given == [rule(x) for x in NUMBERS]:
-                return Result(False, message, hint)
-    wrong = [place for place, x in enumerate(NUMBERS) if given[place] != right[place]]
-    x, said = NUMBERS[wrong[0]], given[wrong[0]]
-    if all(NUMBERS[place] < 0 for place in wrong):
-        return Result(
-            False,
-            f"What is not negative comes out right. For {x!r} you have {said!r}.",
-            "The sign is a bit of its own: a number and its negative are rounded alike.",
-        )
-    return Result(
-        False,
-        f"For {x!r} you have {said!r}.",
-        "Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
-    )
-
-
-def _by_bits(rule) -> list[float]:
-    return [number(rule(bits(x))) for x in NUMBERS]
-
-
-def _pad(answer) -> Result:
+def _why(said, *case):
+    """What is wrong with three arrays: a shape, an old number, or what the new cells got."""
     import numpy as np
 
-    for *layers, width, inputs in NETWORKS:
-        old = [np.array(layer) for layer in layers]
-        lent = [layer.copy() for layer in old]
-        said, problem = called(answer, *lent, width, hint=TRY)
-        if problem is not None:
-            return problem
-        if not all(map(np.array_equal, lent, old)):
-            return Result(
-                False,
-                "Your function changes the arrays that it was given: whoever lent them loses them.",
-                "Make new arrays, and write into those.",
+    *old, width = map(np.array, case)
+    new, right = [np.array(layer) for layer in said], pad_hidden(*case)
+    for name, was, now, true in zip(LAYERS, old, new, right, strict=True):
+        if now.shape != true.shape:
+            if now.shape == was.shape:
+                said = f"{name} is not padded: it still has the shape {was.shape}."
+            else:
+                said = f"{name} had the shape {was.shape}, and has {now.shape} now."
+            return said, f"One axis of {name} counts the hidden cells. That one grows, to width."
+    for name, was, now in zip(LAYERS, old, cut_hidden(*new, len(old[1])), strict=True):
+        if not np.allclose(was, now):
+            said = f"The old numbers are not in their places any more: look at {name}."
+            return (
+                said,
+                "Make an array of zeros first. Then write the old numbers into its beginning.",
             )
-        new, problem = _arrays(said)
-        problem = problem or mistakes_06.shapes(old, new, width)
-        problem = problem or mistakes_06.contents(old, new, inputs)
-        if problem is not None:
-            return Result(False, *problem)
-    return Result(True, "The layer is wider, the old numbers are in place, the outputs the same.")
+    name = next(n for n, now, true in zip(LAYERS, new, right, strict=True) if (now != true).any())
+    said = f"The new places of {name} hold something else than zeros."
+    return said, "Follow a new cell: what does it hand on, and by what is that multiplied?"
 
 
-def _arrays(said):
-    """Three arrays of floats, or the message and the hint that say what is missing."""
-    import numpy as np
-
-    try:
-        said = [said] if isinstance(said, dict) else list(said)
-    except Exception:
-        said = [said]
-    if len(said) != 3:
-        return None, (
-            f"Three arrays are needed; got {len(said)}: {shown(said)}.",
-            "Return first, bias, second, in this order.",
-        )
-    new = []
-    for name, layer in zip(mistakes_06.LAYERS, said, strict=True):
-        try:
-            found = np.asarray(layer)
-            if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
-                raise TypeError
-            found = found.astype(float)
-        except Exception:
-            return None, (
-                f"An array of numbers is needed for {name}; got {shown(layer)}.",
-                "Return first, bias, second, in this order.",
-            )
-        new.append(found)
-    return new, None
-
-
-GRADERS = {"06/cycles": _cycles, "06/bfloat16": _bfloat16, "06/pad": _pad}
+GRADERS = {
+    "06/cycles": calls(
+        cycles,
+        # the first can be done on paper, the others are where rules differ
+        on=(
+            *((20, 6, 9, 4), (128, 128, 128, 128), (1_024, 300, 500, 128)),
+            *((10, 3, 2, 1), (5, 20, 7, 8)),
+        ),
+        right="Tiles, loading, rows and the way through: every cycle is counted.",
+        needs="One whole number is needed: tiles times the cycles of one.",
+        case="For ({0}, {1}) times ({1}, {2}) on {3} x {3} cells",
+        hint="How many tiles? How long does one load? How long until its last row is out?",
+        slips=_CYCLES,
+    ),
+    "06/bfloat16": calls(
+        lambda x: number(nearest(bits(x))),
+        on=tuple((x,) for x in NUMBERS),
+        right="Rounded to the nearest, and to the even one in the middle.",
+        needs="One number is needed: the rounded one, as a float.",
+        hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
+        slips=_ROUNDINGS,
+        within=0,
+    ),
+    "06/pad": calls(
+        pad_hidden,
+        on=NETWORKS,
+        right="The layer is wider, the old numbers are in place, the outputs the same.",
+        needs="Three arrays of numbers are needed: first, bias, second, in this order.",
+        slips=_PADDINGS,
+        put=_three,
+        otherwise=_why,
+    ),
+}

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from accel_helpers.learn.checks import Result, called, shown
+import random
 
-TRY = "Call it yourself first, on small arrays."  # where a function stops with an error
-SEEDS = (0, 1, 2)
+from accel_helpers.learn.checks import calls, on_arrays
 
 
 def scale(train, other):
-    """Scale two sets of images alike: mean 0 and spread 1 in each pixel of the training images.
+    """Both, with mean 0 and spread 1 in each pixel of `train` alone.
 
-    Parameters
-    ----------
-    train, other : array of shape (images, pixels)
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Both, by what was found in `train` alone. A pixel that never varies there is divided by 1.
+    Of the shape (images, pixels); a pixel that never varies in `train` is divided by 1.
 
     Examples
     --------
@@ -26,28 +18,14 @@ def scale(train, other):
     >>> train.tolist(), other.tolist()
     ([[-1.0, 0.0], [1.0, 0.0]], [[3.0, 0.0]])
     """
-    import numpy as np
-
-    train, other = np.asarray(train, dtype=float), np.asarray(other, dtype=float)
-    mean, spread = train.mean(axis=0), train.std(axis=0)
-    spread = np.where(spread == 0, 1, spread)
-    return (train - mean) / spread, (other - mean) / spread
+    return _fitted(_of_train)(train, other)
 
 
 def nearest(known, labels, asked):
-    """Say about each image what the most similar known one is: a model that learns by heart.
+    """The label of the known image that is most similar to each image that is asked about.
 
-    Parameters
-    ----------
-    known, asked : array of shape (images, pixels)
-        Of whole numbers, so that every machine finds the same neighbour.
-    labels : array of shape (images,)
-        Of the known ones.
-
-    Returns
-    -------
-    numpy.ndarray
-        A label for each image that was asked about.
+    A model that learns by heart. The images are of whole numbers, so that every machine finds the
+    same neighbour.
 
     Examples
     --------
@@ -62,266 +40,222 @@ def nearest(known, labels, asked):
     return np.asarray(labels)[distance.argmin(axis=1)]
 
 
-# ---------------------------------------------------------------------------------------------
+# --- scaling -----------------------------------------------------------------------------------
 
 
-def _images():
-    """Two small sets: pixel 2 never varies in training, pixel 4 never varies at all."""
-    import numpy as np
+def _fitted(fit, axis=0, centre=True, divide=lambda spread: spread + (spread == 0)):
+    """Scaling by the mean and the spread of what `fit` chooses for each of the two sets."""
 
-    rng = np.random.default_rng(10)
-    train, other = rng.integers(0, 17, (12, 5)), rng.integers(4, 17, (5, 5))
-    train[:, 2], train[:, 4], other[:, 4] = 3, 0, 0
-    return train.astype(float), other.astype(float)
-
-
-def _pair(said):
-    """Two arrays of numbers, or None."""
-    import numpy as np
-
-    try:
-        first, second = said
-        first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    except Exception:
-        return None
-    return first, second
-
-
-def _scaling(answer) -> Result:
-    import numpy as np
-
-    train, other = _images()
-    lent = train.copy(), other.copy()
-    with np.errstate(all="ignore"):  # what a division by zero gives is told below
-        said, problem = called(answer, *lent, hint=TRY)
-    if problem is not None:
-        return problem
-    given = _pair(said)
-    if given is None:
-        return Result(
-            False,
-            f"Two arrays are needed; got {shown(said)}.",
-            "Return the scaled training images and the scaled other ones, in this order.",
-        )
-    if not (np.array_equal(lent[0], train) and np.array_equal(lent[1], other)):
-        return Result(
-            False,
-            "Your function changes the arrays that it was given: whoever lent them loses them.",
-            "Write train - mean, which is a new array, instead of train -= mean.",
-        )
-    shapes = given[0].shape, given[1].shape
-    if shapes == (other.shape, train.shape):
-        return Result(False, "You return the two in the wrong order.", "The training images first.")
-    if shapes != (train.shape, other.shape):
-        return Result(
-            False,
-            f"The shapes are {shapes[0]} and {shapes[1]}; {train.shape} and {other.shape} went in.",
-            "Every pixel of every image has one scaled value.",
-        )
-    for rule, message, hint in _SCALINGS:
-        if rule(given, train, other):
-            return Result(False, message, hint)
-    varies = train.std(axis=0) > 0
-    right = scale(train, other)
-    for name, mine, true in zip(("training", "other"), given, right, strict=True):
-        if not np.allclose(mine[:, varies], true[:, varies], rtol=0.06, atol=1e-3):
-            return Result(
-                False,
-                f"The {name} images come out differently: the first pixel is {mine[0, 0]:.3g}, "
-                f"and should be {true[0, 0]:.3g}.",
-                "From each pixel take its mean in train, then divide by its spread in train.",
-            )
-    return Result(True, "Both sets are scaled alike, and only the training images were asked.")
-
-
-def _fitted(fit_train, fit_other, axis=0, centre=True, divide=True):
-    """A rule: the answer is what one gets who fits like this."""
-
-    def rule(given, train, other):
+    def rule(train, other):
         import numpy as np
 
-        for mine, images, fit in zip(given, (train, other), (fit_train, fit_other), strict=True):
-            seen = fit(train, other)
-            mean = seen.mean(axis=axis) if centre else 0 * seen.mean(axis=axis)
-            spread = seen.std(axis=axis) if divide else 1 + 0 * seen.std(axis=axis)
-            spread = np.where(spread == 0, 1, spread)
-            keep = train.std(axis=0) > 0
-            if not np.allclose(mine[:, keep], ((images - mean) / spread)[:, keep]):
-                return False
-        return True
+        train, other = np.asarray(train, dtype=float), np.asarray(other, dtype=float)
+        return tuple(
+            (images - centre * seen.mean(axis=axis)) / divide(seen.std(axis=axis))
+            for images, seen in zip((train, other), fit(train, other), strict=True)
+        )
 
     return rule
 
 
 def _of_train(train, other):
-    return train
-
-
-def _of_other(train, other):
-    return other
+    return train, train
 
 
 def _of_both(train, other):
     import numpy as np
 
-    return np.concatenate([train, other])
+    return (np.concatenate([train, other]),) * 2
 
 
-def _not_finite(given, train, other):
-    import numpy as np
-
-    return not all(np.isfinite(images).all() for images in given)
-
-
-def _huge(given, train, other):
-    import numpy as np
-
-    return float(np.abs(given[1][:, train.std(axis=0) == 0]).max()) > 1_000
+def _images(count: int, least: int):
+    numbers = random.Random(10 + least)
+    # pixel 4 never varies at all
+    return [[float(numbers.randint(least, 16)) for _ in range(4)] + [0.0] for _ in range(count)]
 
 
-def _unchanged(given, train, other):
-    import numpy as np
-
-    return np.allclose(given[1], other) and not np.allclose(given[0], train)
+TRAIN = [[*row[:2], 3.0, *row[3:]] for row in _images(12, 0)]  # pixel 2 never varies in training
+OTHER = _images(5, 4)
 
 
-# (rule; message; hint)
+def _scaled(ask, train, other):
+    """Whether all are numbers of a usual size, and the pixels that vary in training."""
+    first, second = on_arrays(ask, train, other)
+    values = [value for row in first + second for value in row]
+    fault = max(abs(value) if value == value else float("inf") for value in values)
+    varies = [[[row[n] for n in (0, 1, 3)] for row in images] for images in (first, second)]
+    return ["no numbers" if fault == float("inf") else "huge" if fault > 1_000 else "", *varies]
+
+
 _SCALINGS = (
     (
-        _not_finite,
-        "There are values that are no numbers: you divide by zero.",
-        "A pixel that never varies in training has the spread 0. np.where can put 1 in its place.",
-    ),
-    (
-        _huge,
-        "A pixel that never varied in training gets a value in the thousands or more.",
-        "A tiny number added to the spread avoids the error, not the harm. Divide by 1 there.",
-    ),
-    (
-        _fitted(_of_both, _of_both),
+        _fitted(_of_both),
         "You fitted on both sets together. Then the other images have a say in the training.",
         "Mean and spread come from train alone.",
     ),
     (
-        _fitted(_of_train, _of_other),
+        _fitted(lambda train, other: (train, other)),
         "You scaled each set by its own numbers: the same ink then means two things.",
         "Use the mean and the spread of train for both.",
     ),
     (
-        _fitted(_of_other, _of_other),
-        "You fitted on the other images. They are the ones that nobody has seen yet.",
-        "Mean and spread come from train alone.",
-    ),
-    (
-        _fitted(_of_train, _of_train, axis=None),
+        _fitted(_of_train, axis=None),
         "You took one mean and one spread for all pixels together.",
         "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
     ),
     (
-        _fitted(_of_train, _of_train, divide=False),
+        _fitted(_of_train, divide=lambda spread: 1),
         "The mean is taken away, and the spread is left as it was.",
         "Divide by the spread of each pixel, std(axis=0).",
     ),
     (
-        _fitted(_of_train, _of_train, centre=False),
+        _fitted(_of_train, centre=False),
         "You divide by the spread, and the mean is still in there.",
         "Take the mean of each pixel away first.",
     ),
     (
-        _unchanged,
+        lambda train, other: (scale(train, other)[0], other),
         "The training images are scaled, and the others are as they were.",
         "The model will meet them, too: scale them in the same way.",
+    ),
+    (
+        lambda train, other: scale(train, other)[::-1],
+        "You return the two in the wrong order.",
+        "The training images first.",
+    ),
+    (
+        _fitted(_of_train, divide=lambda spread: spread),
+        "There are values that are no numbers: you divide by zero.",
+        "A pixel that never varies in training has the spread 0. np.where can put 1 in its place.",
+    ),
+    (
+        _fitted(_of_train, divide=lambda spread: spread + 1e-9),
+        "A pixel that never varied in training gets a value in the thousands or more.",
+        "A tiny number added to the spread avoids the error, not the harm. Divide by 1 there.",
     ),
 )
 
 
-def _originals():
-    """The original that each of 180 pictures was made from: three copies of 60, mixed."""
+def _otherwise(said, train, other):
+    for fault, (_, *words) in zip(("no numbers", "huge"), _SCALINGS[-2:], strict=True):
+        if said[0] == fault:
+            return words
+
+
+# --- splitting ---------------------------------------------------------------------------------
+
+# the original that each of 180 pictures was made from: three copies of 60, mixed
+ORIGINALS = random.Random(10).sample([*range(100, 160)] * 3, 180)
+
+
+def split(originals, seed, share=5):
+    """Places for training and places held out; all copies of an original are on one side."""
     import numpy as np
 
-    return np.random.default_rng(10).permutation(np.repeat(np.arange(100, 160), 3))
+    images = np.random.default_rng(seed).permutation(np.unique(originals))
+    held_out = np.isin(originals, images[: len(images) // share])
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
-def _split(answer) -> Result:
-    splits = []
-    for seed in SEEDS:
-        originals = _originals()
-        said, problem = called(answer, originals, seed, hint=TRY)
-        if problem is not None:
-            return problem
-        places, problem = _places(said, len(originals))
-        if problem is None:
-            problem = _why_split(*places, _originals())
-        if problem is not None:
-            return problem
-        splits.append(places)
-    if all(set(split[1]) == set(splits[0][1]) for split in splits):
-        return Result(
-            False,
-            "No copy crosses the line. But the split is the same whatever the seed.",
-            "Images are often sorted. Let np.random.default_rng(seed) choose the originals.",
-        )
-    return Result(True, "All copies of an original lie on one side, and chance chose which.")
+def _by_picture(originals, seed):
+    places = random.Random(seed).sample(range(len(originals)), len(originals))
+    return places[36:], places[:36]
 
 
-def _places(said, count: int):
-    """Two lists of places, or the Result that says what is missing."""
+def _splits(ask, originals):
+    """The first fault of three splits, in a word or two."""
     import numpy as np
 
-    try:
-        train, held = (np.asarray(part) if len(part) else np.array([], int) for part in said)
-        if train.dtype == held.dtype == bool and len(train) == len(held) == count:
-            train, held = np.flatnonzero(train), np.flatnonzero(held)
-        if train.ndim != 1 or held.ndim != 1 or {train.dtype.kind, held.dtype.kind} - set("iu"):
-            raise TypeError
-    except Exception:
-        return None, Result(
-            False,
-            f"Two lists of places are needed; got {shown(said)}.",
-            "Return train, held_out: the places in originals, as whole numbers from 0 on.",
-        )
-    return (train.tolist(), held.tolist()), None
+    held_out = set()
+    for seed in (0, 1, 2):
+        first, second = ask(np.array(originals), seed)
+        sides = [np.asarray(first), np.asarray(second)]
+        if all(side.dtype == bool and side.shape == (len(originals),) for side in sides):
+            sides = [np.flatnonzero(side) for side in sides]
+        train, held = ([int(place) if place % 1 == 0 else None for place in side] for side in sides)
+        if fault := _fault(train, held, originals):
+            return fault
+        held_out.add(frozenset(held))
+    return "the same" if len(held_out) == 1 else ""
 
 
-def _why_split(train, held, originals) -> Result | None:
-    count, both = len(originals), set(train) & set(held)
-    known = set(originals.tolist())
-    if train and held and set(train) | set(held) == known:
-        return Result(
-            False,
-            "You return the originals themselves. Asked for are the places of their copies.",
-            "np.isin(originals, chosen) says for each place whether its original was chosen.",
-        )
+def _fault(train, held, originals) -> str:
+    if set(train) | set(held) == set(originals):
+        return "originals"
     if not train or not held:
-        return Result(False, "One side is empty.", "Hold out about a fifth of the originals.")
-    if both:
-        return Result(
-            False,
-            f"{len(both)} places are on both sides: what is held out is trained on as well.",
-            "What is held out must be taken away from the training part.",
-        )
-    if sorted(train + held) != list(range(count)):
-        return Result(
-            False,
-            f"There are {count} places, and you return {len(set(train + held))} different ones.",
-            "Every place from 0 on belongs to one side, and to one only.",
-        )
-    crossing = {originals[place] for place in train} & {originals[place] for place in held}
-    if crossing:
-        return Result(
-            False,
-            f"Of {len(crossing)} originals there are copies on both sides.",
-            "Choose originals, not pictures. Then give each picture the side of its original.",
-        )
-    share = len(held) / count
-    if not 0.1 <= share <= 0.35:
-        return Result(
-            False,
-            f"No copy crosses the line. But you hold out {100 * share:.0f} % of the pictures.",
-            "Hold out about a fifth of the originals."
-            + (" Are the two sides in the right order?" if share > 0.5 else ""),
-        )
-    return None
+        return "empty"
+    if set(train) & set(held):
+        return "twice"
+    if sorted(train + held) != list(range(len(originals))):
+        return "missing"
+    if {originals[place] for place in train} & {originals[place] for place in held}:
+        return "crossing"
+    share = len(held) / len(originals)
+    return "few" if share < 0.1 else "many" if share > 0.35 else ""
 
 
-GRADERS = {"10/scaling": _scaling, "10/split": _split}
+_SPLITS = (
+    (
+        lambda originals, seed: [originals[side] for side in split(originals, seed)],
+        "You return the originals themselves. Asked for are the places of their copies.",
+        "np.isin(originals, chosen) says for each place whether its original was chosen.",
+    ),
+    (
+        lambda originals, seed: (range(len(originals)), []),
+        "One side is empty.",
+        "Hold out about a fifth of the originals.",
+    ),
+    (
+        lambda originals, seed: (range(len(originals)), split(originals, seed)[1]),
+        "Some places are on both sides: what is held out is trained on as well.",
+        "What is held out must be taken away from the training part.",
+    ),
+    (
+        lambda originals, seed: [side[1:] for side in split(originals, seed)],
+        "Some places are on neither side.",
+        "Every place from 0 on belongs to one side, and to one only.",
+    ),
+    (
+        _by_picture,
+        "There are originals with copies on both sides.",
+        "Choose originals, not pictures. Then give each picture the side of its original.",
+    ),
+    (
+        lambda originals, seed: split(originals, seed, share=20),
+        "No copy crosses the line. But you hold out very few of the pictures.",
+        "Hold out about a fifth of the originals.",
+    ),
+    (
+        lambda originals, seed: split(originals, seed)[::-1],
+        "No copy crosses the line. But you hold out most of the pictures.",
+        "Hold out about a fifth of the originals. Are the two sides in the right order?",
+    ),
+    (
+        lambda originals, seed: split(originals, 0),
+        "No copy crosses the line. But the split is the same whatever the seed.",
+        "Images are often sorted. Let np.random.default_rng(seed) choose the originals.",
+    ),
+)
+
+GRADERS = {
+    "10/scaling": calls(
+        scale,
+        on=((TRAIN, OTHER),),
+        right="Both sets are scaled alike, and only the training images were asked.",
+        needs="Return the scaled training images and the scaled other ones, in this order.",
+        put=_scaled,
+        within=0.06,  # of the spread of a sample, with n - 1, too
+        slips=_SCALINGS,
+        otherwise=_otherwise,
+        case="The scaled images come out differently:",
+        hint="From each pixel take its mean in train, then divide by its spread in train.",
+    ),
+    "10/split": calls(
+        split,
+        on=((ORIGINALS,),),
+        right="All copies of an original lie on one side, and chance chose which.",
+        needs="Return train, held_out: the places in originals, as whole numbers from 0 on.",
+        put=_splits,
+        slips=_SPLITS,
+    ),
+}

@@ -1,11 +1,13 @@
-"""Every exercise of the course: its stub, its solution, wrong answers, and what is no answer.
+"""Every exercise of the course: its stub, its solution, its slips, and what is no answer.
 
-The graders are those that `check` knows, so that a new one is held to the same without being
-named here. Stubs and solutions are the cells of the lessons, run as they stand there.
+The exercises are those that `check` knows, and the slips are the table of each, so that a new one
+is held to the same without being named here. Stubs and solutions are the cells of the lessons, run
+as they stand there.
 """
 
 import ast
 import functools
+import itertools
 import json
 import re
 from pathlib import Path
@@ -15,12 +17,12 @@ import pytest
 
 import accel_helpers as ah
 from accel_helpers import lessons as checks
-from accel_helpers.lessons import lesson_06
+from accel_helpers.learn.checks import Result
 
 np = pytest.importorskip("numpy")
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-EXERCISES = tuple(checks._graders())
+EXERCISES = checks.exercises()
 
 
 # --- the cells of the lessons -----------------------------------------------------------------
@@ -111,258 +113,18 @@ def test_every_check_in_the_lessons_is_one_of_these():
     assert found == set(EXERCISES)
 
 
-# --- wrong answers, as learners give them -----------------------------------------------------
-
-NONE = "no measurable difference"
-FACTS = ("attached", "visible", "visible", "attached", "placed", "faster")
-RIGHT_CASES = dict(enumerate(zip(FACTS, "ABCADE", strict=True), 1))
-RIGHT_LINES = dict(zip("ABCDEF", ["harmless", "fault"] * 3, strict=True))
-
-
-def first_run(device):
-    """What all four solutions of lesson 03 begin with."""
-    batch = device.send("images")
-    device.wait(device.run(batch))
-    return batch
-
-
-def unchanged_a(device):
-    batch = first_run(device)
-    start = device.clock()
-    device.run(batch)
-    return device.clock() - start
-
-
-def clock_before_the_first_run(device):
-    start = device.clock()
-    batch = first_run(device)
-    device.wait(device.run(batch))
-    return device.clock() - start
-
-
-def sends_inside(device):
-    first_run(device)
-    start = device.clock()
-    device.wait(device.run(device.send("images")))
-    return device.clock() - start
-
-
-def unchanged_b(device):
-    batch = device.send("images")
-    start = device.clock()
-    for _ in range(10):
-        device.wait(device.run(batch))
-    return (device.clock() - start) / 10
-
-
-def first_run_not_waited_for(device):
-    batch = device.send("images")
-    device.run(batch)
-    start = device.clock()
-    for _ in range(10):
-        device.wait(device.run(batch))
-    return (device.clock() - start) / 10
-
-
-def ten_steps(device):
-    batch = first_run(device)
-    start = device.clock()
-    for _ in range(10):
-        device.wait(device.run(batch))
-    return (device.clock() - start) / 10
-
-
-def ten_steps_not_divided(device):
-    return 10 * ten_steps(device)
-
-
-def waits_once_at_the_end(device):
-    first_run(device)
-    start = device.clock()
-    for _ in range(10):
-        job = device.run(device.send("images"))
-    device.wait(job)
-    return (device.clock() - start) / 10
-
-
-def one_step(device):
-    batch = first_run(device)
-    start = device.clock()
-    device.wait(device.run(batch))
-    return device.clock() - start
-
-
-def many_steps_not_divided(device):
-    batch = first_run(device)
-    start = device.clock()
-    for _ in range(500):
-        device.wait(device.run(batch))
-    return device.clock() - start
-
-
-def rounded_down(samples, per_replica, replicas):
-    together = per_replica * replicas
-    return together, samples // together, samples % together
-
-
-def as_one_replica(samples, per_replica, replicas):
-    return per_replica, -(-samples // per_replica), samples % per_replica
-
-
-def remainder_last(samples, per_replica, replicas):
-    together = per_replica * replicas
-    return together, -(-samples // together), samples % together
-
-
-def plain_mean(gradients, counts):
-    return np.mean(gradients, axis=0)
-
-
-def plain_sum(gradients, counts):
-    return np.sum(gradients, axis=0)
-
-
-def not_divided(gradients, counts):
-    return np.array(counts) @ np.array(gradients)
-
-
-def tiles_rounded_down(m, k, n, size):
-    return (k // size) * (n // size) * (size + m + 2 * size - 2)
-
-
-def loading_forgotten(m, k, n, size):
-    return -(-k // size) * -(-n // size) * (m + 2 * size - 2)
-
-
-def rows_cut_too(m, k, n, size):
-    return -(-m // size) * -(-n // size) * (size + m + 2 * size - 2)
-
-
-def cut_off(value):
-    return lesson_06.number(lesson_06.bits(value) >> 16 << 16)
-
-
-def middle_goes_up(value):
-    return lesson_06.number((lesson_06.bits(value) + 32_768) >> 16 << 16)
-
-
-def two_decimals(value):
-    return round(value, 2)
-
-
-def nothing_padded(first, bias, second, width):
-    return first, bias, second
-
-
-def wrong_side(first, bias, second, width):
-    more = width - len(bias)
-    first, second = np.pad(first, ((0, more), (0, 0))), np.pad(second, ((0, more), (0, 0)))
-    return first, np.pad(bias, (0, more)), second
-
-
-def zeros_in_front(first, bias, second, width):
-    more = width - len(bias)
-    first, second = np.pad(first, ((0, 0), (more, 0))), np.pad(second, ((more, 0), (0, 0)))
-    return first, np.pad(bias, (more, 0)), second
-
-
-def scaled_by_itself(images):
-    return (images - images.mean(axis=0)) / np.maximum(images.std(axis=0), 1e-12)
-
-
-def each_by_itself(train, other):
-    return scaled_by_itself(train), scaled_by_itself(other)
-
-
-def both_together(train, other):
-    both = scaled_by_itself(np.concatenate([train, other]))
-    return both[: len(train)], both[len(train) :]
-
-
-def divided_by_zero(train, other):
-    mean, spread = train.mean(axis=0), train.std(axis=0)
-    return (train - mean) / spread, (other - mean) / spread
-
-
-def split_by_picture(originals, seed):
-    places = np.random.default_rng(seed).permutation(len(originals))
-    return places[36:], places[:36]
-
-
-def held_out_and_trained_on(originals, seed):
-    chosen = np.random.default_rng(seed).choice(np.unique(originals), 12, replace=False)
-    return np.arange(len(originals)), np.flatnonzero(np.isin(originals, chosen))
-
-
-def originals_for_places(originals, seed):
-    mixed = np.random.default_rng(seed).permutation(np.unique(originals))
-    return mixed[12:], mixed[:12]
-
-
-def by_speed_alone(low, high, price):
-    return "cheaper" if low > 1 else "dearer" if high < 1 else "cannot tell"
-
-
-def by_the_middle(low, high, price):
-    return "cheaper" if (low + high) / 2 > price else "dearer"
-
-
-def never_sure(low, high, price):
-    return "cannot tell"
-
-
-WRONG = {
-    "00/told_apart": [
-        {"A": "faster", "B": "faster", "C": "slower", "D": "slower"},  # by the medians
-        {"A": "faster", "B": NONE, "C": NONE, "D": NONE},  # 8 % is not much
-        {"A": "slower", "B": NONE, "C": "faster", "D": NONE},  # more milliseconds are faster
-    ],
-    "01/old": [
-        dict.fromkeys("ABCDEF", "fails"),
-        dict(zip("ABCDEF", ["works", *["fails"] * 2, "works", "fails", "works"], strict=True)),
-        dict(zip("ABCDEF", ["fails", "works", "fails", "works", "works", "works"], strict=True)),
-    ],
-    "01/steps": ["FCBDAE", "CBAE", "AFCBE", ["F", "C", "B", "E", "A"]],
-    "02/lines": [
-        RIGHT_LINES | {"A": "fault", "C": "fault"},  # by the first word
-        dict.fromkeys("ABCDEF", "harmless"),
-        RIGHT_LINES | {"D": "harmless"},
-    ],
-    "02/detective": [
-        dict.fromkeys(range(1, 7), ("visible", "F")),
-        RIGHT_CASES | {4: ("visible", "C")},  # as the log has it
-        RIGHT_CASES | {6: ("placed", "D")},
-        RIGHT_CASES | {3: ("visible", "F")},
-    ],
-    "03/diagnosis": [
-        {"A": "compiling", "B": "waiting", "C": "transfer", "D": "too small"},
-        {"A": "waiting", "B": "compiling", "C": "too small", "D": "transfer"},
-        dict.fromkeys("ABCD", "waiting"),
-    ],
-    "03/a": [unchanged_a, clock_before_the_first_run, sends_inside],
-    "03/b": [unchanged_b, first_run_not_waited_for, ten_steps_not_divided],
-    "03/c": [ten_steps, waits_once_at_the_end, many_steps_not_divided],
-    "03/d": [one_step, ten_steps, many_steps_not_divided],
-    "04/batch": [rounded_down, as_one_replica, remainder_last],
-    "04/all_reduce": [plain_mean, plain_sum, not_divided],
-    "06/cycles": [tiles_rounded_down, loading_forgotten, rows_cut_too],
-    "06/bfloat16": [cut_off, middle_goes_up, two_decimals],
-    "06/pad": [nothing_padded, wrong_side, zeros_in_front],
-    "10/scaling": [each_by_itself, both_together, divided_by_zero],
-    "10/split": [split_by_picture, held_out_and_trained_on, originals_for_places],
-    "11/worth_it": [by_speed_alone, by_the_middle, never_sure],
-}
+# --- the table of each exercise ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
-def test_each_wrong_answer_has_a_message_of_its_own(exercise):
-    wrong = WRONG.get(exercise, [])
-    assert len(wrong) >= 2, f"give two wrong answers to {exercise} in WRONG"
-    _, stub = handed_in(exercise, "exercise")
-    said = [stub, *(checks.check(exercise, answer) for answer in wrong)]
-    assert not any(result.ok for result in said)
-    assert all(result.hint for result in said)
-    assert len({result.message for result in said}) == len(said), "\n".join(map(str, said))
+def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
+    check = EXERCISES[exercise]
+    right = check(check.truth)
+    assert right.ok and not right.hint, str(right)
+    assert len({(message, hint) for _, message, hint in check.slips}) >= 2
+    for answer, message, hint in check.slips:
+        result = check(answer)
+        assert not result.ok and message in result.message and result.hint == hint, str(result)
 
 
 # --- what is no answer ------------------------------------------------------------------------
@@ -386,12 +148,25 @@ def ends_python(*arguments):
     raise SystemExit
 
 
-def loops(*arguments):
-    return sum(1 for _ in range(100_000))
+def never_ends(*arguments):
+    return never_ends(*arguments)
+
+
+def changes_its_arguments(*arguments):
+    for argument in arguments:
+        for name in ("clear", "fill", "send"):
+            if hasattr(argument, name):
+                getattr(argument, name)(*[0] * (name != "clear"))
+    return arguments
+
+
+def yields(*arguments):
+    yield from arguments
 
 
 HOSTILE = {
     "None": None,
+    "...": ...,
     "3": 3,
     "a huge text": "x" * 1_000_000,
     "a huge number": 10**5000,
@@ -409,7 +184,14 @@ HOSTILE = {
     "pairs of hostile": dict.fromkeys([*"ABCDEF", *range(1, 7)], (Hostile(), Hostile())),
     "raises": raises,
     "ends Python": ends_python,
-    "loops for long": loops,
+    "never ends": never_ends,
+    "is a class": Hostile,
+    "is a method": [].append,
+    "is a generator function": yields,
+    "changes its arguments": changes_its_arguments,
+    "returns what has no end": lambda *arguments: itertools.count(),
+    "returns two without an end": lambda *arguments: (itertools.count(), itertools.count()),
+    "returns its arguments": lambda *arguments: arguments,
     "takes nothing": lambda: 1,
     "returns None": lambda *arguments: None,
     "returns a text": lambda *arguments: "abc",
@@ -433,6 +215,23 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_is_no_answer_gets_a_result(exercise, name):
     result = checks.check(exercise, HOSTILE[name])
-    assert isinstance(result, checks.Result) and not result.ok
+    assert isinstance(result, Result) and not result.ok
     assert result.message and result.hint and len(str(result)) < 600
     assert result._repr_html_()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
+    checks.check(exercise, changes_its_arguments)
+    assert checks.check(exercise, EXERCISES[exercise].truth).ok
+
+
+def test_a_result_reads_well_and_escapes_what_the_learner_typed():
+    result = Result(False, "got <script>", "try & see")
+    assert "<script>" not in result._repr_html_() and "&amp; see" in result._repr_html_()
+    assert str(result).startswith("Not yet.") and not result
+
+
+def test_an_unknown_exercise_is_named():
+    with pytest.raises(ValueError, match="'99'.*03/a"):
+        checks.check("99", None)

@@ -1,0 +1,307 @@
+"""The material of the exercises is as the lessons say, and right answers differ in form."""
+
+import json
+import re
+from fractions import Fraction
+from itertools import permutations, product
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import accel_helpers as ah
+from accel_helpers.lessons import check, exercises, lesson_00, lesson_01, lesson_02, lesson_06
+from accel_helpers.lessons.lesson_03 import TRUTH, Device, timed
+from accel_helpers.lessons.lesson_04 import batches, whole_batch
+from accel_helpers.lessons.lesson_06 import bits, cut_hidden, number, pad_hidden
+from accel_helpers.lessons.lesson_10 import nearest, scale, split
+from accel_helpers.tpu.systolic import MatrixUnit
+
+np = pytest.importorskip("numpy")
+
+LESSON_04 = Path(__file__).parents[2] / "notebooks" / "04_switch_to_a_tpu_strategy.ipynb"
+CASES = dict(enumerate(lesson_02.material()["case"], 1))
+
+
+# --- right answers in other forms --------------------------------------------------------------
+
+
+def of_the_sample(train, other):
+    """Scaled by the spread with n - 1: as good."""
+    spread = np.maximum(train.std(axis=0, ddof=1), 1e-6 + (train.std(axis=0) == 0))
+    return (train - train.mean(axis=0)) / spread, (other - train.mean(axis=0)) / spread
+
+
+def masks(originals, seed):
+    held_out = np.isin(np.arange(len(originals)), split(originals, seed)[1])
+    return ~held_out, held_out
+
+
+def lists(function):
+    return lambda *case: [np.asarray(part).tolist() for part in function(*case)]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("01/steps", "CFBAE"),  # a download while the menu is open loses nothing
+        ("01/steps", ("c", "f", "b", "a", "e")),
+        ("02/detective", {n: [case["fact"], case["cure"]] for n, case in CASES.items()}),
+        ("03/a", timed),
+        ("03/b", lambda device: timed(device, 1)),
+        ("04/batch", lambda *case: np.array(batches(*case))),
+        ("04/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
+        ("06/cycles", lambda m, k, n, size: MatrixUnit(size, size).cycles(m, k, n)),
+        ("06/cycles", lambda *case: Fraction(lesson_06.cycles(*case))),
+        ("06/cycles", lambda *case: np.array(lesson_06.cycles(*case))),
+        ("06/pad", lists(pad_hidden)),
+        ("06/pad", lambda *case: [layer.astype("float32") for layer in pad_hidden(*case)]),
+        ("10/scaling", of_the_sample),
+        ("10/split", masks),
+        ("10/split", lists(split)),
+        ("10/split", lambda originals, seed: split(originals, seed, share=4)),
+    ],
+)
+def test_a_right_answer_passes_in_other_forms_too(exercise, answer):
+    result = check(exercise, answer)
+    assert result.ok, str(result)
+
+
+def test_of_all_answers_only_the_right_ones_pass():
+    for exercise, words in (("00/told_apart", lesson_00.VERDICTS), ("01/old", lesson_01.FATES)):
+        right = exercises()[exercise].truth
+        answers = (
+            dict(zip(right, said, strict=True)) for said in product(words, repeat=len(right))
+        )
+        assert [answer for answer in answers if check(exercise, answer).ok] == [right]
+    passed = {"".join(p) for p in permutations("ABCEF") if check("01/steps", list(p)).ok}
+    assert passed == {"FCBAE", "CFBAE"}
+
+
+# --- lesson by lesson --------------------------------------------------------------------------
+
+
+def test_the_pairs_of_lesson_00_show_what_it_says_of_them():
+    """The medians of B, C and D are equally far apart, and their intervals are not."""
+    ends = {letter: [m.interval for m in pair] for letter, pair in lesson_00.PAIRS.items()}
+    for letter in "BCD":
+        old, new = lesson_00.PAIRS[letter]
+        assert 1.075 < max(old.median, new.median) / min(old.median, new.median) < 1.09, letter
+    apart = {n for n, (old, new) in ends.items() if old[1] < new[0] or new[1] < old[0]}
+    assert apart == {"A", "C"}
+    inside, outside = ends["D"]
+    assert outside[0] < inside[0] and inside[1] < outside[1]
+    assert all(low < 0.0195 < high for low, high in ends["B"]), "the solution names 19.5 ms"
+    assert not any(m.warnings for pair in lesson_00.PAIRS.values() for m in pair)
+
+
+def test_the_doctor_knows_each_failure_that_lesson_01_shows():
+    for text in (lesson_01.PIP_SAYS, lesson_01.SESSION_SAYS, "KeyError: 'COLAB_TPU_ADDR'"):
+        assert len(ah.doctor.diagnose(text).findings) == 1, text
+    assert "COLAB_TPU_ADDR" not in lesson_01.TPU_ENVIRONMENT
+    assert set(lesson_01.ORDER) == set(lesson_01.STEPS) - {"D"}
+
+
+def test_the_cases_of_lesson_02_cover_all_facts_and_say_where_they_come_from():
+    cures = [case["cure"] for case in CASES.values()]
+    assert {case["fact"] for case in CASES.values()} == set(lesson_02.FACTS)
+    counts = sorted(cures.count(letter) for letter in lesson_02.material()["cures"])
+    assert counts == [0, 1, 1, 1, 1, 2], "one cure is needed twice, and one is never needed"
+    for case in CASES.values():
+        here = "ecorded on this course's machine" in case["source"]
+        assert case["recorded"] == here or "added" in case["source"]
+        assert case["recorded"] or "](https://" in case["source"] or "added" in case["source"]
+
+
+def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
+    for case in CASES.values():
+        found = [finding.id for finding in ah.doctor.diagnose(case["log"]).findings]
+        assert found == ([case["finding"]] if case["finding"] else []), case["name"]
+    for line in lesson_02.material()["line"]:
+        if line["kind"] == "harmless":
+            assert not ah.doctor.diagnose(line["text"]).findings, line["letter"]
+
+
+@pytest.mark.parametrize("exercise", TRUTH)
+def test_a_number_that_the_device_did_not_give_is_told_to_be_none(exercise):
+    """A constant, also behind steps that really ran, and a part that was written in by hand."""
+
+    def run_but_not_timed(device):
+        device.wait(device.run(device.send("images")))
+        return TRUTH[exercise] + 0 * (device.clock() - device.clock())
+
+    def timed_and_thrown_away(device):
+        timed(device)
+        return TRUTH[exercise]
+
+    for answer in (lambda device: TRUTH[exercise], run_but_not_timed):
+        assert "nothing ran" in check(exercise, answer).message
+    by_hand = [timed_and_thrown_away]
+    by_hand += [lambda device: timed(device) + 0.030] if exercise == "03/c" else []
+    for answer in by_hand:
+        assert "takes 2 times as long" in check(exercise, answer).message
+
+
+@pytest.mark.parametrize("steps", [20, 40, 60, 100, 200, 400, 700])
+def test_few_steps_are_never_said_to_be_a_constant(steps):
+    result = check("03/d", lambda device: timed(device, steps))
+    assert "takes 2 times" not in result.message
+    assert result.ok or steps < 100
+
+
+@pytest.mark.parametrize("exercise", ["03/a", "03/b", "03/c"])
+def test_steps_that_were_not_divided_are_counted(exercise):
+    def answer(device):
+        return timed(device, 5, send=exercise == "03/c", divide=False)
+
+    assert "about 5 steps together" in check(exercise, answer).message
+    assert "% off" in check(exercise, lambda device: 1.3 * answer(device) / 5).message
+
+
+def test_the_pretend_accelerator_waits_for_its_own_jobs_only():
+    with pytest.raises(TypeError, match="got 'images'"):
+        Device().wait("images")
+
+
+def test_the_whole_batch_is_what_all_pictures_together_say():
+    pictures = [[1.0, 4.0], [3.0, -2.0], [5.0, 1.0]]
+    first_two = np.mean(pictures[:2], axis=0)
+    assert whole_batch([first_two, pictures[2]], [2, 1]) == pytest.approx(np.mean(pictures, axis=0))
+
+
+# --- lesson 04: three things that go wrong ------------------------------------------------------
+
+
+def three_things(fast, probe):
+    """Run the lesson's cell as it stands, with nothing of the cells before it but their names."""
+    cells = json.loads(LESSON_04.read_text("utf-8"))["cells"]
+    (source,) = [s for s in ("".join(c["source"]) for c in cells) if "import trials" in s]
+    printed = []
+    library = SimpleNamespace(probe=probe, doctor=ah.doctor)
+    picked = SimpleNamespace(backend="tensorflow")
+    scope = {"ah": library, "fast": fast, "picked": picked}
+    scope["print"] = lambda *words: printed.append(" ".join(words))
+    exec(compile(source, "the cell", "exec"), scope)
+    return "\n".join(printed)
+
+
+def test_three_things_that_go_wrong_are_shown_with_what_they_said():
+    ends = {"1": "-> The resolver succeeded.\nlog\n...errors_impl.NotFoundError: TPUs not found\n"}
+
+    def run(code, *words, seconds, environ):
+        assert environ["CUDA_VISIBLE_DEVICES"] == "-1"
+        compile(code, "a trial", "exec")
+        output = ends["1"] if not words else "noise\nValueError: no\n"
+        return SimpleNamespace(kind="crashed", output=output)
+
+    printed = three_things(False, SimpleNamespace(run=run))
+    assert re.findall(r"^(\d)\. .*: crashed\.$", printed, re.M) == ["1", "2", "3"]
+    assert "   -> The resolver succeeded.\n   NotFoundError: TPUs not found" in printed
+    assert printed.count("   ValueError: no") == 2 and "noise" not in printed
+    assert three_things(True, None) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_three_things_go_wrong_as_the_lesson_says():
+    pytest.importorskip("tensorflow")
+    printed = three_things(False, ah.probe)
+    first, second, third = re.split(r"^\d\. ", printed, flags=re.M)[1:]
+    assert "crashed" in first and "-> The resolver succeeded." in first and "NotFound" in first
+    assert "crashed" in second and "AddN" in second
+    assert "crashed" in third and "placeholder" in third
+
+
+# --- lesson 06: the tools and the truth ---------------------------------------------------------
+
+
+def many_floats():
+    """20,000 float32 numbers of every size that bfloat16 has, and all kinds of ties."""
+    patterns = np.random.default_rng(6).integers(0, 2**32, 20_000, dtype=np.uint32)
+    patterns[:5_000] = patterns[:5_000] & 0xFFFF0000 | 0x8000  # in the middle
+    found = patterns.view(np.float32)
+    return found[np.abs(found) < 3e38]  # no NaN, and nothing that becomes infinite
+
+
+def test_bfloat16_is_rounded_as_ml_dtypes_does():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    found = many_floats()
+    right = found.astype(ml_dtypes.bfloat16).astype(np.float32).tolist()
+    assert [number(lesson_06.nearest(bits(x))) for x in found.tolist()] == right
+    assert check("06/bfloat16", ml_dtypes.bfloat16).ok
+
+
+def test_bits_and_number_lead_to_one_another():
+    for x in many_floats().tolist():
+        assert number(bits(x)) == x
+    assert bits(1.0) == np.float32(1).view(np.uint32) and bits(0.1) == bits(np.float32(0.1))
+    for pattern in (-1, 2**32, 1.5):
+        with pytest.raises(ValueError, match=f"got {pattern}"):
+            number(pattern)
+
+
+def test_padding_keeps_the_outputs_and_cutting_leads_back():
+    def outputs(first, bias, second, x):
+        return np.maximum(x @ first + bias, 0) @ second
+
+    random = np.random.default_rng(6)
+    for inputs, hidden, out, width in ((3, 5, 2, 8), (1, 1, 1, 1), (4, 127, 3, 128)):
+        shapes = ((inputs, hidden), (hidden,), (hidden, out))
+        old = [random.normal(size=shape).astype("float32") for shape in shapes]
+        new = pad_hidden(*old, width)
+        assert [a.shape for a in new] == [(inputs, width), (width,), (width, out)]
+        assert {a.dtype.name for a in new} == {"float32"}
+        assert not any(map(np.shares_memory, old, new))
+        x = random.normal(size=(10, inputs))
+        assert np.allclose(outputs(*old, x), outputs(*new, x))
+        back = cut_hidden(*new, hidden)
+        assert all(map(np.array_equal, back, old))
+        assert not any(map(np.shares_memory, back, new))
+
+
+@pytest.mark.parametrize(("function", "width"), [(pad_hidden, 1), (cut_hidden, 3), (cut_hidden, 0)])
+def test_a_width_that_does_not_fit_is_refused(function, width):
+    with pytest.raises(ValueError, match=f"width is {width}"):
+        function([[1, 2]], [3, 4], [[5], [6]], width)
+
+
+def test_what_is_wrong_with_a_padded_network_is_named():
+    def changed(place, change):
+        def answer(*case):
+            said = list(pad_hidden(*case))
+            said[place] = change(case[place], said[place], len(case[1]))
+            return said
+
+        return answer
+
+    for place, name in enumerate(lesson_06.LAYERS):
+        wrong = (
+            lambda old, new, hidden: old,  # not padded
+            lambda old, new, hidden: np.pad(old, 1),  # along all axes
+            lambda old, new, hidden: new * 0,  # the old numbers are lost
+            lambda old, new, hidden: np.where(new == 0, 1, new),  # no zeros
+        )
+        said = [check("06/pad", changed(place, change)) for change in wrong]
+        assert all(name in result.message and not result.ok for result in said)
+        assert len({result.message for result in said}) == len(wrong)
+    spoiled = check("06/pad", lambda a, b, c, w: (*pad_hidden(a, b, c, w)[:2], c.sort() or c))
+    assert "changes the arrays" in spoiled.message
+
+
+def test_what_has_no_number_is_told_whatever_else_is_wrong_with_the_scaling():
+    def each_by_itself(tiny):
+        return lambda *sets: [(s - s.mean(axis=0)) / (s.std(axis=0) + tiny) for s in sets]
+
+    assert "divide by zero" in check("10/scaling", each_by_itself(0)).message
+    by_train = check("10/scaling", lambda a, b: (a, (b - a.mean(axis=0)) / (a.std(axis=0) + 1e-7)))
+    assert "thousands" in by_train.message
+
+
+def test_learning_by_heart_finds_the_nearest_also_far_from_zero():
+    random = np.random.default_rng(0)
+    known, asked = random.integers(0, 65, (50, 64)), random.integers(0, 65, (20, 64))
+    labels = np.arange(50)
+    slowly = [min(labels, key=lambda i: ((known[i] - a) ** 2).sum()) for a in asked]
+    assert nearest(known, labels, asked).tolist() == slowly
+    assert nearest(known, labels, known).tolist() == labels.tolist()
+    assert scale([[1.0]], [[1.0]])[0].tolist() == [[0.0]]
