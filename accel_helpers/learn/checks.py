@@ -4,8 +4,6 @@
 its slips, and tests/lessons/test_exercises.py tries every one of them.
 """
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -69,8 +67,8 @@ def choices(
     """Check a dictionary: for every key of `right` a word out of `allowed`, or a tuple of words.
 
     Where several words are asked for, `allowed` has the words of each place. `slips` has the
-    message and the hint for a wrong answer by (key, answer); `empty` and `hint` are for a stub,
-    and `item` is how a key is called.
+    message and the hint for a wrong answer by (key, answer), or by the key alone; `empty` and
+    `hint` are for a stub, and `item` is how a key is called.
     """
     places = (allowed,) if isinstance(allowed[0], str) else allowed
     words = f"Choose from: {'; '.join(map(', '.join, places))}."
@@ -94,13 +92,17 @@ def choices(
             return Result(True, done)
         key, name = wrong[0], item.format(wrong[0])
         said = given[key] if len(places) > 1 else given[key][0]
-        message, leads_on = slips.get((key, said), ("", hint))
+        message, leads_on = slips.get((key, said)) or slips.get(key, ("", hint))
         message = f"{name}: {message}" if message else f"Look at {name} again."
         found = f"{len(right) - len(wrong)} of {len(right)} are right."
         return Result(False, f"{found} {message}", leads_on)
 
-    examples = ((dict(right) | {key: said}, *words) for (key, said), words in slips.items())
-    return Check(grade, right, tuple(examples))
+    def example(slip):
+        other = (word for word in allowed if word != right[slip])
+        key, said = (slip, next(other)) if slip in right else slip
+        return {**right, key: said}
+
+    return Check(grade, right, tuple((example(slip), *words) for slip, words in slips.items()))
 
 
 def _row(value) -> tuple:
@@ -178,22 +180,20 @@ def calls(
     truth: Callable,
     *,
     on: Sequence[tuple],
+    slips: Sequence[tuple],
     right: str,
     needs: str,
-    slips: Sequence[tuple[Callable, str, str]] = (),
-    parts: Mapping[int, Sequence[tuple[Callable, str, str]]] | None = None,
+    hint: str = "",
     put: Callable = on_copies,
     otherwise: Callable | None = None,
-    case: str = "For {}",
-    hint: str = "",
     within: float = 1e-6,
 ) -> Check:
     """Check a function: it is called on every case and held against the truth, then the slips.
 
-    A slip is a wrong rule, what it is, and what leads on; `parts` has slips for single numbers
-    of those returned, by their place. `put` asks about a case. `otherwise` gets what was said and
-    the case, and may have a message and a hint for what is no known slip; else the wrong answer is
-    shown, with `hint`. `needs` says what to return.
+    A slip is a wrong rule, what it is, and what leads on; before these stands the place of a
+    number where the rule is for one of several. `put` asks about a case. `otherwise` gets what was
+    said and the case, and may have a message and a hint for what is no known slip; else the wrong
+    answer is shown, with `hint`. `needs` says what to return.
     """
 
     def column(rule):
@@ -210,27 +210,28 @@ def calls(
         wrong = [n for n in range(len(on)) if not same(said[n], true[n], within)]
         if not wrong:
             return Result(True, right)
-        for rule, *words in slips:
-            if same(said, column(rule)):
-                return Result(False, *words)
-        for place, found in (parts or {}).items():
-            mine, theirs = ([_at(place, row) for row in rows] for rows in (said, true))
-            for rule, *words in found:
-                if not same(mine, theirs) and same(mine, column(rule)):
-                    return Result(False, *words)
-        n = wrong[0]
-        if problem := otherwise and otherwise(said[n], *on[n]):
+        for *place, rule, message, leads_on in slips:
+            mine, theirs = ([_at(row, *place) for row in rows] for rows in (said, true))
+            if not same(mine, theirs) and same(mine, column(rule)):
+                return Result(False, message, leads_on)
+        mine, case = said[wrong[0]], on[wrong[0]]
+        if problem := otherwise and otherwise(mine, *case):
             return Result(False, *problem)
-        return Result(False, f"{case.format(*on[n])} you have {shown(said[n])}.", hint or needs)
+        case = ", ".join(map(str, case))
+        return Result(False, f"For {case:.200} you have {shown(mine)}.", hint or needs)
 
-    def instead(place, rule):
-        return lambda *case: [*truth(*case)[:place], rule(*case), *truth(*case)[place + 1 :]]
+    def whole(rule, n=None):
+        if n is None:
+            return rule
+        return lambda *case: [*truth(*case)[:n], rule(*case), *truth(*case)[n + 1 :]]
 
-    single = [(instead(n, rule), *words) for n in parts or () for rule, *words in parts[n]]
-    return Check(grade, truth, (*slips, *single))
+    wrong = [(whole(rule, *place), message, tip) for *place, rule, message, tip in slips]
+    return Check(grade, truth, tuple(wrong))
 
 
-def _at(place: int, row):
+def _at(row, place: int | None = None):
+    if place is None:
+        return row
     return row[place] if isinstance(row, list) and place < len(row) else None
 
 

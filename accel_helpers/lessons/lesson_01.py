@@ -3,8 +3,6 @@
 What cannot be tried without changing a machine is here as recorded text, each with its origin.
 """
 
-from __future__ import annotations
-
 from accel_helpers.learn.checks import Check, Result, choices, shown
 
 STEPS = {
@@ -61,66 +59,42 @@ _MISSING = {
 }
 # (earlier, later): what to say where they stand the other way round
 _BEFORE = {
-    ("F", "B"): (
-        "F comes after B, and by then there is nothing left to download.",
-        "Save gives you another machine. The files are on the old one.",
-    ),
-    ("C", "B"): (
-        "B comes before C, but the GPU is chosen inside that menu.",
-        "First the place, then the choice.",
-    ),
-    ("B", "A"): (
-        "A comes before B: that sets up the machine which you then give back.",
-        "The setup cell prepares one machine. Which one do you go on with?",
-    ),
-    ("B", "E"): (
-        "E comes before B, so the card shows the old machine.",
-        "Look at what you were given after you were given it.",
-    ),
-    ("A", "E"): (
-        "E comes before A. On a new machine that ends in a NameError: nobody has imported ah.",
-        "The card comes from this course's library. Which step brings it?",
-    ),
-}
+    ("F", "B"): ("F comes after B, and by then there is nothing left to download.",
+        "Save gives you another machine. The files are on the old one."),
+    ("C", "B"): ("B comes before C, but the GPU is chosen inside that menu.",
+        "First the place, then the choice."),
+    ("B", "A"): ("A comes before B: that sets up the machine which you then give back.",
+        "The setup cell prepares one machine. Which one do you go on with?"),
+    ("B", "E"): ("E comes before B, so the card shows the old machine.",
+        "Look at what you were given after you were given it."),
+    ("A", "E"):
+        ("E comes before A. On a new machine that ends in a NameError: nobody has imported ah.",
+        "The card comes from this course's library. Which step brings it?"),
+}  # fmt: skip
 _NEEDLESS = (
     "D does not belong there any more: see what pip says to it.",
     "The TensorFlow that Colab brings along drives a GPU as it is.",
 )
 # (step, what was said of it): what to say to that
 _OLD_MISTAKES = {
-    ("A", "works"): (
-        "That address belonged to TPUs on another machine. Today's TPU is in your own.",
-        "Is COLAB_TPU_ADDR among the variables that the cell printed?",
-    ),
-    ("A", "does nothing"): (
-        "Reading a name that is not there is an error in Python.",
-        "Its name begins with Key.",
-    ),
-    ("B", "works"): (
-        "pip downloads something, but look at its last line.",
-        "A line that begins with ERROR: was anything installed?",
-    ),
-    ("C", "works"): (
-        "Sessions belong to TensorFlow 1.",
-        "Read the AttributeError again: what does the module not have?",
-    ),
-    ("D", "fails"): (
-        "An empty text is an answer and no error. It means: no GPU.",
-        "What did the call return, and did the cell go on?",
-    ),
-    ("D", "does nothing"): (
-        "It says something in either case: the GPU's name, or an empty text.",
-        "What does an empty text mean here?",
-    ),
-    ("E", "works"): (
-        "There is nothing left that it could switch.",
-        "Colab's answer to it is one sentence. How does that end?",
-    ),
-    ("E", "fails"): (
-        "With 1.x it does fail. With 2.x there is no error.",
-        "Colab's answer to 2.x is one sentence. How does that end?",
-    ),
-}
+    ("A", "works"):
+        ("That address belonged to TPUs on another machine. Today's TPU is in your own.",
+        "Is COLAB_TPU_ADDR among the variables that the cell printed?"),
+    ("A", "does nothing"): ("Reading a name that is not there is an error in Python.",
+        "Its name begins with Key."),
+    ("B", "works"): ("pip downloads something, but look at its last line.",
+        "A line that begins with ERROR: was anything installed?"),
+    ("C", "works"): ("Sessions belong to TensorFlow 1.",
+        "Read the AttributeError again: what does the module not have?"),
+    ("D", "fails"): ("An empty text is an answer and no error. It means: no GPU.",
+        "What did the call return, and did the cell go on?"),
+    ("D", "does nothing"): ("It says something in either case: the GPU's name, or an empty text.",
+        "What does an empty text mean here?"),
+    ("E", "works"): ("There is nothing left that it could switch.",
+        "Colab's answer to it is one sentence. How does that end?"),
+    ("E", "fails"): ("With 1.x it does fail. With 2.x there is no error.",
+        "Colab's answer to 2.x is one sentence. How does that end?"),
+}  # fmt: skip
 
 
 def _steps(answer) -> Result:

@@ -1,7 +1,5 @@
 """The exercises of lesson 04: counting batches, and adding up what the replicas found."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from accel_helpers.learn.checks import calls
@@ -16,93 +14,56 @@ def batches(samples: int, per_replica: int, replicas: int) -> tuple[int, int, in
 
 def whole_batch(gradients, counts) -> list[float]:
     """The replicas' gradients, each a mean over its samples, as that of the whole batch."""
-    return [value / sum(counts) for value in weighed(gradients, counts)]
-
-
-def weighed(gradients, counts) -> list[float]:
-    """The sum over all samples, number by number."""
-    return _each(lambda parts: sum(n * part for n, part in zip(counts, parts, strict=True)))(
-        gradients, counts
-    )
+    return _each(lambda parts, counts: _weighed(parts, counts) / sum(counts))(gradients, counts)
 
 
 def _each(combine):
-    return lambda gradients, counts: [combine(parts) for parts in zip(*gradients, strict=True)]
+    return lambda gradients, counts: [combine(parts, counts) for parts in zip(*gradients)]  # noqa: B905
 
 
-_GLOBAL = (
-    (
-        lambda n, per, replicas: per,
-        "Your global batch is what one replica sees.",
-        "All replicas work in the same step. How many pictures do they see together?",
-    ),
-    (
-        lambda n, per, replicas: per // replicas,
-        "You divided by the replicas. That leads the other way, from the whole to a part.",
-        "The part is given. Eight replicas with 128 each see more than 128 together.",
-    ),
-)
-_STEPS = (
-    (
-        lambda n, per, replicas: n // (per * replicas),
-        "Your steps leave out the pictures that do not fill a batch.",
-        "Keras trains on them too, in one smaller batch at the end: round up.",
-    ),
-    (
-        lambda n, per, replicas: n // (per * replicas) + 1,
-        "You always add a step. Where the batches come out even, nothing is left for it.",
-        "1,024 pictures in batches of 128 are 8 steps, not 9.",
-    ),
-    (
-        lambda n, per, replicas: ceil(n / per),
-        "You divided by the batch of one replica.",
-        "In one step all replicas move on together: divide by the global batch.",
-    ),
-)
-_LAST = (
-    (
-        lambda n, per, replicas: n % (per * replicas),
-        "You have a last batch of 0 where the batches come out even.",
-        "There is no empty batch: then the last one is as large as the others.",
-    ),
-    (
-        lambda n, per, replicas: per * replicas,
-        "Your last batch is always full.",
-        "Take away from all pictures those that the steps before have seen.",
-    ),
-    (
-        lambda n, per, replicas: -n % (per * replicas),
-        "That is how many pictures the last batch lacks.",
-        "Asked for is how many it has.",
-    ),
-)
+def _weighed(parts, counts) -> float:
+    return sum(n * part for n, part in zip(counts, parts, strict=True))
+
+
+_BATCHES = (
+    (0, lambda n, per, replicas: per, "Your global batch is what one replica sees.",
+     "All replicas work in the same step. How many pictures do they see together?"),
+    (0, lambda n, per, replicas: per // replicas,
+     "You divided by the replicas. That leads the other way, from the whole to a part.",
+     "The part is given. Eight replicas with 128 each see more than 128 together."),
+    (1, lambda n, per, replicas: n // (per * replicas),
+     "Your steps leave out the pictures that do not fill a batch.",
+     "Keras trains on them too, in one smaller batch at the end: round up."),
+    (1, lambda n, per, replicas: n // (per * replicas) + 1,
+     "You always add a step. Where the batches come out even, nothing is left for it.",
+     "1,024 pictures in batches of 128 are 8 steps, not 9."),
+    (1, lambda n, per, replicas: ceil(n / per), "You divided by the batch of one replica.",
+     "In one step all replicas move on together: divide by the global batch."),
+    (2, lambda n, per, replicas: n % (per * replicas),
+     "You have a last batch of 0 where the batches come out even.",
+     "There is no empty batch: then the last one is as large as the others."),
+    (2, lambda n, per, replicas: per * replicas, "Your last batch is always full.",
+     "Take away from all pictures those that the steps before have seen."),
+    (2, lambda n, per, replicas: -n % (per * replicas),
+     "That is how many pictures the last batch lacks.", "Asked for is how many it has."),
+)  # fmt: skip
 _MEANS = (
-    (
-        _each(lambda parts: sum(parts) / len(parts)),
-        "That is the plain mean. A replica with one picture counts as much as one with three.",
-        "Use counts: a gradient stands for as many pictures as its replica had.",
-    ),
-    (
-        _each(sum),
-        "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
-        "The gradient of a batch is a mean over its pictures.",
-    ),
-    (
-        _each(lambda parts: parts[0]),
-        "That is the first replica's gradient. What the others found is thrown away.",
-        "Every replica has seen other pictures: all of them count.",
-    ),
-    (
-        weighed,
-        "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
-        "Divide by the number of all pictures.",
-    ),
-    (
-        lambda gradients, counts: [n / len(counts) for n in weighed(gradients, counts)],
-        "Weighed rightly, and divided by the number of replicas.",
-        "Divide by the number of all pictures.",
-    ),
-)
+    (_each(lambda parts, n: sum(parts) / len(parts)),
+     "That is the plain mean. A replica with one picture counts as much as one with three.",
+     "Use counts: a gradient stands for as many pictures as its replica had."),
+    (_each(lambda parts, n: sum(parts)),
+     "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
+     "The gradient of a batch is a mean over its pictures."),
+    (_each(lambda parts, n: parts[0]),
+     "That is the first replica's gradient. What the others found is thrown away.",
+     "Every replica has seen other pictures: all of them count."),
+    (_each(_weighed),
+     "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
+     "Divide by the number of all pictures."),
+    (_each(lambda parts, n: _weighed(parts, n) / len(parts)),
+     "Weighed rightly, and divided by the number of replicas.",
+     "Divide by the number of all pictures."),
+)  # fmt: skip
 
 GRADERS = {
     "04/batch": calls(
@@ -111,9 +72,8 @@ GRADERS = {
         on=((60_000, 128, 8), (1_024, 32, 4), (1_000, 100, 1), (10, 32, 4)),
         right="Global batch, steps and last batch are right, also where it comes out even.",
         needs="Three whole numbers are needed: global_batch, steps, last_batch, in this order.",
-        case="For {:,} pictures, {} per replica and {} replicas",
         hint="Count the pictures of a step, the steps until all were seen, and what is left.",
-        parts={0: _GLOBAL, 1: _STEPS, 2: _LAST},
+        slips=_BATCHES,
     ),
     "04/all_reduce": calls(
         whole_batch,
@@ -124,7 +84,6 @@ GRADERS = {
         ),
         right="Every picture counts once, on whichever replica it was.",
         needs="A list is needed, with as many numbers as one gradient has.",
-        case="For the gradients {} of {} pictures",
         hint="Weigh every gradient with its pictures, add up, divide by all pictures.",
         slips=_MEANS,
     ),

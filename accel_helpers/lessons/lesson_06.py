@@ -1,30 +1,18 @@
 """The exercises of lesson 06: counting cycles, rounding to bfloat16, and padding a layer."""
 
-from __future__ import annotations
-
 import struct
 
-from accel_helpers._words import shown
 from accel_helpers.learn.checks import calls, on_arrays
 
 
 def bits(number: float) -> int:
-    """The 32 bits of a number in float32, as a whole number.
-
-    >>> f"{bits(1.0):032b}"
-    '00111111100000000000000000000000'
-    """
+    """The 32 bits of a number in float32, as a whole number."""
     return struct.unpack("<I", struct.pack("<f", number))[0]
 
 
 def number(bits: int) -> float:
     """The number that 32 bits of float32 stand for: the way back from `bits`."""
-    try:
-        return struct.unpack("<f", struct.pack("<I", bits))[0]
-    except struct.error:
-        raise ValueError(
-            f"bits must be a whole number from 0 to 2**32 - 1; got {shown(bits)}"
-        ) from None
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
 
 
 def pad_hidden(first, bias, second, width: int):
@@ -36,9 +24,7 @@ def pad_hidden(first, bias, second, width: int):
     """
     import numpy as np
 
-    more = width - len(bias)
-    if more < 0:
-        raise ValueError(f"width is {width}, and the hidden layer has {len(bias)} already.")
+    more = width - len(bias)  # NumPy refuses to pad by less than nothing
     second = np.pad(second, ((0, more), (0, 0)))
     return np.pad(first, ((0, 0), (0, more))), np.pad(bias, (0, more)), second
 
@@ -68,60 +54,35 @@ def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
 
 
 _CYCLES = (
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s) * (n // s)),
-        "Your tiles leave out weights: what does not fill a tile is rounded away.",
-        "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
-        "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
-        "Make a whole number of k / size and of n / size. Which of the two next to it?",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s + 1) * (n // s + 1)),
-        "You always add a tile. Where the weights come out even, nothing is left for it.",
-        "128 rows of weights on 128 rows of cells: how many tiles? And 129?",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tiles=up(k * n, s * s)),
-        "You divided the number of weights by the number of cells, as if a tile could be bent.",
-        "Cut the rows and the columns of the weights one after the other. Draw it.",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tiles=up(m, s) * up(k, s) * up(n, s)),
-        "Your tiles depend on m. The m rows of activations are not cut: they walk through.",
-        "Only what stays in the cells is cut into tiles. Which matrix stays, and of what shape?",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tile=m + 2 * s - 2),
-        "Loading is forgotten: your cells have their weights from the start.",
-        "Before a row can enter, the weights of the tile must be in their cells.",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tile=s + m),
-        "The way through is forgotten: your last result is out as soon as its row enters.",
-        "Follow the last row of activations. How far has it to the cell in the far corner?",
-    ),
-    (
-        lambda m, k, n, s: cycles(m, k, n, s, tile=s + m + s - 1),
-        "You count the way through in one direction only.",
-        "Activations walk to the right and sums walk down. The last sum has both ways to wait for.",
-    ),
-    (
-        lambda m, k, n, s: s + cycles(m, k, n, s, tile=m + 2 * s - 2),
-        "You load once. The other tiles never get their weights.",
-        "Nothing overlaps here, and every tile has weights of its own.",
-    ),
-    *(
-        (
-            lambda m, k, n, s, off=off: cycles(m, k, n, s, tile=s + m + 2 * s - 2 + off),
-            f"Almost: for each tile you count {abs(off)} too {'many' if off > 0 else 'few'}.",
-            "Take a unit of one cell: nobody walks there. What must the way through be then?",
-        )
-        for off in (1, 2, -1, -2)
-    ),
-)
+    (lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s) * (n // s)),
+     "Your tiles leave out weights: what does not fill a tile is rounded away.",
+     "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
+     "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
+     "Make a whole number of k / size and of n / size. Which of the two next to it?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s + 1) * (n // s + 1)),
+     "You always add a tile. Where the weights come out even, nothing is left for it.",
+     "128 rows of weights on 128 rows of cells: how many tiles? And 129?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tiles=up(m, s) * up(k, s) * up(n, s)),
+     "Your tiles depend on m. The m rows of activations are not cut: they walk through.",
+     "Only what stays in the cells is cut into tiles. Which matrix stays, and of what shape?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tile=m + 2 * s - 2),
+     "Loading is forgotten: your cells have their weights from the start.",
+     "Before a row can enter, the weights of the tile must be in their cells."),
+    (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m),
+     "The way through is forgotten: your last result is out as soon as its row enters.",
+     "Follow the last row of activations. How far has it to the cell in the far corner?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m + s - 1),
+     "You count the way through in one direction only.",
+     "Activations walk to the right and sums walk down. The last sum has both ways to wait for."),
+    (lambda m, k, n, s: s + cycles(m, k, n, s, tile=m + 2 * s - 2),
+     "You load once. The other tiles never get their weights.",
+     "Nothing overlaps here, and every tile has weights of its own."),
+    *((lambda m, k, n, s, off=off: cycles(m, k, n, s, tile=s + m + 2 * s - 2 + off),
+       f"Almost: for each tile you count {abs(off)} too {'many' if off > 0 else 'few'}.",
+       "Take a unit of one cell: nobody walks there. What must the way through be then?")
+      for off in (1, 2, -1, -2)),
+)  # fmt: skip
 
 # --- rounding ------------------------------------------------------------------------------------
 
@@ -132,11 +93,7 @@ def cut(bits: int) -> int:
 
 
 def nearest(bits: int) -> int:
-    """Round 32 bits to the upper 16, to the nearest, and in the middle to the even one.
-
-    >>> f"{nearest(0x3F808000):X}, {nearest(0x3F818000):X}, {nearest(0x3F808001):X}"
-    '3F800000, 3F820000, 3F810000'
-    """
+    """Round 32 bits to the upper 16, to the nearest, and in the middle to the even one."""
     return cut(bits + 0x7FFF + (bits >> 16 & 1))
 
 
@@ -148,53 +105,29 @@ NUMBERS = (
 )
 _MIDDLE = "In the middle the even neighbour wins: look at the last bit that stays."
 _ROUNDINGS = (
-    (
-        lambda x: number(cut(bits(x))),
-        "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
-        "Before you cut, look at what goes: is it more than half of what the last bit counts?",
-    ),
-    (
-        lambda x: number(cut(bits(x) + 0xFFFF)),
-        "You go away from zero wherever anything is cut off.",
-        "Before you cut, look at what goes: is it more than half of what the last bit counts?",
-    ),
-    (
-        lambda x: number(cut(bits(x) + 0x8000)),
-        "Nearly: a number in the middle between two always goes away from zero with you.",
-        _MIDDLE,
-    ),
-    (
-        lambda x: number(cut(bits(x) + 0x7FFF)),
-        "Nearly: a number in the middle between two always goes towards zero with you.",
-        _MIDDLE,
-    ),
-    *(
-        (
-            lambda x, rule=rule: rule(bits(x)),
-            "You return bits. They are a whole number that only stands for the one asked for.",
-            "One of the two tools leads from bits to the number. It takes all 32 of them.",
-        )
-        for rule in (nearest, lambda b: nearest(b) >> 16, cut)
-    ),
-    (
-        lambda x: number(nearest(bits(x)) >> 16),
-        "Your 16 bits stand in the lower half: as float32 they mean a number close to 0.",
-        "You shifted them down. Where must they stand before you make a number of them?",
-    ),
-    (
-        lambda x: x,
-        "You give the number back as it came.",
-        "Look at its bits. Which of them does bfloat16 keep, and what is in the place of the rest?",
-    ),
-    *(
-        (
-            lambda x, digits=digits: round(x, digits),
-            "You round decimals. bfloat16 has no decimals: its steps are powers of two.",
-            "Work on the bits: bits(...) gives them, number(...) leads back.",
-        )
-        for digits in range(5)
-    ),
-)
+    (lambda x: number(cut(bits(x))),
+     "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
+     "Before you cut, look at what goes: is it more than half of what the last bit counts?"),
+    (lambda x: number(cut(bits(x) + 0xFFFF)), "You go away from zero wherever anything is cut off.",
+     "Before you cut, look at what goes: is it more than half of what the last bit counts?"),
+    (lambda x: number(cut(bits(x) + 0x8000)),
+     "Nearly: a number in the middle between two always goes away from zero with you.", _MIDDLE),
+    (lambda x: number(cut(bits(x) + 0x7FFF)),
+     "Nearly: a number in the middle between two always goes towards zero with you.", _MIDDLE),
+    *((lambda x, rule=rule: rule(bits(x)),
+       "You return bits. They are a whole number that only stands for the one asked for.",
+       "One of the two tools leads from bits to the number. It takes all 32 of them.")
+      for rule in (nearest, lambda b: nearest(b) >> 16, cut)),
+    (lambda x: number(nearest(bits(x)) >> 16),
+     "Your 16 bits stand in the lower half: as float32 they mean a number close to 0.",
+     "You shifted them down. Where must they stand before you make a number of them?"),
+    (lambda x: x, "You give the number back as it came.",
+     "Look at its bits. Which of them does bfloat16 keep, and what is in the place of the rest?"),
+    *((lambda x, digits=digits: round(x, digits),
+       "You round decimals. bfloat16 has no decimals: its steps are powers of two.",
+       "Work on the bits: bits(...) gives them, number(...) leads back.")
+      for digits in range(5)),
+)  # fmt: skip
 
 # --- padding: two layers become wider, the third is as wide as asked ------------------------------
 
@@ -224,27 +157,17 @@ def _in_front(first, bias, second, width):
 
 
 _PADDINGS = (
-    (
-        lambda first, bias, second, width: (first, bias, second),
-        "All three are as wide as before. The hidden layer is to have width cells.",
-        "One axis of each array counts the hidden cells. Append zeros there.",
-    ),
-    (
-        lambda first, bias, second, width: pad_hidden(first, bias, second, width + len(bias)),
-        "You append width cells to those that are there: together they are more than width.",
-        "width is how wide the layer is in the end. How many are missing?",
-    ),
-    (
-        lambda *case: pad_hidden(*case)[::-1],
-        "The arrays are right, and in another order.",
-        "The order is first, bias, second.",
-    ),
-    (
-        _in_front,
-        "The outputs are right, and your zeros stand before the old numbers.",
-        "The old numbers are to keep their places. Where do the zeros go then?",
-    ),
-)
+    (lambda first, bias, second, width: (first, bias, second),
+     "All three are as wide as before. The hidden layer is to have width cells.",
+     "One axis of each array counts the hidden cells. Append zeros there."),
+    (lambda first, bias, second, width: pad_hidden(first, bias, second, width + len(bias)),
+     "You append width cells to those that are there: together they are more than width.",
+     "width is how wide the layer is in the end. How many are missing?"),
+    (lambda *case: pad_hidden(*case)[::-1], "The arrays are right, and in another order.",
+     "The order is first, bias, second."),
+    (_in_front, "The outputs are right, and your zeros stand before the old numbers.",
+     "The old numbers are to keep their places. Where do the zeros go then?"),
+)  # fmt: skip
 
 
 def _why(said, *case):
@@ -263,10 +186,7 @@ def _why(said, *case):
     for name, was, now in zip(LAYERS, old, cut_hidden(*new, len(old[1])), strict=True):
         if not np.allclose(was, now):
             said = f"The old numbers are not in their places any more: look at {name}."
-            return (
-                said,
-                "Make an array of zeros first. Then write the old numbers into its beginning.",
-            )
+            return said, "Make an array of zeros, then write the old numbers into its beginning."
     name = next(n for n, now, true in zip(LAYERS, new, right, strict=True) if (now != true).any())
     said = f"The new places of {name} hold something else than zeros."
     return said, "Follow a new cell: what does it hand on, and by what is that multiplied?"
@@ -282,7 +202,6 @@ GRADERS = {
         ),
         right="Tiles, loading, rows and the way through: every cycle is counted.",
         needs="One whole number is needed: tiles times the cycles of one.",
-        case="For ({0}, {1}) times ({1}, {2}) on {3} x {3} cells",
         hint="How many tiles? How long does one load? How long until its last row is out?",
         slips=_CYCLES,
     ),

@@ -1,7 +1,5 @@
 """The exercises of lesson 10: scaling that is fitted once, and a split without copies across it."""
 
-from __future__ import annotations
-
 import random
 
 from accel_helpers.learn.checks import calls, on_arrays
@@ -18,7 +16,10 @@ def scale(train, other):
     >>> train.tolist(), other.tolist()
     ([[-1.0, 0.0], [1.0, 0.0]], [[3.0, 0.0]])
     """
-    return _fitted(_of_train)(train, other)
+    import numpy as np
+
+    train, other = np.asarray(train, dtype=float), np.asarray(other, dtype=float)
+    return _by(train, train), _by(other, train)
 
 
 def nearest(known, labels, asked):
@@ -43,29 +44,16 @@ def nearest(known, labels, asked):
 # --- scaling -----------------------------------------------------------------------------------
 
 
-def _fitted(fit, axis=0, centre=True, divide=lambda spread: spread + (spread == 0)):
-    """Scaling by the mean and the spread of what `fit` chooses for each of the two sets."""
-
-    def rule(train, other):
-        import numpy as np
-
-        train, other = np.asarray(train, dtype=float), np.asarray(other, dtype=float)
-        return tuple(
-            (images - centre * seen.mean(axis=axis)) / divide(seen.std(axis=axis))
-            for images, seen in zip((train, other), fit(train, other), strict=True)
-        )
-
-    return rule
+def _by(images, seen, axis=0, divide=lambda spread: spread + (spread == 0)):
+    """Images, scaled by the mean and the spread of those that were seen."""
+    return (images - seen.mean(axis=axis)) / divide(seen.std(axis=axis))
 
 
-def _of_train(train, other):
-    return train, train
-
-
-def _of_both(train, other):
+def _by_both(train, other):
     import numpy as np
 
-    return (np.concatenate([train, other]),) * 2
+    both = np.concatenate([train, other])
+    return _by(train, both), _by(other, both)
 
 
 def _images(count: int, least: int):
@@ -88,58 +76,38 @@ def _scaled(ask, train, other):
 
 
 _SCALINGS = (
-    (
-        _fitted(_of_both),
-        "You fitted on both sets together. Then the other images have a say in the training.",
-        "Mean and spread come from train alone.",
-    ),
-    (
-        _fitted(lambda train, other: (train, other)),
-        "You scaled each set by its own numbers: the same ink then means two things.",
-        "Use the mean and the spread of train for both.",
-    ),
-    (
-        _fitted(_of_train, axis=None),
-        "You took one mean and one spread for all pixels together.",
-        "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
-    ),
-    (
-        _fitted(_of_train, divide=lambda spread: 1),
-        "The mean is taken away, and the spread is left as it was.",
-        "Divide by the spread of each pixel, std(axis=0).",
-    ),
-    (
-        _fitted(_of_train, centre=False),
-        "You divide by the spread, and the mean is still in there.",
-        "Take the mean of each pixel away first.",
-    ),
-    (
-        lambda train, other: (scale(train, other)[0], other),
-        "The training images are scaled, and the others are as they were.",
-        "The model will meet them, too: scale them in the same way.",
-    ),
-    (
-        lambda train, other: scale(train, other)[::-1],
-        "You return the two in the wrong order.",
-        "The training images first.",
-    ),
-    (
-        _fitted(_of_train, divide=lambda spread: spread),
-        "There are values that are no numbers: you divide by zero.",
-        "A pixel that never varies in training has the spread 0. np.where can put 1 in its place.",
-    ),
-    (
-        _fitted(_of_train, divide=lambda spread: spread + 1e-9),
-        "A pixel that never varied in training gets a value in the thousands or more.",
-        "A tiny number added to the spread avoids the error, not the harm. Divide by 1 there.",
-    ),
-)
+    (_by_both,
+     "You fitted on both sets together. Then the other images have a say in the training.",
+     "Mean and spread come from train alone."),
+    (lambda train, other: (_by(train, train), _by(other, other)),
+     "You scaled each set by its own numbers: the same ink then means two things.",
+     "Use the mean and the spread of train for both."),
+    (lambda train, other: [_by(each, train, None) for each in (train, other)],
+     "You took one mean and one spread for all pixels together.",
+     "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart."),
+    (lambda train, other: [each - train.mean(axis=0) for each in (train, other)],
+     "The mean is taken away, and the spread is left as it was.",
+     "Divide by the spread of each pixel, std(axis=0)."),
+    (lambda train, other: (scale(train, other)[0], other),
+     "The training images are scaled, and the others are as they were.",
+     "The model will meet them, too: scale them in the same way."),
+    (lambda train, other: scale(train, other)[::-1], "You return the two in the wrong order.",
+     "The training images first."),
+    (lambda train, other: [_by(each, train, 0, lambda s: s) for each in (train, other)],
+     "There are values that are no numbers: you divide by zero.",
+     "A pixel that never varies in training has the spread 0. np.where can put 1 in its place."),
+    (lambda train, other: [_by(each, train, 0, lambda s: s + 1e-9) for each in (train, other)],
+     "A pixel that never varied in training gets a value in the thousands or more.",
+     "A tiny number added to the spread avoids the error, not the harm. Divide by 1 there."),
+)  # fmt: skip
 
 
 def _otherwise(said, train, other):
     for fault, (_, *words) in zip(("no numbers", "huge"), _SCALINGS[-2:], strict=True):
         if said[0] == fault:
             return words
+    hint = "From each pixel take its mean in train, then divide by its spread in train."
+    return "The scaled images come out differently.", hint
 
 
 # --- splitting ---------------------------------------------------------------------------------
@@ -172,7 +140,7 @@ def _splits(ask, originals):
         sides = [np.asarray(first), np.asarray(second)]
         if all(side.dtype == bool and side.shape == (len(originals),) for side in sides):
             sides = [np.flatnonzero(side) for side in sides]
-        train, held = ([int(place) if place % 1 == 0 else None for place in side] for side in sides)
+        train, held = ([int(place) for place in side] for side in sides)
         if fault := _fault(train, held, originals):
             return fault
         held_out.add(frozenset(held))
@@ -182,60 +150,34 @@ def _splits(ask, originals):
 def _fault(train, held, originals) -> str:
     if set(train) | set(held) == set(originals):
         return "originals"
-    if not train or not held:
-        return "empty"
     if set(train) & set(held):
         return "twice"
-    if sorted(train + held) != list(range(len(originals))):
+    if set(train) | set(held) != set(range(len(originals))):
         return "missing"
     if {originals[place] for place in train} & {originals[place] for place in held}:
         return "crossing"
-    share = len(held) / len(originals)
-    return "few" if share < 0.1 else "many" if share > 0.35 else ""
+    return "" if 0.1 <= len(held) / len(originals) <= 0.35 else "share"
 
 
 _SPLITS = (
-    (
-        lambda originals, seed: [originals[side] for side in split(originals, seed)],
-        "You return the originals themselves. Asked for are the places of their copies.",
-        "np.isin(originals, chosen) says for each place whether its original was chosen.",
-    ),
-    (
-        lambda originals, seed: (range(len(originals)), []),
-        "One side is empty.",
-        "Hold out about a fifth of the originals.",
-    ),
-    (
-        lambda originals, seed: (range(len(originals)), split(originals, seed)[1]),
-        "Some places are on both sides: what is held out is trained on as well.",
-        "What is held out must be taken away from the training part.",
-    ),
-    (
-        lambda originals, seed: [side[1:] for side in split(originals, seed)],
-        "Some places are on neither side.",
-        "Every place from 0 on belongs to one side, and to one only.",
-    ),
-    (
-        _by_picture,
-        "There are originals with copies on both sides.",
-        "Choose originals, not pictures. Then give each picture the side of its original.",
-    ),
-    (
-        lambda originals, seed: split(originals, seed, share=20),
-        "No copy crosses the line. But you hold out very few of the pictures.",
-        "Hold out about a fifth of the originals.",
-    ),
-    (
-        lambda originals, seed: split(originals, seed)[::-1],
-        "No copy crosses the line. But you hold out most of the pictures.",
-        "Hold out about a fifth of the originals. Are the two sides in the right order?",
-    ),
-    (
-        lambda originals, seed: split(originals, 0),
-        "No copy crosses the line. But the split is the same whatever the seed.",
-        "Images are often sorted. Let np.random.default_rng(seed) choose the originals.",
-    ),
-)
+    (lambda originals, seed: [originals[side] for side in split(originals, seed)],
+     "You return the originals themselves. Asked for are the places of their copies.",
+     "np.isin(originals, chosen) says for each place whether its original was chosen."),
+    (lambda originals, seed: (range(len(originals)), split(originals, seed)[1]),
+     "Some places are on both sides: what is held out is trained on as well.",
+     "What is held out must be taken away from the training part."),
+    (lambda originals, seed: [side[1:] for side in split(originals, seed)],
+     "Some places are on neither side.",
+     "Every place from 0 on belongs to one side, and to one only."),
+    (_by_picture, "There are originals with copies on both sides.",
+     "Choose originals, not pictures. Then give each picture the side of its original."),
+    (lambda originals, seed: split(originals, seed)[::-1],
+     "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
+     "Hold out about a fifth of the originals. Are the two sides in the right order?"),
+    (lambda originals, seed: split(originals, 0),
+     "No copy crosses the line. But the split is the same whatever the seed.",
+     "Images are often sorted. Let np.random.default_rng(seed) choose the originals."),
+)  # fmt: skip
 
 GRADERS = {
     "10/scaling": calls(
@@ -247,8 +189,6 @@ GRADERS = {
         within=0.06,  # of the spread of a sample, with n - 1, too
         slips=_SCALINGS,
         otherwise=_otherwise,
-        case="The scaled images come out differently:",
-        hint="From each pixel take its mean in train, then divide by its spread in train.",
     ),
     "10/split": calls(
         split,

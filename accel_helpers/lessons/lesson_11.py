@@ -1,7 +1,5 @@
 """The exercise of lesson 11: is it worth it?"""
 
-from __future__ import annotations
-
 from accel_helpers.learn.checks import calls
 
 CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
@@ -41,6 +39,27 @@ def _otherwise(said, low, high, price):
 _MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
 _SWAPPED = {CHEAPER: DEARER, DEARER: CHEAPER, CANNOT_TELL: CANNOT_TELL}
 
+_SLIPS = (
+    *(
+        (
+            lambda low, high, price, always=always: always,
+            f'Your verdict is "{always}" for every case.',
+            "Let the price decide, and both ends of the interval.",
+        )
+        for always in VERDICTS
+    ),
+    (lambda low, high, price: _SWAPPED[verdict(low, high, price)],
+     "The two sides are swapped.",
+     "The factor makes the job shorter, the price makes every hour dearer."),
+    (lambda low, high, price: verdict(low, high, 1),
+     "That looks at the speed and not at the price.",
+     "Four times as fast, at five times the price for an hour: what does it cost?"),
+    (lambda low, high, price: CHEAPER if (low + high) / 2 > price else DEARER,
+     "That takes one number out of the interval.", _MIDDLE),
+    (lambda low, high, price: CHEAPER if low > price else DEARER,
+     "You are never unsure, also where the interval reaches over the price.", _MIDDLE),
+)  # fmt: skip
+
 GRADERS = {
     "11/worth_it": calls(
         verdict,
@@ -49,35 +68,6 @@ GRADERS = {
         needs=f'Return "{CHEAPER}", "{DEARER}" or "{CANNOT_TELL}".',
         put=_put,
         otherwise=_otherwise,
-        slips=(
-            *(
-                (
-                    lambda low, high, price, always=always: always,
-                    f'Your verdict is "{always}" for every case.',
-                    "Let the price decide, and both ends of the interval.",
-                )
-                for always in VERDICTS
-            ),
-            (
-                lambda low, high, price: _SWAPPED[verdict(low, high, price)],
-                "The two sides are swapped.",
-                "The factor makes the job shorter, the price makes every hour dearer.",
-            ),
-            (
-                lambda low, high, price: verdict(low, high, 1),
-                "That looks at the speed and not at the price.",
-                "Four times as fast, at five times the price for an hour: what does it cost?",
-            ),
-            (
-                lambda low, high, price: CHEAPER if (low + high) / 2 > price else DEARER,
-                "That takes one number out of the interval.",
-                _MIDDLE,
-            ),
-            (
-                lambda low, high, price: CHEAPER if low > price else DEARER,
-                "You are never unsure, also where the interval reaches over the price.",
-                _MIDDLE,
-            ),
-        ),
+        slips=_SLIPS,
     )
 }
