@@ -14,14 +14,10 @@ from collections import defaultdict
 from pathlib import Path
 
 import form
-import ipykernel.kernelspec
+import kernel
 import lesson
 import repair
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
 from lesson import Refused
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 SECONDS = 300  # for one cell; a lesson must be much quicker
 # nbval does not compare these: pictures, widgets, and how an output is wrapped.
@@ -29,32 +25,10 @@ _UNCOMPARED = frozenset({"image/png", "image/jpeg", repair.WIDGET_VIEW})
 _WRAPPING = frozenset({"metadata", "traceback", "output_type", "name", "execution_count", "data"})
 
 
-class _ThisPython(KernelSpecManager):
-    """Runs lessons in this Python, whatever kernel a user has registered as python3."""
-
-    def get_kernel_spec(self, kernel_name):
-        return self.kernel_spec_class(
-            resource_dir=ipykernel.kernelspec.RESOURCES, **ipykernel.kernelspec.get_kernel_dict()
-        )
-
-
-class _Manager(AsyncKernelManager):
-    def _kernel_spec_manager_default(self):
-        return _ThisPython()
-
-
-def environment(card, old=None):
-    """Give the environment of a lesson that is executed for storing.
-
-    Parameters
-    ----------
-    card : Path
-        Where the lesson's result card goes.
-    old : dict, optional
-        The environment to start from; this process's if left out.
-    """
+def environment(card, old=os.environ):
+    """Give the environment of a lesson that is executed for storing; `card` is its result card."""
     return {
-        **(os.environ if old is None else old),
+        **old,
         "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
         "ACCEL_FAST": "1",
         "ACCEL_DATA": "bundled",
@@ -64,45 +38,15 @@ def environment(card, old=None):
     }
 
 
-def execute(nb, folder, seconds=SECONDS):
-    """Execute a copy of a notebook in a folder and give the copy.
-
-    Raises
-    ------
-    Refused
-        Where a cell fails, takes too long or ends the kernel: names the cell and the error.
-    """
-    nb, place = copy.deepcopy(nb), 0
-
-    def remember(cell, cell_index):
-        nonlocal place
-        place = cell_index
-
-    client = NotebookClient(
-        nb,
-        timeout=seconds,
-        kernel_name="python3",
-        kernel_manager_class=_Manager,
-        record_timing=False,
-        coalesce_streams=True,
-        skip_cells_with_tag="nbval-skip",
-        on_cell_start=remember,
-        resources={"metadata": {"path": str(folder)}},
-    )
+def execute(nb, folder, seconds=SECONDS, interrupts=()):
+    """Execute a copy of a notebook in a folder and give the copy; Refused where a cell fails."""
+    nb = copy.deepcopy(nb)
     with tempfile.TemporaryDirectory(prefix="accel-build-") as aside:
-        try:
-            client.execute(env=environment(Path(aside) / "result_card.json"))
-        except CellExecutionError as error:
-            said = f"{error.ename}: {error.evalue}"
-        except CellTimeoutError:
-            said = f"it took longer than {seconds} s"
-        except DeadKernelError:
-            said = "the kernel died"
-        except AssertionError:  # how nbclient ends when it is interrupted, its kernel ended too
-            raise KeyboardInterrupt from None
-        else:
-            return nb
-    raise Refused(f"cell {place + 1}: {said}")
+        card = Path(aside) / "result_card.json"
+        problem = kernel.execute(nb, folder, environment(card), seconds, interrupts=interrupts)
+    if problem:
+        raise Refused(problem)
+    return nb
 
 
 def patterns(text):
@@ -146,14 +90,14 @@ def keep_old(new, old, replacements):
                     output.execution_count = cell.execution_count
 
 
-def built(text, path, fresh=False, seconds=SECONDS):
+def built(text, path, fresh=False, seconds=SECONDS, interrupts=()):
     """Give a lesson's text after formatting, execution and cleaning; the file is not touched."""
     text, _ = repair.fix(text, path, lesson.neighbours(path))
     try:
         old = lesson.parse(text)
     except (ValueError, AttributeError, TypeError) as error:
         raise Refused(f"it cannot be read: {error}") from None
-    new = execute(old, path.resolve().parent, seconds)
+    new = execute(old, path.parent, seconds, interrupts)
     repair.clean_outputs(new)
     if not fresh:
         keep_old(new, old, patterns(lesson.read(lesson.SANITIZE)))
@@ -167,32 +111,30 @@ def main(arguments=None):
     parser.add_argument("--fresh", action="store_true", help="store every picture anew")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="the most for one cell")
     parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
-    given = parser.parse_args(arguments)
+    given, failed = parser.parse_args(arguments), 0
     try:
         files = lesson.chosen(given.files)
-        failed = False
-        for path in files:
-            text = lesson.read(path)
-            try:
-                new = built(text, path, given.fresh, given.seconds)
-            except Refused as error:
-                print(f"{path}: {error}. The file is as it was.", file=sys.stderr)
-                failed = True
-                continue
-            if lesson.read(path) != text:
-                print(f"{path}: it was changed meanwhile. Run this again.", file=sys.stderr)
-                failed = True
-                continue
-            if new != text:
-                lesson.write(path, new)
-            print(f"{path}: {'stored' if new != text else 'nothing new'}.")
+        with kernel.interrupts_kept() as interrupts:
+            for path in files:
+                text = lesson.read(path)
+                try:
+                    new = built(text, path, given.fresh, given.seconds, interrupts)
+                    if lesson.read(path) != text:
+                        raise Refused("it was changed meanwhile, so run this again")
+                except Refused as error:
+                    print(f"{path}: {error}. The file is as it was.", file=sys.stderr)
+                    failed = 1
+                    continue
+                if new != text:
+                    lesson.write(path, new)
+                print(f"{path}: {'stored' if new != text else 'nothing new'}.")
     except Refused as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"Stopped: {path} is as it was.", file=sys.stderr)
         return 130
-    return max(int(failed), form.main([str(path) for path in files]))
+    return max(failed, form.main([str(path) for path in files]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run one lesson in a kernel of this Python."""
+"""Run one notebook in a fresh kernel of a Python."""
 
 import atexit
 import contextlib
@@ -24,71 +24,48 @@ def read(path: Path):
         return None, f"reading the notebook: {_first_line(error)}"
 
 
-def _skipped(cell) -> bool:
-    return SKIP in cell.metadata.get("tags", [])
+def runs(cell) -> bool:
+    """Tell whether a cell's code will run."""
+    skipped = SKIP in cell.metadata.get("tags", [])
+    return cell.cell_type == "code" and not skipped and bool(cell.source.strip())
 
 
-def count(notebook) -> int:
-    """How many cells of a notebook will run; none where it could not be read."""
-    if notebook is None:
-        return 0
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not _skipped(cell)]
-    return sum(bool(cell.source.strip()) for cell in cells)
+def manager(python=sys.executable, base=None):
+    """Give a class of kernel managers that start one Python, whatever kernels are installed."""
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
+
+    # The switch keeps the debugger from warning in every lesson.
+    argv = [str(python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
+    spec = KernelSpec(
+        argv=[*argv, "-f", "{connection_file}"], display_name="Python 3", language="python"
+    )
+    return type("ThisPython", (base or AsyncKernelManager,), {"kernel_spec": spec})
 
 
-def execute(notebook, path: Path, environ, cell_seconds, on_cell, interrupts=()) -> str | None:
-    """Run a notebook in place, in a fresh kernel of this Python.
+def execute(
+    notebook,
+    folder: Path,
+    environ,
+    cell_seconds,
+    on_cell=lambda: None,
+    interrupts=(),
+    python=sys.executable,
+    **options,
+) -> str | None:
+    """Run a notebook in place; give the code cell that failed, from 1, and why, or None.
 
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-        Gets the outputs, up to the cell that failed.
-    path : Path
-        Where it lies; it runs in that folder.
-    environ : mapping
-        The kernel's whole environment.
-    cell_seconds : float
-        Time limit of one cell, in seconds.
-    on_cell : callable
-        Called after every cell that ran.
-    interrupts : sequence
-        What `interrupts_kept` gave.
-
-    Returns
-    -------
-    str or None
-        The code cell that failed (counted from 1) and why, or None.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When it was stopped; the kernel has ended by then.
+    It gets the outputs up to the cell that failed. `environ` is the kernel's whole environment,
+    `on_cell` is called after every cell, `interrupts` is what `interrupts_kept` gave; `options`
+    are nbclient's. When it was stopped (KeyboardInterrupt), the kernel has ended.
     """
     import asyncio
 
-    from jupyter_client.kernelspec import KernelSpec
-    from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
 
-    class ThisPython(AsyncKernelManager):
-        # A kernelspec that the user has installed may start another Python.
-        kernel_spec = KernelSpec(
-            argv=[
-                sys.executable,
-                "-Xfrozen_modules=off",  # else the debugger warns in every lesson
-                "-m",
-                "ipykernel_launcher",
-                "-f",
-                "{connection_file}",
-            ],
-            display_name="Python 3",
-            language="python",
-        )
-
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell in code:
-        if not _skipped(cell):  # what is stored came from another machine
-            cell.outputs, cell.execution_count = [], None
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
+            cell.outputs, cell.execution_count = [], None  # these came from another machine
     at = 0
 
     def started(cell, cell_index):
@@ -98,13 +75,15 @@ def execute(notebook, path: Path, environ, cell_seconds, on_cell, interrupts=())
     client = NotebookClient(
         notebook,
         timeout=cell_seconds,
-        kernel_manager_class=ThisPython,
+        kernel_manager_class=manager(python),
         kernel_name="python3",
         skip_cells_with_tag=SKIP,
         record_timing=False,
-        resources={"metadata": {"path": str(path.resolve().parent)}},
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(Path(folder).resolve())}},
         on_cell_start=started,
         on_cell_complete=lambda cell, cell_index: on_cell(),
+        **options,
     )
     # What a kernel writes past Jupyter would mix with what this process prints.
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

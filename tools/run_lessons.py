@@ -14,17 +14,19 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import kernel as report_kernel
-import pages as report_pages
+import kernel
+import pages
 from pages import LessonRun
 
 from accel_helpers.learn.progress import NAME as PROGRESS
 from accel_helpers.learn.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
+from accel_helpers.machine import runtime as runtimes
+from accel_helpers.measure import results
 
 CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
 CARD = "result_card.json"
@@ -66,22 +68,9 @@ class RunResult:
         return "\n".join(lines)
 
 
-def find_lessons(folder: Path | None = None) -> tuple[Path, ...]:
-    """The lessons of this clone of the course, by number.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where the lessons are. By default `notebooks` in the working folder, or else beside the
-        package.
-
-    Raises
-    ------
-    UnknownLesson
-        When there is none.
-    """
-    clone = Path(__file__).resolve().parent.parent
-    places = [folder] if folder else [Path.cwd() / "notebooks", clone / "notebooks"]
+def find_lessons(places: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """The lessons by number: in the working folder's `notebooks`, or else beside this folder."""
+    places = places or (Path.cwd() / "notebooks", Path(__file__).resolve().parents[1] / "notebooks")
     for place in places:
         lessons = sorted(place.glob("[0-9][0-9]_*.ipynb"))
         if lessons:
@@ -91,37 +80,18 @@ def find_lessons(folder: Path | None = None) -> tuple[Path, ...]:
 
 
 def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
-    """The lessons that were asked for, in the order in which they were asked for.
-
-    Parameters
-    ----------
-    lessons : sequence of Path
-        What there is.
-    wanted : str
-        Numbers or names, apart by commas or blanks. Empty means every lesson.
-
-    Raises
-    ------
-    UnknownLesson
-        When one of them is not there; the message names those that are.
+    """The lessons that were asked for, by number or name, in that order; all for an empty text.
 
     Examples
     --------
     >>> lessons = [Path("00_start_here.ipynb"), Path("03_time_a_keras_model.ipynb")]
     >>> [lesson.name for lesson in choose(lessons, "3, 00")]
     ['03_time_a_keras_model.ipynb', '00_start_here.ipynb']
-    >>> choose(lessons, "99")
-    Traceback (most recent call last):
-        ...
-    run_lessons.UnknownLesson: There is no lesson '99'. There are: 00_start_here, \
-03_time_a_keras_model.
     """
     by_name = {lesson.stem: lesson for lesson in lessons}
     by_number = {lesson.stem[:2]: lesson for lesson in lessons}
     chosen = {}
-    for word in re.split(r"[,\s]+", wanted.strip()) if wanted.strip(", \t\n") else by_name:
-        if not word:
-            continue
+    for word in re.findall(r"[^,\s]+", wanted) or by_name:
         name = word.removesuffix(".ipynb")
         lesson = by_name.get(name) or by_number.get(name.zfill(2))
         if lesson is None:
@@ -139,75 +109,41 @@ def run(
     progress=None,
     environ: Mapping[str, str] | None = None,
     cell_seconds: float = CELL_SECONDS,
-    command: str | None = None,
-    new_card: Callable[[Path], None] | None = None,
+    new_card=None,
     runtime=None,
 ) -> RunResult:
     """Execute lessons and write the report. A lesson that fails does not stop the others.
 
-    Parameters
-    ----------
-    lessons : sequence of Path
-        Notebooks, in the order in which they shall run.
-    out : Path
-        Folder of the report. What is in it stays, apart from what the report replaces.
-    fast : bool
-        Small sizes: sets ACCEL_FAST=1 for the lessons.
-    progress : optional
-        Is told how it goes: `start(name, position, of, cells)`, `cell()`, `done(lesson)`,
-        `stopped()`. By default `progress_on(sys.stderr)`.
-    environ : mapping, optional
-        Environment of the lessons, by default this process's.
-    cell_seconds : float
-        Time limit of one cell, in seconds.
-    command : str, optional
-        The command line that the result card shall name, by default this process's.
-    new_card : callable, optional
-        Writes a fresh result card to a path. By default `results` does.
-    runtime : optional
-        What `runtime.describe()` returns; asked for when it is not given.
-
-    Returns
-    -------
-    RunResult
-        With a page per lesson, the lessons that failed included.
-
-    Raises
-    ------
-    ReportError
-        When what it needs is not installed, or the folder cannot be written.
-    KeyboardInterrupt
-        When it was stopped; its text says how far it came, and the old report is whole.
+    What is in the folder `out` stays, apart from what the report replaces. `fast` sets
+    ACCEL_FAST=1, `progress` is told how it goes, `new_card` writes a fresh result card to a path,
+    and `runtime` is what `runtime.describe()` returns. A run that is stopped raises
+    KeyboardInterrupt with how far it came, and one that cannot be written ReportError.
     """
     out = Path(out)
     progress = progress or progress_on(sys.stderr)
-    environ = dict(os.environ if environ is None else environ)
     staging = out / UNFINISHED
-    environ["ACCEL_RESULT_CARD"] = str(staging.resolve() / CARD)
-    # A report is of this run: the learner's own answers and guesses are neither shown nor changed.
-    environ["ACCEL_PROGRESS"] = str(staging.resolve() / PROGRESS)
-    if fast:
-        environ["ACCEL_FAST"] = "1"
+    environ = {
+        **(os.environ if environ is None else environ),
+        "ACCEL_RESULT_CARD": str(staging.resolve() / CARD),
+        # A report is of this run: the learner's own answers are neither shown nor changed.
+        "ACCEL_PROGRESS": str(staging.resolve() / PROGRESS),
+        **({"ACCEL_FAST": "1"} if fast else {}),
+    }
     done: list[LessonRun] = []
     try:
-        with report_kernel.interrupts_kept() as interrupts:
+        with kernel.interrupts_kept() as interrupts:
             _need_jupyter()
             if staging.exists():
                 shutil.rmtree(staging)  # a run that was killed left it
             (staging / "plots").mkdir(parents=True)
-            (new_card or _new_card(command))(staging / CARD)
+            (new_card or _new_card)(staging / CARD)
             for path in lessons:
-
-                def execute(notebook, path=path):
-                    return report_kernel.execute(
-                        notebook, path, environ, cell_seconds, progress.cell, interrupts
-                    )
-
-                done.append(_run_one(path, lessons, staging, progress, execute))
+                limits = (environ, cell_seconds, progress.cell, interrupts)
+                done.append(_run_one(path, lessons, staging, progress, limits))
             small = environ.get("ACCEL_FAST") == "1"
             summary = SUMMARY if (staging / SUMMARY).is_file() else ""
-            machine = runtime or _describe()
-            index = report_pages.index(done, machine, datetime.now(), small, summary)
+            machine = runtime or runtimes.describe()
+            index = pages.index(done, machine, datetime.now(), small, summary)
             (staging / "index.html").write_text(index, "utf-8")
             _publish(staging, out, done)
     except KeyboardInterrupt:
@@ -227,25 +163,19 @@ def run(
     return RunResult(tuple(done), out)
 
 
-def _run_one(path, lessons, staging, progress, execute) -> LessonRun:
-    notebook, problem = report_kernel.read(path)
-    position = lessons.index(path) + 1
-    progress.start(path.stem, position, len(lessons), report_kernel.count(notebook))
+def _run_one(path, lessons, staging, progress, limits) -> LessonRun:
+    notebook, problem = kernel.read(path)
+    cells = sum(map(kernel.runs, notebook.cells)) if notebook else 0
+    progress.start(path.stem, lessons.index(path) + 1, len(lessons), cells)
     began = time.monotonic()
-    if problem is None:
-        problem = execute(notebook)
+    if notebook is not None:
+        problem = kernel.execute(notebook, path.parent, *limits)
     lesson = LessonRun(path.stem, path.stem, time.monotonic() - began, problem)
     if notebook is not None:
         names = [other.stem for other in lessons]
-        lesson = report_pages.write_lesson(lesson, notebook, path, names, staging)
+        lesson = pages.write_lesson(lesson, notebook, path, names, staging)
     progress.done(lesson)
     return lesson
-
-
-def _describe():
-    from accel_helpers.machine import runtime
-
-    return runtime.describe()
 
 
 def _need_jupyter():
@@ -259,17 +189,12 @@ def _need_jupyter():
         ) from error
 
 
-def _new_card(command: str | None) -> Callable[[Path], None]:
-    from accel_helpers.measure import results
-
-    def write(path: Path) -> None:
-        # Without the interpreter's own path: a card is made to be shown to others.
-        asked = ("KERAS_BACKEND", "ACCEL_FAST", "ACCEL_DATA")  # what changes the results
-        given = [f"{k}={shlex.quote(os.environ[k])}" for k in asked if os.environ.get(k)]
-        line = command or " ".join([*given, shlex.join(["python", *sys.orig_argv[1:]])])
-        results.save(results.new_card(command=line), path)
-
-    return write
+def _new_card(path: Path) -> None:
+    # Without the interpreter's own path: a card is made to be shown to others.
+    asked = ("KERAS_BACKEND", "ACCEL_FAST", "ACCEL_DATA")  # what changes the results
+    given = [f"{k}={shlex.quote(os.environ[k])}" for k in asked if os.environ.get(k)]
+    line = " ".join([*given, shlex.join(["python", *sys.orig_argv[1:]])])
+    results.save(results.new_card(command=line), path)
 
 
 def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
@@ -281,13 +206,9 @@ def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
                 old.unlink()
     made = [plot.file for lesson in done for plot in lesson.plots]
     made += [lesson.page for lesson in done if lesson.page]
-    if (staging / SUMMARY).is_file():
-        made.append(SUMMARY)
+    made += [SUMMARY] * (staging / SUMMARY).is_file()
     for name in [*made, CARD, "index.html"]:
         os.replace(staging / name, out / name)
-
-
-# Progress
 
 
 class _Lines:

@@ -32,39 +32,42 @@ def printed(text):
 
 
 def code(name, source, *outputs, tagged=()):
-    """Make a code cell; its count is set by `example`."""
+    """Make a code cell; its count is set by `counted`."""
     cell = new_code_cell(source, id=name, outputs=list(outputs))
     if tagged:
         cell.metadata["tags"] = list(tagged)
     return cell
 
 
+def cell(nb, name):
+    """Give the cell of a notebook with an id."""
+    return next(cell for cell in nb.cells if cell.id == name)
+
+
+def counted(nb):
+    """Give a notebook as if it had been executed."""
+    for count, one in enumerate((c for c in nb.cells if c.cell_type == "code"), 1):
+        one.execution_count = count
+    return nb
+
+
 def example(stamp=UNSTAMPED, name=NAME):
     """Make a notebook that keeps every rule, as if it had been executed."""
     picture = {"image/png": PIXEL, "text/plain": "A single dot that stands for nothing."}
-    nb = new_notebook(
-        metadata={
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
-        },
-        cells=[
-            new_markdown_cell(f"{badge(stamp, name)}\n\n{TITLE}", id="title"),
-            code(
-                "setup", setup_source(stamp), printed("accel_helpers is ready.\n"), tagged=["setup"]
-            ),
-            new_markdown_cell("## Run\n\nThe library has a version.", id="prose"),
-            code("one", "print(bool(ah.__version__))", printed("True\n")),
-            code("two", "print(1 + 1)", printed("2\n")),
-            code("three", "print(3)", printed("3\n")),
-            code("measure", "import time\n\nprint(time.time())", tagged=["nbval-ignore-output"]),
-            code(
-                "picture",
-                PICTURE,
-                new_output("display_data", data=picture),
-            ),
-        ],
-    )
-    for count, cell in enumerate((c for c in nb.cells if c.cell_type == "code"), 1):
-        cell.execution_count = count
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    setup = code("setup", setup_source(stamp), printed("accel_helpers is ready.\n"))
+    setup.metadata["tags"] = ["setup"]
+    cells = [
+        new_markdown_cell(f"{badge(stamp, name)}\n\n{TITLE}", id="title"),
+        setup,
+        new_markdown_cell("## Run\n\nThe library has a version.", id="prose"),
+        code("one", "print(bool(ah.__version__))", printed("True\n")),
+        code("two", "print(1 + 1)", printed("2\n")),
+        code("three", "print(3)", printed("3\n")),
+        code("measure", "import time\n\nprint(time.time())", tagged=["nbval-ignore-output"]),
+        code("picture", PICTURE, new_output("display_data", data=picture)),
+    ]
+    nb = counted(new_notebook(metadata={"kernelspec": kernel}, cells=cells))
     nb.nbformat_minor = 5
     return nb
 
