@@ -5,14 +5,13 @@ in the badge and in the setup cell of each lesson, and nowhere else is it writte
 """
 
 import json
-import os
 import re
-import stat
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat.v4
+
+from accel_helpers._records import write_whole
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -43,15 +42,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Stamp:
-    """Where a published copy of the course lives.
-
-    Parameters
-    ----------
-    repository : str
-        ``owner/name`` on GitHub.
-    ref : str
-        A tag, a branch or a commit.
-    """
+    """Where a published copy lives: ``owner/name`` on GitHub, and a tag, a branch or a commit."""
 
     repository: str
     ref: str
@@ -66,31 +57,18 @@ UNSTAMPED = Stamp("unstamped.copy.of.the.course.run.make.stamp/accelerator-cours
 def checked(stamp):
     """Give back the stamp where GitHub could hold it, or the placeholder itself.
 
-    Raises
-    ------
-    Refused
-        Where the repository or the ref could not be one. Nothing that passes can end a string,
-        a link or a shell word.
+    Nothing that passes can end a string, a link or a shell word; all else is Refused.
 
     Examples
     --------
     >>> checked(Stamp("some-school/course", "v1.0")).ref
     'v1.0'
-    >>> checked(Stamp('a/b"; import os', "main"))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    lesson.Refused: The repository 'a/b"; import os' cannot be one on GitHub: give owner/name...
     """
     if stamp == UNSTAMPED:
         return stamp
     owner, _, name = stamp.repository.partition("/")
-    if (
-        not _OWNER.fullmatch(owner)
-        or len(owner) > 39
-        or not _NAME.fullmatch(name)
-        or name in {".", ".."}
-        or name.endswith(".git")
-    ):
+    dots = name in {".", ".."} or name.endswith(".git")
+    if not (_OWNER.fullmatch(owner) and len(owner) <= 39 and _NAME.fullmatch(name)) or dots:
         raise Refused(
             f"The repository {stamp.repository!r} cannot be one on GitHub: give owner/name, with "
             "letters, digits and single hyphens in the owner (39 at most) and letters, digits, "
@@ -192,17 +170,7 @@ def read(path):
 
 def write(path, text):
     """Replace a file in one step, so that an interruption leaves the old one or the new one."""
-    path = path.resolve()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path.resolve(), text)
 
 
 def chosen(files, folder=LESSONS):

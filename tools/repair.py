@@ -97,11 +97,6 @@ def stamp_of(nb, lessons):
     return UNSTAMPED
 
 
-def _clean_cells(nb):
-    for cell in nb.cells:
-        cell.metadata = from_dict(clean_cell_metadata(cell.metadata))
-
-
 def clean_outputs(nb):
     """Drop what may not be stored: outputs of cells that measure, views of widgets."""
     for cell in nb.cells:
@@ -156,7 +151,7 @@ def _ruff(arguments, text, path):
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     said = done.stderr.decode(errors="replace")
     if "No module named ruff" in said:
-        raise Refused("ruff is not installed: run `make setup`, or pip install ruff.")
+        raise Refused("ruff is not installed: run `make lint`, which brings it.")
     return done.returncode, done.stdout.decode(errors="replace"), said
 
 
@@ -215,7 +210,8 @@ def fix(text, path, lessons=None):
     before = note("the format's version", before)
     nb.metadata = from_dict(clean_metadata(nb.metadata))
     before = note("the notebook's metadata", before)
-    _clean_cells(nb)
+    for cell in nb.cells:
+        cell.metadata = from_dict(clean_cell_metadata(cell.metadata))
     before = note("cell metadata", before)
     clean_outputs(nb)
     before = note("outputs that may not be stored", before)

@@ -71,10 +71,7 @@ def _ids(it):
 @rule("canonical")
 def _canonical(it):
     if lesson.dump(it.nb) != it.text:
-        yield (
-            None,
-            "the file is not written as nbformat writes it (one-blank indents, sorted keys).",
-        )
+        yield None, "the file is not written as nbformat writes it (indents of one, sorted keys)."
 
 
 @rule("title")
@@ -123,9 +120,8 @@ def _tags(it):
     for i, cell in enumerate(it.nb.cells):
         for tag in sorted(tags(cell) - TAGS):
             yield i, f"the tag {tag!r} is not known; the known ones are {', '.join(sorted(TAGS))}."
-        if cell.cell_type == "code" and re.search(
-            r"^\s*#\s*(NBVAL_|PYTEST_VALIDATE_)", cell.source, re.M
-        ):
+        comment = re.search(r"^\s*#\s*(NBVAL_|PYTEST_VALIDATE_)", cell.source, re.M)
+        if cell.cell_type == "code" and comment:
             yield i, "mark the cell with a tag such as nbval-ignore-output, not with a comment."
         if {"nbval-skip", "nbval-ignore-output"} <= tags(cell):
             yield i, "nbval-skip already keeps nbval away: drop nbval-ignore-output."
@@ -138,10 +134,13 @@ def _notebook_metadata(it):
         yield None, f"metadata: only {allowed} may stand there, and the kernel is Python 3."
 
 
-@rule("accelerator")
-def _accelerator(it):
+@rule("stored")
+def _stored(it):
     if it.nb.metadata.get("accelerator") not in (None, "GPU", "TPU"):
         yield None, "metadata: the accelerator is 'GPU' or 'TPU', or is left out."
+    for i, cell in enumerate(it.nb.cells):
+        if "attachments" in cell:
+            yield i, "put the picture into docs/ and link it: attachments may not be stored."
 
 
 @rule("cell-metadata")
@@ -149,13 +148,6 @@ def _cell_metadata(it):
     for i, cell in enumerate(it.nb.cells):
         for key in sorted(set(cell.metadata) - set(repair.clean_cell_metadata(cell.metadata))):
             yield i, f"the metadata key {key!r} may not be stored."
-
-
-@rule("attachments")
-def _attachments(it):
-    for i, cell in enumerate(it.nb.cells):
-        if "attachments" in cell:
-            yield i, "put the picture into docs/ and link it: attachments may not be stored."
 
 
 @rule("counts")
@@ -200,15 +192,9 @@ def _error(it):
         raised = any(output.output_type == "error" for output in cell.outputs)
         expected = "raises-exception" in tags(cell)
         if raised and not expected:
-            yield (
-                i,
-                f"it stores an error: repair the cell, then {RUN_IT}, or tag it raises-exception.",
-            )
+            yield i, f"it stores an error: repair it, then {RUN_IT}, or tag it raises-exception."
         if expected and not raised and not tags(cell) & repair.UNSTORED:
-            yield (
-                i,
-                f"it is tagged raises-exception and stores no error: drop the tag, or {RUN_IT}.",
-            )
+            yield i, f"tagged raises-exception, it stores no error: drop the tag, or {RUN_IT}."
 
 
 @rule("output-size")
@@ -238,11 +224,8 @@ def _compared(it):
         and any(has_text(output) for output in cell.outputs)
     ]
     if len(counted) < FEWEST_COMPARED:
-        message = (
-            f"nbval compares the words of {len(counted)} cells besides the setup cell; a lesson "
-            f"has at least {FEWEST_COMPARED} that would change if its main point broke."
-        )
-        yield None, message
+        few = f"nbval compares the words of {len(counted)} cells besides the setup cell"
+        yield None, f"{few}; {FEWEST_COMPARED} at least must change if the main point breaks."
 
 
 def without_code(source):
@@ -273,10 +256,7 @@ def _alt_text(it):
         data = output.get("data", {})
         if any(kind.startswith("image/") for kind in data):
             if not is_sentence(data.get("text/plain", "")):
-                yield (
-                    i,
-                    "a stored picture needs a sentence as its text/plain: draw it with ah.plots.",
-                )
+                yield i, "a stored picture needs a sentence as its text/plain: use ah.plots."
         if lacks_alt(data.get("text/html", "")):
             yield i, "a picture in the stored HTML has no alt text."
 
@@ -305,6 +285,10 @@ _HINT = re.compile(
     r"\s*\S.*?\n</details>[ \t]*$",
     re.M | re.S,
 )
+_HINTS_WANTED = (
+    f"the Markdown before an exercise needs {HINTS} hints in steps: <details>, "
+    "<summary>Hint 1</summary>, a blank line, words, </details>."
+)
 _CHECKED = re.compile(r"^[^#\n]*\bah\.checks\.check\(\s*[\"']([^\"'\n]+)[\"']", re.M)
 
 
@@ -323,11 +307,7 @@ def _exercise(it):
         elif cell.cell_type == "code":
             if "exercise" in tags(cell):
                 if len(_HINT.findall(without_code(prose))) < HINTS:
-                    yield (
-                        i,
-                        f"the Markdown before an exercise needs {HINTS} hints in steps: "
-                        "<details>, <summary>Hint 1</summary>, a blank line, words, </details>.",
-                    )
+                    yield i, _HINTS_WANTED
                 checked = _CHECKED.findall(cell.source)
                 if not checked:
                     yield i, 'an exercise is checked: print(ah.checks.check("NN/name", answer)).'

@@ -38,25 +38,13 @@ def repository_of(url):
 
 def _git(folder, *arguments):
     """Ask git something; give its answer, or None where it has none."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
-        )
-    except OSError:
-        return None
+    words = ["git", "-C", str(folder), *arguments]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _checkout(folder, what):
-    """Make sure that the folder is itself a git checkout, not a folder inside another one."""
-    top = _git(folder, "rev-parse", "--show-toplevel")
-    if not top or Path(top).resolve() != folder.resolve():
-        raise Refused(f"{folder} is not a git checkout, so pass {what}.")
 
 
 def default_repository(folder):
     """Read the repository from the git remote: ``origin``, or the only one that there is."""
-    _checkout(folder, "--repo owner/name and --ref")
     remotes = (_git(folder, "remote") or "").split()
     name = "origin" if "origin" in remotes else remotes[0] if len(remotes) == 1 else None
     if name is None:
@@ -75,7 +63,6 @@ def default_repository(folder):
 
 def default_ref(folder):
     """Take the tag exactly at the current commit (the highest, of several), else the branch."""
-    _checkout(folder, "--ref")
     here = _git(folder, "tag", "--points-at", "HEAD", "--sort=-version:refname")
     ref = here.splitlines()[0] if here else _git(folder, "symbolic-ref", "--short", "HEAD")
     if not ref:
@@ -83,9 +70,22 @@ def default_ref(folder):
     return ref
 
 
-def stamp_lesson(text, stamp, lessons):
+def default_stamp(folder, repository, ref):
+    """Give the stamp that was asked for; what was left out is git's."""
+    if repository is None or ref is None:
+        top = _git(folder, "rev-parse", "--show-toplevel")
+        if not top or Path(top).resolve() != folder.resolve():  # it may lie inside another one
+            raise Refused(f"{folder} is not a git checkout: pass --repo owner/name and --ref.")
+    repository = default_repository(folder) if repository is None else repository
+    return Stamp(repository, default_ref(folder) if ref is None else ref)
+
+
+def stamp_lesson(text, path, stamp, lessons):
     """Give a lesson's text with the stamp in its badge, its links and its setup cell."""
-    nb = lesson.parse(text)
+    try:
+        nb = lesson.parse(text)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise Refused(f"{path} is not a notebook that can be read: {error}.") from None
     for cell in nb.cells:
         if cell.cell_type == "markdown":
             cell.source = lesson.restamp_links(cell.source, stamp, lessons)
@@ -129,11 +129,7 @@ def stamp_course(folder, stamp):
     links = {link for text in old.values() for link in lesson.link_stamps(text, lessons)}
     repositories = {link.repository for link in links}
     new = {page: stamp_page(old[page], stamp, lessons, repositories) for page in pages}
-    for path in notebooks:
-        try:
-            new[path] = stamp_lesson(old[path], stamp, lessons)
-        except (ValueError, AttributeError, TypeError) as error:
-            raise Refused(f"{path} is not a notebook that can be read: {error}.") from None
+    new |= {path: stamp_lesson(old[path], path, stamp, lessons) for path in notebooks}
     changed = [path for path in old if new[path] != old[path]]
     for path in changed:
         lesson.write(path, new[path])
@@ -151,13 +147,7 @@ def main(arguments=None):
     if given.unstamp and (given.repo is not None or given.ref is not None):
         parser.error("--unstamp takes neither --repo nor --ref.")
     try:
-        if given.unstamp:
-            stamp = UNSTAMPED
-        else:
-            repository = given.repo
-            if repository is None:
-                repository = default_repository(given.root)
-            stamp = Stamp(repository, default_ref(given.root) if given.ref is None else given.ref)
+        stamp = UNSTAMPED if given.unstamp else default_stamp(given.root, given.repo, given.ref)
         files, changed = stamp_course(given.root, stamp)
     except Refused as error:
         print(error, file=sys.stderr)

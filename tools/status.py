@@ -38,13 +38,7 @@ def lessons(paths):
 
 
 def lent(chips):
-    """Give what Colab lends, and how it says so: for the CPU, then for every GPU and TPU.
-
-    Raises
-    ------
-    Refused
-        Where the table says it in words that are not known here.
-    """
+    """Give what Colab lends, and how it says so: for the CPU, then for every GPU and TPU."""
     rows = {}
     for chip in chips:
         said = chip.colab_status_2026
@@ -79,20 +73,9 @@ def measured_on(card, number):
 
 
 def page(cards, chips, numbers):
-    """Give the page's text.
+    """Give the page's text for cards (oldest first), accelerators, and lessons such as "03".
 
-    Parameters
-    ----------
-    cards : sequence of Card
-        Oldest first.
-    chips : sequence of Accelerator
-    numbers : sequence of str
-        The lessons, such as "03".
-
-    Raises
-    ------
-    Refused
-        For a card that was made with small sizes; for words that `lent` does not know.
+    A card that was made with small sizes is refused, and so are words that `lent` does not know.
     """
     for card in cards:
         if "--fast" in card.command or "ACCEL_FAST=1" in card.command:

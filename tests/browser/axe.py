@@ -7,12 +7,11 @@ from axe_playwright_python.sync_playwright import Axe
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # In JupyterLab only what the course puts there is looked at: the text of a lesson and the outputs
-# of its cells. Menus, tabs, toolbars, editors and prompts are JupyterLab's own. The course can
-# neither change them nor answer for them.
+# of its cells. Menus, tabs, toolbars, editors and prompts are JupyterLab's own. Pictures, too, are
+# drawn by JupyterLab: the course sends a description with each, and JupyterLab 4.6 leaves it out.
+# The pages of the report have it, and are looked at whole.
 OURS = {
     "include": [[".jp-RenderedMarkdown"], [".jp-OutputArea-output"]],
-    # Pictures, too, are drawn by JupyterLab. The course sends a description with each, and
-    # JupyterLab 4.6 leaves it out. The pages of the report have it, and are looked at whole.
     "exclude": [[".jp-RenderedImage img"]],
 }
 # The folded hints of a lesson are Markdown. How high such a line is, 22.4 pixels where the rule
@@ -21,14 +20,7 @@ HINT = "target-size: <summary>Hint "
 
 
 def violations(page, context=None):
-    """Give what breaks a rule, one line for each element.
-
-    Parameters
-    ----------
-    page : playwright.sync_api.Page
-    context : dict, optional
-        What is looked at and what is not, as axe-core takes it; by default the whole page.
-    """
+    """Give what breaks a rule, one line for each element; of the whole page, or of a context."""
     options = {"runOnly": {"type": "tag", "values": LEVELS}}
     found = Axe().run(page, context=context, options=options).response
     texts = [

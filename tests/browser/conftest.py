@@ -1,18 +1,6 @@
-"""The lesson that several tests use, open and run once; and a picture of every failure."""
+"""A picture of the page for every failure."""
 
-from pathlib import Path
-
-import lab
 import pytest
-
-LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "03_time_a_keras_model.ipynb"
-
-
-@pytest.fixture(scope="module")
-def lesson(tmp_path_factory):
-    """Open lesson 03 in JupyterLab and run all of it."""
-    with lab.ran(LESSON, tmp_path_factory.mktemp("browser")) as lesson:
-        yield lesson
 
 
 @pytest.hookimpl(wrapper=True)

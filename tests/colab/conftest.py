@@ -1,7 +1,6 @@
 """Sessions on the replicas, whose outputs are compared as the notebook tools do."""
 
 import socket
-import time
 
 import pytest
 import replica
@@ -19,14 +18,10 @@ def closed_port():
 @pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
 def colab(request, tmp_path, closed_port):
     """Start a session on a replica of one of Colab's runtimes, without the course's library."""
-    began = time.monotonic()
     try:
         python = replica.make(request.param)
     except replica.NoReplica as reason:
         required(str(reason))
     home = tmp_path / "home"
     home.mkdir()
-    session = Colab(request.param, python, home, closed_port)
-    session.forget_the_library()
-    print(f"the replica was ready after {time.monotonic() - began:.1f} s")
-    return session
+    return Colab(request.param, python, home, closed_port)

@@ -14,8 +14,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,18 +31,10 @@ _SHARED = (
 
 @dataclass(frozen=True)
 class Runtime:
-    """One of Colab's runtimes.
+    """One of Colab's runtimes, "cpu" or "tpu".
 
-    Attributes
-    ----------
-    name : str
-        "cpu" or "tpu".
-    packages : tuple of str
-        What is installed, in the versions of ``constraints-<name>.txt``.
-    variables : dict
-        What Colab sets there, as far as the course looks at it.
-    backend : str
-        What Keras must end up on.
+    `packages` are installed in the versions of ``constraints-<name>.txt``, `variables` are what
+    Colab sets there, as far as the course looks at it, and Keras must end up on `backend`.
     """
 
     name: str
@@ -89,13 +79,9 @@ class NoReplica(RuntimeError):
 
 
 def find_python():
-    """Give a Python 3.13 that really starts.
-
-    Raises
-    ------
-    NoReplica
-        Where there is none.
-    """
+    """Give a Python 3.13 that really starts."""
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        raise NoReplica("Colab's packages are for Linux on x86-64")
     candidates = [os.environ.get("ACCEL_PYTHON313", ""), shutil.which("python3.13") or ""]
     candidates += glob.glob(str(Path.home() / ".pyenv/versions/3.13*/bin/python3.13"))
     for path in filter(None, candidates):
@@ -117,35 +103,20 @@ def made_from(runtime, folder, python):
 def make(runtime, kept=KEPT, python=None, build=None):
     """Make a replica, or find the one that was made, and give its Python.
 
-    Parameters
-    ----------
-    runtime : Runtime
-    kept : Path, optional
-        Folder of the replicas.
-    python : str, optional
-        A Python 3.13; by default `find_python`.
-    build : callable, optional
-        Gets the folder, the runtime and the Python, and makes the environment.
-
-    Raises
-    ------
-    NoReplica
-        Where there is no Python 3.13, or no such packages for this system.
+    `build` gets the folder, the runtime and the Python, and makes the environment.
     """
-    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
-        raise NoReplica("Colab's packages are for Linux on x86-64")
     python = python or find_python()
     folder = Path(kept) / f"colab-{runtime.name}"
     want, inside = made_from(runtime, folder, python), folder / "bin" / "python"
-    with _alone(kept, runtime.name):
-        if _text(folder / STAMP) == want and inside.exists():
-            return inside
-        shutil.rmtree(folder, ignore_errors=True)
-        began = time.monotonic()
-        print(f"making the replica of Colab's {runtime.name.upper()} runtime ...", flush=True)
-        (build or _build)(folder, runtime, python)
-        (folder / STAMP).write_text(want, "utf-8")  # last: a half-made one has none
-        print(f"... made in {time.monotonic() - began:.0f} s", flush=True)
+    stamp = folder / STAMP
+    Path(kept).mkdir(parents=True, exist_ok=True)
+    with open(Path(kept) / f".{runtime.name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time
+        if not (stamp.exists() and stamp.read_text("utf-8") == want and inside.exists()):
+            shutil.rmtree(folder, ignore_errors=True)
+            print(f"making the replica of Colab's {runtime.name.upper()} runtime ...", flush=True)
+            (build or _build)(folder, runtime, python)
+            stamp.write_text(want, "utf-8")  # last: a half-made one has none
     return inside
 
 
@@ -156,39 +127,12 @@ def spoil(runtime, kept=KEPT):
 
 def _build(folder, runtime, python):
     subprocess.run([python, "-m", "venv", str(folder)], check=True)
-    pip = [
-        str(folder / "bin" / "python"),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    pip += ["--disable-pip-version-check", "--compile", "-c", str(runtime.constraints)]
     clean = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(
-        [*pip, "--compile", "-c", str(runtime.constraints), *runtime.packages],
-        capture_output=True,
-        text=True,
-        env=clean,
-    )
+    done = subprocess.run([*pip, *runtime.packages], capture_output=True, text=True, env=clean)
     if done.returncode:
         raise NoReplica(f"pip could not install Colab's packages: {done.stderr.strip()[-600:]}")
-
-
-def _text(path):
-    try:
-        return path.read_text("utf-8")
-    except OSError:
-        return None
-
-
-@contextmanager
-def _alone(kept, name):
-    """Let one process at a time make a replica."""
-    Path(kept).mkdir(parents=True, exist_ok=True)
-    with open(Path(kept) / f".{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """A session on a replica of one of Colab's runtimes, for the tests in this folder."""
 
+import importlib.metadata
 import json
 import os
+import shutil
 import subprocess
 
+import kernel  # of tools
 import pytest
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
+import replica
 
 OURS = "accel-helpers"
-LIST = """
-import importlib.metadata, json
-print(json.dumps({d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}))
-"""
+CELL_SECONDS = 600
 
 
 def required(reason):
@@ -25,7 +23,8 @@ class Colab:
     """A session on a replica: its Python, an empty home, Colab's variables, no network."""
 
     def __init__(self, runtime, python, home, closed_port):
-        self.runtime, self.python = runtime, python
+        self.runtime, self.python, self.home = runtime, python, home
+        (self.site,) = python.parents[1].glob("lib/python3.*/site-packages")
         dropped = ("ACCEL_", "COLAB_", "JAX_", "JPY_", "KERAS_", "PIP_", "PYTEST_", "PYTHON",
                    "TF_", "TPU_", "VERTEX_", "VIRTUAL_", "XLA_")  # fmt: skip
         refusing = f"http://127.0.0.1:{closed_port}"
@@ -40,45 +39,28 @@ class Colab:
             "ACCEL_FAST": "1",
             "ACCEL_DATA": "bundled",
         }
+        for left in self.site.glob("accel_helpers*"):  # the library, by the lesson before
+            shutil.rmtree(left)
 
     def packages(self):
         """List what is installed, and the version of each."""
-        said = subprocess.run(
-            [str(self.python), "-c", LIST],
-            cwd=self.environment["HOME"],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return json.loads(said.stdout)
-
-    def forget_the_library(self):
-        """Uninstall the course's library; the other packages are kept for the next lesson."""
-        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "uninstall", "--yes"]
-        subprocess.run([*pip, OURS], env=self.environment, capture_output=True, check=True)
+        found = importlib.metadata.distributions(path=[str(self.site)])
+        return {d.metadata["Name"]: d.version for d in found}
 
     def run(self, notebook, folder):
-        """Run all cells of a notebook in a fresh kernel."""
-        # The switch keeps the debugger from warning.
-        argv = [str(self.python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
-        argv += ["-f", "{connection_file}"]
+        """Run all cells of a notebook in a fresh kernel; give what failed, or None."""
+        return kernel.execute(notebook, folder, self.environment, CELL_SECONDS, python=self.python)
 
-        class Only(KernelSpecManager):
-            def get_kernel_spec(self, kernel_name):
-                return KernelSpec(argv=argv, display_name="Python 3", language="python")
+    def answer(self, *words):
+        """Run a script with this working tree's library; give the JSON that it prints."""
+        return said([self.python, *words], self.home, self.environment)
 
-        class Manager(AsyncKernelManager):
-            def _kernel_spec_manager_default(self):
-                return Only()
 
-        NotebookClient(
-            notebook,
-            timeout=200,
-            kernel_name="python3",
-            kernel_manager_class=Manager,
-            record_timing=False,
-            coalesce_streams=True,
-            skip_cells_with_tag="nbval-skip",
-            resources={"metadata": {"path": str(folder)}},
-        ).execute(env=self.environment)
+def said(words, folder, environment):
+    """Run a script with this working tree's library; give the JSON that it prints."""
+    environment = {**environment, "PYTHONPATH": str(replica.ROOT)}
+    words = list(map(str, words))
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert not done.stderr.strip(), "a notebook would show this in red"
+    return json.loads(done.stdout)

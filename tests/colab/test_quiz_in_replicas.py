@@ -2,55 +2,36 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import replica
+import session
 
 from accel_helpers.learn import exam, grading, questions, quiz
 
 SCRIPT = Path(__file__).resolve().parent / "answer_quizzes.py"
 OLD = "7.7.1"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first one makes the replica
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # the first one makes the replica
 
 
-def run(python, mode, folder, environment):
-    """Run the script of `answer_quizzes.py` with this working tree's library."""
-    done = subprocess.run(
-        [str(python), str(SCRIPT), mode],
-        cwd=folder,
-        env={**environment, "PYTHONPATH": str(replica.ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert not done.stderr.strip(), "a notebook would show this in red"
-    return json.loads(done.stdout)
-
-
-def here(mode, folder):
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """What the script says with this Python's packages, in both of its modes."""
     dropped = ("ACCEL_PROGRESS", "ACCEL_RESULT_CARD")
     clean = {k: v for k, v in os.environ.items() if k not in dropped}
-    return run(sys.executable, mode, folder, clean)
+
+    def said(mode):
+        return session.said([sys.executable, SCRIPT, mode], tmp_path_factory.mktemp(mode), clean)
+
+    return {mode: said(mode) for mode in ("live", "hidden")}
 
 
-def there(colab, mode):
-    return run(colab.python, mode, colab.environment["HOME"], colab.environment)
-
-
-def test_the_form_of_colabs_generation_says_the_same_byte_for_byte(colab, tmp_path):
-    new, old = here("live", tmp_path), there(colab, "live")
-    assert old.pop("ipywidgets") == OLD
-    assert new.pop("ipywidgets") >= "8"
-    assert old == new
-
-
-def test_every_question_is_answered_through_its_widgets(colab):
-    out = there(colab, "live")
+def test_every_question_is_answered_through_widgets_of_colabs_generation(colab, here):
+    out = colab.answer(SCRIPT, "live")
+    assert out["ipywidgets"] == OLD and here["live"]["ipywidgets"] >= "8"
+    assert {**out, "ipywidgets": ""} == {**here["live"], "ipywidgets": ""}, "byte for byte"
     bank = questions.bank()
     assert {bank[name].kind for name in out["answered"]} == set(questions.KINDS)
     assert set(out["answered"]) == set(bank), "every question, and no other"
@@ -64,22 +45,22 @@ def test_every_question_is_answered_through_its_widgets(colab):
         solved = grading.grade(question, solution(question))._repr_html_()
         assert right == f'<div role="status">{solved}</div>'
     assert "✓ Passed: 14 of 20" in out["exam"]
-    kept = json.loads((Path(colab.environment["HOME"]) / "course_progress.json").read_text("utf-8"))
+    kept = json.loads((colab.home / "course_progress.json").read_text("utf-8"))
     assert set(kept["answers"]) == set(bank)
     assert [sat["today"] for sat in kept["exams"]] == [exam.COUNT]
 
 
-def test_without_widgets_the_quiz_is_printed_and_answered_by_a_call(colab, tmp_path):
-    new, old = here("hidden", tmp_path), there(colab, "hidden")
-    assert old == new
-    for lesson, bundle in old["shown"].items():
+def test_without_widgets_the_quiz_is_printed_and_answered_by_a_call(colab, here):
+    out = colab.answer(SCRIPT, "hidden")
+    assert out == here["hidden"]
+    for lesson, bundle in out["shown"].items():
         shown = quiz.show(lesson)
         assert bundle == {"text/plain": str(shown), "text/html": shown._repr_html_()}
-    assert set(old["paper"]) == {"text/plain", "text/html"}
-    for name, (_, right) in old["answered"].items():
+    assert set(out["paper"]) == {"text/plain", "text/html"}
+    for name, (_, right) in out["answered"].items():
         began = "Not measured yet." if questions.bank()[name].kind == "measured" else "Right"
         assert right.startswith(began)
-    assert "Passed" in old["exam"]
+    assert "Passed" in out["exam"]
 
 
 def solution(question):
