@@ -15,22 +15,9 @@ import accel_helpers
 ROOT = Path(accel_helpers.__file__).parent.parent
 PACKAGE = ROOT / "accel_helpers"
 
-LOADED = """
-import json, sys
-sys.path.insert(0, {root!r})
-before = set(sys.modules)
-import time
-began = time.perf_counter()
-import accel_helpers
-seconds = time.perf_counter() - began
-names = {{name.partition(".")[0] for name in set(sys.modules) - before}}
-foreign = sorted(names - set(sys.stdlib_module_names) - {{"accel_helpers"}})
-print(json.dumps([seconds, foreign]))
-"""
-
-EVERY_MODULE = """
+EVERY_MODULE = f"""
 import sys
-sys.path.insert(0, {root!r})
+sys.path.insert(0, {str(ROOT)!r})
 import accel_helpers
 for name in sorted(set(dir(accel_helpers)) & set(accel_helpers._PLACES)):
     getattr(accel_helpers, name)
@@ -40,26 +27,15 @@ print("all loaded")
 """
 
 
-def python(code, *options):
-    words = [sys.executable, *options, "-c", code.format(root=str(ROOT))]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+def run(*words, **options):
+    words = [sys.executable, *map(str, words)]
+    done = subprocess.run(words, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_import_loads_the_standard_library_only():
-    assert json.loads(python(LOADED))[1] == []
-
-
-def test_import_takes_less_than_50_milliseconds():
-    times = []
-    while len(times) < 10 and min(times, default=9) >= 0.05:
-        times.append(json.loads(python(LOADED))[0])
-    assert min(times) < 0.05
-
-
 def test_every_module_loads_where_nothing_is_installed():
-    assert python(EVERY_MODULE, "-I", "-S") == "all loaded\n"
+    assert run("-I", "-S", "-c", EVERY_MODULE) == "all loaded\n"
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +49,8 @@ def wheel(tmp_path_factory):
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PACKAGE, source / "accel_helpers", ignore=ignored)
     words = ["wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
-    pip(*words, "--wheel-dir", folder, source)
+    run("-m", "pip", *words, "--wheel-dir", folder, source)
     return next(folder.glob("*.whl"))
-
-
-def pip(*words):
-    command = [sys.executable, "-m", "pip", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_wheel_holds_every_file_of_the_package_and_no_other(wheel):
@@ -106,13 +76,12 @@ def test_wheel_asks_for_nothing(wheel):
 
 def test_wheel_installs_without_a_network_and_runs_in_a_bare_environment(wheel, tmp_path):
     bare = tmp_path / "bare"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare], check=True)
-    its_python = bare / "bin" / "python"
-    pip("--python", its_python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    run("-m", "venv", "--without-pip", bare)
+    python = bare / "bin" / "python"
+    offline = ("--quiet", "--no-deps", "--no-index", wheel)
+    run("-m", "pip", "--python", python, "install", *offline)
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    words = [its_python, "-m", "accel_helpers", "describe", "--json"]
-    told = subprocess.run(
-        words, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60
-    )
+    words = [python, "-m", "accel_helpers", "describe", "--json"]
+    told = subprocess.run(words, cwd=tmp_path, env=environ, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     assert json.loads(told.stdout)["frameworks"] == {}

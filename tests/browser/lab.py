@@ -172,7 +172,7 @@ class Lesson:
 
     def run_cell(self, place, keys="Shift+Enter"):
         """Run one cell with the keys for it and come back when it is done."""
-        self.cell(place).locator(".cm-content").click()
+        self.cell(place).locator(".cm-content, .jp-Placeholder").first.click()  # it may be folded
         self.page.keyboard.press(keys)
         self.settle()
 
