@@ -63,7 +63,7 @@ class Machine:
         calls.write_text("")
         environ = {"PATH": str(self.bin), "HOME": str(self.course)}
         words = ["sh", str(self.course / ".ci" / "environment")]
-        done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, env=environ, capture_output=True, text=True)
         assert done.stdout == ""
         return done.returncode, done.stderr, calls.read_text()
 
@@ -74,7 +74,8 @@ def machine(tmp_path):
 
 
 def test_pip_makes_it_where_there_is_no_uv_and_compiles(machine):
-    machine.has("python3", machine.python())
+    machine.has("python3", machine.python(version="3.9", in_range=1))  # it hides no good one
+    machine.has("python3.12", machine.python(version="3.12"))
     code, said, calls = machine.make()
     assert code == 0 and said.endswith("The environment is ready.\n")
     assert "-m venv .venv" in calls
@@ -100,10 +101,19 @@ def test_the_second_time_nothing_is_done_until_what_it_was_made_from_changes(mac
     assert code == 0 and "making it again" in said and "uv venv" in calls
 
 
-def test_a_copied_course_gets_an_environment_of_its_own(machine):
+def moved(machine):
+    machine.course = machine.course.rename(machine.course.parent / "moved course")
+
+
+def lost(machine):
+    (machine.course / ".venv" / "bin" / "python").unlink()
+
+
+@pytest.mark.parametrize("change", [moved, lost])
+def test_an_environment_that_was_moved_or_lost_its_python_is_made_again(machine, change):
     machine.has("uv", UV)
     machine.make()
-    machine.course = machine.course.rename(machine.course.parent / "moved course")
+    change(machine)
     code, _, calls = machine.make()
     assert code == 0 and "uv venv" in calls
 
@@ -111,21 +121,12 @@ def test_a_copied_course_gets_an_environment_of_its_own(machine):
 def test_what_was_cut_short_is_made_again(machine):
     machine.has("uv", UV)
     (machine.course / "no-network").touch()
-    code, said, _ = machine.make()
-    assert code == 1 and "could not be installed" in said
+    assert machine.make()[0] == 1
     (machine.course / "no-network").unlink()
     (machine.course / ".venv" / "half").touch()
-    code, said, calls = machine.make()
-    assert code == 0 and "making it again" in said and "uv venv" in calls
-    assert not (machine.course / ".venv" / "half").exists()
-
-
-def test_an_environment_whose_python_is_gone_is_made_again(machine):
-    machine.has("uv", UV)
-    machine.make()
-    (machine.course / ".venv" / "bin" / "python").unlink()
     code, _, calls = machine.make()
     assert code == 0 and "uv venv" in calls
+    assert not (machine.course / ".venv" / "half").exists()
 
 
 def test_an_environment_made_by_hand_is_kept_and_completed(machine):
@@ -146,22 +147,18 @@ def test_an_nvidia_driver_decides_which_tensorflow(machine):
     assert "-e .[cuda,test]" in machine.make()[2]
 
 
-def test_an_older_default_python_does_not_hide_a_good_one(machine):
-    machine.has("python3", machine.python(version="3.9", in_range=1))
-    machine.has("python3.12", machine.python(version="3.12"))
-    code, _, calls = machine.make()
-    assert code == 0 and "-m venv .venv" in calls
-
-
 @pytest.mark.parametrize(
     ("pythons", "sentence"),
     [
         ({"python3": {"version": "3.14", "in_range": 1}}, "found only 3.14"),
         ({}, "found none"),
+        ({}, "Colab"),
         ({"python3": {"version": "3.11", "ensurepip": 1}}, "apt install python3.11-venv"),
     ],
 )
 def test_a_machine_without_a_fitting_python_gets_one_sentence(machine, pythons, sentence):
+    if sentence == "Colab":  # a Mac with an Intel processor has no TensorFlow
+        machine.has("uname", UNAME.format(system="Darwin", machine="x86_64"))
     for name, answers in pythons.items():
         machine.has(name, machine.python(**answers))
     code, said, _ = machine.make()
@@ -170,16 +167,10 @@ def test_a_machine_without_a_fitting_python_gets_one_sentence(machine, pythons, 
     assert not (machine.course / ".venv").exists()
 
 
-def test_a_mac_with_an_intel_processor_is_sent_to_colab(machine):
-    machine.has("uname", UNAME.format(system="Darwin", machine="x86_64"))
-    code, said, calls = machine.make()
-    assert code == 1 and "Colab" in said and calls == ""
-
-
 def test_make_keeps_the_list_of_fonts_with_the_environment():
     # One left in the home folder by an environment that was being deleted named no bundled font:
     # every plot of every lesson then complained.
     shows = 'shown:;@printf %s "$$MPLCONFIGDIR"'
     words = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "--eval", shows, "shown"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout == str(ROOT / ".venv" / "matplotlib")

@@ -17,19 +17,19 @@ import venv
 import zipfile
 from pathlib import Path
 
+import kernel
 import lesson
 import pytest
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager, KernelManager
+from jupyter_client.manager import KernelManager
 from lesson import UNSTAMPED, Stamp, setup_source
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 STAMP = Stamp("some-school/course", "v0.1.0")
 URL = f"https://github.com/{STAMP.repository}"
 READY = "accel_helpers is ready.\n"
 OURS = "accel-helpers"
-pytestmark = pytest.mark.timeout(120)
+LIMIT = 200  # seconds; a busy machine may take its time
+pytestmark = pytest.mark.timeout(2 * LIMIT)
 
 
 @pytest.fixture(scope="module")
@@ -54,18 +54,8 @@ class Machine:
         self.seen, self.home, self.folder = seen, folder / "home", folder / "lesson"
         self.home.mkdir()
         self.folder.mkdir()
-        dropped = (
-            "PIP_",
-            "PYTEST_",
-            "GIT_",
-            "JPY_",
-            "HTTP_",
-            "HTTPS_",
-            "ALL_",
-            "NO_",
-            "PYTHONPATH",
-            "VIRTUAL_",
-        )
+        dropped = ("PIP_", "PYTEST_", "GIT_", "JPY_", "HTTP_", "HTTPS_", "ALL_", "NO_",
+                   "PYTHONPATH", "VIRTUAL_")  # fmt: skip
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)},
             "HOME": str(self.home),
@@ -89,33 +79,11 @@ class Machine:
         found = importlib.metadata.distributions(path=[str(self.site), str(self.seen)])
         return {(d.metadata["Name"], d.version) for d in found}
 
-    def specification(self):
-        """Give a manager of kernels that knows this machine's Python only."""
-        argv = [str(self.bin / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-
-        class Only(KernelSpecManager):
-            def get_kernel_spec(self, kernel_name):
-                return KernelSpec(argv=argv, display_name="Python 3", language="python")
-
-        return Only()
-
     def run(self, *sources):
         """Run cells in a fresh kernel, the failing ones too; give the outputs of each."""
-        kernels = self.specification()
-
-        class Manager(AsyncKernelManager):
-            def _kernel_spec_manager_default(self):
-                return kernels
-
         nb = new_notebook(cells=[new_code_cell(source) for source in sources])
-        NotebookClient(
-            nb,
-            timeout=100,
-            kernel_name="python3",
-            kernel_manager_class=Manager,
-            allow_errors=True,
-            resources={"metadata": {"path": str(self.folder)}},
-        ).execute(env=self.environment)
+        python = self.bin / "python"
+        kernel.execute(nb, self.folder, self.environment, LIMIT, python=python, allow_errors=True)
         return [[dict(output) for output in cell.outputs] for cell in nb.cells]
 
 
@@ -144,16 +112,19 @@ def sentence(outputs):
 
 def wheel(folder, version):
     """Write a wheel of a library that says its version and asks for what does not exist."""
-    missing = "Requires-Dist: numpy==0.0.1"
     name = f"accel_helpers-{version}"
     files = {
         "accel_helpers/__init__.py": f'__version__ = "{version}"\n',
-        f"{name}.dist-info/METADATA": (
-            f"Metadata-Version: 2.1\nName: {OURS}\nVersion: {version}\n{missing}\n"
-        ),
-        f"{name}.dist-info/WHEEL": (
-            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        ),
+        f"{name}.dist-info/METADATA": f"""Metadata-Version: 2.1
+Name: {OURS}
+Version: {version}
+Requires-Dist: numpy==0.0.1
+""",
+        f"{name}.dist-info/WHEEL": """Wheel-Version: 1.0
+Generator: test
+Root-Is-Purelib: true
+Tag: py3-none-any
+""",
     }
     record = ""
     for path, text in files.items():
@@ -231,38 +202,26 @@ def test_a_stamped_lesson_fetches_its_release(machine, repository):
     assert (OURS, version) in machine.packages()
 
 
-def test_a_copy_that_leads_nowhere_says_what_to_do(machine):
-    out = machine.run(setup_source(UNSTAMPED))
-    said = sentence(out[0])
-    assert said.startswith("This copy of the lesson does not say where its library")
-    assert ".whl file beside this notebook" in said
-    assert "'make lab'" in said and "'make stamp'" in said
-
-
-def refused_port():
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        return closed.getsockname()[1]
-
-
 def says_to_check_the_network(outputs, source):
     said = sentence(outputs)
-    assert said == (
-        "The library accel_helpers could not be installed: check the network, then run this "
-        f'cell again. To see the reason, run in a new cell: %pip install --no-deps "{source}"'
-    )
+    assert "check the network" in said and said.endswith(f'%pip install --no-deps "{source}"')
 
 
-def test_without_a_network_it_says_so(machine):
-    machine.redirect(f"http://127.0.0.1:{refused_port()}/course")
-    out = machine.run(setup_source(STAMP))
-    says_to_check_the_network(out[0], f"git+{URL}@{STAMP.ref}")
-
-
-def test_a_release_that_is_not_there_is_said(machine, repository):
-    machine.redirect(repository.as_uri())
-    out = machine.run(setup_source(Stamp(STAMP.repository, "v9")))
-    says_to_check_the_network(out[0], f"git+{URL}@v9")
+@pytest.mark.parametrize("why", ["no network", "no such release", "no git"])
+def test_what_cannot_be_fetched_is_one_sentence(machine, repository, why):
+    stamp = STAMP
+    if why == "no network":
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            machine.redirect(f"http://127.0.0.1:{closed.getsockname()[1]}/course")
+    elif why == "no such release":
+        machine.redirect(repository.as_uri())
+        stamp = Stamp(STAMP.repository, "v9")
+    else:
+        machine.environment["PATH"] = str(machine.bin)
+        assert shutil.which("git", path=machine.environment["PATH"]) is None
+    out = machine.run(setup_source(stamp))
+    says_to_check_the_network(out[0], f"git+{URL}@{stamp.ref}")
 
 
 def test_a_network_that_swallows_everything_is_given_up(machine):
@@ -291,13 +250,6 @@ def test_a_network_that_swallows_everything_is_given_up(machine):
     says_to_check_the_network(out[0], f"git+{URL}@{STAMP.ref}")
 
 
-def test_a_machine_without_git_says_so(machine):
-    machine.environment["PATH"] = str(machine.bin)
-    assert shutil.which("git", path=machine.environment["PATH"]) is None
-    out = machine.run(setup_source(STAMP))
-    says_to_check_the_network(out[0], f"git+{URL}@{STAMP.ref}")
-
-
 def test_a_broken_wheel_is_named(machine):
     broken = machine.folder / "accel_helpers-0.1.0-py3-none-any.whl"
     broken.write_bytes(b"half a download")
@@ -305,18 +257,22 @@ def test_a_broken_wheel_is_named(machine):
     says_to_check_the_network(out[0], broken)
 
 
-def test_run_all_stops_at_the_setup_cell(machine):
+def test_an_unstamped_copy_says_what_to_do_and_run_all_stops_there(machine):
     """All cells are sent at once, as Jupyter's Run All does: those behind must not run."""
-    manager = KernelManager(kernel_name="python3", kernel_spec_manager=machine.specification())
+    said = sentence(machine.run(setup_source(UNSTAMPED))[0])
+    assert ".whl file beside this notebook" in said
+    assert "'make lab'" in said and "'make stamp'" in said
+
+    manager = kernel.manager(machine.bin / "python", KernelManager)()
     manager.start_kernel(env=machine.environment, cwd=str(machine.folder))
     client = manager.client()
     try:
         client.start_channels()
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=LIMIT)
         sent = [client.execute(setup_source(UNSTAMPED)), client.execute("print(ah.__version__)")]
         replies = {}
         while not replies.keys() >= set(sent):
-            reply = client.get_shell_msg(timeout=60)
+            reply = client.get_shell_msg(timeout=LIMIT)
             replies[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
     finally:
         client.stop_channels()
