@@ -39,8 +39,8 @@ class Result:
         return text
 
 
-class Told(Exception):
-    """Ends a check with a message and a hint."""
+class Told(BaseException):
+    """Ends a check with a message and a hint, past what stands in the way for errors."""
 
 
 @dataclass(frozen=True)
@@ -177,23 +177,15 @@ def plain(value):
 
 
 def calls(
-    truth: Callable,
-    *,
-    on: Sequence[tuple],
-    slips: Sequence[tuple],
-    right: str,
-    needs: str,
-    hint: str = "",
-    put: Callable = on_copies,
-    otherwise: Callable | None = None,
-    within: float = 1e-6,
+    truth, *, on, slips, right, needs, hint="", put=on_copies, otherwise=None, within=1e-6
 ) -> Check:
     """Check a function: it is called on every case and held against the truth, then the slips.
 
-    A slip is a wrong rule, what it is, and what leads on; before these stands the place of a
-    number where the rule is for one of several. `put` asks about a case. `otherwise` gets what was
-    said and the case, and may have a message and a hint for what is no known slip; else the wrong
-    answer is shown, with `hint`. `needs` says what to return.
+    `on` has the arguments of each case. A slip is a wrong rule, what it is, and what leads on;
+    before these stands the place of a number where the rule is for one of several. `put` asks
+    about a case. `otherwise` gets what was said and the case, and may have a message and a hint
+    for what is no known slip; else the wrong answer is shown, with `hint`. `needs` says what to
+    return, and `within` how far off is still right.
     """
 
     def column(rule):
@@ -203,8 +195,6 @@ def calls(
         ask = Asked(answer)
         try:
             said, true = column(ask), column(truth)
-        except Told:
-            raise
         except Exception:  # whatever was returned, it is not what was asked for
             return Result(False, f"The function returned {shown(ask.said)}.", needs)
         wrong = [n for n in range(len(on)) if not same(said[n], true[n], within)]
@@ -220,12 +210,10 @@ def calls(
         case = ", ".join(map(str, case))
         return Result(False, f"For {case:.200} you have {shown(mine)}.", hint or needs)
 
-    def whole(rule, n=None):
-        if n is None:
-            return rule
+    def whole(rule, n):
         return lambda *case: [*truth(*case)[:n], rule(*case), *truth(*case)[n + 1 :]]
 
-    wrong = [(whole(rule, *place), message, tip) for *place, rule, message, tip in slips]
+    wrong = ((whole(row[1], row[0]), *row[2:]) if len(row) == 4 else row for row in slips)
     return Check(grade, truth, tuple(wrong))
 
 

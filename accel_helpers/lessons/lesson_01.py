@@ -3,7 +3,8 @@
 What cannot be tried without changing a machine is here as recorded text, each with its origin.
 """
 
-from accel_helpers.learn.checks import Check, Result, choices, shown
+from accel_helpers._words import shown
+from accel_helpers.learn.checks import Check, Result, choices
 
 STEPS = {
     "A": "Run the setup cell again.",
@@ -80,8 +81,6 @@ _OLD_MISTAKES = {
     ("A", "works"):
         ("That address belonged to TPUs on another machine. Today's TPU is in your own.",
         "Is COLAB_TPU_ADDR among the variables that the cell printed?"),
-    ("A", "does nothing"): ("Reading a name that is not there is an error in Python.",
-        "Its name begins with Key."),
     ("B", "works"): ("pip downloads something, but look at its last line.",
         "A line that begins with ERROR: was anything installed?"),
     ("C", "works"): ("Sessions belong to TensorFlow 1.",

@@ -18,7 +18,7 @@ def whole_batch(gradients, counts) -> list[float]:
 
 
 def _each(combine):
-    return lambda gradients, counts: [combine(parts, counts) for parts in zip(*gradients)]  # noqa: B905
+    return lambda gradients, n: [combine(parts, n) for parts in zip(*gradients, strict=True)]
 
 
 def _weighed(parts, counts) -> float:
@@ -28,9 +28,6 @@ def _weighed(parts, counts) -> float:
 _BATCHES = (
     (0, lambda n, per, replicas: per, "Your global batch is what one replica sees.",
      "All replicas work in the same step. How many pictures do they see together?"),
-    (0, lambda n, per, replicas: per // replicas,
-     "You divided by the replicas. That leads the other way, from the whole to a part.",
-     "The part is given. Eight replicas with 128 each see more than 128 together."),
     (1, lambda n, per, replicas: n // (per * replicas),
      "Your steps leave out the pictures that do not fill a batch.",
      "Keras trains on them too, in one smaller batch at the end: round up."),

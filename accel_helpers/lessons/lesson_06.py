@@ -53,6 +53,8 @@ def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
     return tiles * (size + m + 2 * size - 2 if tile is None else tile)
 
 
+# the first can be done on paper, the others are where rules differ
+PRODUCTS = ((20, 6, 9, 4), (128,) * 4, (1_024, 300, 500, 128), (10, 3, 2, 1), (5, 20, 7, 8))
 _CYCLES = (
     (lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s) * (n // s)),
      "Your tiles leave out weights: what does not fill a tile is rounded away.",
@@ -75,9 +77,6 @@ _CYCLES = (
     (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m + s - 1),
      "You count the way through in one direction only.",
      "Activations walk to the right and sums walk down. The last sum has both ways to wait for."),
-    (lambda m, k, n, s: s + cycles(m, k, n, s, tile=m + 2 * s - 2),
-     "You load once. The other tiles never get their weights.",
-     "Nothing overlaps here, and every tile has weights of its own."),
     *((lambda m, k, n, s, off=off: cycles(m, k, n, s, tile=s + m + 2 * s - 2 + off),
        f"Almost: for each tile you count {abs(off)} too {'many' if off > 0 else 'few'}.",
        "Take a unit of one cell: nobody walks there. What must the way through be then?")
@@ -133,15 +132,11 @@ _ROUNDINGS = (
 
 LAYERS = ("first", "bias", "second")
 NETWORKS = (
-    (
-        [[1.0, -2.0, 0.5], [3.0, 1.0, -1.0]],
-        [0.5, 1.0, -0.25],
-        [[1.0, 2.0, -1.0, 4.0], [-3.0, 1.0, 2.0, 0.5], [2.0, -1.0, 1.0, 3.0]],
-        8,
-    ),
+    ([[1.0, -2.0, 0.5], [3.0, 1.0, -1.0]], [0.5, 1.0, -0.25],
+     [[1.0, 2.0, -1.0, 4.0], [-3.0, 1.0, 2.0, 0.5], [2.0, -1.0, 1.0, 3.0]], 8),
     ([[2.0], [1.0], [-1.0]], [-0.5], [[4.0, -2.0]], 3),
     ([[1.0, 3.0]], [2.0, -1.0], [[2.0], [-4.0]], 2),
-)
+)  # fmt: skip
 
 
 def _three(ask, *case):
@@ -195,11 +190,7 @@ def _why(said, *case):
 GRADERS = {
     "06/cycles": calls(
         cycles,
-        # the first can be done on paper, the others are where rules differ
-        on=(
-            *((20, 6, 9, 4), (128, 128, 128, 128), (1_024, 300, 500, 128)),
-            *((10, 3, 2, 1), (5, 20, 7, 8)),
-        ),
+        on=PRODUCTS,
         right="Tiles, loading, rows and the way through: every cycle is counted.",
         needs="One whole number is needed: tiles times the cycles of one.",
         hint="How many tiles? How long does one load? How long until its last row is out?",

@@ -41,9 +41,6 @@ def nearest(known, labels, asked):
     return np.asarray(labels)[distance.argmin(axis=1)]
 
 
-# --- scaling -----------------------------------------------------------------------------------
-
-
 def _by(images, seen, axis=0, divide=lambda spread: spread + (spread == 0)):
     """Images, scaled by the mean and the spread of those that were seen."""
     return (images - seen.mean(axis=axis)) / divide(seen.std(axis=axis))
@@ -109,8 +106,6 @@ def _otherwise(said, train, other):
     hint = "From each pixel take its mean in train, then divide by its spread in train."
     return "The scaled images come out differently.", hint
 
-
-# --- splitting ---------------------------------------------------------------------------------
 
 # the original that each of 180 pictures was made from: three copies of 60, mixed
 ORIGINALS = random.Random(10).sample([*range(100, 160)] * 3, 180)

@@ -5,16 +5,10 @@ from accel_helpers.learn.checks import calls
 CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
 # lowest and highest factor by which it is faster, and the factor by which an hour costs more
 CASES = (
-    (3.0, 4.0, 1.0),
-    (0.4, 0.6, 1.0),
-    (0.9, 1.2, 1.0),
-    (3.0, 4.0, 5.0),
-    (7.0, 9.0, 5.0),
-    (2.0, 8.0, 4.0),
-    (4.1, 9.0, 4.0),
-    (1.0, 3.9, 4.0),
+    (3.0, 4.0, 1.0), (0.4, 0.6, 1.0), (0.9, 1.2, 1.0),
+    (3.0, 4.0, 5.0), (7.0, 9.0, 5.0), (2.0, 8.0, 4.0), (4.1, 9.0, 4.0), (1.0, 3.9, 4.0),
     (0.5, 0.7, 0.2),  # slower, and so cheap that it pays
-)
+)  # fmt: skip
 
 
 def verdict(low: float, high: float, price: float) -> str:
