@@ -294,6 +294,12 @@ def test_what_has_no_number_is_told_whatever_else_is_wrong_with_the_scaling():
     assert "thousands" in by_train.message
 
 
+@pytest.mark.parametrize("share", [2, 20])
+def test_a_split_holds_out_about_a_fifth(share):
+    result = check("10/split", lambda originals, seed: split(originals, seed, share))
+    assert not result.ok and "about a fifth" in result.message
+
+
 def test_learning_by_heart_finds_the_nearest_also_far_from_zero():
     random = np.random.default_rng(0)
     known, asked = random.integers(0, 65, (50, 64)), random.integers(0, 65, (20, 64))
