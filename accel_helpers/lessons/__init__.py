@@ -44,7 +44,7 @@ def check(exercise: str, answer) -> Result:
 
 @functools.cache
 def exercises() -> dict[str, Check]:
-    """The check of every exercise; each lesson_NN has its own in `GRADERS`."""
+    """The check of every exercise; each lesson_NN has its own in `CHECKS`."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     lessons = (importlib.import_module(f"{__name__}.{name}") for name in names)
-    return {exercise: check for lesson in lessons for exercise, check in lesson.GRADERS.items()}
+    return {exercise: check for lesson in lessons for exercise, check in lesson.CHECKS.items()}

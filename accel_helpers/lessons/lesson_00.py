@@ -45,7 +45,7 @@ _MISTAKES = {
         "The new times vary a lot. Does their interval leave the old one out?"),
 }  # fmt: skip
 
-GRADERS = {
+CHECKS = {
     "00/told_apart": choices(
         {letter: compare(old, new).verdict for letter, (old, new) in PAIRS.items()},
         VERDICTS,

@@ -132,7 +132,7 @@ def _slips():
         yield order, *words
 
 
-GRADERS = {
+CHECKS = {
     "01/steps": Check(_steps, ORDER, tuple(_slips())),
     "01/old": choices(
         FATE,

@@ -36,7 +36,7 @@ def _about_case(case, fact, cure) -> tuple[str, str]:
     return f'before "{fact}" something else fails already. The first no decides.', case["clue"]
 
 
-GRADERS = {
+CHECKS = {
     "02/lines": choices(
         {line["letter"]: line["kind"] for line in material()["line"]},
         KINDS,

@@ -235,7 +235,7 @@ _HINTS = {
     "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
 }
 
-GRADERS = {
+CHECKS = {
     "03/diagnosis": choices(
         dict(zip(_HINTS, CAUSES, strict=True)),
         CAUSES,

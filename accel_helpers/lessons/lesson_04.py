@@ -62,7 +62,7 @@ _MEANS = (
      "Divide by the number of all pictures."),
 )  # fmt: skip
 
-GRADERS = {
+CHECKS = {
     "04/batch": calls(
         batches,
         # a usual one, and where rules differ

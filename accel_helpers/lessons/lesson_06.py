@@ -187,7 +187,7 @@ def _why(said, *case):
     return said, "Follow a new cell: what does it hand on, and by what is that multiplied?"
 
 
-GRADERS = {
+CHECKS = {
     "06/cycles": calls(
         cycles,
         on=PRODUCTS,

@@ -174,7 +174,7 @@ _SPLITS = (
      "Images are often sorted. Let np.random.default_rng(seed) choose the originals."),
 )  # fmt: skip
 
-GRADERS = {
+CHECKS = {
     "10/scaling": calls(
         scale,
         on=((TRAIN, OTHER),),

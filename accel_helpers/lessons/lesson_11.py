@@ -54,7 +54,7 @@ _SLIPS = (
      "You are never unsure, also where the interval reaches over the price.", _MIDDLE),
 )  # fmt: skip
 
-GRADERS = {
+CHECKS = {
     "11/worth_it": calls(
         verdict,
         on=CASES,

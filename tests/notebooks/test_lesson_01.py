@@ -286,7 +286,7 @@ def test_the_two_steps_that_the_exam_has_and_that_fail_are_named():
 def test_every_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_passes():
     stubs, (solution,) = cells("exercise"), cells("solution")
     names = re.findall(r'checks\.check\("(01/[a-z]+)"', "".join(c.source for c in stubs))
-    assert sorted(names) == sorted(practice_01.GRADERS)
+    assert sorted(names) == sorted(practice_01.CHECKS)
     for stub in stubs:
         assert "Not yet." in stub.outputs[0].text and "Hint:" in stub.outputs[0].text
     assert solution.outputs[0].text.count("Right.") == len(names)

@@ -172,7 +172,7 @@ def test_the_lesson_says_in_how_many_cases_the_doctor_knows_the_failure():
 def test_every_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_passes():
     stubs, (solution,) = cells("exercise"), cells("solution")
     names = set(re.findall(r'checks\.check\("(02/[a-z]+)"', "".join(c.source for c in stubs)))
-    assert names == set(practice_02.GRADERS)
+    assert names == set(practice_02.CHECKS)
     for stub in stubs:
         assert "Not yet." in stub.outputs[0].text and "still empty" in stub.outputs[0].text
     right = solution.outputs[0].text
