@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel_helpers._words import format_seconds, shown
+from accel_helpers._words import format_seconds
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
@@ -12,17 +12,9 @@ from accel_helpers.plots.style import Picture
 
 def paint(axes, lines: Mapping[str, Mapping[float, float]], own: bool) -> list[tuple]:
     """Draw lines of y over x, their marks nested to show where they coincide; their labels."""
-    if not 1 <= len(lines) <= len(style.MARKS) or not all(map(len, lines.values())):
-        raise ValueError(
-            f"a picture has room for 1 to {len(style.MARKS)} lines, each with a value; got "
-            f"{len(lines)}: {shown(list(lines))}."
-        )
-    labels, step = [], min(4, 8 / max(1, len(lines) - 1))
+    labels, colours, step = [], style.palette(own), min(4, 8 / max(1, len(lines) - 1))
     for i, (name, line) in enumerate(lines.items()):
-        colour, size = (
-            style.palette(own)[i % len(style.palette(own))],
-            5 + (len(lines) - 1 - i) * step,
-        )
+        colour, size = colours[i % len(colours)], 5 + (len(lines) - 1 - i) * step
         mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
         axes.plot(list(line), list(line.values()), color=colour, lw=1.2, **mark)
         labels.append((max(line), line[max(line)], style.folded(name), colour, mark))
@@ -38,11 +30,7 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
         Seconds per epoch, the first epoch as its `first_call`.
     title : str, optional
     own : bool, optional
-        The learner's (blue) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
+        False for a reference machine's, in grey.
 
     Examples
     --------
@@ -51,7 +39,7 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
     """
     first, later, colour = timing.first_call, timing.samples, style.OWN if own else style.REFERENCE
     start, median = format_seconds(first), format_seconds(timing.median)
-    with style.figure(8, 3.2, title) as (made, axes):
+    with style.figure(8, 3.2, title) as (figure, axes):
         axes.axhspan(*timing.interval, color=colour, alpha=0.15, lw=0)
         axes.axhline(timing.median, color=colour, lw=1.2)
         axes.plot(range(2, len(later) + 2), later, "o", color=colour, ms=7)
@@ -62,14 +50,11 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
         style.scale(axes.yaxis, 0, 1.12 * max(first, *later), format_seconds)
         alone = f"first epoch: {start},\nalso compiles"
         band = f"median {median},\nband: 95 % interval"
-        end = axes.get_xlim()[1]
-        style.beside(
-            made,
-            axes,
-            [(1, first, alone, style.SECOND, ring), (end, timing.median, band, colour, None)],
-        )
+        labels = [(1, first, alone, style.SECOND, ring)]
+        labels.append((len(later) + 1.5, timing.median, band, colour, None))
+        style.beside(figure, axes, labels)
         said = f"the first epoch took {start}, the later ones a median of {median}"
-        return style.picture(made, f"Dot plot. {title}: {said}.")
+        return style.picture(figure, f"Dot plot. {title}: {said}.")
 
 
 def losses(
@@ -84,28 +69,20 @@ def losses(
     Parameters
     ----------
     curves : mapping of str to sequence of float
-        Name to losses. Their marks are nested, so that one sees where curves coincide.
+        Name of a curve to its losses; seven at most. Their marks are nested, so that one sees
+        where curves coincide.
     title : str
     level : tuple of str and float, optional
         A loss to compare with, and its name.
     own : bool, optional
-        The learner's (coloured) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    ValueError
-        If there are no curves, more than seven, or one without a value.
+        False for a reference machine's, in grey.
 
     Examples
     --------
     >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
     Line plot of the loss per epoch. Training: a from 2 to 1.5. knowing nothing: 2.3.
     """
-    with style.figure(8, 3.4, title) as (made, axes):
+    with style.figure(8, 3.4, title) as (figure, axes):
         labels = paint(axes, {name: dict(enumerate(c, 1)) for name, c in curves.items()}, own)
         values = [v for c in curves.values() for v in c] + ([level[1]] if level else [])
         most, low, high = max(map(len, curves.values())), min(values), max(values)
@@ -116,10 +93,10 @@ def losses(
             axes.axhline(level[1], color=style.INK, lw=1.2, ls="--")
             labels.append((most + 0.5, level[1], style.folded(level[0]), style.INK, None))
         axes.set(xlabel="epoch", ylabel="loss")
-        style.beside(made, axes, labels)
+        style.beside(figure, axes, labels)
         said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())
         compared = f" {level[0]}: {level[1]:.3g}." if level else ""
-        return style.picture(made, f"Line plot of the loss per epoch. {title}: {said}.{compared}")
+        return style.picture(figure, f"Line plot of the loss per epoch. {title}: {said}.{compared}")
 
 
 def series(
@@ -129,29 +106,20 @@ def series(
     xlabel: str,
     ylabel: str,
     own: bool = True,
-    log: bool | None = None,
+    log: bool = False,
 ) -> Picture:
     """Measurements over a size: a mark for a median, a bar for its interval, a line through them.
 
     Parameters
     ----------
     lines : mapping of str to (mapping of float to Measurement)
-        Name of a line to its measurements by size.
+        Name of a line, of seven at most, to its measurements by size.
     title, xlabel, ylabel : str
         The labels with their units.
     own : bool, optional
-        The learner's (coloured) or a reference machine's (grey).
+        False for a reference machine's, in grey.
     log : bool, optional
-        A logarithmic vertical axis; by default where the largest is over 8 times the smallest.
-
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    ValueError
-        If there are no lines, more than seven, or one without a measurement.
+        A logarithmic vertical axis, too.
 
     Examples
     --------
@@ -159,30 +127,27 @@ def series(
     >>> print(series({"JAX": line}, title="A sum", xlabel="numbers", ylabel="time"))
     Line plot over numbers. A sum: JAX from 100 µs at 100 to 1 ms at 1,000.
     """
-    with style.figure(8, 3.9, title) as (made, axes):
+    with style.figure(8, 3.9, title) as (figure, axes):
         medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
         labels = paint(axes, medians, own)
         for i, ((*_, colour, _), line) in enumerate(zip(labels, lines.values(), strict=True)):
             for x, m in line.items():
                 axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
         sizes = sorted({x for line in lines.values() for x in line})
-        near = min((b / a for a, b in zip(sizes, sizes[1:], strict=False)), default=9)
-        ticks = sizes if len(sizes) <= 7 and near > 1.6 else ()
+        ticks = sizes if len(sizes) <= 7 else ()
         style.scale(
             axes.xaxis, sizes[0] / 1.25, 1.25 * sizes[-1], style.plain, log=True, ticks=ticks
         )
-        values = [y for line in medians.values() for y in line.values()]
         ends = [end for line in lines.values() for m in line.values() for end in m.interval]
-        log = max(values) > 8 * min(values) if log is None else log
         low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
         style.scale(axes.yaxis, low, high, format_seconds, log=log)
         which = "both axes" if log else "horizontal axis"
         axes.set(xlabel=f"{xlabel} ({which}: log scale)", ylabel=ylabel)
-        style.beside(made, axes, labels)
+        style.beside(figure, axes, labels)
         said = []
         for name, line in medians.items():
             start, end = (
                 f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))
             )
             said.append(f"{name} from {start} to {end}")
-        return style.picture(made, f"Line plot over {xlabel}. {title}: {'; '.join(said)}.")
+        return style.picture(figure, f"Line plot over {xlabel}. {title}: {'; '.join(said)}.")

@@ -23,11 +23,7 @@ def heatmap(
     title, note : str
         The note stands under the title: how to read the numbers.
     own : bool, optional
-        The learner's (blue) or a reference machine's (grey). What is below 1 is orange.
-
-    Returns
-    -------
-    Picture
+        False for a reference machine's, in grey. What is below 1 is orange.
 
     Examples
     --------
@@ -44,7 +40,7 @@ def heatmap(
         "", [style.SECOND, "white", style.OWN if own else style.GREYS[0]]
     )
     said, width = [], max(6.4, 1.9 + 1.25 * len(columns))
-    with style.figure(width, 2.1 + 0.62 * len(rows), title) as (made, axes):
+    with style.figure(width, 2.1 + 0.62 * len(rows), title) as (figure, axes):
         image = axes.imshow(
             shown, cmap=shades, norm=LogNorm(1 / most, most), origin="lower", aspect="auto"
         )
@@ -66,7 +62,7 @@ def heatmap(
         axes.set(xlabel="batch size (pictures in a step)", ylabel="width (hidden units)")
         below = textwrap.fill(f"{note} In brackets: the interval.", int(12 * width))
         axes.set_title(below, fontsize=9.5, loc="left")
-        return style.picture(made, f"Table of ratios. {title}. {note} {'; '.join(said)}.")
+        return style.picture(figure, f"Table of ratios. {title}. {note} {'; '.join(said)}.")
 
 
 def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
@@ -79,28 +75,14 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     labels : sequence of int
     title : str
 
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    ValueError
-        If there are no images, or not one label for each.
-
     Examples
     --------
     >>> import numpy as np
     >>> print(digits(np.eye(8)[None], [7], title="A digit"))
     1 pictures of 8 x 8 pixels. A digit: 7.
     """
-    if not len(images) or len(images) != len(labels):
-        raise ValueError(
-            f"digits needs one label for each image, and at least one; got {len(images)} images "
-            f"and {len(labels)} labels."
-        )
     rows = -(-len(images) // COLUMNS)
-    with style.figure(7.2, 0.45 + 0.82 * rows, title) as (made, axes):
+    with style.figure(7.2, 0.45 + 0.82 * rows, title) as (figure, axes):
         for place, (image, label) in enumerate(zip(images, labels, strict=True)):
             row, column = divmod(place, COLUMNS)
             x, y = 1.3 * column, 1.6 * row
@@ -110,4 +92,4 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
         axes.set_axis_off()
         shape = " x ".join(str(side) for side in images[0].shape)
         said = " ".join(str(int(label)) for label in labels)
-        return style.picture(made, f"{len(images)} pictures of {shape} pixels. {title}: {said}.")
+        return style.picture(figure, f"{len(images)} pictures of {shape} pixels. {title}: {said}.")

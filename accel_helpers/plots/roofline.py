@@ -25,33 +25,19 @@ def roofline(
     Parameters
     ----------
     points : mapping of str to (float, float)
-        Name to operations per byte moved (FLOP per byte) and rate reached (FLOP/s).
+        Name to operations per byte moved (FLOP per byte) and rate reached (FLOP/s); at most seven.
     ceilings : ceilings.Ceilings
         The rates measured on the machine.
     published : hardware.Accelerator, optional
         The row of the device in the table of published peaks, drawn in grey.
     title : str
     own : bool, optional
-        The learner's (blue) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    ValueError
-        If a point has an intensity or a rate that is not above zero and finite.
+        False for a reference machine's, in grey.
 
     Notes
     -----
     The picture is from Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
     """
-    for name, pair in points.items():
-        if not all(math.isfinite(value) and value > 0 for value in pair):
-            raise ValueError(
-                f"roofline: {name!r} needs FLOP per byte and FLOP/s above zero; got {pair!r}."
-            )
     colour = style.OWN if own else style.GREYS[0]
     roofs = _roofs(ceilings, published, colour)
     ridges = [rate / copy for _, copy, rates, *_ in roofs for rate in rates.values()]
@@ -62,7 +48,7 @@ def roofline(
     low, high = min(upward) / 2.5, 2.2 * max(upward + tops)
     labels = []
     said = [f"{name} {_flops(y)} at {x:.3g}" for name, (x, y) in points.items()]
-    with style.figure(8.4, 4.6, title) as (made, axes):
+    with style.figure(8.4, 4.6, title) as (figure, axes):
         style.scale(axes.xaxis, left, right, style.plain, log=True)
         style.scale(axes.yaxis, low, high, _flops, log=True)
         axes.set(xlabel="operations per byte moved (FLOP per byte)")
@@ -81,22 +67,17 @@ def roofline(
             named = ", ".join(f"{kind} {_flops(rate)}" for kind, rate in rates.items())
             said.append(f"ceilings {source}: memory {format_rate(copy, 'B/s')}, {named}")
         for i, (name, (x, y)) in enumerate(points.items()):
-            mark = {
-                "marker": style.MARKS[i % len(style.MARKS)],
-                "ms": 8,
-                "mec": "white",
-                "mew": 0.8,
-            }
+            mark = {"marker": style.MARKS[i], "ms": 8, "mec": "white", "mew": 0.8}
             axes.plot([x], [y], color=colour, zorder=4, **mark)
             labels.append((x, y, f"{style.folded(name)}\n{_flops(y)}", colour, mark))
-        style.beside(made, axes, labels, fontsize=9.5)
-        made.draw_without_rendering()
+        style.beside(figure, axes, labels, fontsize=9.5)
+        figure.draw_without_rendering()
         highest = max(copy for _, copy, *_ in roofs)
         for source, copy, _, _, words in roofs:
             text = f"memory, {source}: {format_rate(copy, 'B/s')}"
             _along(axes, left, copy, text, words, above=copy == highest)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
-        return style.picture(made, alt)
+        return style.picture(figure, alt)
 
 
 def _flops(rate: float) -> str:
@@ -130,11 +111,9 @@ def _along(axes, left, copy, text, colour, *, above: bool) -> None:
     """Write along the slope of a roof, from its left end."""
     start, end = axes.transData.transform([(left, copy * left), (10 * left, 10 * copy * left)])
     angle = math.atan2(*(end - start)[::-1])
-    on, off = (16, 3) if above else (8, -3)  # points along the slope, and away from it
-    shift = (
-        on * math.cos(angle) - off * math.sin(angle),
-        on * math.sin(angle) + off * math.cos(angle),
-    )
+    along, away = (16, 3) if above else (8, -3)  # points, of the slope
+    x, y = math.cos(angle), math.sin(angle)
+    shift = along * x - away * y, along * y + away * x
     font = {"fontsize": 9.5, "color": colour, "va": "bottom" if above else "top"}
     font |= {"rotation": math.degrees(angle), "rotation_mode": "anchor"}
     axes.annotate(text, (left, copy * left), shift, textcoords="offset points", **font)

@@ -1,11 +1,7 @@
-"""Pictures of rows: a thing in each, with its dots, the bar of its interval, and what is noted.
-
-They draw what they are given. The learner's own results are blue, reference runs are grey.
-"""
+"""Pictures of rows: a thing in each, with its dots, the bar of its interval, and what is noted."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +11,6 @@ from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
 
-MOST = 200  # dots in a row; of more, some are drawn
-
 
 @dataclass(frozen=True)
 class Row:
@@ -24,7 +18,7 @@ class Row:
 
     name: str
     colour: str
-    notes: Sequence[str] = ()
+    notes: Sequence[str]
     dots: Sequence[float] = ()
     bar: tuple[float, float] | None = None
     line: float | None = None
@@ -36,11 +30,11 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick: float = 0.24) 
         if row.bar:
             low, high = row.bar
             axes.barh(place, high - low, thick, low, color=row.colour, alpha=min(1, 2 * thick))
-        dots = row.dots[:: len(row.dots) // MOST + 1]
-        look = {"ms": 4, "alpha": 0.4} if row.bar and len(dots) > 1 else {"ms": 7, "alpha": 0.75}
-        lift = [place + 0.16 * ((7 * k) % 11 / 5 - 1) * (len(dots) > 1) for k in range(len(dots))]
-        if dots:  # the layout takes an empty line for one in the corner of the figure
-            axes.plot(dots, lift, "o", color=row.colour, mew=0, zorder=3, clip_on=False, **look)
+        several = len(row.dots) > 1
+        look = {"ms": 4, "alpha": 0.4} if row.bar and several else {"ms": 7, "alpha": 0.75}
+        lift = [place + 0.16 * ((7 * k) % 11 / 5 - 1) * several for k in range(len(row.dots))]
+        if row.dots:  # the layout takes an empty line for one in the corner of the figure
+            axes.plot(row.dots, lift, "o", color=row.colour, mew=0, zorder=3, clip_on=False, **look)
         if row.line is not None:
             axes.plot([row.line], [place], "|", color="black", ms=16, mew=2, zorder=4)
     axes.set_yticks(range(len(rows)), [style.folded(row.name) for row in rows])
@@ -69,15 +63,9 @@ def measurements(
 
     Parameters
     ----------
-    own : sequence of Measurement
-        The learner's, in blue; their names are the labels.
+    own, reference : sequence of Measurement
+        The learner's, in blue, and of other machines, in grey; their names are the labels.
     title : str
-    reference : sequence of Measurement, optional
-        Of other machines, in grey.
-
-    Returns
-    -------
-    Picture
 
     Examples
     --------
@@ -85,17 +73,21 @@ def measurements(
     >>> print(measurements([step], title="A step"))
     Dot plot. A step: step 11 ms.
     """
-    marked = [(m, style.OWN) for m in own] + [(m, style.REFERENCE) for m in reference]
+    coloured = [(m, style.OWN) for m in own] + [(m, style.REFERENCE) for m in reference]
     rows = [
         Row(m.name, colour, (format_seconds(m.median),), m.samples, m.interval, m.median)
-        for m, colour in marked
+        for m, colour in coloured
     ]
     ends = [end for row in rows for end in (*row.dots, *row.bar)]
-    with style.figure(8, 1.3 + room([row.name for row in rows]), title) as (made, axes):
+    log = max(ends) > 8 * min(ends)
+    low, high = (min(ends) / 1.15, 1.15 * max(ends)) if log else (0, 1.08 * max(ends))
+    with style.figure(8, 1.3 + room([row.name for row in rows]), title) as (figure, axes):
         paint(axes, rows, ["median"])
-        _seconds(axes.xaxis, ends, "dot: sample; line: median; bar: 95 % interval")
+        style.scale(axes.xaxis, low, high, format_seconds, log=log)
+        logs = " (log scale)" if log else ""
+        axes.set(xlabel=f"dot: sample; line: median; bar: 95 % interval{logs}")
         said = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
-        return style.picture(made, f"Dot plot. {title}: {said}.")
+        return style.picture(figure, f"Dot plot. {title}: {said}.")
 
 
 def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Picture:
@@ -107,11 +99,7 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
         Name of a part to its seconds, in the order in which they are drawn.
     title : str
     own : bool, optional
-        The learner's (coloured) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
+        False for a reference machine's, in grey.
 
     Examples
     --------
@@ -123,12 +111,12 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
         notes = (format_seconds(seconds), percent(seconds / total))
         rows.append(Row(name, style.palette(own)[i % 3], notes, bar=(left, left + seconds)))
         left += seconds
-    with style.figure(8, 1.1 + room(values), title) as (made, axes):
+    with style.figure(8, 1.1 + room(values), title) as (figure, axes):
         paint(axes, rows, ["time", "share"], thick=0.62)
         style.scale(axes.xaxis, 0, total, format_seconds)
         axes.set(xlabel="time of one step, from left to right")
         said = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
-        return style.picture(made, f"Bar in pieces. {title}: {said}.")
+        return style.picture(figure, f"Bar in pieces. {title}: {said}.")
 
 
 def climb(
@@ -149,14 +137,10 @@ def climb(
         Every other step against the first. Where the interval is wide or the two cannot be told
         apart, words stand in the place of a ratio.
     accuracy : mapping of str to float
-        Share of the test data that was right after equally many epochs; a step may be missing.
+        Share of the test data that was right after equally many epochs.
     title : str
     own : bool, optional
-        The learner's (blue) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
+        False for a reference machine's, in grey.
 
     Examples
     --------
@@ -164,30 +148,34 @@ def climb(
     >>> print(climb({"default fit": start}, {}, {"default fit": 0.97}, title="Before the climb"))
     Ladder. Before the climb: default fit: the start, 1.05 s, 97.0 % right.
     """
-    colour, rows, said, ends = style.OWN if own else style.REFERENCE, [], [], [1.0]
-    first = next(iter(steps))
+    first, colour = next(iter(steps)), style.OWN if own else style.REFERENCE
+    rows, said, ends = [], [], [1.0]
     for name, step in steps.items():
-        right = f"{100 * accuracy[name]:.1f} %" if accuracy.get(name) is not None else "–"
-        text, drawn = "the start", {"dots": (1.0,)}
-        if name != first:
-            gain = gains[name]
-            text, drawn = _gain(gain), {"bar": gain.interval}
-            ends += gain.interval
-            if _sure(gain):
-                drawn["line"] = gain.ratio
+        right = f"{100 * accuracy[name]:.1f} %"
+        text, drawn = ("the start", {"dots": (1.0,)}) if name == first else _gain(gains[name])
+        ends += drawn.get("bar", ())
         rows.append(Row(name, colour, (text, format_seconds(step.median), right), **drawn))
-        correct = "" if right == "–" else f", {right} right"
-        said.append(f"{name}: {text}, {rows[-1].notes[1]}{correct}")
-    with style.figure(8.4, 1.5 + room(steps), title) as (made, axes):
+        said.append(f"{name}: {text}, {rows[-1].notes[1]}, {right} right")
+    with style.figure(8.4, 1.5 + room(steps), title) as (figure, axes):
         paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         axes.axvline(1, color=style.LINE, lw=1, zorder=0.9)
         for place, row in enumerate(rows):
             if row.line:
                 axes.plot([1, row.line], [place] * 2, color=colour, lw=1.2, zorder=0.9)
         style.scale(axes.xaxis, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
-        start = textwrap.shorten(first, 30, placeholder=" …")
-        axes.set(xlabel=f"times as fast as {start} (log scale)\nline: ratio; bar: interval")
-        return style.picture(made, f"Ladder. {title}: {'; '.join(said)}.")
+        axes.set(xlabel=f"times as fast as {first} (log scale)\nline: ratio; bar: interval")
+        return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
+
+
+def _gain(gain: Speedup) -> tuple[str, dict]:
+    """In words, and what of it is drawn: the ratio only where it is known well."""
+    (low, high), bar = gain.interval, {"bar": gain.interval}
+    if not gain.conclusive:
+        return "no measurable difference", bar
+    if high > VAGUE * low:
+        return f"between {style.short(low)} and {style.short(high)} times", bar
+    text = style.short if gain.ratio >= 2 else "{:.3g}".format
+    return f"{text(gain.ratio)} times ({text(low)} to {text(high)})", bar | {"line": gain.ratio}
 
 
 def shares(
@@ -210,29 +198,24 @@ def shares(
     start : float, optional
         Where the axis begins, in %; 0 where something lies below it.
     own : bool, optional
-        The learner's (blue) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
+        False for a reference machine's, in grey.
 
     Examples
     --------
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
     Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
     """
-    intervals = intervals or {}
-    drawn = _shares(rows, style.OWN if own else style.REFERENCE, intervals)
+    drawn = _shares(rows, own, intervals or {})
     lowest = min(end for row in drawn for end in (*row.dots, *(row.bar or ())))
     start = start if lowest > start else 0
     begins = f"; the axis begins at {start:g}" if start else ""
     bar = "; bar: 95 % interval" if intervals else ""
-    with style.figure(8, 1.3 + room(rows), title) as (made, axes):
+    with style.figure(8, 1.3 + room(rows), title) as (figure, axes):
         paint(axes, drawn, ["right"])
         style.scale(axes.xaxis, start, 100, style.plain)
         axes.set(xlabel=f"right answers, in %{bar}{begins}")
         said = "; ".join(f"{row.name} {row.notes[0]}" for row in drawn)
-        return style.picture(made, f"Dot plot of right answers{begins}. {title}: {said}.")
+        return style.picture(figure, f"Dot plot of right answers{begins}. {title}: {said}.")
 
 
 def ladder(
@@ -253,11 +236,7 @@ def ladder(
         is one percentage point. The first row has none.
     title : str
     own : bool, optional
-        The learner's (blue) or a reference machine's (grey).
-
-    Returns
-    -------
-    Picture
+        False for a reference machine's, in grey.
 
     Examples
     --------
@@ -265,17 +244,16 @@ def ladder(
     Two plots, a row for each model. One step: a 70.0 %; b 90.0 %, +20.0 points (+10.0 to +30.0), \
 better.
     """
-    colour = style.OWN if own else style.REFERENCE
-    left, right = _shares(rows, colour), []
+    left, right = _shares(rows, own), []
     said = [f"{row.name} {row.notes[0]}" for row in left]
-    for place, name in enumerate(rows):
+    for place, (name, colour) in enumerate((row.name, row.colour) for row in left):
         drawn, note = {}, ""
         if name in changes:
             difference, low, high = (100 * value for value in changes[name])
             drawn, note = {"bar": (low, high), "line": difference}, verdict(low, high)
             said[place] += f", {difference:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
         right.append(Row(name, colour, (note.replace(" measurable ", " measurable\n"),), **drawn))
-    with style.figure(8.6, 1.5 + room(rows), title, panels=2) as (made, (one, two)):
+    with style.figure(8.6, 1.5 + room(rows), title, panels=2) as (figure, (one, two)):
         paint(one, left, ["mean"])
         paint(two, right, ["verdict"])
         lowest = min(value for row in left for value in row.dots)
@@ -284,42 +262,17 @@ better.
         two.set(xlabel="change, in points\nbar: 95 % interval")
         two.axvline(0, color="black", lw=1.2)
         two.tick_params(axis="y", length=0)
-        return style.picture(made, f"Two plots, a row for each model. {title}: {'; '.join(said)}.")
+        said = "; ".join(said)
+        return style.picture(figure, f"Two plots, a row for each model. {title}: {said}.")
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-def _shares(rows, colour, intervals=()) -> list[Row]:
+def _shares(rows, own, intervals=()) -> list[Row]:
     """Rows of shares, in %, with their mean beside them."""
     made = []
     for name, values in rows.items():
         dots = [100 * value for value in values]
         mean = sum(dots) / len(dots)
         bar = tuple(100 * end for end in intervals[name]) if name in intervals else None
-        line = mean if len(dots) > 1 else None
+        line, colour = mean if len(dots) > 1 else None, style.OWN if own else style.REFERENCE
         made.append(Row(name, colour, (f"{mean:.1f} %",), dots, bar, line))
     return made
-
-
-def _seconds(axis, ends, label) -> None:
-    """An axis of seconds, log where they reach far."""
-    log = max(ends) > 8 * min(ends)
-    low, high = (min(ends) / 1.15, 1.15 * max(ends)) if log else (0, 1.08 * max(ends))
-    style.scale(axis, low, high, format_seconds, log=log)
-    axis.axes.set(xlabel=label + (" (log scale)" if log else ""))
-
-
-def _sure(gain: Speedup) -> bool:
-    low, high = gain.interval
-    return gain.conclusive and high <= VAGUE * low
-
-
-def _gain(gain: Speedup) -> str:
-    low, high = gain.interval
-    if not gain.conclusive:
-        return "no measurable difference"
-    if not _sure(gain):
-        return f"between {style.short(low)} and {style.short(high)} times"
-    text = style.short if gain.ratio >= 2 else "{:.3g}".format
-    return f"{text(gain.ratio)} times ({text(low)} to {text(high)})"

@@ -1,7 +1,6 @@
 """Pictures of the matrix unit of `systolic`: a strip of cycles, a player, sizes that fit badly.
 
-The strip and the player share `_panel`. Lengths are inches, so that a text that fits once fits
-everywhere.
+Lengths are inches, so that a text that fits once fits everywhere.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import base64
 import itertools
 import textwrap
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -36,16 +35,7 @@ READING = "In a cell: activation × weight + sum from above\n= sum handed down."
 
 @dataclass(frozen=True)
 class Animation:
-    """A small player for a notebook; where there is no Jinja2, its `still`.
-
-    Attributes
-    ----------
-    frames : tuple of bytes
-        A PNG for each cycle.
-    still : Picture
-    alt : str
-        What a reader learns who cannot see it.
-    """
+    """A player with a PNG for each cycle; where there is no Jinja2, its `still` is shown."""
 
     frames: tuple[bytes, ...] = field(repr=False)
     still: Picture
@@ -76,17 +66,13 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
     a, b : array
         Of shapes (m, k) and (k, n), with m, k and n of at most 8.
     cycles : iterable of int, optional
-        Which cycles, from 1; at most 12. By default up to six that show something new.
-
-    Returns
-    -------
-    Picture
+        Which cycles, from 1; at most 12. By default up to six, evenly spread.
 
     Raises
     ------
     ValueError
-        If there is no such cycle, or if there are too many cells, rows, columns or digits to
-        be read. What `MatrixUnit.multiply` refuses is refused as there.
+        If there is no such cycle, or too many cells, rows or columns to be read. What
+        `MatrixUnit.multiply` refuses is refused as there.
 
     Examples
     --------
@@ -95,25 +81,18 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
 useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     """
     steps, plan = planned(unit, a, b)
-    numbers = _telling(steps) if cycles is None else sorted(set(cycles))
+    spread = (1 + i * (len(steps) - 1) // 5 for i in range(6))
+    numbers = sorted(set(spread if cycles is None else cycles))
     chosen = [step for step in steps if step.cycle in numbers]
     if not 1 <= len(numbers) <= PANELS or len(chosen) < len(numbers):
         few = f"1 to {PANELS} cycles between 1 and {len(steps)}"
         raise ValueError(f"cycles must name {few}, such as [1, 2]; got {numbers}.")
-    across = min(int(WIDEST // plan.width), len(chosen))
-    wide = across * plan.width
-    heading = _wrapped(f"{plan.name}: {len(chosen)} of {len(steps)} cycles", wide / 1.4)
-    top = 0.2 + 0.2 * (heading.count("\n") + 1)
-    high = top + -(-len(chosen) // across) * plan.height + FOOT
     said = " ".join(f"{_headed(step)}. {_phrase(step)}" for step in chosen)
-    with style.figure(wide, high) as (figure, axes):
-        _paper(figure, axes)
-        axes.text(0.15, 0.1, heading, va="top", fontsize=11.5, weight="bold")
-        for place, step in enumerate(chosen):
-            row, column = divmod(place, across)
-            _panel(axes, step, plan, column * plan.width, top + row * plan.height)
-        _key(axes, plan, high)
-        return style.picture(figure, f"Strip. {plan.name}. {said} {_share(steps)}")
+    done, total = steps[-1].useful_so_far, len(steps) * steps[-1].useful.size
+    said += f" In all {done} of {total} cell-cycles are useful ({100 * done / total:.1f} %)."
+    heading = f"{plan.name}: {len(chosen)} of {len(steps)} cycles"
+    with sheet(chosen, plan, heading) as (figure, _):
+        return style.picture(figure, f"Strip. {plan.name}. {said}")
 
 
 def unit_animation(unit: MatrixUnit, a, b) -> Animation:
@@ -123,10 +102,6 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
     ----------
     unit, a, b
         As in `unit_strip`.
-
-    Returns
-    -------
-    Animation
 
     Raises
     ------
@@ -146,7 +121,7 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
         )
     still, frames = unit_strip(unit, a, b), []
     for step in steps:
-        with framed(step, plan) as (figure, _):
+        with sheet([step], plan) as (figure, _):
             frames.append(style.picture(figure, "", dpi=100).png)
     alt = still.alt.replace("Strip", f"Animation of {len(steps)} cycles", 1)
     return Animation(tuple(frames), still, alt)
@@ -160,10 +135,6 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
     sizes : iterable of int
         At least two different n, each for a product of (n, n) and (n, n).
     unit : systolic.MatrixUnit
-
-    Returns
-    -------
-    Picture
 
     Examples
     --------
@@ -181,16 +152,12 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
         for pair in falls:
             for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
                 axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=7)
-                look = {"textcoords": "offset points", "ha": side, "va": "center"}
-                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **look)
-        axes.set_ylim(0, 1.2 * max(found.values()))
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+                font = {"textcoords": "offset points", "ha": side, "va": "center"}
+                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
+        style.scale(axes.yaxis, 0, 1.2 * max(found.values()), "{:g} %".format)
         axes.set(xlabel="n, for (n, n) times (n, n), in the model", ylabel="useful cell-cycles")
         what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
         return style.picture(figure, f"Line plot. {what}.")
-
-
-# ---------------------------------------------------------------------------------------------
 
 
 def planned(unit, a, b):
@@ -213,27 +180,35 @@ def planned(unit, a, b):
     plan.padded = any(step.padding.any() for step in steps)
     plan.ahead = min(m + unit.rows - 1, 7)  # columns of the queue, and how wide each is
     plan.slot = max(0.24, DIGIT * (entering + 1))
-    plan.cell = max(0.56, DIGIT * (2 * entering + 4), DIGIT * (2 * weight + 3), DIGIT * (total + 3))
+    plan.cell = max(0.56, DIGIT * (2 * max(entering, weight) + 4), DIGIT * (total + 3))
     plan.left = 0.4 + max(1.05, plan.ahead * plan.slot)  # where the cells begin
     plan.below = TOP + unit.rows * (TALL + GAP) + 0.08  # where the results begin
     plan.width = max(3.75, plan.left + max(unit.columns, n) * (plan.cell + GAP))
     plan.height = plan.below + max(2, m) * RESULT + 0.5
-    if plan.width > WIDEST:
-        raise ValueError(
-            f"{unit} with numbers of {max(entering, weight, total)} characters take "
-            f"{plan.width:.1f} inches; a page has {WIDEST:.0f}. Use shorter ones, or fewer cells."
-        )
     return steps, plan
 
 
 @contextmanager
-def framed(step: Step, plan):
-    """One frame of the player, before it is a picture."""
-    height = plan.height + FOOT
-    with style.figure(plan.width, height) as (figure, axes):
-        _paper(figure, axes)
-        _panel(axes, step, plan, 0, 0)
-        _key(axes, plan, height)
+def sheet(chosen: Sequence[Step], plan, heading: str = ""):
+    """A figure with a panel for each of some steps; a frame of the player has one."""
+    across = max(1, min(int(WIDEST // plan.width), len(chosen)))
+    wide = across * plan.width
+    heading = _wrapped(heading, wide / 1.4)
+    top = 0.4 + 0.2 * heading.count("\n") if heading else 0
+    high = top + -(-len(chosen) // across) * plan.height + FOOT
+    with style.figure(wide, high) as (figure, axes):
+        figure.set_layout_engine("none")
+        axes.set(position=(0, 0, 1, 1), xlim=(0, wide), ylim=(high, 0))
+        axes.set_axis_off()
+        axes.text(0.15, 0.1, heading, va="top", fontsize=11.5, weight="bold")
+        for place, step in enumerate(chosen):
+            row, column = divmod(place, across)
+            _panel(axes, step, plan, column * plan.width, top + row * plan.height)
+        y = high - FOOT + 0.12  # the key: what the looks of a cell mean, and what stands in it
+        for number, kind in enumerate(k for k in KINDS if plan.padded or k != "padding"):
+            _box(axes, 0.15 + 1.15 * number, y - 0.09, 0.24, 0.18, *KINDS[kind][:4])
+            axes.text(0.46 + 1.15 * number, y, kind, va="center", fontsize=9.5)
+        axes.text(0.15, y + 0.16, READING, va="top", fontsize=9, linespacing=1.15)
         yield figure, axes
 
 
@@ -308,25 +283,8 @@ def _results(axes, step, plan, left, top) -> None:
             axes.text(x + plan.cell / 2, y + RESULT / 2, text, **font)
 
 
-def _key(axes, plan, height) -> None:
-    """What the looks of a cell mean, and how to read what stands in it."""
-    y = height - FOOT + 0.12
-    for number, kind in enumerate(kind for kind in KINDS if plan.padded or kind != "padding"):
-        _box(axes, 0.15 + 1.15 * number, y - 0.09, 0.24, 0.18, *KINDS[kind][:4])
-        axes.text(0.46 + 1.15 * number, y, kind, va="center", fontsize=9.5)
-    axes.text(0.15, y + 0.16, READING, va="top", fontsize=9, linespacing=1.15)
-
-
 def _wrapped(text: str, width: float) -> str:
     return textwrap.fill(text, int((width - 0.25) / LETTER))
-
-
-def _paper(figure, axes) -> None:
-    """Axes over the whole figure, measured in inches from its upper left corner."""
-    figure.set_layout_engine("none")
-    width, height = figure.get_size_inches()
-    axes.set(position=(0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
 
 
 def _box(axes, x, y, width, height, face="white", edge=style.EDGE, line=0.8, hatch=None, ls="-"):
@@ -362,16 +320,3 @@ def _phrase(step) -> str:
     zeros = f", {padding} with padding" if padding else ""
     sums = f"{leave or 'no'} {'sum leaves' if leave < 2 else 'sums leave'} below"
     return f"{useful} of {step.useful.size} cells useful{zeros}; {sums}."
-
-
-def _share(steps) -> str:
-    done, total = steps[-1].useful_so_far, len(steps) * steps[-1].useful.size
-    return f"In all {done} of {total} cell-cycles are useful ({100 * done / total:.1f} %)."
-
-
-def _telling(steps) -> list[int]:
-    """Cycles that show something new, six at most."""
-    rows = len(steps[0].weights)  # the first entry is in the cycle after, a result in 2 * rows
-    busiest = max(steps, key=lambda step: int(step.useful.sum())).cycle
-    second = next((step.cycle for step in steps if step.tile == 2), rows)
-    return sorted({1, rows + 1, 2 * rows, busiest, second, len(steps)})

@@ -47,7 +47,7 @@ def pixels(png):
 
 
 def texts(step, plan):
-    with unit.framed(step, plan) as (_, axes):
+    with unit.sheet([step], plan) as (_, axes):
         return [text.get_text() for text in axes.texts]
 
 
@@ -56,7 +56,7 @@ def texts(step, plan):
     [
         "Matrix unit of 3 x 3 cells, (4, 3) times (3, 3). Cycle 1 of 11, loading.",
         "Cycle 3 of 11, loading. All weights are in place",
-        "Cycle 4 of 11, computing. 1 of 9 cells useful; no sum leaves below.",
+        "Cycle 5 of 11, computing. 3 of 9 cells useful; no sum leaves below.",
         "Cycle 7 of 11, computing. 8 of 9 cells useful; 2 sums leave below.",
         "In all 36 of 99 cell-cycles are useful (36.4 %).",
     ],
@@ -75,7 +75,7 @@ def test_a_strip_is_a_png_that_fits_on_a_page_with_nothing_cut():
 def test_no_text_of_a_frame_covers_another_or_is_too_small_or_leaves_its_box(case):
     steps, plan = unit.planned(*CASES[case])
     for step in steps:
-        with unit.framed(step, plan) as (figure, axes):
+        with unit.sheet([step], plan) as (figure, axes):
             figure.draw_without_rendering()
             letters = [text.get_window_extent() for text in axes.texts]
             frames = [patch.get_window_extent() for patch in axes.patches]
@@ -107,7 +107,7 @@ def test_a_sum_that_is_not_complete_says_so():
 
 def test_kinds_of_cells_differ_without_colour():
     steps, plan = unit.planned(*PADDED)
-    with unit.framed(steps[3], plan) as (_, axes):
+    with unit.sheet([steps[3]], plan) as (_, axes):
         looks = {(patch.get_linewidth(), patch.get_hatch()) for patch in axes.patches}
     assert {(1.8, None), (1.0, "////"), (0.8, None)} <= looks
 
@@ -152,8 +152,8 @@ def test_the_largest_animation_stays_small():
     assert len(made._repr_mimebundle_()["text/html"]) < 2_000_000
 
 
-def test_cycles_are_drawn_in_order_by_default_those_that_show_something_new():
-    assert re.findall(r"Cycle (\d+) of", strip().alt) == ["1", "3", "4", "6", "7", "11"]
+def test_cycles_are_drawn_in_order_and_by_default_evenly_spread():
+    assert re.findall(r"Cycle (\d+) of", strip().alt) == ["1", "3", "5", "7", "9", "11"]
     made = unit_strip(THREE, A, B, cycles=(11, 5, 5))
     assert re.findall(r"Cycle (\d+) of", made.alt) == ["5", "11"]
 
@@ -170,7 +170,6 @@ NINE, ONES = MatrixUnit(9, 3), [[1] * 9]
         (lambda: unit_strip(THREE, [[1]], ONES), r"\(1, 1\) times \(1, 9\)"),
         (lambda: unit_strip(THREE, ONES, np.transpose(ONES)), r"\(1, 9\) times"),
         (lambda: unit_animation(TWO, np.ones((8, 8)), np.ones((8, 8))), "192"),
-        (lambda: unit_strip(MatrixUnit(2, 8), [[123456]], [[7] * 8]), "6 characters"),
         (lambda: unit_strip(THREE, A, B, cycles=[]), r"got \[\]"),
         (lambda: unit_strip(THREE, A, B, cycles=[0, 1]), r"got \[0, 1\]"),
         (lambda: unit_strip(THREE, A, B, cycles=[12]), r"got \[12\]"),
