@@ -24,7 +24,7 @@ class Row:
     line: float | None = None
 
 
-def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick: float = 0.24) -> None:
+def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.24) -> None:
     """Draw rows below each other, with their notes in columns to the right of the axes."""
     for place, row in enumerate(rows):
         if row.bar:
@@ -50,10 +50,20 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick: float = 0.24) 
         edge += 12 + 5.6 * max(len(line) for text in (head, *notes) for line in text.split("\n"))
 
 
-def room(names: Sequence[str]) -> float:
-    """The inches that rows of these names need."""
-    lines = max(style.folded(name).count("\n") + 1 for name in names)
-    return len(names) * max(0.5, 0.2 * lines)
+def room(rows: Sequence[Row]) -> float:
+    """The inches that rows need."""
+    lines = max(style.folded(row.name).count("\n") + 1 for row in rows)
+    return len(rows) * max(0.5, 0.2 * lines)
+
+
+def _alone(rows, heads, said, title, xlabel, axis, *, log=False, thick=0.24) -> Picture:
+    """A picture of rows, with the first note of each in its sentence."""
+    with style.figure(8, 1.3 + room(rows), title) as (figure, axes):
+        paint(axes, rows, heads, thick)
+        style.scale(axes.xaxis, *axis, log=log)
+        axes.set(xlabel=xlabel)
+        noted = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
+        return style.picture(figure, f"{said}: {noted}.")
 
 
 def measurements(
@@ -81,13 +91,9 @@ def measurements(
     ends = [end for row in rows for end in (*row.dots, *row.bar)]
     log = max(ends) > 8 * min(ends)
     low, high = (min(ends) / 1.15, 1.15 * max(ends)) if log else (0, 1.08 * max(ends))
-    with style.figure(8, 1.3 + room([row.name for row in rows]), title) as (figure, axes):
-        paint(axes, rows, ["median"])
-        style.scale(axes.xaxis, low, high, format_seconds, log=log)
-        logs = " (log scale)" if log else ""
-        axes.set(xlabel=f"dot: sample; line: median; bar: 95 % interval{logs}")
-        said = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
-        return style.picture(figure, f"Dot plot. {title}: {said}.")
+    xlabel = "dot: sample; line: median; bar: 95 % interval" + (" (log scale)" if log else "")
+    axis = (low, high, format_seconds)
+    return _alone(rows, ["median"], f"Dot plot. {title}", title, xlabel, axis, log=log)
 
 
 def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Picture:
@@ -111,12 +117,9 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
         notes = (format_seconds(seconds), percent(seconds / total))
         rows.append(Row(name, style.palette(own)[i % 3], notes, bar=(left, left + seconds)))
         left += seconds
-    with style.figure(8, 1.1 + room(values), title) as (figure, axes):
-        paint(axes, rows, ["time", "share"], thick=0.62)
-        style.scale(axes.xaxis, 0, total, format_seconds)
-        axes.set(xlabel="time of one step, from left to right")
-        said = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
-        return style.picture(figure, f"Bar in pieces. {title}: {said}.")
+    xlabel, axis = "time of one step, from left to right", (0, total, format_seconds)
+    said = f"Bar in pieces. {title}"
+    return _alone(rows, ["time", "share"], said, title, xlabel, axis, thick=0.62)
 
 
 def climb(
@@ -156,7 +159,7 @@ def climb(
         ends += drawn.get("bar", ())
         rows.append(Row(name, colour, (text, format_seconds(step.median), right), **drawn))
         said.append(f"{name}: {text}, {rows[-1].notes[1]}, {right} right")
-    with style.figure(8.4, 1.5 + room(steps), title) as (figure, axes):
+    with style.figure(8.4, 1.5 + room(rows), title) as (figure, axes):
         paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         axes.axvline(1, color=style.LINE, lw=1, zorder=0.9)
         for place, row in enumerate(rows):
@@ -210,12 +213,8 @@ def shares(
     start = start if lowest > start else 0
     begins = f"; the axis begins at {start:g}" if start else ""
     bar = "; bar: 95 % interval" if intervals else ""
-    with style.figure(8, 1.3 + room(rows), title) as (figure, axes):
-        paint(axes, drawn, ["right"])
-        style.scale(axes.xaxis, start, 100, style.plain)
-        axes.set(xlabel=f"right answers, in %{bar}{begins}")
-        said = "; ".join(f"{row.name} {row.notes[0]}" for row in drawn)
-        return style.picture(figure, f"Dot plot of right answers{begins}. {title}: {said}.")
+    said, axis = f"Dot plot of right answers{begins}. {title}", (start, 100, style.plain)
+    return _alone(drawn, ["right"], said, title, f"right answers, in %{bar}{begins}", axis)
 
 
 def ladder(
@@ -253,7 +252,7 @@ better.
             drawn, note = {"bar": (low, high), "line": difference}, verdict(low, high)
             said[place] += f", {difference:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
         right.append(Row(name, colour, (note.replace(" measurable ", " measurable\n"),), **drawn))
-    with style.figure(8.6, 1.5 + room(rows), title, panels=2) as (figure, (one, two)):
+    with style.figure(8.6, 1.5 + room(left), title, panels=2) as (figure, (one, two)):
         paint(one, left, ["mean"])
         paint(two, right, ["verdict"])
         lowest = min(value for row in left for value in row.dots)

@@ -51,21 +51,15 @@ def texts(step, plan):
         return [text.get_text() for text in axes.texts]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_a_strip_says_what_happens_and_fits_on_a_page_with_nothing_cut():
+    for words in (
         "Matrix unit of 3 x 3 cells, (4, 3) times (3, 3). Cycle 1 of 11, loading.",
         "Cycle 3 of 11, loading. All weights are in place",
         "Cycle 5 of 11, computing. 3 of 9 cells useful; no sum leaves below.",
         "Cycle 7 of 11, computing. 8 of 9 cells useful; 2 sums leave below.",
         "In all 36 of 99 cell-cycles are useful (36.4 %).",
-    ],
-)
-def test_the_sentence_of_a_strip_says_what_happens(words):
-    assert words in strip().alt
-
-
-def test_a_strip_is_a_png_that_fits_on_a_page_with_nothing_cut():
+    ):
+        assert words in strip().alt
     shown = pixels(strip().png)
     assert all((side == 255).all() for side in (shown[:2], shown[-2:], shown[:, :2], shown[:, -2:]))
     assert len(strip().png) < 400_000 and shown.shape[1] <= 8 * style.DPI
@@ -142,14 +136,6 @@ def test_without_jinja2_the_still_stands_for_the_player(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     _words.template.cache_clear()
     assert player()._repr_mimebundle_() == strip()._repr_mimebundle_()
-
-
-@pytest.mark.slow
-def test_the_largest_animation_stays_small():
-    a, b = draw.integers(0, 9, (8, 8)), draw.integers(0, 9, (8, 8))
-    made = unit_animation(MatrixUnit(8, 4), a, b)
-    assert len(made.frames) == 2 * (8 + 8 + 8 + 4 - 2) == 52
-    assert len(made._repr_mimebundle_()["text/html"]) < 2_000_000
 
 
 def test_cycles_are_drawn_in_order_and_by_default_evenly_spread():
