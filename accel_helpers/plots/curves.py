@@ -37,7 +37,7 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
     Dot plot. Seconds per epoch: the first epoch took 2.5 s, the later ones a median of 1.05 s.
     """
-    first, later, colour = timing.first_call, timing.samples, style.OWN if own else style.REFERENCE
+    first, later, colour = timing.first_call, timing.samples, style.palette(own)[0]
     start, median = format_seconds(first), format_seconds(timing.median)
     with style.figure(8, 3.2, title) as (figure, axes):
         axes.axhspan(*timing.interval, color=colour, alpha=0.15, lw=0)

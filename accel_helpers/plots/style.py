@@ -23,7 +23,7 @@ OWN, REFERENCE = "#0072B2", "#8C8C8C"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
 GREYS = (shade(REFERENCE, 0, 0.36), REFERENCE, shade(REFERENCE, 255, 0.45))
-MARKS = ("o", "s", "D", "^", "v", "P", "*")  # as many as there are colours
+MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 PUBLISHED, SAID = "#A6A6A6", "#595959"  # a maker's peak, and what is written beside it
 INK, LINE = "#333333", "#555555"  # text, and lines of no data
 EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face
@@ -126,7 +126,7 @@ def scale(axis, low: float, high: float, text, *, log=False, whole=False, ticks=
     which, kind = axis.axis_name, "log" if log else "linear"
     axis.axes.set(**{f"{which}scale": kind, f"{which}lim": (low, high)})
     decades = math.log10(high / low) if log else 0
-    locator = MaxNLocator(8 if whole else 6, integer=whole, steps=(1, 2, 5, 10))
+    locator = MaxNLocator(8 if whole else 6, integer=whole, min_n_ticks=1, steps=(1, 2, 5, 10))
     if decades > 0.8:
         locator = LogLocator(subs=(1,) if decades > 2.5 else (1, 2, 5), numticks=8)
     axis.set_major_locator(FixedLocator(ticks) if ticks else locator)
