@@ -14,6 +14,7 @@ from benchmarks import training as training_part
 from benchmarks.turns import Lost, Worker
 
 ROOT = Path(__file__).parent.parent
+WAIT = 200.0  # seconds; a busy machine may take its time
 MODULES = (harness, memory, run, samples, timers, trainer, training_part, turns)
 
 ECHO = """
@@ -23,13 +24,9 @@ for line in sys.stdin:
     if order["do"] == "die":
         sys.exit("the ground has opened")
     if order["do"] == "hang":
-        import time; time.sleep(60)
+        import time; time.sleep(600)
     print("no JSON" if order["do"] == "chat" else json.dumps({"did": order["do"]}), flush=True)
 """
-
-
-def echo(name="echo"):
-    return Worker(name, [sys.executable, "-c", ECHO])
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -41,31 +38,22 @@ def test_the_examples_are_right(module):
 # --- workers ----------------------------------------------------------------------------------
 
 
-def test_a_worker_answers_order_by_order():
-    with echo() as worker:
-        assert worker.ask({"do": "one"}, seconds=30) == {"did": "one"}
-        assert worker.ask({"do": "two"}, seconds=30) == {"did": "two"}
-
-
-def test_a_worker_that_dies_is_lost_with_its_last_words():
-    with echo("a loop") as worker:
-        with pytest.raises(Lost, match=r"a loop: ended \(exit status 1\). the ground has opened"):
-            worker.ask({"do": "die"}, seconds=30)
-        with pytest.raises(Lost, match="ended"):
-            worker.ask({"do": "one"}, seconds=30)
-
-
-def test_a_worker_that_hangs_is_ended():
-    worker = echo()
-    assert worker.ask({"do": "one"}, seconds=30)
-    with pytest.raises(Lost, match="no answer within 0.2 s"):
-        worker.ask({"do": "hang"}, seconds=0.2)
-    assert worker._process.poll() is not None
-
-
-def test_a_worker_that_does_not_keep_to_json_is_lost():
-    with echo() as worker, pytest.raises(Lost, match="no JSON"):
-        worker.ask({"do": "chat"}, seconds=30)
+@pytest.mark.parametrize(
+    ("order", "seconds", "said"),
+    [
+        ("die", WAIT, r"ended \(exit status 1\). the ground has opened"),
+        ("hang", 0.2, "no answer within 0.2 s"),
+        ("chat", WAIT, "no JSON"),
+    ],
+)
+def test_a_worker_answers_until_it_is_lost_and_then_says_why(order, seconds, said):
+    with Worker("echo", [sys.executable, "-c", ECHO]) as worker:
+        assert worker.ask({"do": "one"}, seconds=WAIT) == {"did": "one"}
+        assert worker.ask({"do": "two"}, seconds=WAIT) == {"did": "two"}
+        with pytest.raises(Lost, match=f"echo: .*{said}"):
+            worker.ask({"do": order}, seconds=seconds)
+        with pytest.raises(Lost):
+            worker.ask({"do": "one"}, seconds=WAIT)
 
 
 # --- turns ------------------------------------------------------------------------------------
@@ -103,27 +91,22 @@ def measured(*fakes, rounds=5):
 
 def test_contenders_take_turns_and_each_round_turns_the_order_round():
     calls = []
-    measured(Fake("a", times(1), calls=calls), Fake("b", times(2), calls=calls))
+    found = measured(Fake("a", times(1), calls=calls), Fake("b", times(2), calls=calls))
+    epoch = found["a"]["epoch"]
+    assert epoch["first_call"] == 10.0 and epoch["samples"] == times(1)[1:], "that is no sample"
     epochs = "".join(name for name, do in calls if do == "epoch")
     assert epochs == "abbaabbaab"
 
 
-def test_the_first_epoch_is_no_sample():
-    epoch = measured(Fake("a", times(1)))["a"]["epoch"]
-    assert epoch["first_call"] == 10.0 and epoch["samples"] == times(1)[1:]
-
-
 @pytest.mark.parametrize("moment", ["train", "epoch", "finish"])
 def test_who_is_lost_is_named_and_the_others_go_on(moment):
-    found = measured(Fake("a", times(1)), Fake("b", times(1), fails_in=moment), Fake("c", times(1)))
+    lazy = Fake("d", times(1), losses=[2.3] * 6)  # it learns nothing
+    others = (Fake("a", times(1)), Fake("c", times(1)), lazy)
+    found = measured(Fake("b", times(1), fails_in=moment), *others)
+    assert "did not fall" in found.pop("d")["error"]
     assert found["b"] == {"error": "b: ended (exit status -9)."}
     assert len(found["a"]["epoch"]["samples"]) == len(found["c"]["epoch"]["samples"]) == 5
     assert list(run.errors_in({"training": found})) == ["training, b: b: ended (exit status -9)."]
-
-
-def test_a_contender_that_does_not_learn_is_an_error():
-    found = measured(Fake("a", times(1), losses=[2.3] * 6), Fake("b", times(1)))
-    assert "did not fall" in found["a"]["error"] and "epoch" in found["b"]
 
 
 def test_ratios_are_taken_pair_by_pair():
@@ -155,12 +138,6 @@ def test_small_epochs_are_taken_several_at_a_time_and_counted_per_sample():
 # --- the harness ------------------------------------------------------------------------------
 
 
-def test_bias_is_reported_over_true():
-    rounds = [{"reported": 1.1e-3, "truth": 1e-3, "wall": 1.0, "calls": 600}] * 5
-    assert harness.bias(rounds).median == pytest.approx(1.1)
-    assert harness.overhead(rounds) == pytest.approx(0.4)
-
-
 @pytest.mark.parametrize(
     "our, their, word",
     [(1.001, 1.05, "smaller"), (0.95, 1.01, "larger"), (1.01, 0.99, "no measurable difference")],
@@ -190,35 +167,27 @@ def test_a_late_device_is_timed_rightly_by_waiting_and_wrongly_without():
     assert found["alone"] == 0.01 + harness.ORDER and not found["together"]
     assert reported[harness.OURS] < 0.01 and reported[f"timeit, {harness.WITH_WAIT}"] < 0.02
     assert reported[f"timeit, {harness.NO_WAIT}"] > 0.9
-
-
-def test_short_jobs_are_timed_in_a_row_and_it_says_so():
     found = harness.late(1e-5, 2, {harness.OURS: timers.ours})
-    assert found["together"]
+    assert found["together"], "short jobs are timed in a row"
     assert harness.error(found["reported"][harness.OURS], found["in a row"]) < 0.02
 
 
 # --- the script -------------------------------------------------------------------------------
 
 
-def test_an_environment_that_cannot_be_made_is_a_sentence(tmp_path):
-    def call(command, **options):
-        raise subprocess.CalledProcessError(1, command)
-
-    assert run.torch_python(None, environment=tmp_path / "none", call=call) == (
-        "",
-        "PyTorch could not be installed",
-    )
-    assert run.torch_python("/there/python")[0] == "/there/python"
-
-
-def test_an_environment_is_made_once_for_what_is_required(tmp_path):
+def test_an_environment_is_made_once_for_what_is_required_or_that_is_said(tmp_path):
     calls = []
+
+    def fails(command, **options):
+        raise subprocess.CalledProcessError(1, command)
 
     def call(command, **options):
         calls.append(command)
         (tmp_path / "env").mkdir(exist_ok=True)
 
+    python, why = run.torch_python(None, environment=tmp_path / "none", call=fails)
+    assert not python and why
+    assert run.torch_python("/there/python")[0] == "/there/python"
     for _ in range(2):
         python, why = run.torch_python(None, environment=tmp_path / "env", call=call)
         assert not why and str(tmp_path) in python
@@ -227,7 +196,7 @@ def test_an_environment_is_made_once_for_what_is_required(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 def test_a_real_contender_answers_and_learns(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_DATA", "bundled")
     what = data.save(tmp_path, 320)
@@ -302,37 +271,29 @@ def test_a_ratio_that_is_not_sure_is_not_named_and_late_epochs_are():
     assert "500 different ones" in text
 
 
-def test_growth_is_told_with_its_sign_and_flatness_in_figures():
+def test_growth_flatness_and_failures_are_on_the_page():
     found = result()
     sample = found["samples"]["backends"]["JAX"]["1000"]
     more = {"10000": {**sample, "grown": 2_000_000}, "30000": {**sample, "grown": 9_000_000}}
     more["30000"]["sample"] = {"samples": [3e-6] * 5}
     found["samples"]["backends"]["JAX"] |= more
+    found["training"]["batch_sizes"]["32"]["fit, JAX"] = {"error": "no answer within 9 s."}
     text = page.make({"abacus": found})[0]
     assert "2 MB (-1 MB)" in text and "9 MB (6 MB)" in text
     assert "From 10,000 on, the largest median over the smallest is 1.50 on JAX." in text
-
-
-def test_a_failed_contender_is_on_the_page():
-    found = result()
-    found["training"]["batch_sizes"]["32"]["fit, JAX"] = {"error": "no answer within 9 s."}
-    assert "failed: no answer within 9 s." in page.make({"abacus": found})[0]
+    assert "failed: no answer within 9 s." in text
 
 
 def test_the_page_in_docs_is_the_one_that_the_results_give():
     found = page.load(ROOT / "benchmarks" / "results")
-    if not found:
-        pytest.skip("no results yet")
     text, pictures = page.make(found)
     again = "run: .venv/bin/python benchmarks/run.py --page"
     assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == text, again
     drawn = {p.name for p in (ROOT / "docs" / "pictures").glob("benchmarks-*.png")}
     assert drawn == set(pictures), again
-    assert not any(part_is_quick(found, machine) for machine in found)
-
-
-def part_is_quick(found, machine):
-    return any("--quick" in found[machine].get(part, {}).get("command", "") for part in run.PARTS)
+    commands = [part.get("command", "") for one in found.values() for part in one.values()
+                if isinstance(part, dict)]  # fmt: skip
+    assert not any("--quick" in command for command in commands)
 
 
 def test_parts_that_are_not_run_again_are_kept(tmp_path):
