@@ -27,10 +27,9 @@ PUTS_IN = frozenset({"append", "extend", "add", "update", "insert", "setdefault"
 
 def verbs(folder=LIBRARY):
     """Give the names of the library's functions that measure, by what they declare to return."""
-    trees = [
-        ast.parse(p.read_text("utf-8")) for p in folder.rglob("*.py") if p.name not in NO_VERBS
-    ]
-    classes = {node.name: node for tree in trees for node in tree.body if _is(node, ast.ClassDef)}
+    files = [path for path in folder.rglob("*.py") if path.name not in NO_VERBS]
+    nodes = [node for path in files for node in ast.parse(path.read_text("utf-8")).body]
+    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
     records, more = set(), {"Measurement", "History"}
     while more - records:
         records |= more
@@ -38,13 +37,12 @@ def verbs(folder=LIBRARY):
             name
             for name, node in classes.items()
             for field in node.body
-            if _is(field, ast.AnnAssign) and _words(field.annotation) & records
+            if isinstance(field, ast.AnnAssign) and _words(field.annotation) & records
         }
     return {"from_samples"} | {
         node.name
-        for tree in trees
-        for node in tree.body
-        if _is(node, ast.FunctionDef) and not node.name.startswith("_")
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
         if node.returns is not None and _words(node.returns) & records
     }
 
@@ -60,7 +58,9 @@ def unkept(nb, measuring):
         if lesson.is_code(cell) and "nbval-ignore-output" in lesson.tags(cell)
     ]
     bindings = [(i, *pair) for i, tree in cells for pair in _bindings(tree)]
-    recorded = [call for _, tree in cells for call in _calls(tree) if _verb(call) == "record"]
+    recorded = [
+        call for _, tree in cells for call in _every(tree, ast.Call) if _verb(call) == "record"
+    ]
     kept = _spread({n for call in recorded for n in _names(call)}, bindings, backwards=True)
     readings = {n for _, names, value in bindings if _readings(value) for n in names}
     called = [(i, names, _measuring(value, measuring)) for i, names, value in bindings]
@@ -74,24 +74,19 @@ def unkept(nb, measuring):
             missing.append((i, ", ".join(sorted(names))))
     for i, tree in cells:
         for node in tree.body:
-            value = node.value if _is(node, ast.Expr) else None
+            value = node.value if isinstance(node, ast.Expr) else None
             if value is None or _bindings(ast.Module([node], [])) or _verb(value) in KERAS:
                 continue  # a bare `fit` trains and shows nothing
             calls = [c for c in _measuring(value, measuring) if not _derived(c, measured)]
-            if calls and not any(_verb(c) == "record" for c in _calls(value)):
+            if calls and not any(_verb(c) == "record" for c in _every(value, ast.Call)):
                 missing.append((i, ast.unparse(calls[0])))
     return missing
 
 
-def _is(node, kind):
-    return isinstance(node, kind)
-
-
 def _words(node):
     """Give the names in an annotation, one written as text included."""
-    said = {n.id for n in ast.walk(node) if _is(n, ast.Name)}
-    said |= {n.attr for n in ast.walk(node) if _is(n, ast.Attribute)}
-    texts = [n.value for n in ast.walk(node) if _is(n, ast.Constant) and _is(n.value, str)]
+    said = {n.id for n in _every(node, ast.Name)} | {n.attr for n in _every(node, ast.Attribute)}
+    texts = [n.value for n in _every(node, ast.Constant) if isinstance(n.value, str)]
     return said.union(*(_words(ast.parse(text, mode="eval")) for text in texts))
 
 
@@ -105,15 +100,15 @@ def _names(node):
 
     An f-string counts for nothing: a text keeps no measurement.
     """
-    if _is(node, ast.JoinedStr):
+    if isinstance(node, ast.JoinedStr):
         return set()
-    own = {node.id} if _is(node, ast.Name) else set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
     made = _targets(*(each.target for each in getattr(node, "generators", ())))
     return own.union(*(_names(inner) for inner in ast.iter_child_nodes(node))) - made
 
 
-def _calls(node):
-    return [n for n in ast.walk(node) if _is(n, ast.Call)]
+def _every(node, kind):
+    return [n for n in ast.walk(node) if isinstance(n, kind)]
 
 
 def _verb(node):
@@ -123,19 +118,19 @@ def _verb(node):
 
 def _measuring(node, measuring):
     """Give the measuring calls in a piece of code, and where a training's history is taken."""
-    calls = [c for c in _calls(node) if _verb(c) in measuring | KERAS]
-    return calls + [n for n in ast.walk(node) if _is(n, ast.Attribute) and n.attr == "history"]
+    calls = [c for c in _every(node, ast.Call) if _verb(c) in measuring | KERAS]
+    return calls + [n for n in _every(node, ast.Attribute) if n.attr == "history"]
 
 
 def _readings(node):
     """Tell whether two readings of a clock are subtracted."""
-    differences = [n for n in ast.walk(node) if _is(n, ast.BinOp) and _is(n.op, ast.Sub)]
-    return any(_verb(c) in CLOCKS for n in differences for c in _calls(n))
+    differences = [n for n in _every(node, ast.BinOp) if isinstance(n.op, ast.Sub)]
+    return any(_verb(c) in CLOCKS for n in differences for c in _every(n, ast.Call))
 
 
 def _derived(node, measured):
     """Tell whether a call, or a history that is taken, only speaks of what is measured already."""
-    if _is(node, ast.Attribute):
+    if isinstance(node, ast.Attribute):
         return bool(_names(node.value) & measured)
     return _verb(node) in FROM_MEASURED and any(_names(a) & measured for a in node.args)
 
@@ -148,21 +143,21 @@ def _bindings(tree):
     found, todo = [], list(tree.body)
     while todo:
         node = todo.pop(0)
-        if _is(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.append(({node.name}, ast.Module(node.body, [])))
             continue
-        if _is(node, ast.Assign):
+        if isinstance(node, ast.Assign):
             found.append((_targets(*node.targets), node.value))
-        elif _is(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) and node.value:
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) and node.value:
             found.append((_targets(node.target), node.value))
-        elif _is(node, ast.For):
+        elif isinstance(node, ast.For):
             found.append((_targets(node.target), node.iter))
-        elif _is(node, ast.withitem) and node.optional_vars:
+        elif isinstance(node, ast.withitem) and node.optional_vars:
             found.append((_targets(node.optional_vars), node.context_expr))
-        elif _is(node, ast.Call) and _verb(node) in PUTS_IN and _is(node.func, ast.Attribute):
+        elif _verb(node) in PUTS_IN and isinstance(node.func, ast.Attribute):
             arguments = [*node.args, *(k.value for k in node.keywords)]
             found += [(_targets(node.func.value), value) for value in arguments]
-        todo += [n for n in ast.iter_child_nodes(node) if not _is(n, ast.Lambda)]
+        todo += [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.Lambda)]
     return [(names, value) for names, value in found if names]
 
 
@@ -170,11 +165,11 @@ def _targets(*nodes):
     """Give the names that are bound; of `a[0]` and `a.b` it is `a`, and not the index."""
     names = set()
     for node in nodes:
-        while _is(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
             node = node.value
-        if _is(node, (ast.Tuple, ast.List)):
+        if isinstance(node, (ast.Tuple, ast.List)):
             names |= _targets(*node.elts)
-        elif _is(node, ast.Name):
+        elif isinstance(node, ast.Name):
             names.add(node.id)
     return names
 

@@ -97,6 +97,12 @@ def stamp_of(nb, lessons):
     return UNSTAMPED
 
 
+def clean_cells(nb):
+    """Drop what may not stand in the cells' metadata."""
+    for cell in nb.cells:
+        cell.metadata = from_dict(clean_cell_metadata(cell.metadata))
+
+
 def clean_outputs(nb):
     """Drop what may not be stored: outputs of cells that measure, views of widgets."""
     for cell in nb.cells:
@@ -196,30 +202,21 @@ def fix(text, path, lessons=None):
         nb = with_ids(old)
     except (ValueError, AttributeError, TypeError):
         return text, []
-    done = []
-
-    def note(what, before):
-        if nb != before:
-            done.append(what)
-        return copy.deepcopy(nb)
-
-    if lesson.dump(old) != text:
-        done.append("the file's layout")
-    before = note("cell ids", old)
-    nb.nbformat_minor = 5
-    before = note("the format's version", before)
-    nb.metadata = from_dict(clean_metadata(nb.metadata))
-    before = note("the notebook's metadata", before)
-    for cell in nb.cells:
-        cell.metadata = from_dict(clean_cell_metadata(cell.metadata))
-    before = note("cell metadata", before)
-    clean_outputs(nb)
-    before = note("outputs that may not be stored", before)
     stamp = stamp_of(nb, lessons)
-    _place_setup(nb, stamp)
-    before = note("the setup cell", before)
-    _place_badge(nb, stamp, path.name, lessons)
-    before = note("the badge", before)
-    nb = _run_ruff(nb, path)
-    note("code, by ruff", before)
-    return lesson.dump(nb), done
+    done = ["the file's layout"] * (lesson.dump(old) != text) + ["cell ids"] * (nb != old)
+    steps = {
+        "the format's version": lambda: nb.update(nbformat_minor=5),
+        "the notebook's metadata": lambda: nb.update(
+            metadata=from_dict(clean_metadata(nb.metadata))
+        ),
+        "cell metadata": lambda: clean_cells(nb),
+        "outputs that may not be stored": lambda: clean_outputs(nb),
+        "the setup cell": lambda: _place_setup(nb, stamp),
+        "the badge": lambda: _place_badge(nb, stamp, path.name, lessons),
+    }
+    for what, mend in steps.items():
+        before = copy.deepcopy(nb)
+        mend()
+        done += [what] * (nb != before)
+    ruffed = _run_ruff(nb, path)
+    return lesson.dump(ruffed), done + ["code, by ruff"] * (ruffed != nb)
