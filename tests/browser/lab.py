@@ -53,7 +53,7 @@ SMALL = {
 
 
 class LabError(RuntimeError):
-    """JupyterLab or the browser did not do what it was asked; the message says what."""
+    """JupyterLab or the browser did not do what it was asked."""
 
 
 def find_browser():
@@ -119,23 +119,17 @@ class Lesson:
 
     def kernel(self):
         """Give what the server says of the notebook's kernel, or nothing."""
-        try:
+        with contextlib.suppress(OSError):  # now and then it stumbles over a kernel that starts
             sessions = self._ask_server("/api/sessions")
-        except OSError:  # now and then the server stumbles over a kernel that starts
-            return {}
-        return next((s["kernel"] for s in sessions if s["path"] == self._path), {})
+            return next((s["kernel"] for s in sessions if s["path"] == self._path), {})
+        return {}
 
     def place(self, code):
         """Give the place of the one code cell that holds a piece of code, blanks left aside."""
-        wanted = "".join(code.split())
-        found = [
-            place
-            for place, cell in enumerate(self.cells)
-            if cell["cell_type"] == "code" and wanted in "".join("".join(cell["source"]).split())
-        ]
-        if len(found) != 1:
-            raise LabError(f"{len(found)} code cells of the lesson hold {code}")
-        return found[0]
+        sources = ["".join("".join(cell["source"]).split()) for cell in self.cells]
+        found = [n for n, source in enumerate(sources) if "".join(code.split()) in source]
+        (place,) = (n for n in found if self.cells[n]["cell_type"] == "code")
+        return place
 
     def cell(self, place):
         """Give the cell at a place, counted from 0 over all cells."""

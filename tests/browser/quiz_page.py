@@ -9,16 +9,7 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 class QuizPage:
-    """The quiz of one cell.
-
-    Attributes
-    ----------
-    lesson : lab.Lesson
-    place : int
-        Of the cell that shows it.
-    questions : list of Question
-        In the order in which they stand there.
-    """
+    """The quiz of one cell of a `lab.Lesson`: the cell's place, and the questions there."""
 
     def __init__(self, lesson, call, asked):
         self.lesson, self.place, self.questions = lesson, lesson.place(call), list(asked)
@@ -41,8 +32,7 @@ class QuizPage:
         if question.kind not in ("one", "several"):
             return field.get_by_role("textbox")
         (option,) = (o for o in question.options if o.letter == letter)
-        shown = f"{letter}) {plain(option.text)}"
-        return field.get_by_label(shown, exact=True)
+        return field.get_by_label(f"{letter}) {plain(option.text)}", exact=True)
 
     def button(self, number):
         return self.field(number).get_by_role("button", name=f"Check answer {number}", exact=True)
@@ -98,10 +88,8 @@ def stored(call, shown):
 def notebook(path, cells):
     """Write a notebook with a title, the library, and cells."""
     start = [new_markdown_cell("# Quizzes"), new_code_cell("import accel_helpers as ah")]
-    made = new_notebook(cells=[*start, *cells], metadata={"kernelspec": KERNEL})
-    made.metadata["language_info"] = {"name": "python"}
-    nbformat.write(made, path)
-    return path
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    nbformat.write(new_notebook(cells=[*start, *cells], metadata=metadata), path)
 
 
 def plain(text):

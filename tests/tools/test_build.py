@@ -1,6 +1,7 @@
 """`make notebooks` stores what nbval will see, and nothing that changes from run to run.
 
-What a kernel does that hangs, dies or is stopped is tested in `test_run_lessons.py`.
+That nbval accepts it is seen in `make test`, on the lessons. What a kernel does that hangs, dies or
+is stopped is tested in `test_run_lessons.py`.
 """
 
 import copy
@@ -102,26 +103,6 @@ def test_the_outputs_are_those_of_a_run_as_nbval_makes_it(built):
     environment, *rest = output.text.splitlines()
     assert json.loads(environment) == ["build", "1", "bundled", "0"]
     assert rest == [f"lessons {sys.executable}"], "without what was written past Python"
-
-
-def nbval(path):
-    command = [sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env"]
-    command += ["--nbval-sanitize-with", str(lesson.SANITIZE), "--nbval-cell-timeout", "120"]
-    command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(path.parent)]
-    environment = build.environment(path.parent / "card.json") | {"PYTHONPATH": str(lesson.ROOT)}
-    del environment["PYTEST_CURRENT_TEST"]
-    command.append(str(path))
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
-
-
-def test_nbval_accepts_what_was_stored_and_nothing_else(built, tmp_path):
-    nb = copy.deepcopy(built.nb)
-    # This one cell says "build" under build.py and a test's name under nbval.
-    nb.cells = [one for one in nb.cells if one.id != "asked"]
-    cell(nb, "two").outputs[0].text = "3\n"
-    done = nbval(save(tmp_path, nb))
-    assert done.returncode == 1
-    assert "1 failed" in done.stdout and "Cell outputs differ" in done.stdout
 
 
 def test_a_failing_cell_leaves_the_file_and_is_named(tmp_path, monkeypatch, capsys):

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import form
@@ -296,24 +294,18 @@ def test_repairs_never_touch_prose_or_results():
     assert others == nb.cells[1:]
 
 
-def run(*arguments):
-    command = [sys.executable, form.__file__, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path):
+def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path, capsys):
     nb = example()
     at("measure", outputs=[printed("1.2\n")])(nb)
     path = save(tmp_path, nb)
-    done = run(path)
-    assert done.returncode == 1
-    assert f"{path}, cell 7: ignored-output: " in done.stdout and "--fix" in done.stdout
+    assert form.main([str(path)]) == 1
+    said = capsys.readouterr().out
+    assert f"{path}, cell 7: ignored-output: " in said and "--fix" in said
     assert path.read_text(encoding="utf-8") == lesson.dump(nb), "checking writes nothing"
-    done = run("--fix", path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert form.main(["--fix", str(path)]) == form.main([str(path)]) == 0
     assert os.listdir(tmp_path) == [NAME], "nothing is left beside the lesson"
-    done = run(tmp_path / "missing.ipynb")
-    assert (done.returncode, done.stdout) == (2, "") and "missing.ipynb" in done.stderr
+    assert form.main([str(tmp_path / "missing.ipynb")]) == 2
+    assert "missing.ipynb" in capsys.readouterr().err
 
 
 def test_lessons_with_different_stamps_are_seen(tmp_path, capsys):

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 
 import form
 import lesson
@@ -173,13 +172,6 @@ def test_what_cannot_be_done_is_refused_before_anything_is_written(course, run):
     status, said = run("--repo=a/b", "--ref=v1")
     assert status == 2 and OTHER in said
     assert texts(course) == before
-
-
-def test_it_runs_as_a_command(course):
-    command = [sys.executable, stamp.__file__, "--root", course, "--repo=a/b", "--ref=v1"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Wrote a/b at v1 into 2 lessons")
 
 
 def test_only_the_two_constants_of_a_setup_cell_change():
