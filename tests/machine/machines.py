@@ -60,6 +60,13 @@ def tpu_files(chips=1, device="0x0063", vendor="0x1ae0", kind="0x120000"):
     return files
 
 
+def write(root, files):
+    """Write files under a folder."""
+    for path, text in files.items():
+        (Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
+        (Path(root) / path).write_text(text)
+
+
 def keras_on(name):
     """Modules as they are where Keras is loaded; the library only looks at them."""
     return {"keras": SimpleNamespace(backend=SimpleNamespace(backend=lambda: name)),
@@ -97,9 +104,7 @@ class Machine:
         root = Path(folder) / "machine"
         root.mkdir()
         plain = {} if self.sysctl else PLAIN_FILES  # a Mac has no such files
-        for path, text in {**plain, **self.files}.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text)
+        write(root, {**plain, **self.files})
         for path, target in self.links.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).symlink_to(target)

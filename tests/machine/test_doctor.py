@@ -1,4 +1,7 @@
-"""What a learner gets from the doctor: every fault, the page, the recipe, the command."""
+"""What a learner gets from the doctor: every fault, the page, the recipe, the command.
+
+Hostile machines, in processes of their own, are in test_scopes.py.
+"""
 
 import json
 import os
@@ -242,52 +245,3 @@ def test_a_file_that_is_not_there_is_a_sentence_and_1(tmp_path):
     told = cli("nothing.log", "--json", folder=tmp_path)
     assert told.returncode == 1 and "nothing.log" in json.loads(told.stdout)["error"]
     assert cli(tmp_path).returncode == 1, "a folder is no log"
-
-
-# --- on hostile machines ----------------------------------------------------------------------
-
-EXAMINE = """
-import json, sys
-import accel_helpers as ah
-told = ah.doctor.diagnose({arguments})
-loaded = sorted({{"tensorflow", "keras", "jax", "torch", "numpy", "libtpu"}} & set(sys.modules))
-ah.backend.choose()
-model = ah.training.quickstart_model()
-import numpy as np
-x, y = np.zeros((64, 28, 28), "float32"), np.zeros(64, "int32")
-loss = model.fit(x, y, verbose=0).history["loss"][0]
-print(json.dumps([loaded, [f.id for f in told.findings], loss]))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("environ", "finds"),
-    [
-        ({"TPU_NAME": "grpc://nobody.invalid:8470", "COLAB_TPU_ADDR": "näh\n$(x)"},
-         ["old-tpu-node", "grpc-address"]),
-        ({"PATH": "an nvidia-smi that hangs"}, ["gpu-silent"]),
-        ({}, []),  # and files that cannot be read
-    ],
-)  # fmt: skip
-def test_a_hostile_machine_is_examined_and_still_trains(tmp_path, environ, finds):
-    arguments = ""
-    if "PATH" in environ:
-        smi = tmp_path / "nvidia-smi"
-        smi.write_text("#!/bin/sh\nsleep 600\n")
-        smi.chmod(0o755)
-        environ = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-        root = machines.Machine(files=machines.gpu_files()).build(tmp_path)["root"]
-        arguments = f"root={str(root)!r}"
-    elif not environ:
-        for name in ("proc/cpuinfo", "proc/driver/nvidia/version", "proc/self/cgroup"):
-            (tmp_path / "root" / name).mkdir(parents=True)  # a folder cannot be read as a file
-        arguments = f"root={str(tmp_path / 'root')!r}"
-    done = subprocess.run(
-        [sys.executable, "-c", EXAMINE.format(arguments=arguments)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=200,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "KERAS_BACKEND": "jax", **environ},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    loaded, found, loss = json.loads(done.stdout.splitlines()[-1])
-    assert loaded == [] and found == finds and loss > 0

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from machines import MACHINES, NVIDIA, PLAIN_FILES, T4, gpu_files, tpu_files
+from machines import MACHINES, NVIDIA, PLAIN_FILES, T4, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
 from accel_helpers.machine.runtime import Runtime, describe
@@ -24,9 +24,7 @@ def machine(tmp_path):
     """Build a machine from files and describe it; nothing of the real one shows through."""
 
     def build(files=(), *, environ=(), smi=None, installed=()):
-        for path, text in dict(files).items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(text)
+        write(tmp_path, dict(files))
 
         def run(command, timeout):
             assert timeout <= 3

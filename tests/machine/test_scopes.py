@@ -2,11 +2,11 @@
 
 import json
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
 
+import machines
 import pytest
 
 from accel_helpers.machine import faults
@@ -15,9 +15,8 @@ from accel_helpers.machine.strategy import RestartNeeded, Strategy
 SCRIPT = Path(__file__).with_name("train_in_scopes.py")
 ROOT = SCRIPT.parents[2]
 SAME_LOSS = 1e-5  # relative: gradients are added up in another order, in float32
-
-
-# Scopes, without a framework
+JAX = {"KERAS_BACKEND": "jax"}
+slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize("place", ["colab", "kaggle", "local"])
@@ -27,9 +26,8 @@ def test_the_sentence_says_where_to_restart(place):
 
 
 def test_what_a_strategy_says_of_itself():
-    assert str(Strategy("several gpus", "jax", 2, "Why.")) == (
-        "Train on 2 GPUs, with Keras on JAX. Why."
-    )
+    said = str(Strategy("several gpus", "jax", 2, "Why."))
+    assert said == "Train on 2 GPUs, with Keras on JAX. Why."
     assert str(Strategy("tpu on jax", "jax", 1, "Why.")).startswith("Train on a TPU, ")
 
 
@@ -41,16 +39,11 @@ def python(code, home, *arguments, path=(), **environ):
     dropped = ("KERAS_", "TF_", "JAX_", "TPU_", "COLAB_", "PYTEST_")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
     roots = os.pathsep.join(map(str, [*path, ROOT]))
-    full = {**clean, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ}
     start = [str(code)] if isinstance(code, Path) else ["-c", code]
     return subprocess.run(
-        [sys.executable, *start, *arguments],
-        env=full,
-        cwd=home,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+        [sys.executable, *start, *arguments], cwd=home, capture_output=True, text=True,
+        env={**clean, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ}, timeout=280,
+    )  # fmt: skip
 
 
 def said(done):
@@ -59,7 +52,16 @@ def said(done):
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.fixture
+def without_tensorflow(tmp_path):
+    """A folder that makes TensorFlow as good as absent; with it, Keras on JAX starts sooner."""
+    folder = tmp_path / "absent"
+    folder.mkdir()
+    (folder / "tensorflow.py").write_text("raise ModuleNotFoundError(__name__)\n")
+    return [folder]
+
+
+@slow
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
 def test_several_sizes_in_one_kernel_train_alike(name, tmp_path):
     out = said(python(SCRIPT, tmp_path, "sizes", "1,2,4,2", KERAS_BACKEND=name))
@@ -72,19 +74,10 @@ def test_several_sizes_in_one_kernel_train_alike(name, tmp_path):
     assert out["clean"]
 
 
-@pytest.fixture
-def without_tensorflow(tmp_path):
-    """A folder that makes TensorFlow as good as absent; with it, Keras on JAX starts sooner."""
-    folder = tmp_path / "absent"
-    folder.mkdir()
-    (folder / "tensorflow.py").write_text("raise ModuleNotFoundError(__name__)\n")
-    return folder
-
-
-@pytest.mark.slow
+@slow
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
 def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow):
-    path = [without_tensorflow] if name == "jax" else []
+    path = without_tensorflow if name == "jax" else []
     out = said(python(SCRIPT, tmp_path, "mishaps", path=path, KERAS_BACKEND=name))
     assert out["clean"] and "A scope is open already" in out["nested"]
     assert out["after"]["used"] == 2
@@ -94,87 +87,66 @@ def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow)
         assert len(out["partial"]) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "spoken"),
-    [("tensorflow", "TensorFlow"), pytest.param("jax", "JAX", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("name", ["tensorflow", pytest.param("jax", marks=slow)])
 def test_after_a_look_at_the_devices_a_restart_is_asked_for_and_one_replica_trains(
-    name, spoken, tmp_path, without_tensorflow
+    name, tmp_path, without_tensorflow
 ):
-    path = [without_tensorflow] if name == "jax" else []
+    path = without_tensorflow if name == "jax" else []
     environ = {"KERAS_BACKEND": name, "COLAB_RELEASE_TAG": "r"}
     out = said(python(SCRIPT, tmp_path, "late", path=path, **environ))
-    assert out["refused"].startswith(f"{spoken} has already started with 1 CPU device")
     assert "Runtime → Restart session" in out["refused"]
     assert "pick(replicas=2).scope()" in out["refused"]
     assert out["one"]["used"] == 1
 
 
-def test_a_keras_on_another_framework_asks_for_a_restart(tmp_path):
-    code = (
-        "import os, sys; import keras\n"
-        "from accel_helpers.machine.strategy import Strategy, RestartNeeded\n"
-        "try:\n"
-        "    with Strategy('cpu', 'tensorflow', 1, '').scope(): pass\n"
-        "except RestartNeeded as error: print(error, 'tensorflow' in sys.modules)"
-    )
-    done = python(code, tmp_path, KERAS_BACKEND="jax")
-    assert "already loaded on jax, not on tensorflow" in done.stdout, done.stderr
-    assert done.stdout.strip().endswith("False")
+REFUSED = """
+import json, os, sys, types
+{before}
+from accel_helpers.machine.strategy import Strategy
+had, error = dict(os.environ), None
+try:
+    with Strategy({kind!r}, {name!r}, {replicas}, "", "colab").scope(): pass
+except RuntimeError as caught: error = caught
+loaded = sorted({{"keras", "tensorflow"}} & set(sys.modules))
+print(json.dumps([type(error).__name__, str(error), loaded, had == dict(os.environ)]))
+"""
+STARTED = "import jax; jax.devices(); os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'"
 
 
-def refused(kind, name, replicas, tmp_path, before="", **how):
-    """What the scope of a strategy that does not suit this machine says, and what it loaded."""
-    code = (
-        f"import os, sys, types\n{before}\n"
-        "from accel_helpers.machine.strategy import Strategy\n"
-        "had = dict(os.environ)\n"
-        "try:\n"
-        f"    with Strategy({kind!r}, {name!r}, {replicas}, '', 'colab').scope(): pass\n"
-        "except RuntimeError as error: print(type(error).__name__, error)\n"
-        "print({'keras', 'tensorflow'} & set(sys.modules), had == dict(os.environ))"
-    )
-    return python(code, tmp_path, **how).stdout.splitlines()
+@pytest.mark.parametrize(
+    ("kind", "name", "replicas", "before", "error", "words", "loaded"),
+    [
+        ("tpu on tensorflow", "tensorflow", 1,
+         "sys.modules['tensorflow'] = types.ModuleType('tensorflow')",
+         "RestartNeeded", "Runtime → Restart session", ["tensorflow"]),
+        ("tpu on tensorflow", "tensorflow", 1, "", "RuntimeError", "KERAS_BACKEND=jax", []),
+        ("virtual replicas", "jax", 2, STARTED, "RestartNeeded", "with 1 CPU device", []),
+        ("several gpus", "jax", 2, STARTED, "RuntimeError", "2 GPUs were asked for", ["keras"]),
+        ("cpu", "tensorflow", 1, "os.environ['KERAS_BACKEND'] = 'jax'; import keras",
+         "RestartNeeded", "already loaded on jax", ["keras"]),
+    ],
+)  # fmt: skip
+def test_a_scope_that_does_not_suit_this_machine_is_refused_and_settles_nothing(
+    tmp_path, without_tensorflow, kind, name, replicas, before, error, words, loaded
+):
+    code = REFUSED.format(kind=kind, name=name, replicas=replicas, before=before)
+    path = without_tensorflow if "jax" in before or name == "jax" else []
+    done = python(code, tmp_path, path=path)
+    raised, text, there, same = json.loads(done.stdout)
+    assert (raised, there) == (error, loaded) and words in text
+    assert same or "keras" in loaded, "nothing is settled where Keras is not loaded"
 
 
-def test_tensorflow_that_is_loaded_without_the_settings_of_a_tpu_needs_a_restart(tmp_path):
-    before = "sys.modules['tensorflow'] = types.ModuleType('tensorflow')"
-    said, after = refused("tpu on tensorflow", "tensorflow", 1, tmp_path, before)
-    assert said.startswith("RestartNeeded TensorFlow is already loaded, without the settings")
-    assert "Runtime → Restart session" in said and after == "{'tensorflow'} True"
-
-
-def test_a_tpu_that_does_not_start_is_met_in_a_child_first(tmp_path):
-    said, after = refused("tpu on tensorflow", "tensorflow", 1, tmp_path)
-    assert said.startswith("RuntimeError Starting the TPU with TensorFlow in a child process ended")
-    assert "set KERAS_BACKEND=jax" in said
-    assert after == "set() True", "nothing is loaded and nothing set"
-
-
-def test_what_is_refused_settles_nothing(tmp_path, without_tensorflow):
-    """JAX has started, and Keras is not loaded yet."""
-    before = "import jax; jax.devices()\nos.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'"
-    how = {"path": [without_tensorflow]}
-    said, after = refused("virtual replicas", "jax", 2, tmp_path, before, **how)
-    assert said.startswith("RestartNeeded JAX has already started with 1 CPU device")
-    assert after == "set() True"
-
-
-def test_devices_that_the_framework_does_not_see_are_said(tmp_path, without_tensorflow):
-    said, _ = refused("several gpus", "jax", 2, tmp_path, path=[without_tensorflow])
-    assert said.startswith("RuntimeError 2 GPUs were asked for and JAX sees 0")
-    assert "ah.doctor.diagnose()" in said
-
-
-# Hostile machines: no framework is imported, and the CPU still trains
+# Hostile machines: no framework is imported to look at them, and the CPU still trains
 
 
 HOSTILE = """
 import json, sys
-from accel_helpers.machine import strategy
+from accel_helpers.machine import doctor, strategy
 picked = strategy.pick(2, root=sys.argv[1])
 out = {"reason": picked.reason, "backend": picked.backend}
-out["loaded"] = sorted({"keras", "tensorflow", "jax", "numpy"} & set(sys.modules))
+out["finds"] = [one.id for one in doctor.diagnose(root=sys.argv[1]).findings]
+out["loaded"] = sorted({"keras", "tensorflow", "jax", "numpy", "torch"} & set(sys.modules))
 with picked.scope():
     import keras, numpy as np
     keras.utils.set_random_seed(0)
@@ -189,104 +161,72 @@ print(json.dumps(out))
 
 
 def hostile(home, root="/", **how):
-    return said(python(HOSTILE, home, str(root), **how))
-
-
-def survived(out):
-    assert out["loaded"] == []
-    assert out["loss"] > 0
-    return out["reason"]
+    out = said(python(HOSTILE, home, str(root), **how))
+    assert out["loaded"] == [] and out["loss"] > 0
+    return out
 
 
 @pytest.mark.parametrize(
-    "environ",
+    ("environ", "finds"),
     [
-        {"TPU_NAME": "grpc://10.255.255.1:8470"},
-        pytest.param(
-            {"COLAB_TPU_ADDR": "no such host anywhere:8470", "TPU_NAME": "\x01;'--"},
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            {"JAX_PLATFORMS": "tpu,cpu", "TPU_NAME": "my-tpu", "COLAB_TPU_1VM": "1"},
-            marks=pytest.mark.slow,
-        ),
+        ({"TPU_NAME": "grpc://10.255.255.1:8470"}, ["grpc-address"]),
+        pytest.param({"COLAB_TPU_ADDR": "näh\n$(x):8470", "TPU_NAME": "\x01;'--"},
+                     ["old-tpu-node", "tpu-name"], marks=slow),
+        pytest.param({"JAX_PLATFORMS": "tpu,cpu", "TPU_NAME": "my-tpu", "COLAB_TPU_1VM": "1"},
+                     ["tpu-claimed", "tpu-name"], marks=slow),
     ],
-)
-def test_a_nonsense_environment(environ, tmp_path, without_tensorflow):
-    reason = survived(hostile(tmp_path, path=[without_tensorflow], KERAS_BACKEND="jax", **environ))
-    assert "TPU" in reason
+)  # fmt: skip
+def test_a_nonsense_environment(environ, finds, tmp_path, without_tensorflow):
+    out = hostile(tmp_path, path=without_tensorflow, **JAX, **environ)
+    assert out["finds"] == finds and "TPU" in out["reason"]
 
 
-@pytest.mark.slow
-def test_an_unreadable_proc_and_a_hanging_nvidia_smi(tmp_path, without_tensorflow):
+@slow
+def test_files_that_cannot_be_read_and_an_nvidia_smi_that_hangs(tmp_path, without_tensorflow):
     for path in ("proc/cpuinfo", "proc/meminfo", "proc/driver/nvidia/version", "dev/nvidiactl"):
-        (tmp_path / "root" / path).mkdir(parents=True)
+        (tmp_path / "root" / path).mkdir(parents=True)  # a folder cannot be read as a file
     (tmp_path / "bin").mkdir()
     hanging = tmp_path / "bin/nvidia-smi"
-    hanging.write_text("#!/bin/sh\nexec sleep 60\n")
-    hanging.chmod(hanging.stat().st_mode | stat.S_IEXEC)
+    hanging.write_text("#!/bin/sh\nexec sleep 600\n")
+    hanging.chmod(0o755)
     found = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    how = {"path": [without_tensorflow], "KERAS_BACKEND": "jax", "PATH": found}
-    out = hostile(tmp_path, root=tmp_path / "root", **how)
-    assert "nvidia-smi did not answer" in survived(out)
+    how = {"path": without_tensorflow, "PATH": found, **JAX}
+    assert hostile(tmp_path, root=tmp_path / "root", **how)["finds"] == ["gpu-silent"]
 
 
 @pytest.fixture
 def aborting(tmp_path):
     """A package tensorflow-tpu that ends the process when it is imported."""
     folder = tmp_path / "packages"
-    (folder / "tensorflow").mkdir(parents=True)
-    (folder / "tensorflow/__init__.py").write_text("import os\nos.abort()\n")
-    metadata = folder / "tensorflow_tpu-2.20.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: tensorflow-tpu\nVersion: 2.20.0\n"
-    )
-    return folder
+    machines.write(folder, {
+        "tensorflow/__init__.py": "import os\nos.abort()\n",
+        "tensorflow_tpu-2.20.0.dist-info/METADATA":
+            "Metadata-Version: 2.1\nName: tensorflow-tpu\nVersion: 2.20.0\n",
+    })  # fmt: skip
+    return [folder]
 
 
-@pytest.mark.parametrize(
-    "environ", [{}, pytest.param({"KERAS_BACKEND": "tensorflow"}, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("environ", [{}, pytest.param({"KERAS_BACKEND": "tensorflow"}, marks=slow)])
 def test_a_tensorflow_that_aborts_at_import(aborting, tmp_path, environ):
-    out = hostile(tmp_path, path=[aborting], **environ)
-    reason = survived(out)
+    out = hostile(tmp_path, path=aborting, **environ)
     assert out["backend"] == "jax" and not out["tensorflow"]
-    assert "pip uninstall tensorflow-tpu" in reason
-    assert ("SIGABRT" in reason) == bool(environ)
+    assert out["finds"] == ["tensorflow-twice", "tensorflow-tpu-without-tpu"]
+    assert ("SIGABRT" in out["reason"]) == bool(environ)
 
 
-def test_a_scope_does_not_import_a_tensorflow_that_aborts(aborting, tmp_path):
-    code = (
-        "from accel_helpers.machine.strategy import Strategy\n"
-        "try:\n"
-        "    with Strategy('cpu', 'tensorflow', 1, '').scope(): pass\n"
-        "except RuntimeError as error: print(error)"
-    )
-    done = python(code, tmp_path, path=[aborting])
-    assert "ended with SIGABRT" in done.stdout and "KERAS_BACKEND=jax" in done.stdout
-
-
-def test_keras_is_chosen_past_a_tensorflow_that_aborts(aborting, tmp_path):
+def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting, tmp_path):
     """Keras on JAX would import it with the first seed."""
     code = (
         "import accel_helpers as ah\n"
+        "try:\n"
+        "    with ah.strategy.Strategy('cpu', 'tensorflow', 1, '').scope(): pass\n"
+        "except RuntimeError as error: print(error)\n"
         "print(ah.backend.choose().name)\n"
         "import keras; keras.utils.set_random_seed(0)\n"
         "try:\n"
         "    import tensorflow\n"
         "except ImportError as error: print(error)"
     )
-    done = python(code, tmp_path, path=[aborting])
-    assert done.stdout.startswith("jax\n"), done.stderr
-    assert "tensorflow-tpu is kept out of this kernel" in done.stdout
-
-
-def test_nothing_changes_and_no_framework_is_imported(tmp_path):
-    code = (
-        "import os, sys; from accel_helpers.machine import strategy; before = dict(os.environ)\n"
-        "strategy.pick(4); strategy.pick()\n"
-        "print(before == dict(os.environ), "
-        "sorted({'keras', 'tensorflow', 'jax', 'numpy', 'torch'} & set(sys.modules)))"
-    )
-    assert python(code, tmp_path).stdout.strip() == "True []"
+    first, second, third = python(code, tmp_path, path=aborting).stdout.splitlines()
+    assert "ended with SIGABRT" in first and "KERAS_BACKEND=jax" in first
+    assert second == "jax" and "tensorflow-tpu is kept out of this kernel" in third
