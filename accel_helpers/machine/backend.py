@@ -17,22 +17,12 @@ from accel_helpers._words import shown
 from accel_helpers.machine import faults, quiet, runtime
 from accel_helpers.machine.attached import Run
 
-__all__ = ["Choice", "choose", "device_name", "devices", "jit", "on", "wait", "where"]
+__all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which framework Keras runs on, and why.
-
-    Attributes
-    ----------
-    name : str
-        "tensorflow", "jax" or "torch".
-    reason : str
-        One sentence.
-    notices : str
-        What the framework printed while it started, held back so that it does not alarm.
-    """
+    """Which framework Keras runs on, why, and what it printed while it started (held back)."""
 
     name: str
     reason: str
@@ -53,10 +43,9 @@ def choose(
     """Choose the framework for Keras, before Keras is imported, and load it.
 
     ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached (TensorFlow has left
-    Colab's TPU runtime), else TensorFlow where it is installed, else JAX; but one that is known not
-    to use what is attached comes last, such as the package tensorflow-cpu beside a GPU. A
-    TensorFlow that is built for TPUs (tensorflow-tpu) can end the kernel when it is imported where
-    there is no TPU: JAX comes before it, and with Keras on JAX its import is an ImportError.
+    Colab's TPU runtime), else TensorFlow where it is installed, else JAX; but what is known not to
+    use the device comes last (tensorflow-cpu beside a GPU), and so does tensorflow-tpu without a
+    TPU: it can end the kernel when it is imported, so with Keras on JAX that is an ImportError.
 
     Parameters
     ----------
@@ -70,6 +59,7 @@ def choose(
     Returns
     -------
     Choice
+        Its ``name``, a ``reason`` in a sentence, and the ``notices`` of the start.
 
     Raises
     ------
@@ -107,7 +97,7 @@ def wait(x, *, frameworks: Mapping | None = None):
         nesting of them in lists, tuples and dictionaries. What has nothing to wait for is
         passed over.
     frameworks : mapping of name to module, optional
-        The modules of the frameworks; by default those that are loaded.
+        By default those that are loaded.
 
     Returns
     -------
@@ -248,10 +238,10 @@ def jit(fn: Callable) -> Callable:
 
 
 def _decide(it: faults.Facts) -> tuple[str, str]:
-    for fault in faults.among(it, "keras-backend-unknown", "keras-backend-not-installed"):
-        raise ValueError(f"{fault.cause} {fault.fix}")
-    for fault in faults.among(it, "framework-missing"):
-        raise RuntimeError(f"{fault.cause} {fault.fix}")
+    if wrong := faults.said(it, "keras-backend-unknown", "keras-backend-not-installed"):
+        raise ValueError(" ".join(wrong))
+    if wrong := faults.said(it, "framework-missing"):
+        raise RuntimeError(" ".join(wrong))
     if it.asked:
         return it.asked, "KERAS_BACKEND asks for it."
     there = [name for name in faults.KERAS_KNOWS if name in it.frameworks]

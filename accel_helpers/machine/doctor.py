@@ -20,7 +20,7 @@ from accel_helpers.machine.attached import Run
 from accel_helpers.machine.faults import Finding
 from accel_helpers.machine.recipe import tpu_recipe
 
-__all__ = ["Diagnosis", "Finding", "diagnose", "tpu_recipe"]
+__all__ = ["diagnose", "tpu_recipe"]
 
 REPORT = (
     "If it stops you, report it to whoever gave you this notebook, with three things: the last "
@@ -33,17 +33,7 @@ _QUIET_TEXT = "(Lines that every healthy run prints are passed over.)"
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the doctor found, the first thing to mend first. It prints as a list.
-
-    Attributes
-    ----------
-    findings : tuple of Finding
-        Each with its cause, its fix and its source; empty where nothing known is wrong.
-    examined : str
-        "this runtime" or "the text".
-    next_step : str
-        The one thing to do next.
-    """
+    """What the doctor found, the first thing to mend first. It prints as a list."""
 
     findings: tuple[Finding, ...]
     examined: str
@@ -112,6 +102,8 @@ def diagnose(
     Returns
     -------
     Diagnosis
+        ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``
+        (none where nothing known is wrong), and the ``next_step``. It prints as a list.
 
     Raises
     ------

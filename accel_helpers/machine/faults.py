@@ -29,19 +29,7 @@ _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: what it is, why, and what to do next.
-
-    Attributes
-    ----------
-    id : str
-        Its short name, such as ``"tpu-no-tensorflow"``.
-    cause, fix : str
-        Why it happens, and the one thing to do next, for a learner.
-    source : str
-        Where that comes from: addresses, with a space between them.
-    evidence : str
-        The line of the log that gave it away, or what was seen on the machine.
-    """
+    """One thing that is wrong: why, and the one thing to do next; what was seen of it."""
 
     id: str
     cause: str
@@ -179,7 +167,7 @@ class Facts:
 
 def find(it: Facts) -> tuple[Finding, ...]:
     """What is wrong with a machine and matters to whoever uses it, the first to mend first."""
-    found = _all(it)
+    found = among(it)
     there = {one.id for one in found}
 
     def matters(fault: Fault) -> bool:
@@ -191,11 +179,6 @@ def find(it: Facts) -> tuple[Finding, ...]:
 def notes(it: Facts) -> tuple[str, ...]:
     """The causes of those faults that `runtime.describe` tells of."""
     return tuple(one.cause for one in among(it, *(n for n, f in known().fault.items() if f.note)))
-
-
-def among(it: Facts, *names: str) -> tuple[Finding, ...]:
-    """Those of the named faults that this machine has."""
-    return _all(it, names)
 
 
 def against(it: Facts, framework: str) -> tuple[Finding, ...]:
@@ -215,12 +198,16 @@ def able(it: Facts) -> list[str]:
     return sorted((name for name in found if doubtful(found[name])), key=lambda n: bool(found[n]))
 
 
-def _all(it: Facts, names=None) -> tuple[Finding, ...]:
+def said(it: Facts, *names: str) -> list[str]:
+    """Cause and fix of those of the named faults that this machine has."""
+    return [text for one in among(it, *names) for text in (one.cause, one.fix)]
+
+
+def among(it: Facts, *names: str) -> tuple[Finding, ...]:
+    """Those of the named faults, or of all, that this machine has."""
     found = []
     for name, fault in known().fault.items():
-        if names is not None and name not in names:
-            continue
-        words = RULES[name](it)
+        words = (name in names or not names) and RULES[name](it)
         for each in words if isinstance(words, list) else [words] if words else []:
             each = {"seen": "", "restart": it.here.restart, "undo": it.here.undo} | dict(each)
             fix = fault.fix_local if fault.fix_local and it.place == "local" else fault.fix

@@ -17,7 +17,7 @@ from typing import Literal
 
 from accel_helpers import _records
 
-__all__ = ["Accelerator", "Plausibility", "judge", "match", "peak"]
+__all__ = ["judge", "match", "peak"]
 
 #: A rate is too high only when it is beyond the limit by this factor. A chip's clock can boost
 #: (the H100's own sheet implies 1.83 GHz for one figure and 1.98 for another, 8 %), and sources
@@ -49,25 +49,10 @@ _DTYPE = re.compile(r"(?:mixed_)?(b|t|)f(?:p|loat)?(\d+)(?:_\w+)?")  # bf16, flo
 class Accelerator:
     """One row of ``data/accelerators.csv``; its columns are the fields.
 
-    Attributes
-    ----------
-    name, unit, notes : str
-        What it is called, and what its figures are per: a card, a chip, a core.
-    kind : str
-        "GPU", "TPU" or "CPU".
-    colab_status_2026 : str
-        Whether Colab lends it.
-    peak_fp32_tflops, ..., peak_int8_tops_dense : float or None
-        Dense peaks in TFLOP/s (int8: TOP/s), never the doubled ones for sparse matrices; None where
-        the chip has no such units or no figure is published.
-    mem_gb, mem_bw_gb_s, power_w, on_chip_mib : float or None
-        Its memory in GB and GB/s, its power in watts, and the memory on the chip itself in MiB (a
-        GPU's L2 cache, a TPU's vector memory).
-    source, on_chip_source : str
-    confidence : str
-        "high", "medium" or "low"; `less_sure` names columns that deserve less trust than the row.
-    names : tuple of str
-        What systems call it, without "NVIDIA" and "Tesla"; empty where none reports it.
+    Peaks are dense, never the doubled figures for sparse matrices; ``None`` means that the chip
+    has no such units or that no figure is published. ``less_sure`` names columns that deserve less
+    trust than the row; ``on_chip_mib`` is the memory on the chip itself (a GPU's L2 cache, a TPU's
+    vector memory); ``names`` are those that systems give it, without "NVIDIA" and "Tesla".
     """
 
     name: str
@@ -299,7 +284,8 @@ def judge(
     Returns
     -------
     Plausibility
-        With a verdict out of `VERDICTS` and a sentence.
+        Its ``verdict`` is "plausible", "impossible", "above ceiling" or "unknown"; beside it a
+        ``reason`` in words, the ``rate``, the ``limit`` and the ``share`` of it.
 
     Raises
     ------

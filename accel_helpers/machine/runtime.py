@@ -20,7 +20,7 @@ from accel_helpers._words import html_card
 from accel_helpers.machine import attached, faults
 from accel_helpers.machine.attached import GIB, Attached, Run
 
-__all__ = ["Runtime", "describe"]
+__all__ = ["describe"]
 
 # A framework, and the distributions that install it; all of a line share one module.
 FRAMEWORKS = {
@@ -39,26 +39,7 @@ CLAIMED_TPU = "The environment claims a TPU"
 
 @dataclass(frozen=True)
 class Runtime:
-    """What `describe` found. It prints as a card, and as a small table in a notebook.
-
-    Attributes
-    ----------
-    place : str
-        "colab", "kaggle" or "local".
-    release : str or None
-        Colab's own name for its release.
-    accelerator : Attached or None
-        Its ``kind`` ("GPU" or "TPU"), ``name``, ``count`` and ``memory_bytes`` of one of them.
-    frameworks : dict of str to str
-        The version of each installed framework.
-    python, system : str
-    cpu_name : str or None
-    cores : int or None
-        Those that this process may use.
-    memory_bytes : int or None
-    notes : tuple of str
-        What does not fit together here.
-    """
+    """What `describe` found. It prints as a card, and as a small table in a notebook."""
 
     place: str
     release: str | None
@@ -136,6 +117,9 @@ def describe(
     Returns
     -------
     Runtime
+        It prints as a card. ``place`` is "colab", "kaggle" or "local"; ``accelerator`` has ``kind``
+        ("GPU" or "TPU"), ``name``, ``count`` and ``memory_bytes``; ``frameworks`` the version of
+        each that is installed; ``notes`` what does not fit together. ``to_dict()`` gives all.
 
     Examples
     --------

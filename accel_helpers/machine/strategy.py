@@ -10,7 +10,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from accel_helpers import probe
@@ -20,7 +20,7 @@ from accel_helpers.machine.attached import Run
 from accel_helpers.machine.faults import Facts
 from accel_helpers.machine.scopes import SPOKEN, RestartNeeded
 
-__all__ = ["KINDS", "RestartNeeded", "Strategy", "pick"]
+__all__ = ["RestartNeeded", "Strategy", "pick"]
 
 #: The kinds of strategy, and what each trains on.
 KINDS = {
@@ -106,10 +106,6 @@ class Strategy:
         spoken = SPOKEN.get(self.backend, self.backend)
         text = f"Train on {where}, with Keras on {spoken}. {self.reason}"
         return textwrap.fill(text, 92, break_long_words=False, break_on_hyphens=False)
-
-    def to_dict(self) -> dict:
-        """Give all of it as plain JSON types."""
-        return asdict(self)
 
 
 def pick(
@@ -210,21 +206,17 @@ def _settled(it: Facts) -> tuple[str, list[str]]:
             f"Keras is already loaded on {SPOKEN.get(it.keras_on, shown(it.keras_on))}, which no "
             f"strategy here knows: restart first ({it.here.restart})."
         ]
-    if it.asked in it.frameworks:
-        if it.asked in faults.STRATEGIES_KNOW:
-            return it.asked, [f"KERAS_BACKEND asks for {SPOKEN[it.asked]}."]
-        return "", [f"KERAS_BACKEND asks for {SPOKEN[it.asked]}, which no strategy here knows."]
-    return "", [
-        sentence
-        for fault in faults.among(it, "keras-backend-unknown", "keras-backend-not-installed")
-        for sentence in (fault.cause, fault.fix)
-    ]
+    wrong = faults.said(it, "keras-backend-unknown", "keras-backend-not-installed")
+    if wrong or not it.asked:
+        return "", wrong
+    if it.asked in faults.STRATEGIES_KNOW:
+        return it.asked, [f"KERAS_BACKEND asks for {SPOKEN[it.asked]}."]
+    return "", [f"KERAS_BACKEND asks for {SPOKEN[it.asked]}, which no strategy here knows."]
 
 
 def _nothing_attached(it: Facts) -> list[str]:
     """Why there is no accelerator, and what the variables of old TPUs are worth."""
-    missing = faults.among(it, "gpu-not-handed-over", "gpu-silent", "tpu-claimed")
-    said = [sentence for fault in missing for sentence in (fault.cause, fault.fix)]
+    said = faults.said(it, "gpu-not-handed-over", "gpu-silent", "tpu-claimed")
     if not said:
         apple = " that the course can use" if it.system.startswith("macOS") else ""
         said = [f"No accelerator{apple} is attached. {it.here.accelerator}"]
@@ -279,11 +271,7 @@ def _past_tensorflow_tpu(it: Facts, probe: Callable, settled: str) -> tuple[str,
     """Keep clear of a TensorFlow that is built for TPUs, on a CPU, where that can be done."""
     if settled == "jax":
         return "jax", []
-    why = [
-        sentence
-        for fault in faults.among(it, "tensorflow-tpu-without-tpu")
-        for sentence in (fault.cause, fault.fix)
-    ]
+    why = faults.said(it, "tensorflow-tpu-without-tpu")
     if not settled and "jax" in it.frameworks:
         return "jax", ["JAX trains on the CPU.", *why]
     tried = probe("import tensorflow", seconds=60, environ={"TPU_SKIP_MDS_QUERY": "1"})

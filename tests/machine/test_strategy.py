@@ -1,6 +1,5 @@
 """Where to train, and on which framework: decided on recorded machines, healthy and faulty ones."""
 
-import json
 from types import SimpleNamespace
 
 import machines
@@ -52,7 +51,6 @@ def test_every_machine_trains_where_it_can(on, name):
     for each in (picked, four):
         assert each.kind in strategy.KINDS and each.reason
         assert str(each).startswith("Train on ") and "  " not in str(each)
-        assert json.loads(json.dumps(each.to_dict())) == each.to_dict()
 
 
 @pytest.mark.parametrize("name", machines.MACHINES)
@@ -118,6 +116,7 @@ def test_a_missing_accelerator_is_advice_for_that_place(on, name):
         ("colab cpu", {"loaded": keras_on("torch")}, "PyTorch"),
         ("laptop, torch", {"environ": {"KERAS_BACKEND": "torch"}}, "PyTorch"),
         ("colab cpu", {"environ": {"TPU_NAME": "my-tpu"}}, "my-tpu"),
+        ("colab cpu", {"environ": {"KERAS_BACKEND": "numpy"}}, "'numpy'"),
         ("colab v5e-1, stock tensorflow asked for", {}, "Runtime → Restart session"),
         ("colab v5e-1, keras on tensorflow", {}, "Runtime → Restart session"),
         ("colab v5e-1, tensorflow-tpu 2.19.1", {}, "has not seen this run"),
