@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from machines import MACHINES, NVIDIA, PLAIN_FILES, T4, gpu_files, tpu_files, write
+from machines import MACHINES, PLAIN_FILES, T4, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
 from accel_helpers.machine.runtime import Runtime, describe
@@ -104,17 +104,6 @@ def test_without_nvidia_smi_the_drivers_own_list_names_the_gpu(machine, failure)
     assert any("nvidia-smi did not answer" in note for note in found.notes)
 
 
-def test_a_container_that_was_given_no_gpu_has_none_although_the_driver_lists_one(machine):
-    found = machine(
-        {
-            "proc/driver/nvidia/version": NVIDIA,
-            "proc/driver/nvidia/gpus/0000:00:04.0/information": T4_INFORMATION,
-        }
-    )
-    assert found.accelerator is None
-    assert any("Tesla T4" in note and "container" in note for note in found.notes)
-
-
 def test_a_container_counts_only_the_gpus_it_was_given(machine):
     listed = {
         f"proc/driver/nvidia/gpus/0000:00:0{n}.0/information": f"Model: Tesla T4\nDevice Minor: {n}"
@@ -146,14 +135,9 @@ def test_without_driver_files_nvidia_smi_is_not_even_asked(tmp_path):
 def test_a_tpu_is_known_by_its_pci_device(machine, device, name):
     found = machine(tpu_files(1, device)).accelerator
     assert (found.kind, found.name, found.count) == ("TPU", name, 1)
-    assert found.memory_bytes is None
-    assert device in found.evidence[0]
-
-
-def test_four_chips_count_as_four(machine):
-    found = machine(tpu_files(4, "0x0027") | {"dev/accel0": ""}).accelerator
-    assert (found.count, str(found)) == (4, "4 x TPU v2 or v3")
-    assert "device files" in found.evidence
+    assert found.memory_bytes is None and device in found.evidence[0]
+    found = machine(tpu_files(4, device) | {"dev/accel0": ""}).accelerator
+    assert (found.count, str(found)) == (4, f"4 x {name}") and "device files" in found.evidence
 
 
 @pytest.mark.parametrize("files", [
@@ -240,12 +224,6 @@ def test_every_machine_of_the_matrix_is_described(tmp_path, name):
 # Frameworks
 
 
-@pytest.mark.parametrize("name", ["tensorflow", "tensorflow-cpu", "tensorflow-tpu",
-                                  "tensorflow-macos", "tf-nightly"])  # fmt: skip
-def test_every_distribution_of_tensorflow_is_tensorflow(machine, name):
-    assert machine(installed={name: "2.19.1"}).frameworks == {"tensorflow": "2.19.1"}
-
-
 def test_the_real_installed_versions_are_found():
     found = describe().frameworks
     for name in ("numpy", "ipywidgets"):
@@ -299,34 +277,16 @@ def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
     assert set(colab.to_dict()) == keys
 
 
-def test_the_html_card_says_what_the_text_card_says(colab):
-    class Reader(HTMLParser):
-        def __init__(self):
-            super().__init__()
-            self.cells, self.open = [], []
-
-        def handle_starttag(self, tag, attrs):
-            self.open.append(tag)
-
-        def handle_endtag(self, tag):
-            assert self.open.pop() == tag
-
-        def handle_data(self, data):
-            self.cells.append(data)
-
-    reader = Reader()
-    reader.feed(colab._repr_html_())
-    assert not reader.open
-    text = " ".join(str(colab).split())
-    for cell in reader.cells[1:]:
-        assert cell in text
-
-
-def test_the_html_card_escapes_what_it_was_given(colab):
-    gpu = Attached("GPU", '<script>alert(1)</script> & "co"', 1, None, None, ())
-    page = Runtime(**(vars(colab) | {"accelerator": gpu, "release": "<b>"}))._repr_html_()
+def test_the_html_card_says_what_the_text_says_and_escapes_it(colab):
+    gpu = Attached("GPU", '<script>alert(1)</script> & "co"', 1)
+    odd = Runtime(**(vars(colab) | {"accelerator": gpu, "release": "<b>"}))
+    page, cells = odd._repr_html_(), []
+    parser = HTMLParser()
+    parser.handle_data = cells.append
+    parser.feed(page)
     assert "<script>" not in page and "<b>" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#34;co&#34;" in page
+    text = " ".join(str(odd).split())
+    assert all(cell in text for cell in cells[1:])
 
 
 # Speed and safety
@@ -355,11 +315,3 @@ def test_a_command_that_fails_is_an_error_and_one_that_works_gives_its_output():
         run_command([sys.executable, "-c", "raise SystemExit(9)"], 30)
     with pytest.raises(OSError):
         run_command(["no-such-command-anywhere"], 30)
-
-
-def test_a_file_that_may_not_be_read_is_as_good_as_absent(machine, tmp_path):
-    # A folder in place of a file fails to be read for everyone, root included.
-    for path in ("proc/cpuinfo", "proc/meminfo", "proc/driver/nvidia/version"):
-        (tmp_path / path).mkdir(parents=True)
-    found = machine()
-    assert (found.cpu_name, found.memory_bytes, found.accelerator) == (None, None, None)
