@@ -6,7 +6,6 @@ The doctor does not guess. What it knows is data: ``data/symptoms.toml`` for err
 
 from __future__ import annotations
 
-import html
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from accel_helpers import probe
-from accel_helpers._words import shown
+from accel_helpers._words import fragment, shown
 from accel_helpers.machine import faults, runtime, symptoms
 from accel_helpers.machine.attached import Run
 from accel_helpers.machine.faults import Finding
@@ -65,17 +64,9 @@ class Diagnosis:
             lines.append(textwrap.fill(self.next_step, 96, break_on_hyphens=False))
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        head = f"<p>{html.escape(self._head())}</p>"
-        if not self.findings:
-            return f"{head}<p>{html.escape(self.next_step)}</p>"
-        items = []
-        for finding in self.findings:
-            rows = "<br>".join(
-                f"<strong>{label}:</strong> {_linked(value)}" for label, value in _rows(finding)
-            )
-            items.append(f'<li style="margin-bottom:.6em">{rows}</li>')
-        return f"{head}<ol>{''.join(items)}</ol>"
+    def _repr_html_(self) -> str | None:
+        findings = [list(_rows(finding)) for finding in self.findings]
+        return fragment("doctor/diagnosis", self._head(), findings, self.next_step)
 
 
 def diagnose(
@@ -154,11 +145,3 @@ def _rows(finding: Finding):
     if finding.evidence:
         yield "Seen", finding.evidence
     yield "Source", finding.source
-
-
-def _linked(text: str) -> str:
-    return " ".join(
-        f'<a href="{html.escape(word)}">{html.escape(word)}</a>'
-        if word.startswith("https://") else html.escape(word)
-        for word in text.split()
-    )  # fmt: skip

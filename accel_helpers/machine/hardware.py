@@ -306,18 +306,17 @@ def judge(
         given = f"flops={flops!r} and bytes_moved={bytes_moved!r}"
         raise ValueError(f"judge needs flops or bytes_moved, one of the two; it got {given}.")
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
-    for name, value in (("flops or bytes_moved", work), ("seconds", seconds), ("count", count),
-                        ("ceiling", 1 if ceiling is None else ceiling)):  # fmt: skip
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} is {value!r}; it must be a finite number above zero.")
-    rate = float(work) / float(seconds)
+    work = _records.positive(work, "flops or bytes_moved")
+    seconds = _records.positive(seconds, "seconds")
+    ceiling = None if ceiling is None else _records.positive(ceiling, "ceiling")
+    count, rate = _records.positive(count, "count"), work / seconds
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     column, what = _limit_column(row, unit, dtype)
     limits = []  # of what, the rate, how far above it counts as what, and why
     if column:
         limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9) * count
         owner = row.name + (" core" if row.unit == "core" else "")
-        owner = owner if count == 1 else f"{count} x {owner}"
+        owner = owner if count == 1 else f"{count:g} x {owner}"
         says = f"the published {_quantity(limit, unit)} of {owner} ({what})"
         # In one pass the chip's own memory saves each byte that it holds one read and one write.
         kept = 2 * (row.on_chip_mib or math.inf) * 2**20 * count if unit == "B/s" else 0

@@ -210,10 +210,10 @@ def test_only_a_trusted_figure_of_a_gpu_or_tpu_makes_a_rate_impossible(row):
     [
         ({"seconds": 1}, "flops=None and bytes_moved=None"),
         ({"flops": 1, "bytes_moved": 1, "seconds": 1}, "flops=1 and bytes_moved=1"),
-        ({"flops": 1, "seconds": -1}, "seconds is -1"),
-        ({"flops": math.nan, "seconds": 1}, "flops or bytes_moved is nan"),
-        ({"flops": 1, "seconds": 1, "ceiling": 0}, "ceiling is 0"),
-        ({"flops": 1, "seconds": 1, "count": 0}, "count is 0"),
+        ({"flops": 1, "seconds": -1}, "seconds .*-1"),
+        ({"flops": math.nan, "seconds": 1}, "flops or bytes_moved .*nan"),
+        ({"flops": 1, "seconds": 1, "ceiling": 0}, "ceiling .*0"),
+        ({"flops": 1, "seconds": 1, "count": math.inf}, "count .*inf"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused_by_name(given, named):
