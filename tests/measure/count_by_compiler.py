@@ -28,6 +28,63 @@ OPTIMIZERS = {
     "lion": {},
     "adam, decay and average": {"weight_decay": 0.01, "use_ema": True},
 }
+SAME, RELU = {"padding": "same"}, {"activation": "relu"}
+UNROLLED = {"unroll": True, "recurrent_initializer": "zeros"}
+LAYERS = {  # the shape of the input; then the kind of each layer, what it is given, and how
+    "convolutions": [
+        (20, 18, 3),
+        ("Conv2D", 16, 3, SAME | {"use_bias": False}),
+        ("BatchNormalization", {}),
+        ("ReLU", {}),
+        ("MaxPooling2D", 2, {}),
+        ("Conv2D", 32, (3, 2), RELU | {"strides": (2, 1), "groups": 2}),
+        ("Conv2D", 32, 3, SAME | {"dilation_rate": 2, "activation": "tanh"}),
+        ("AveragePooling2D", 2, SAME),
+        ("GlobalAveragePooling2D", {}),
+        ("Dense", 10, {"activation": "softmax"}),
+    ],
+    "depthwise": [
+        (14, 14, 8),
+        ("Conv2D", 16, 1, {}),
+        ("DepthwiseConv2D", 3, SAME | RELU | {"depth_multiplier": 2}),
+        ("GlobalMaxPooling2D", {}),
+        ("Dense", 10, {}),
+    ],
+    "sequence": [
+        (50,),
+        ("Embedding", 100, 24, {}),
+        ("Conv1D", 64, 5, RELU | {"padding": "causal"}),
+        ("Conv1D", 32, 3, RELU | {"strides": 2}),
+        ("Flatten", {}),
+        ("Dense", 10, {}),
+    ],
+    **{  # two loops, written out: the second one's input needs a gradient too
+        kind: [
+            (7, 24),
+            (kind, 48, UNROLLED | {"return_sequences": True}),
+            (kind, 40, UNROLLED),
+            ("Dense", 10, {}),
+        ]
+        for kind in ("LSTM", "GRU", "SimpleRNN")
+    },
+}
+
+
+def in_a_row(name):
+    import keras
+
+    shape, *rows = LAYERS[name]
+    layers = [getattr(keras.layers, kind)(*given, **how) for kind, *given, how in rows]
+    dtype = "int32" if rows[0][0] == "Embedding" else "float32"
+    return compiled([keras.Input(shape, dtype=dtype), *layers], name != "convolutions")
+
+
+def compiled(layers, from_logits=True):
+    import keras
+
+    model = keras.Model(*layers) if isinstance(layers, tuple) else keras.Sequential(layers)
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits))
+    return model
 
 
 def quickstart(width, dropout):
@@ -43,82 +100,16 @@ def characters(unroll):
 
     from accel_helpers.train import text
 
+    def written_out(layer):
+        more = {"unroll": True} if hasattr(layer, "unroll") else {}
+        return type(layer).from_config(layer.get_config() | more)
+
     model = text.model(60)
     if not unroll:
         return model
-    copy = keras.models.clone_model(model, clone_function=_unrolled)
+    copy = keras.models.clone_model(model, clone_function=written_out)
     copy.compile(keras.optimizers.Adam(), model.loss, metrics=["accuracy"])
     return copy
-
-
-def recurrent(kind):
-    """Two layers with a loop, written out: the second one's input needs a gradient too."""
-    import keras
-
-    layer = getattr(keras.layers, kind)
-    return _compiled(
-        [
-            keras.Input((7, 24)),
-            layer(48, return_sequences=True, unroll=True, recurrent_initializer="zeros"),
-            layer(40, unroll=True, recurrent_initializer="zeros"),
-            keras.layers.Dense(10),
-        ]
-    )
-
-
-def convolutions():
-    """Convolutions of most kinds, with batch normalisation and both kinds of pooling."""
-    import keras
-
-    make = keras.layers
-    return _compiled(
-        [
-            keras.Input((20, 18, 3)),
-            make.Conv2D(16, 3, padding="same", use_bias=False),
-            make.BatchNormalization(),
-            make.ReLU(),
-            make.MaxPooling2D(2),
-            make.Conv2D(32, (3, 2), strides=(2, 1), activation="relu", groups=2),
-            make.Conv2D(32, 3, padding="same", dilation_rate=2, activation="tanh"),
-            make.AveragePooling2D(2, padding="same"),
-            make.GlobalAveragePooling2D(),
-            make.Dense(10, activation="softmax"),
-        ],
-        from_logits=False,
-    )
-
-
-def depthwise():
-    """One filter for each channel, in the middle of a small model."""
-    import keras
-
-    make = keras.layers
-    return _compiled(
-        [
-            keras.Input((14, 14, 8)),
-            make.Conv2D(16, 1),
-            make.DepthwiseConv2D(3, padding="same", depth_multiplier=2, activation="relu"),
-            make.GlobalMaxPooling2D(),
-            make.Dense(10),
-        ]
-    )
-
-
-def sequence():
-    """A convolution over a sequence, reading from the past only."""
-    import keras
-
-    make = keras.layers
-    return _compiled(
-        [
-            keras.Input((50,), dtype="int32"),
-            make.Embedding(100, 24),
-            make.Conv1D(64, 5, padding="causal", activation="relu"),
-            make.Conv1D(32, 3, strides=2, activation="relu"),
-            make.Flatten(),
-            make.Dense(10),
-        ]
-    )
 
 
 def residual():
@@ -132,7 +123,7 @@ def residual():
         y = make.Conv2D(16, 3, padding="same")(x)
         y = make.BatchNormalization()(y)
         x = make.Activation("relu")(make.Add()([x, y]))
-    return _compiled((inputs, make.Dense(10)(make.GlobalAveragePooling2D()(x))))
+    return compiled((inputs, make.Dense(10)(make.GlobalAveragePooling2D()(x))))
 
 
 def transformer(activation):
@@ -146,7 +137,7 @@ def transformer(activation):
     x = make.Add()([x, make.MultiHeadAttention(4, 16)(y, y)])
     y = make.LayerNormalization()(x)
     y = make.Dense(64)(make.Dense(256, activation=activation)(y))
-    return _compiled((inputs, make.Dense(50)(make.Add()([x, y]))))
+    return compiled((inputs, make.Dense(50)(make.Add()([x, y]))))
 
 
 def frozen():
@@ -156,18 +147,16 @@ def frozen():
     make = keras.layers
     inner = keras.Sequential([keras.Input((96,)), make.Dense(80), make.Dense(72)], name="inner")
     inner.layers[-1].trainable = False
-    return _compiled([keras.Input((64,)), make.Dense(96), inner, make.Dense(10)])
+    return compiled([keras.Input((64,)), make.Dense(96), inner, make.Dense(10)])
 
 
 def optimizer(name):
     """Many parameters and one example: nearly all of the step is the optimizer's."""
     import keras
 
-    made = keras.optimizers.get(
-        {"class_name": name.partition(",")[0], "config": {**OPTIMIZERS[name]}}
-    )
+    settings = {"class_name": name.partition(",")[0], "config": {**OPTIMIZERS[name]}}
     model = keras.Sequential([keras.Input((256,)), keras.layers.Dense(512, use_bias=False)])
-    model.compile(made, "mse")
+    model.compile(keras.optimizers.get(settings), "mse")
     return model
 
 
@@ -185,36 +174,19 @@ MODELS = {
     },
     "characters, written out": (lambda: characters(True), 64, False),
     "characters, with its loop": (lambda: characters(False), 64, False),
-    "convolutions": (convolutions, 16, False),
-    "depthwise": (depthwise, 16, False),
-    "sequence": (sequence, 16, False),
     "residual": (residual, 16, True),
     "transformer, relu": (lambda: transformer("relu"), 8, False),
     "transformer, gelu": (lambda: transformer("gelu"), 8, False),
     "frozen": (frozen, 64, False),
-    **{
-        kind: (lambda kind=kind: recurrent(kind), 32, False)
-        for kind in ("LSTM", "GRU", "SimpleRNN")
-    },
+    **{name: (lambda name=name: in_a_row(name), 32, False) for name in LAYERS},
     **{name: (lambda name=name: optimizer(name), 1, False) for name in OPTIMIZERS},
 }
 
 
-def count(model, batch_size, compiled):
+def count(model, batch_size, compile_too):
     """What the compiler counts in one step of a Keras model; Keras must run on JAX."""
     import jax
     import numpy as np
-
-    def state():
-        return tuple(
-            [variable.value for variable in variables]
-            for variables in (
-                model.trainable_variables,
-                model.non_trainable_variables,
-                model.optimizer.variables,
-                model.metrics_variables,
-            )
-        )
 
     x = np.zeros((batch_size, *model.input_shape[1:]), model.inputs[0].dtype)
     y = np.zeros((batch_size, *model.output_shape[1:]), "float32")
@@ -222,32 +194,15 @@ def count(model, batch_size, compiled):
         y = y[..., 0].astype("int32")
     model.optimizer.build(model.trainable_variables)
     model._symbolic_build(data_batch=(x, y))  # the metrics
+    parts = (model.trainable_variables, model.non_trainable_variables)
+    parts += (model.optimizer.variables, model.metrics_variables)
+    state = tuple([variable.value for variable in variables] for variables in parts)
     step = jax.jit(lambda state, x, y: model.train_step(state, (x, y)))
-    lowered = step.lower(state(), x, y)
-    found = {"traced": _asked(lowered.cost_analysis())}
-    if compiled:
-        found["compiled"] = _asked(lowered.compile().cost_analysis())
-    return found
-
-
-def _asked(analysis):
-    return {"flops": analysis["flops"], "bytes": analysis["bytes accessed"]}
-
-
-def _compiled(layers, from_logits=True):
-    import keras
-
-    model = keras.Model(*layers) if isinstance(layers, tuple) else keras.Sequential(layers)
-    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits))
-    return model
-
-
-def _unrolled(layer):
-    return type(layer).from_config({**layer.get_config(), **_unroll(layer)})
-
-
-def _unroll(layer):
-    return {"unroll": True} if hasattr(layer, "unroll") else {}
+    programs = {"traced": step.lower(state, x, y)}
+    if compile_too:
+        programs["compiled"] = programs["traced"].compile()
+    asked = {name: program.cost_analysis() for name, program in programs.items()}
+    return {n: {"flops": a["flops"], "bytes": a["bytes accessed"]} for n, a in asked.items()}
 
 
 if __name__ == "__main__":
@@ -258,11 +213,11 @@ if __name__ == "__main__":
 
     found = {}
     for name in sys.argv[1:] or MODELS:
-        build, batch_size, compiled = MODELS[name]
+        build, batch_size, compile_too = MODELS[name]
         # the first weights are of no interest, so what makes them need not be fast
         jax.config.update("jax_disable_most_optimizations", True)
         model = build()
         jax.config.update("jax_disable_most_optimizations", False)
         found[name] = {"counted": work.count_step(model, batch_size).flops}
-        found[name] |= count(model, batch_size, compiled)
+        found[name] |= count(model, batch_size, compile_too)
     print(json.dumps(found))

@@ -14,7 +14,6 @@ from accel_helpers.train import training
 
 make = keras.layers
 LESSONS = [name for name in count_by_compiler.MODELS if name.startswith("quickstart")]
-DROPOUT = "Making random numbers for dropout is not counted."
 
 
 def built(*layers, loss="mse", optimizer="sgd"):
@@ -43,55 +42,39 @@ def off(counted, by_compiler):
 
 # --- beside the compiler ---------------------------------------------------------------------
 
+LIMITS = {  # how far a count may be off; what dropout's random bits take is not counted
+    **{name: 0.02 if "dropout 0.2" in name else 0.003 for name in LESSONS},
+    "characters, written out": 0.003,
+    **dict.fromkeys(("convolutions", "depthwise", "sequence", "residual"), 0.002),
+    "transformer, relu": 0.005,
+    "transformer, gelu": 0.06,  # XLA writes the error function as a polynomial
+    "frozen": 0.001,
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), 0.01),
+}
+GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LESSONS)
-def test_the_lesson_model_agrees_with_the_compiler(compiler, name):
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_count_agrees_with_the_compiler(compiler, name):
     step, xla = step_of(name), compiler[name]
-    random_bits = DROPOUT in step.notes
-    # the compiler counts the integer operations that make dropout's random bits, we do not
-    assert off(step.flops, xla["traced"]["flops"]) < (0.02 if random_bits else 0.003)
-    if "compiled" in xla:
-        # once compiled it works some of them out twice; most of all beside the smallest width
-        limit = 0.025 if "width 16," in name and random_bits else 0.02
-        assert off(step.flops, xla["compiled"]["flops"]) < limit
+    # a loop also works out a gradient for the state that it began with; written out, nobody asks
+    spared = sum(2 * 32 * units * units * GATES.get(name, 0) for units in (48, 40))
+    assert off(step.flops - spared, xla["traced"]["flops"]) < LIMITS[name]
+    assert xla["counted"] == step.flops  # on JAX as on the framework of the tests
+    if "compiled" in xla:  # fusing works some things out twice
+        assert off(step.flops, xla["compiled"]["flops"]) < (0.025 if name in LESSONS else 0.05)
+    if name in LESSONS:
+        assert 2 * step.bytes < xla["traced"]["bytes"] < 11 * step.bytes  # nothing fused
+        assert "compiled" not in xla or step.bytes < xla["compiled"]["bytes"] < 2 * step.bytes
 
 
 @pytest.mark.slow
-def test_the_character_model_agrees_with_the_compiler(compiler):
+def test_a_loop_is_counted_as_often_as_it_runs(compiler):
     step = step_of("characters, with its loop")
     assert step.flops == step_of("characters, written out").flops
-    assert off(step.flops, compiler["characters, written out"]["traced"]["flops"]) < 0.003
     # why it must be written out for the compiler: it counts the body of a loop once
     assert compiler["characters, with its loop"]["traced"]["flops"] < 0.2 * step.flops
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name, limit",
-    [
-        ("convolutions", 0.002),
-        ("depthwise", 0.002),
-        ("sequence", 0.002),
-        ("residual", 0.002),
-        ("transformer, relu", 0.005),
-        ("transformer, gelu", 0.06),  # XLA writes the error function as a polynomial
-        ("frozen", 0.001),
-    ],
-)
-def test_other_models_agree_with_the_compiler(compiler, name, limit):
-    step, xla = step_of(name), compiler[name]
-    assert off(step.flops, xla["traced"]["flops"]) < limit
-    if "compiled" in xla:  # fusing works some things out twice
-        assert off(step.flops, xla["compiled"]["flops"]) < 0.05
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3), ("SimpleRNN", 1)])
-def test_recurrent_layers_agree_with_the_compiler(compiler, kind, gates):
-    # a loop also works out a gradient for the state that it began with; written out, nobody asks
-    spared = sum(2 * 32 * units * units * gates for units in (48, 40))
-    assert off(step_of(kind).flops - spared, compiler[kind]["traced"]["flops"]) < 0.01
 
 
 @pytest.mark.slow
@@ -103,30 +86,13 @@ def test_optimizers_agree_with_the_compiler(compiler, name):
     assert off(step.optimizer_flops, rest) < 0.005
 
 
-@pytest.mark.slow
-def test_the_count_is_the_same_on_jax(compiler):
-    assert {name: step_of(name).flops for name in LESSONS + ["transformer, relu", "GRU"]} == {
-        name: compiler[name]["counted"] for name in LESSONS + ["transformer, relu", "GRU"]
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LESSONS)
-def test_bytes_lie_near_what_the_compiled_lesson_model_moves(compiler, name):
-    step, xla = step_of(name), compiler[name]
-    assert 2 * step.bytes < xla["traced"]["bytes"] < 11 * step.bytes  # nothing fused
-    if "compiled" in xla:
-        assert step.bytes < xla["compiled"]["bytes"] < 2 * step.bytes
-
-
 # --- by hand ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width, batch_size", [(16, 1), (128, 32), (2048, 512)])
-def test_products_are_those_of_the_lesson(width, batch_size):
-    model = training.quickstart_model(width=width)
-    step = work.count_step(model, batch_size)
-    assert step.product_flops == training.step_flops(width=width, batch_size=batch_size)
+@pytest.mark.parametrize("width, batch_size", [(16, 1), (128, 32), (2048, 2**40)])
+def test_products_are_those_of_the_lesson_and_nothing_is_run(width, batch_size):
+    step = work.count_step(training.quickstart_model(width=width), batch_size)
+    assert step.product_flops == work.dense_products(batch_size, (784, width, 10))
 
 
 def test_a_dense_model_by_hand():
@@ -155,19 +121,6 @@ def test_a_dense_model_by_hand():
     assert not model.optimizer.built and "One training step, batch of 4" in str(step)
 
 
-def test_nothing_is_run():
-    model = training.quickstart_model()
-    before = [weight.numpy().copy() for weight in model.weights]
-    work.count_step(model, 2**40)  # a batch that no machine holds
-    assert all((a == b.numpy()).all() for a, b in zip(before, model.weights, strict=True))
-
-
-def test_dense_layers_of_many_dimensions_and_without_bias():
-    model = built(keras.Input((6, 7)), make.Dense(5, use_bias=False))
-    (layer,) = work.count_step(model, 4).layers
-    assert (layer.forward_flops, layer.backward_flops) == (2 * 4 * 6 * 7 * 5,) * 2
-
-
 @pytest.mark.parametrize(
     "layer, met, groups",
     [
@@ -187,14 +140,6 @@ def test_convolutions_by_hand(layer, met, groups):
     assert found.product_flops == 2 * found.forward_flops  # data need no gradient
 
 
-@pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3), ("SimpleRNN", 1)])
-def test_recurrent_products_by_hand(kind, gates):
-    model = built(keras.Input((9, 7)), getattr(make, kind)(5))
-    (layer,) = work.count_step(model, 4).layers
-    of_input, of_state = (2 * 4 * 9 * n * 5 * gates for n in (7, 5))
-    assert layer.product_flops == 2 * of_input + 3 * of_state
-
-
 def test_the_bytes_of_a_loop_by_hand():
     model = built(keras.Input((9, 7)), make.LSTM(5, dtype="mixed_bfloat16"))
     (layer,) = work.count_step(model, 4).layers
@@ -202,18 +147,6 @@ def test_the_bytes_of_a_loop_by_hand():
     given, made, inside = 4 * 4 * 9 * 7, 2 * 4 * 5, 2 * 4 * 9 * 5 * (4 + 1)
     forward = given + 9 * 4 * weights + made + 2 * inside  # the weights in every step
     assert layer.bytes == forward + made + given + 3 * inside + 4 * weights
-
-
-def test_attention_by_hand():
-    inputs = keras.Input((9, 12))
-    outputs = make.MultiHeadAttention(2, 3, value_dim=4)(inputs, inputs)
-    model = keras.Model(inputs, outputs)
-    model.compile("sgd", "mse")
-    (layer,) = work.count_step(model, 5).layers
-    heads = 5 * 2
-    of_input = 2 * heads * 9 * 12 * (3 + 3 + 4)
-    scores, output = 2 * heads * 9 * 9 * (3 + 4), 2 * heads * 9 * 4 * 12
-    assert layer.product_flops == 2 * of_input + 3 * scores + 3 * output
 
 
 def test_an_embedding_reads_its_rows_and_writes_a_gradient_for_all():
@@ -298,66 +231,51 @@ def test_what_is_not_counted_is_said():
         optimizer="ftrl",
     )
     step = work.count_step(model, 4)
-    assert set(step.notes) == {
-        "noise (GaussianNoise) is not counted: there is no rule for it.",
-        "The activation mish of odd is not counted.",
-        "The loss poisson is not counted.",
-        "The optimizer Ftrl is not counted.",
-        "Regularisation of weights is not counted.",
-        DROPOUT,
-    }
+    parts = ("GaussianNoise", "mish", "poisson", "Ftrl", "Regularisation", "dropout")
+    assert len(step.notes) == 6 and all(note in str(step) for note in step.notes)
+    assert all(any(part in note for note in step.notes) for part in parts)
     assert step.optimizer_flops == step.loss_flops == 0
     assert step.product_flops == 2 * (2 * 4 * 7 * 5)
-    assert all(note in str(step) for note in step.notes)
-    assert work.count_step(built(keras.Input((7,)), make.Dense(5)), 4).notes == ()
+    clipped = keras.optimizers.SGD(clipnorm=1.0)
+    (note,) = work.count_step(built(keras.Input((7,)), make.Dense(5), optimizer=clipped), 4).notes
+    assert "clipnorm" in note
 
 
-def test_settings_of_the_optimizer_that_are_not_counted_are_said():
-    optimizer = keras.optimizers.SGD(clipnorm=1.0)
-    step = work.count_step(built(keras.Input((7,)), make.Dense(5), optimizer=optimizer), 4)
-    assert step.notes == ("The optimizer's clipnorm is not counted.",)
+class Own(keras.Model):
+    """Calls its layers by code of its own."""
 
 
-def test_a_layer_with_weights_and_no_rule_is_refused_by_name():
-    model = built(keras.Input((7,)), make.PReLU(name="bend"), make.Dense(5))
-    with pytest.raises(TypeError, match=r"'bend' \(PReLU\).*Conv2D, .*Dense, .*LSTM"):
-        work.count_step(model, 4)
+class Dense(keras.layers.Dense):
+    """Only has the name of a layer, and does something else, perhaps."""
 
 
-def test_a_class_that_only_has_the_name_of_a_layer_is_refused():
-    class Dense(keras.layers.Dense):
-        """Does something else, perhaps."""
-
-    with pytest.raises(TypeError, match="no rule for layer"):
-        work.count_step(built(keras.Input((7,)), Dense(5)), 4)
-
-
-def test_a_model_with_code_of_its_own_is_refused():
-    class Own(keras.Model):
-        def call(self, x):
-            return x
-
+def compiled_own():
     model = Own()
     model.compile("sgd", "mse")
-    with pytest.raises(TypeError, match="Own.*functional"):
-        work.count_step(model, 4)
+    return model
+
+
+@pytest.mark.parametrize(
+    "model, error, named",
+    [
+        (lambda: built(keras.Input((7,)), make.PReLU(name="bend")), TypeError, "'bend'.*LSTM"),
+        (lambda: built(keras.Input((7,)), Dense(5)), TypeError, "Dense"),
+        (compiled_own, TypeError, "Own"),
+        (lambda: built(make.Dense(5)), TypeError, "keras.Input"),
+        (lambda: keras.Sequential([keras.Input((7,)), make.Dense(5)]), ValueError, "compile"),
+        (lambda: built(keras.Input((None, 7)), make.Dense(5)), ValueError, "None, None, 7"),
+        (lambda: built(keras.Input((7,), batch_size=8), make.Dense(5)), ValueError, "than 4"),
+    ],
+)
+def test_a_model_that_cannot_be_counted_is_refused_by_name(model, error, named):
+    with pytest.raises(error, match=named):
+        work.count_step(model(), 4)
 
 
 @pytest.mark.parametrize("batch_size", [0, -1, 2.0, True, "32", None])
 def test_a_batch_size_that_is_no_whole_number_is_refused(batch_size):
-    with pytest.raises(ValueError, match="batch_size must be a whole number"):
-        work.count_step(training.quickstart_model(), batch_size)
-
-
-def test_a_model_that_is_not_ready_is_refused():
-    with pytest.raises(ValueError, match="call model.compile"):
-        work.count_step(keras.Sequential([keras.Input((7,)), make.Dense(5)]), 4)
-    with pytest.raises(TypeError, match="keras.Input"):
-        work.count_step(built(make.Dense(5)), 4)
-    with pytest.raises(ValueError, match=r"is open: \(None, None, 7\)"):
-        work.count_step(built(keras.Input((None, 7)), make.Dense(5)), 4)
-    with pytest.raises(ValueError, match="batches of another size than 4"):
-        work.count_step(built(keras.Input((7,), batch_size=8), make.Dense(5)), 4)
+    with pytest.raises(ValueError, match="batch_size"):
+        work.count_step(None, batch_size)
 
 
 def test_a_step_reads_well():
