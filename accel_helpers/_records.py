@@ -209,6 +209,6 @@ def positive(value, name: str, *, zero: bool = False) -> float:
         raise TypeError(f"{name} must be a number; got {_said(value)}.") from None
     if isinstance(value, (bool, str)) or not (number > 0 or zero and number == 0):
         raise ValueError(f"{name} must be {'0 or more' if zero else 'above zero'}; got {value!r}.")
-    if number == math.inf:
+    if number == float("inf"):
         raise ValueError(f"{name} must be finite; got {value!r}.")
     return number
