@@ -71,17 +71,10 @@ class Ceilings:
 
     def product(self, dtype: str = "float32") -> Ceiling:
         """The ceiling of a number type; a ValueError where it was not measured."""
-        found = {product.dtype: product for product in self.products}
-        if dtype not in found:
-            raise ValueError(
-                f"no ceiling was measured for {dtype!r} on {self.device}; measured: "
-                f"{', '.join(found)}. {' '.join(self.notes)}".rstrip()
-            )
-        return found[dtype]
-
-    def ridge(self, dtype: str = "float32") -> float:
-        """FLOP per byte from which on arithmetic is the lower of the two ceilings."""
-        return self.product(dtype).rate / self.copy.rate
+        for product in self.products:
+            if product.dtype == dtype:
+                return product
+        raise ValueError(f"no ceiling for {dtype!r} on {self.device}. {' '.join(self.notes)}")
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
         """Measurements and numbers for `results.record`, "PREFIX/product float32" and so on.
@@ -127,14 +120,10 @@ class Ceilings:
 
 @dataclass(frozen=True)
 class Bound:
-    """What bounds a piece of work; rates in FLOP/s, intensities in FLOP per byte."""
+    """What bounds a piece of work."""
 
     verdict: str
-    share: float
-    rate: float
-    attainable: float
-    intensity: float
-    ridge: float
+    share: float  # of what is attainable at this intensity
     reason: str
 
     def __str__(self) -> str:
@@ -146,7 +135,6 @@ def bound_by(
     seconds: float | Measurement,
     ceilings: Ceilings,
     *,
-    bytes_moved: float | None = None,
     dtype: str = "float32",
 ) -> Bound:
     """Say what bounds a piece of work: arithmetic, memory, or neither of them.
@@ -157,25 +145,22 @@ def bound_by(
 
     Parameters
     ----------
-    work : work.StepWork or float
-        Something that knows its `flops` and `bytes`, or operations (FLOP), with `bytes_moved`.
+    work : work.StepWork
+        Or anything else that knows its `flops` and `bytes`.
     seconds : float or Measurement
         How long it takes; the median of a Measurement.
     ceilings : Ceilings
         Of the device on which it ran.
-    bytes_moved : float, optional
-        Bytes read and written, where `work` is a number.
     dtype : str, optional
         The number type of its matrix products.
 
     Returns
     -------
     Bound
-        Its `verdict` is "arithmetic" or "memory" where it reaches at least half of what that
+        Its verdict is "arithmetic" or "memory" where it reaches at least half of what that
         ceiling allows; "neither" where it reaches less, so that something else bounds it, such as
         Python between steps; "above the ceiling" where it is faster than can be: the time or the
-        count is wrong, or the data stayed in the chip's own memory. `share` is the rate reached
-        over the rate that is attainable at this intensity.
+        count is wrong, or the data stayed in the chip's own memory.
 
     Raises
     ------
@@ -184,19 +169,20 @@ def bound_by(
 
     Examples
     --------
+    >>> from types import SimpleNamespace
     >>> one = Measurement.from_samples([1.0])
     >>> product = Ceiling("matrix product", "float32", "cpu", 100e9, one)
     >>> ceilings = Ceilings("cpu", (product,), Ceiling("copy", "float32", "cpu", 10e9, one))
-    >>> print(bound_by(2e9, 1.0, ceilings, bytes_moved=5e9))  # doctest: +NORMALIZE_WHITESPACE
+    >>> work = SimpleNamespace(flops=2e9, bytes=5e9)
+    >>> print(bound_by(work, 1.0, ceilings))
     memory: 2 GFLOP/s is 50 % of the 4 GFLOP/s that memory allows at 0.4 FLOP per byte.
     """
-    flops = positive(getattr(work, "flops", work), "the work (operations, or what knows them)")
-    moved = getattr(work, "bytes", None) if bytes_moved is None else bytes_moved
-    moved = positive(moved, "bytes_moved")
+    flops = positive(getattr(work, "flops", None), "work.flops")
+    moved = positive(getattr(work, "bytes", None), "work.bytes")
     seconds = positive(getattr(seconds, "median", seconds), "seconds")
-    intensity, rate, ridge = flops / moved, flops / seconds, ceilings.ridge(dtype)
-    attainable = min(ceilings.product(dtype).rate, intensity * ceilings.copy.rate)
-    share, lower = rate / attainable, "arithmetic" if intensity >= ridge else "memory"
+    intensity, rate, ceiling = flops / moved, flops / seconds, ceilings.product(dtype).rate
+    attainable = min(ceiling, intensity * ceilings.copy.rate)
+    share, lower = rate / attainable, "arithmetic" if ceiling <= attainable else "memory"
     reason = (
         f"{format_rate(rate, 'FLOP/s')} is {percent(share)} of the "
         f"{format_rate(attainable, 'FLOP/s')} that {lower} allows at {intensity:.3g} FLOP per byte."
@@ -210,7 +196,7 @@ def bound_by(
         )
     elif verdict == "neither":
         reason += " Something else takes most of the time, such as Python between two steps."
-    return Bound(verdict, share, rate, attainable, intensity, ridge, reason)
+    return Bound(verdict, share, reason)
 
 
 def measure(
@@ -236,11 +222,9 @@ def measure(
         than the best, is left out, and a note says so.
     quick : bool, optional
         Small sizes and a fraction of the time: for a test, not for a result.
-    clock : callable, optional
-        Returns the time in seconds.
-    make_product, make_pass : callable, optional
-        Make the function that is timed, from number type and size, and from how many numbers. By
-        default products and passes of the framework under Keras.
+    clock, make_product, make_pass : callable, optional
+        What tells the time in seconds, and what makes the functions that are timed, from number
+        type and size and from how many numbers.
 
     Returns
     -------
@@ -350,13 +334,11 @@ def _pass_on(device):
         import keras
 
         name = keras.backend.backend()
+        passes = {"tensorflow": _pass_tensorflow, "jax": _pass_jax}
+        if name not in passes:
+            raise RuntimeError(f"ceilings need TensorFlow or JAX; Keras runs on {name}.")
         with backend.on(device):
-            total, ones = (keras.ops.full((numbers,), x, "float32") for x in (0.0, 1.0))
-            if name == "tensorflow":
-                return _pass_tensorflow(total, ones)
-            if name == "jax":
-                return _pass_jax(total, ones)
-        raise RuntimeError(f"ceilings are measured on TensorFlow and JAX; Keras runs on {name}.")
+            return passes[name](*(keras.ops.full((numbers,), x, "float32") for x in (0.0, 1.0)))
 
     return make
 

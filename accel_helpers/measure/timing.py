@@ -245,11 +245,8 @@ def _waiter(result):
 
 def _pairs(slow: Measurement, fast: Measurement) -> Speedup:
     if len(slow.samples) != len(fast.samples):
-        raise ValueError(
-            "measurements taken in turns have equally many samples; got "
-            f"{len(slow.samples)} of {slow.name or 'the first'} and "
-            f"{len(fast.samples)} of {fast.name or 'the second'}."
-        )
+        counts = f"{len(slow.samples)} and {len(fast.samples)}"
+        raise ValueError(f"measurements taken in turns have equally many samples; got {counts}.")
     pairs = zip(slow.samples, fast.samples, strict=True)
     ratios = [math.log(a) - math.log(b) for a, b in pairs]
     if len(ratios) < FEW_SAMPLES:

@@ -158,8 +158,8 @@ def count_step(model, batch_size: int) -> StepWork:
     whole(batch_size, "batch_size")
     if getattr(model, "optimizer", None) is None:
         raise ValueError(
-            f"{getattr(model, 'name', model)!r} has no loss and no optimizer yet; call "
-            "model.compile(optimizer, loss) first: they are part of a training step."
+            "the model has no loss and no optimizer, which are part of a training step; call "
+            "model.compile(optimizer, loss) first."
         )
     graph = _graph(model)
     if any(given.shape[0] not in (None, batch_size) for given in graph.inputs):
@@ -183,9 +183,6 @@ def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
     """
     layers = [2 * batch_size * before * after for before, after in pairwise(sizes)]
     return 3 * sum(layers) - layers[0]  # data need no gradient
-
-
-# ---------------------------------------------------------------------------------------------
 
 
 def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[LayerWork]:
@@ -250,10 +247,8 @@ def _graph(model):
 def _shape(tensor, batch, layer):
     first, *rest = tensor.shape
     if None in rest:
-        raise ValueError(
-            f"a shape at layer {layer.name!r} is open: {tensor.shape}; give keras.Input all "
-            "sizes but the batch."
-        )
+        given = "give keras.Input all sizes but the batch"
+        raise ValueError(f"a shape at layer {layer.name!r} is open: {tensor.shape}; {given}.")
     return (batch if first is None else first, *rest)
 
 

@@ -272,7 +272,7 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
         (lambda: measured(["a"]), TypeError, "sample 0"),
         (lambda: Measurement.from_dict({"times": []}), ValueError, "times"),
         (lambda: compare(CPU, lambda: 1), TypeError, "one of each"),
-        (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "6 of CPU and 1"),
+        (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "6 and 1"),
     ],
 )
 def test_bad_input_is_named(call, error, named):
