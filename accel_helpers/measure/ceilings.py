@@ -97,21 +97,21 @@ class Ceilings:
         device: str = "cpu",
     ) -> Ceilings:
         """The ceilings that `record_as` put on a card; a ValueError where it has none."""
-        found: dict[str, list[Ceiling]] = {"product": [], "copy": []}
+        found = []
         for name, seconds in measurements.items():
-            kind, _, dtype = name[len(prefix) + 1 :].partition(" ")
-            if not name.startswith(f"{prefix}/") or kind not in found:
+            what, _, dtype = name.removeprefix(f"{prefix}/").partition(" ")
+            if name != f"{prefix}/{what} {dtype}" or what not in ("product", "copy"):
                 continue
             work = tuple(numbers.get(f"{name}/work", ()))
             if len(work) != 1 or not work[0] > 0:
                 raise ValueError(f"the card needs one number above zero named {name + '/work'!r}.")
-            what = "matrix product" if kind == "product" else "copy"
+            what = "matrix product" if what == "product" else what
             detail = seconds.notes[0] if seconds.notes else ""
-            found[kind].append(Ceiling(what, dtype, device, work[0], seconds, detail))
-        products, copies = found.values()
-        if not products or len(copies) != 1:
+            found.append(Ceiling(what, dtype, device, work[0], seconds, detail))
+        copies = [each for each in found if each.what == "copy"]
+        if len(copies) != 1 or len(found) < 2:
             raise ValueError(f"the card needs products and one copy of {prefix!r}.")
-        return cls(device, tuple(products), copies[0])
+        return cls(device, tuple(each for each in found if each.what != "copy"), copies[0])
 
     def __str__(self) -> str:
         lines = [str(ceiling) for ceiling in (*self.products, self.copy)]

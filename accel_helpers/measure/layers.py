@@ -43,24 +43,19 @@ class Parts:
     passes: bool = False  # the gradient is handed on as it is
 
 
-def _each(forward: int, backward: int):
-    """Some operations for each element of the output."""
-    return lambda layer, ins, out: Parts(forward=forward * prod(out), backward=backward * prod(out))
+def _each(forward: int, backward: int, passes: bool = False):
+    """Some operations for each element of the output, or between each two inputs."""
+
+    def count(layer, ins, out):
+        size, between = prod(out), max(len(ins) - 1, 1)
+        back = backward * len(ins) * size
+        return Parts(forward=forward * between * size, backward=back, passes=passes)
+
+    return count
 
 
 def _view(layer, ins, out):
     return Parts(read=0, passes=True)
-
-
-def _merge(forward: int, backward: int):
-    """An operation between the inputs, and some for each input on the way back."""
-
-    def count(layer, ins, out):
-        between, size = max(len(ins) - 1, 1), prod(out)
-        back = backward * len(ins) * size
-        return Parts(forward=forward * between * size, backward=back, passes=not backward)
-
-    return count
 
 
 def _dropout(layer, ins, out):
@@ -179,9 +174,9 @@ RULES = {
     **dict.fromkeys(("Flatten", "Reshape", "Permute", "Identity", "Activation"), _view),
     **dict.fromkeys(("ReLU", "LeakyReLU", "ELU", "Softmax"), _view),  # see LAYER_ACTIVATIONS
     **dict.fromkeys(("ZeroPadding1D", "ZeroPadding2D", "Concatenate", "RepeatVector"), _each(0, 0)),
-    **dict.fromkeys(("Add", "Subtract", "Average"), _merge(1, 0)),
-    **dict.fromkeys(("Maximum", "Minimum"), _merge(1, 2)),
-    "Multiply": _merge(1, 1),
+    **dict.fromkeys(("Add", "Subtract", "Average"), _each(1, 0, passes=True)),
+    **dict.fromkeys(("Maximum", "Minimum"), _each(1, 2)),
+    "Multiply": _each(1, 1),
     "Rescaling": _each(2, 1),
     "Dropout": _dropout,
     "Dense": _dense,

@@ -9,6 +9,7 @@ https://arxiv.org/abs/2103.03098, measure how large they are).
 from __future__ import annotations
 
 import math
+import operator
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,22 +43,16 @@ class Score:
 
     @classmethod
     def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Score:
-        """Compare answers (a row for every seed) with what the images show.
-
-        A ValueError where a row has not one answer for each label, or nothing is to compare.
-        """
-        labels, rows = [int(label) for label in labels], []
-        for row in answers:
-            row = [int(answer) for answer in row]
-            if len(row) != len(labels):
-                raise ValueError(
-                    f"{name!r} has {len(row)} answers in a row, and there are {len(labels)} "
-                    "labels: hand in one row per seed, with one answer per image."
-                )
-            rows.append(tuple(a == b for a, b in zip(row, labels, strict=True)))
-        if not rows or not labels:
-            raise ValueError(f"{name!r} needs at least one row of answers and one label; got none.")
-        return cls(str(name), tuple(rows))
+        """Compare answers (a row for every seed) with what the images show."""
+        labels = [int(label) for label in labels]
+        rows = [[int(answer) for answer in row] for row in answers]
+        if not rows or not labels or any(len(row) != len(labels) for row in rows):
+            raise ValueError(
+                f"{name!r} needs one row of answers per seed, each with one answer per image; got "
+                f"rows of {[len(row) for row in rows]} for {len(labels)} labels."
+            )
+        right = (tuple(map(operator.eq, row, labels)) for row in rows)
+        return cls(str(name), tuple(right))
 
     @property
     def by_seed(self) -> tuple[float, ...]:
@@ -147,7 +142,7 @@ def change(before: Score, after: Score) -> Change:
     Raises
     ------
     ValueError
-        If the two do not fit together, or have fewer than 2 seeds or 30 images.
+        If the two do not fit together, or have too few seeds or images.
 
     Examples
     --------

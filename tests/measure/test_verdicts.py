@@ -3,23 +3,14 @@
 import pytest
 
 from accel_helpers.machine.runtime import describe
+from accel_helpers.measure import verdicts
 from accel_helpers.measure.timing import Measurement, compare
-from accel_helpers.measure.verdicts import (
-    attached,
-    how_much_longer,
-    same_loss,
-    step_parts,
-    verified,
-    where_it_pays,
-)  # fmt: skip
 
 SAME = "no measurable difference"
 
 
-def about(level, name=""):
-    return Measurement.from_samples(
-        [level * f for f in (1, 1.02, 0.99, 1.01, 0.98, 1.0)], name=name
-    )
+def about(level):
+    return Measurement.from_samples([level * f for f in (1, 1.02, 0.99, 1.01, 0.98, 1.0)])
 
 
 def ratio(value):
@@ -37,7 +28,8 @@ def ratio(value):
     ],
 )
 def test_where_it_pays(ratios, at_least, verdict, smallest):
-    found = where_it_pays({size: ratio(v) for size, v in ratios.items()}, at_least=at_least)
+    speedups = {size: ratio(value) for size, value in ratios.items()}
+    found = verdicts.where_it_pays(speedups, at_least=at_least)
     assert (found.verdict, found.smallest) == (verdict, smallest)
     if smallest:
         assert found.ratio == pytest.approx(max(ratios.values()), rel=0.05)
@@ -56,7 +48,7 @@ def test_where_it_pays(ratios, at_least, verdict, smallest):
     ],
 )
 def test_step_parts(plain, grouped, products, verdict, parts):
-    found = step_parts(about(plain), about(grouped), about(products))
+    found = verdicts.step_parts(about(plain), about(grouped), about(products))
     assert found.verdict == verdict and len(found.seconds) == parts
     assert sum(found.seconds.values()) == pytest.approx(plain)
     assert all(seconds > 0 for seconds in found.seconds.values())
@@ -81,14 +73,14 @@ STOP = "not needed yet"
     ],
 )
 def test_verified_stops_at_the_first_no(attached, visible, placed, faster, verdict, said):
-    found = verified(attached=attached, visible=visible, placed=placed, faster=faster)
+    found = verdicts.verified(attached=attached, visible=visible, placed=placed, faster=faster)
     assert found.verdict == verdict
     assert found.facts == dict(zip(("attached", "visible", "placed", "faster"), said, strict=True))
 
 
 def test_verified_refuses_what_is_no_verdict():
     with pytest.raises(ValueError, match="'quicker'"):
-        verified(attached=True, visible=True, placed=True, faster="quicker")
+        verdicts.verified(attached=True, visible=True, placed=True, faster="quicker")
 
 
 @pytest.mark.parametrize(
@@ -106,43 +98,33 @@ def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
     if smi:
         (tmp_path / "dev").mkdir()
         (tmp_path / "dev" / "nvidia0").touch()
-    found = describe(
-        environ=environ, root=tmp_path, run=lambda *_: smi or "", versions=lambda _: None
-    )
-    assert attached(found) == verdict
+    facts = {"environ": environ, "root": tmp_path, "versions": lambda _: None}
+    assert verdicts.attached(describe(run=lambda *_: smi or "", **facts)) == verdict
+
+
+NAN = float("nan")
 
 
 @pytest.mark.parametrize(
     ("losses", "verdict"),
     [
-        ({"1": [2.0, 1.0], "2": [2.0, 1.0]}, "the same"),
-        ({"1": [2.0, 1.0], "2": [2.0, 1.00005]}, "the same"),
-        ({"1": [2.0, 1.0], "2": [2.0, 1.001]}, "not the same"),
-        ({"1": [2.0, 1.0], "2": [2.1, 1.0]}, "not the same"),
-        ({"1": [2.0, 1.0], "2": [2.0, 1.0], "4": [2.0, 0.9]}, "not the same"),
-        ({"1": [2.0, 1.0], "2": []}, "cannot tell"),
-        ({"1": [2.0, 1.0]}, "cannot tell"),
-        ({}, "cannot tell"),
-        ({"1": [2.0, 1.0], "2": [2.0]}, "cannot tell"),
-        ({"1": [2.0, 1.0], "2": [2.0, float("nan")]}, "cannot tell"),
-        ({"1": [2.0, 0.0], "2": [2.0, 0.0]}, "cannot tell"),
+        ([[2.0, 1.0], [2.0, 1.0]], "the same"),
+        ([[2.0, 1.0], [2.0, 1.00005]], "the same"),
+        ([[2.0, 1.0], [2.0, 1.001]], "not the same"),
+        ([[2.0, 1.0], [2.1, 1.0]], "not the same"),
+        ([[2.0, 1.0], [2.0, 1.0], [2.0, 0.9]], "not the same"),
+        *((runs, "cannot tell") for runs in ([], [[2.0, 1.0]], [[2.0, 1.0], []])),
+        *(([[2.0, 1.0], other], "cannot tell") for other in ([2.0], [2.0, NAN], [2.0, 0.0])),
     ],
 )
 def test_same_loss(losses, verdict):
-    assert same_loss(losses) == verdict
+    named = {str(number): run for number, run in enumerate(losses)}
+    assert verdicts.same_loss(named) == verdict
     if verdict != "cannot tell":  # how far apart they may be is the caller's to say
-        assert same_loss(losses, tolerance=0.2) == "the same"
+        assert verdicts.same_loss(named, tolerance=0.2) == "the same"
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"),
-    [
-        (4.0, "twice or more"),
-        (1.5, "a little longer"),
-        (1.0, "about as long"),
-        (0.5, "less"),
-        (2.0, "cannot tell"),  # the interval lies across the limit
-    ],
-)
-def test_how_much_longer(ratio, verdict):
-    assert how_much_longer(compare(about(ratio), about(1.0))) == verdict
+def test_how_much_longer():
+    said = {4.0: "twice or more", 1.5: "a little longer", 1.0: "about as long", 0.5: "less"}
+    said |= {2.0: "cannot tell"}  # the interval lies across the limit
+    assert {value: verdicts.how_much_longer(ratio(value)) for value in said} == said
