@@ -167,28 +167,14 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Speedup:
-    """How two measurements compare, and whether they can be told apart.
+    """How two measurements compare, and whether they can be told apart."""
 
-    Attributes
-    ----------
-    slow, fast : Measurement
-        The one expected to be slower, and the one expected to be faster.
-    interval : tuple of float
-        Where the ratio slow/fast lies, with a confidence of 95 % or more.
-    conclusive : bool
-        True if the two can be told apart.
-    ratio : float or None
-        Time of `slow` over time of `fast`; None where it is not conclusive.
-    reason : str
-        Why it is not conclusive; empty otherwise.
-    """
-
-    slow: Measurement
+    slow: Measurement  # the one expected to be slower
     fast: Measurement
-    interval: tuple[float, float]
-    conclusive: bool
-    ratio: float | None
-    reason: str = ""
+    interval: tuple[float, float]  # of the ratio slow/fast, with a confidence of 95 % or more
+    conclusive: bool  # whether the two can be told apart
+    ratio: float | None  # time of `slow` over time of `fast`; None where it is not conclusive
+    reason: str = ""  # why it is not conclusive
 
     @property
     def verdict(self) -> str:

@@ -41,14 +41,7 @@ class Place:
 
 
 def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
-    """Where a series of logarithms lies, in the order measured, at least two of them.
-
-    Examples
-    --------
-    >>> place = locate([0.0, 0.1, 0.0, 0.1, 0.0, 0.1])
-    >>> round(place.centre, 2), place.drifts
-    (0.05, False)
-    """
+    """Where a series of logarithms lies, in the order measured, at least two of them."""
     values = _condense(list(values))
     n = len(values)
     cut = int(TRIM * n)

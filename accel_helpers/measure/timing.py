@@ -33,7 +33,7 @@ CLOSE = (
 )
 DRIFT = "The times drifted all along, and that alone could explain what differs."
 
-__all__ = ["Measurement", "Speedup", "benchmark", "compare", "format_seconds"]
+__all__ = ["Measurement", "benchmark", "compare", "format_seconds"]
 
 
 def benchmark(
@@ -122,7 +122,9 @@ def compare(
     Returns
     -------
     Speedup
-        With `ratio` None and the verdict "no measurable difference" where it cannot tell.
+        Its `verdict` is "faster", "slower" (the fast one lost) or "no measurable difference"; its
+        `ratio` is the time of `slow` over that of `fast`, or None where it cannot tell; its
+        `interval` holds the ratio with a confidence of 95 % or more; its `reason` says why not.
 
     Raises
     ------

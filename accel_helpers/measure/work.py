@@ -174,13 +174,7 @@ def count_step(model, batch_size: int) -> StepWork:
 
 
 def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
-    """Operations of the products in one step through dense layers, from the input's size on.
-
-    Examples
-    --------
-    >>> dense_products(32, (784, 128, 10))
-    13090816
-    """
+    """Operations of the products in one step through dense layers, from the input's size on."""
     layers = [2 * batch_size * before * after for before, after in pairwise(sizes)]
     return 3 * sum(layers) - layers[0]  # data need no gradient
 
