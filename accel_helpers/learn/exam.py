@@ -21,7 +21,7 @@ from accel_helpers.learn.quiz_widget import Shown
 
 COUNT = 20  # questions of a paper
 PASS = 14  # so many of them pass
-__all__ = ["draw", "hand_in", "mark", "odds"]
+__all__ = ["draw", "hand_in"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,25 +166,10 @@ def may_be_drawn(question: Question) -> bool:
 
 
 def mark(paper: Paper, answers: Mapping[int, object]) -> Result:
-    """Mark a paper; nothing is kept.
+    """Mark a paper; nothing is kept. The answers are by the question's place on it, from 1.
 
-    Parameters
-    ----------
-    paper : Paper
-    answers : mapping of int to str or float
-        By the question's place on the paper, from 1.
+    An AnswerError names the question whose answer is not of the kind that it asks for.
 
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    AnswerError
-        If an answer is not of the kind that its question asks for; it names the question.
-
-    Examples
-    --------
     >>> mark(draw(1), {}).passed
     False
     """
@@ -235,23 +220,11 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
 
 
 def odds(paper: Paper, need: int = PASS) -> float:
-    """How probable it is that somebody passes who guesses, as a share.
+    """How probable it is that somebody passes who guesses: has so many answers, as a share.
 
     The guesser knows how many options are right and which steps belong, and picks a number from
     those that people arrive at. So the true odds of a blind guesser are smaller.
 
-    Parameters
-    ----------
-    paper : Paper
-    need : int, optional
-        So many answers pass.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> odds(draw(1)) < 0.001
     True
     """

@@ -149,10 +149,13 @@ class Question:
         theirs = (f"{for_the_exam(self.label)}:", self.material)
         return (theirs, ("True today:", self.today)) if self.today else (theirs,)
 
-    def text(self, number: int) -> str:
-        """The question as plain text."""
+    def text(self, number: int, call: bool = False) -> str:
+        """The question as plain text, perhaps with the call that answers it."""
         lines = [f"{number}. {self.stem} ({self.how})"]
         lines += [f"   {o.letter}) {o.text}" for o in self.options if self.has_choices]
+        if call:
+            example = {"one": "a", "several": "ab", "order": "cab"}.get(self.kind, 1.5)
+            lines.append(f"   Answer: ah.quiz.answer({self.id!r}, {example!r})")
         return "\n".join(lines)
 
 

@@ -31,7 +31,7 @@ class Quiz(Shown):
     def __str__(self) -> str:
         if not self.questions:
             return "There is no question here."
-        return "\n\n".join(_with_call(q, n) for n, q in enumerate(self.questions, 1))
+        return "\n\n".join(q.text(n, call=True) for n, q in enumerate(self.questions, 1))
 
     def form(self, widgets):
         """The live form; each question is checked by itself."""
@@ -228,13 +228,6 @@ def answered(it: Progress, question: Question, given, verdict: str, when: str) -
 
 def _done(name: str, answers) -> bool:
     return name in answers and answers[name].verdict in DONE
-
-
-def _with_call(question: Question, number: int) -> str:
-    """A question as text, with the call that answers it."""
-    example = {"one": "a", "several": "ab", "order": "cab"}.get(question.kind, 1.5)
-    call = f"   Answer: ah.quiz.answer({question.id!r}, {example!r})"
-    return f"{question.text(number)}\n{call}"
 
 
 def _named(name: str) -> Sequence[Question]:

@@ -2,10 +2,8 @@
 
 import dataclasses
 import datetime
-import errno
 import html.parser
 import json
-import os
 import re
 
 import pytest
@@ -174,30 +172,9 @@ def test_times_that_no_machine_takes(tmp_path, samples):
     assert ("cannot be read. Run its lesson again." in text) == (samples[0] == 1e308)
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    path = tmp_path / "nowhere" / "s.html"
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        summary.write(path)
-    assert not path.parent.exists()
-
-
-def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path):
-    there = tmp_path / "s.html"
-    there.mkdir()  # no file can take the place of a folder, whoever runs this
-    (there / "old").write_text("old")
-    with pytest.raises(OSError, match=r"s\.html") as error:
-        summary.write(there)
-    assert error.value.errno in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EACCES)
+def test_a_place_that_cannot_be_written_is_named_and_left_as_it_is(tmp_path):
+    (tmp_path / "s.html").mkdir()  # no file can take the place of a folder, whoever runs this
+    for path in (tmp_path / "nowhere" / "s.html", tmp_path / "s.html"):
+        with pytest.raises(OSError, match=str(path)):
+            summary.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["s.html"]
-    assert (there / "old").read_text() == "old"
-
-
-def test_the_file_is_replaced_and_anyone_may_read_it(tmp_path):
-    path = tmp_path / "s.html"
-    path.write_text("old")
-    os.link(path, tmp_path / "kept")  # the old file itself is never written to
-    assert summary.write(str(path), now=NOW) == path
-    assert path.read_text("utf-8").startswith("<!DOCTYPE html>")
-    assert path.stat().st_mode & 0o777 == 0o644
-    assert (tmp_path / "kept").read_text() == "old"
-    assert {each.name for each in tmp_path.iterdir()} == {"s.html", "kept"}
