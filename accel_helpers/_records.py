@@ -18,33 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
-from accel_helpers._words import shown as _said
+from accel_helpers._words import shown
 
 
 class DataError(ValueError):
     """A data file that cannot be used; the message names the file and the field."""
-
-
-def read_small(path: Path, largest: int, what: str, error: type[Exception], name: str = "") -> str:
-    """Read a text file of which nothing is known.
-
-    What is no ordinary file, larger than so many bytes or no UTF-8 is refused by its name with
-    the given error; where there is none, it is a FileNotFoundError.
-    """
-    name = name or path.name
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # a pipe would wait for ever
-            raise error(f"{name}: cannot be read: it is no ordinary file.")
-        if found.st_size > largest:
-            raise error(f"{name}: larger than {largest:,} bytes, so it is no {what}.")
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        raise
-    except UnicodeDecodeError:
-        raise error(f"{name}: cannot be read: it is not UTF-8 text.") from None
-    except OSError as reason:
-        raise error(f"{name}: cannot be read: {reason.strerror}.") from None
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -72,20 +50,28 @@ _WANTED = {str: "a text", bool: "true or false", int: "a whole number", float: "
 def load(path, what: str, largest: int = LARGEST, name: str = ""):
     """The plain tables of a TOML or JSON file of which nothing is known.
 
-    `path` is a path, or a file of the package (`importlib.resources`); `what` says for the
-    message what it should be, and `name` how it is called there, by default without its folder.
-    No such file: FileNotFoundError; all else: DataError.
+    `what` says for the message what it should be, and `name` how it is called there, by default
+    without its folder. No such file: FileNotFoundError; all else: DataError.
     """
-    if isinstance(path, (str, os.PathLike)):
-        path = Path(path)
-        text = read_small(path, largest, what, DataError, name)
-    else:
-        text = path.read_text("utf-8")
+    path = Path(path)
+    name = name or path.name
+    kind = "TOML" if path.suffix == ".toml" else "JSON"
     try:
-        return tomllib.loads(text) if path.name.endswith(".toml") else json.loads(text)
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # a pipe would wait for ever
+            raise DataError(f"{name}: cannot be read: it is no ordinary file.")
+        if found.st_size > largest:
+            raise DataError(f"{name}: larger than {largest:,} bytes, so it is no {what}.")
+        text = path.read_text("utf-8")
+        return tomllib.loads(text) if kind == "TOML" else json.loads(text)
+    except (FileNotFoundError, DataError):
+        raise
+    except UnicodeDecodeError:
+        raise DataError(f"{name}: cannot be read: it is not UTF-8 text.") from None
+    except OSError as reason:
+        raise DataError(f"{name}: cannot be read: {reason.strerror}.") from None
     except (ValueError, RecursionError) as error:
-        kind = "TOML" if path.name.endswith(".toml") else "JSON"
-        raise DataError(f"{name or path.name}: not valid {kind} ({error!s:.100}).") from None
+        raise DataError(f"{name}: not valid {kind} ({error!s:.100}).") from None
 
 
 def read(kind, value, where: str):
@@ -146,7 +132,7 @@ def filled(record, *names: str) -> None:
         value = getattr(record, name)
         inner = (value,) if isinstance(value, str) else value
         if not inner or any(isinstance(each, str) and not each.strip() for each in inner):
-            raise ValueError(f"{name!r} must be filled; got {_said(value)}.")
+            raise ValueError(f"{name!r} must be filled; got {shown(value)}.")
 
 
 def _one_of(kinds, value, where: str):
@@ -172,7 +158,7 @@ def _dataclass(kind, value, where: str):
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := sorted(set(value) - set(fields), key=str):
         known = ", ".join(fields)
-        raise DataError(f"{where}: unknown field {_said(unknown[0])}. Known: {known}.")
+        raise DataError(f"{where}: unknown field {shown(unknown[0])}. Known: {known}.")
     for name, field in fields.items():
         needed = field.default is field.default_factory is dataclasses.MISSING
         if needed and name not in value:
@@ -188,7 +174,7 @@ def _dataclass(kind, value, where: str):
 
 
 def _refuse(where: str, wanted: str, got):
-    raise DataError(f"{where}: must be {wanted}; got {_said(got)}.")
+    raise DataError(f"{where}: must be {wanted}; got {shown(got)}.")
 
 
 # --- what is handed in by hand -------------------------------------------------------------------
@@ -197,7 +183,7 @@ def _refuse(where: str, wanted: str, got):
 def whole(value, name: str, least: int = 1) -> int:
     """A whole number that is not below the least; a ValueError names anything else."""
     if type(value) is not int or value < least:
-        raise ValueError(f"{name} must be a whole number, {least} or more; got {_said(value)}.")
+        raise ValueError(f"{name} must be a whole number, {least} or more; got {shown(value)}.")
     return value
 
 
@@ -206,7 +192,7 @@ def positive(value, name: str, *, zero: bool = False) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a number; got {_said(value)}.") from None
+        raise TypeError(f"{name} must be a number; got {shown(value)}.") from None
     if isinstance(value, (bool, str)) or not (number > 0 or zero and number == 0):
         raise ValueError(f"{name} must be {'0 or more' if zero else 'above zero'}; got {value!r}.")
     if number == float("inf"):
