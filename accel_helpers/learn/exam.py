@@ -50,7 +50,7 @@ class Paper(Shown):
                 say("<p>Not handed in yet: there is no answer.</p>")
                 return
             try:
-                result = _kept(mark(self, answers))
+                result = hand_in(self.number, answers)
             except AnswerError as error:
                 say(f"<p>Not handed in yet: {marked(str(error))}</p>")
                 return
@@ -216,7 +216,16 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     >>> hand_in(1, {1: "a"}).passed
     False
     """
-    return _kept(mark(draw(number), answers))
+    result, when = mark(draw(number), answers), progress.now()
+
+    def change(it: progress.Progress) -> progress.Progress:
+        for question, grade in zip(result.paper.questions, result.grades, strict=True):
+            given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
+            it = quiz.answered(it, question, given, verdict, when)
+        marks = result.material, result.today, len(result.grades)
+        return progress.sat(it, progress.Sitting(number, *marks, when))
+
+    return replace(result, note=progress.keep(change))
 
 
 def odds(paper: Paper, need: int = PASS) -> float:
@@ -271,16 +280,3 @@ def _ways(question: Question) -> int:
     if question.kind == "order":
         return math.factorial(min(len(question.steps(material)) for material in both))
     return len(question.options)
-
-
-def _kept(result: Result) -> Result:
-    when = progress.now()
-
-    def change(it: progress.Progress) -> progress.Progress:
-        for question, grade in zip(result.paper.questions, result.grades, strict=True):
-            given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
-            it = quiz.answered(it, question, given, verdict, when)
-        marks = result.material, result.today, len(result.grades)
-        return progress.sat(it, progress.Sitting(result.paper.number, *marks, when))
-
-    return replace(result, note=progress.keep(change))

@@ -131,32 +131,28 @@ def load(path=None, *, drive: Path = DRIVE) -> Progress:
 
     By default it is that of `place`; with Google Drive, what lies in the working folder is added.
     """
-    return functools.reduce(merged, map(_read, _files(path, drive)))
+    return functools.reduce(merged, map(_read, [Path(path)] if path else _files(drive)))
 
 
 def save(progress: Progress, path) -> None:
-    """Write a progress file, whole or not at all."""
-    _records.write_whole(Path(path).resolve(), _text(progress))  # a link stays a link
+    """Write a progress file, whole or not at all; what could not be read again is a DataError."""
+    _records.write_whole(Path(path).resolve(), _text(progress, str(path)))  # a link stays a link
 
 
-def keep(change: Change, path=None, *, drive: Path = DRIVE) -> str:
+def keep(change: Change, *, drive: Path = DRIVE) -> str:
     """Change what is kept: read the file, change it, write it; whatever happens, nothing is raised.
 
     Gives an empty text if it was written; else a sentence that says why not.
     """
-    target = place(drive=drive) if path is None else Path(path)
+    target = place(drive=drive)
     try:  # what could not be read again is not kept: it would bar the way for all that follows
-        _readable(change(Progress()), str(target))
+        _text(change(Progress()), str(target))
     except (TypeError, ValueError, OverflowError) as error:
         return f"Not saved: {str(error)[:200]}"
     _waiting.append(change)
     try:
         with _alone(target.parent):
-            progress = load(path, drive=drive)
-            for one in _waiting:
-                progress = one(progress)
-            _readable(progress, str(target))  # each change can be read again; can all of them?
-            save(progress, target)
+            save(_changed(load(drive=drive)), target)
     except DataError as error:
         return (
             f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
@@ -171,14 +167,11 @@ def keep(change: Change, path=None, *, drive: Path = DRIVE) -> str:
     return ""
 
 
-def current(path=None, *, drive: Path = DRIVE) -> Progress:
+def current(*, drive: Path = DRIVE) -> Progress:
     """What is kept, with what could not be written yet; a file that cannot be read counts as empty.
 
     Parameters
     ----------
-    path : path-like, optional
-        By default the file that ``ACCEL_PROGRESS`` names, or the one in the working folder and the
-        one on a mounted Google Drive.
     drive : pathlib.Path, optional
         Where Google Drive is mounted, if it is.
 
@@ -191,33 +184,34 @@ def current(path=None, *, drive: Path = DRIVE) -> Progress:
     >>> current().schema
     1
     """
-    found = []
-    for one in _files(path, drive):
+    found = Progress()
+    for one in _files(drive):
         with contextlib.suppress(DataError):
-            found.append(_read(one))
-    progress = functools.reduce(merged, found or [Progress()])
-    for change in _waiting:
-        progress = change(progress)
-    return progress
+            found = merged(found, _read(one))
+    return _changed(found)
 
 
-def _files(path, drive: Path) -> list[Path]:
+def _changed(progress: Progress) -> Progress:
+    """With the changes that could not be written yet."""
+    return functools.reduce(lambda it, change: change(it), _waiting, progress)
+
+
+def _files(drive: Path) -> list[Path]:
     """Where to read: one file, or the working folder's and Google Drive's."""
-    found = place(drive=drive) if path is None else Path(path)
+    found = place(drive=drive)
     # begun before Google Drive was mounted, or while it was away
-    begun = path is None and found == drive / NAME and os.path.exists(NAME)
+    begun = found == drive / NAME and os.path.exists(NAME)
     return [Path(NAME), found] if begun else [found]
 
 
-def _readable(progress: Progress, name: str) -> None:
-    """Refuse what could not be read again once it is written."""
-    _records.read(Progress, asdict(progress), name)
-    if len(_text(progress).encode()) > LARGEST:
+def _text(progress: Progress, name: str) -> str:
+    """The text of a file; a DataError where that could not be read again."""
+    plain = asdict(progress)
+    _records.read(Progress, plain, name)
+    text = json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+    if len(text.encode()) > LARGEST:
         raise DataError(f"{name}: it would become larger than {LARGEST:,} bytes.")
-
-
-def _text(progress: Progress) -> str:
-    return json.dumps(asdict(progress), indent=1, ensure_ascii=False) + "\n"
+    return text
 
 
 def _read(path: Path) -> Progress:
