@@ -98,16 +98,14 @@ class CompiledStep:
             where = f" in layer {self.layer!r}" if self.layer else ""
             return [("compiles", f"no: a TPU cannot run the operation {self.operation!r}{where}")]
         asked = "yes" if self.compiles else f"{UNKNOWN}: it was not asked, the batch is too large"
-        rows = [("compiles", asked), ("fits", self._fits())]
-        if self.largest_batch is not None:
-            rows.append(("largest batch", self._batch()))
-        elif not self.fits and self.why:
-            rows.append(("largest batch", f"{UNKNOWN}: {self.why}"))
-        if self.flops is not None:
-            count = f"{format_count(self.flops)} in matrix products and convolutions"
-            rows.append(("operations", count))
-        elif self.fits:
-            rows.append(("operations", f"{UNKNOWN}: {self.why}"))
+        unknown = f"{UNKNOWN}: {self.why}" if self.why else ""
+        count = self.flops and f"{format_count(self.flops)} in matrix products and convolutions"
+        rows = [
+            ("compiles", asked),
+            ("fits", self._fits()),
+            ("largest batch", self._batch() or ("" if self.fits else unknown)),
+            ("operations", count or (unknown if self.fits else "")),
+        ]
         if self.bytes_accessed:
             once = " (the body of a loop counted once)" if self.loops else ""
             each = " by each chip" if self.chips > 1 else ""
@@ -126,7 +124,7 @@ class CompiledStep:
             layer, most = self.cycles[0]
             share = f"{100 * most / total:.0f} % of them in {layer}"
             rows.append(("estimate", f"{format_count(total)} clock cycles, {share}"))
-        return rows
+        return [(ask, answer) for ask, answer in rows if answer]
 
     def _fits(self) -> str:
         there = format_bytes(self.memory)
@@ -139,6 +137,8 @@ class CompiledStep:
         return f"no: it needs {least}{needed}, and there are {there}: {over} too much"
 
     def _batch(self) -> str:
+        if self.largest_batch is None:
+            return ""
         tried = ", ".join(f"{batch} {'fits' if fits else 'does not'}" for batch, fits in self.tried)
         best = f"{self.largest_batch}, of the powers of two" if self.largest_batch else "none fits"
         return f"{best} (compiled: {tried})" if tried else best
@@ -187,10 +187,8 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
 
     Parameters
     ----------
-    name : str
-        Such as "quickstart".
-    chip : str, optional
-        "v5e" or "v6e".
+    name, chip : str
+        Such as "quickstart"; "v5e" or "v6e".
 
     Returns
     -------

@@ -56,8 +56,8 @@ def compile_training_step(
 ) -> CompiledStep:
     """Compile the training step that `fit` runs, for a TPU that is not there.
 
-    The step is lowered from shapes: nothing of the batch is allocated, and the model stays as it
-    is. Dropout and metrics are in it; the input pipeline and the loop of `fit` are not.
+    It is lowered from shapes: no batch is allocated, and the model stays as it is. Dropout and
+    metrics are in it; the input pipeline and the loop of `fit` are not.
 
     Parameters
     ----------
@@ -73,17 +73,13 @@ def compile_training_step(
         A few real samples with their targets, for models whose shapes cannot be read off.
     thorough : bool, optional
         Give the compiler its full time (minutes for large models): then the card has its estimate
-        of cycles by layer. Otherwise it takes the fast mode.
+        of cycles by layer.
     find_batch : bool, optional
         Where the step does not fit: look for a batch that does, by compiling.
-    seconds : float, optional
-        Time limit of each compilation.
-    memory : float, optional
-        Memory limit of each compilation, in bytes.
-    environment : environment.Environment, optional
-        By default the one that `python -m accel_helpers tpu-compiler install` made.
-    run : callable, optional
-        As `probe.run_command`.
+    seconds, memory : float, optional
+        Limits of each compilation; the memory in bytes.
+    environment, run : optional
+        Where the compiler is installed, and what runs it, as `probe.run_command`.
 
     Returns
     -------
@@ -98,8 +94,7 @@ def compile_training_step(
 
     Examples
     --------
-    >>> from accel_helpers.tpu import compiler as tpu_compiler
-    >>> tpu_compiler.compile_training_step(None, 32, chip="v4")
+    >>> compile_training_step(None, 32, chip="v4")
     Traceback (most recent call last):
     ...
     ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
@@ -124,17 +119,13 @@ def compile_training_step(
 
 def _check(batch_size, chip, chips) -> None:
     if not isinstance(chip, str) or chip not in MEMORY:
-        known = " or ".join(map(repr, MEMORY))
-        raise ValueError(f"chip must be {known}; got {chip!r}.")
+        raise ValueError(f"chip must be {' or '.join(map(repr, MEMORY))}; got {chip!r}.")
     if chips not in CHIPS or type(chips) is not int:
         raise ValueError(f"chips must be 1, 4 or 8, as TPUs are wired; got {chips!r}.")
-    if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
-        raise ValueError(f"batch_size must be a whole number, 1 or more; got {batch_size!r}.")
-    if batch_size % chips:
-        raise ValueError(
-            f"A batch of {batch_size} cannot be shared evenly by {chips} chips; give a multiple "
-            f"of {chips}."
-        )
+    whole = isinstance(batch_size, Integral) and not isinstance(batch_size, bool)
+    if not whole or batch_size < 1 or batch_size % chips:
+        least = f"{chips} or a multiple of it" if chips > 1 else "1 or more"
+        raise ValueError(f"batch_size must be a whole number, {least}; got {batch_size!r}.")
 
 
 def _compile(model, blank, sample, seconds, memory, environment, run) -> CompiledStep:
@@ -142,7 +133,7 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     try:
         program = lower(model, blank.batch_size, sample, chips=blank.chips, memory=blank.memory)
     except TooLarge as error:  # no compiler is needed to say no
-        return replace(blank, fits=False, needed=error.bytes, at_least=True)
+        return replace(blank, fits=False, needed=error.args[0], at_least=True)
     except NotForTPU as refused:
         return replace(blank, compiles=False, operation=refused.operation, layer=refused.layer)
     except CannotLower as error:
@@ -153,23 +144,15 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
         return _unavailable(blank, environment.why)
     try:
         answer, text = _in_child(program, blank, seconds, memory, environment, run)
-    except _Failed as error:
-        return _unavailable(blank, str(error))
     except OSError as error:
-        why = f"its files could not be written ({error.strerror or error})"
-        return _unavailable(blank, why)
+        full = f"its files could not be written ({error.strerror})"
+        return _unavailable(blank, full if error.strerror else str(error))
     return _read(blank, answer, text, _namer(model, program, blank.chips), model)
 
 
-class _Failed(RuntimeError):
-    """The child gave no answer; the message says why."""
-
-
 def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, str]:
-    job = {
-        "chip": blank.chip, "chips": blank.chips, "thorough": blank.thorough,
-        "shared": program.batch_arguments,
-    }  # fmt: skip
+    job = {name: getattr(blank, name) for name in ("chip", "chips", "thorough")}
+    job["shared"] = program.batch_arguments
     with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
         place = Path(folder)
         (place / "job.json").write_text(json.dumps(job))
@@ -182,7 +165,9 @@ def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, 
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if done.kind != "finished" or not (place / "answer.json").exists():
             more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
-            raise _Failed(f"the compiler's process {done.ending}{more.get(done.kind, '')}")
+            raise ChildProcessError(
+                f"the compiler's process {done.ending}{more.get(done.kind, '')}"
+            )
         return json.loads((place / "answer.json").read_text()), (place / "compiled.txt").read_text()
 
 
@@ -215,13 +200,12 @@ def _read(blank: CompiledStep, answer: dict, text: str, named: Callable, model) 
         why=answer.get("not_counted", ""), versions=answer["versions"],
     )  # fmt: skip
     if message := answer.get("error"):
+        # For programs far too large the compiler says no more than that memory is exhausted.
         over = report.read_overflow(message)
-        if over:
-            needed, largest = over[0], named(over[1][:5])
-            return replace(counted, compiles=True, fits=False, needed=needed, largest=largest)
-        # For programs far too large the compiler says no more than this.
-        if message.startswith("RESOURCE_EXHAUSTED"):
-            return replace(counted, compiles=True, fits=False)
+        if over or message.startswith("RESOURCE_EXHAUSTED"):
+            needed, largest = over or (None, ())
+            rows = named(largest[:5])
+            return replace(counted, compiles=True, fits=False, needed=needed, largest=rows)
         first = (message.strip().splitlines() or ["no message"])[0][:300]
         return _unavailable(counted, f"the compiler failed: {first}")
     cycles = report.estimated_cycles(text, [layer.name for layer in model.layers])

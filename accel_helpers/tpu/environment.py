@@ -82,14 +82,8 @@ class Environment:
     def command(self, script, *words: str, scratch=None, environ=None) -> tuple[list[str], dict]:
         """The words and all variables with which `probe.run_command` runs a script in it.
 
-        The script sees the standard library and this folder, nothing of the learner's. `scratch`
-        is a folder for its temporary files; RuntimeError where the environment is not ready.
-
-        Examples
-        --------
-        >>> words, environ = Environment(Path("there"), ready=True).command("job.py", "v5e:1x1")
-        >>> words[-3:], environ["JAX_PLATFORMS"]
-        (['there', 'job.py', 'v5e:1x1'], 'cpu')
+        The script sees the standard library and this folder, nothing of the learner's; `scratch`
+        is a folder for its temporary files.
         """
         if not self.ready:
             raise RuntimeError(self.why)
@@ -109,24 +103,6 @@ class Environment:
         )
 
 
-@dataclass(frozen=True)
-class Removed:
-    """What `remove` deleted: the folders, and the bytes that their files held."""
-
-    folders: tuple[Path, ...] = ()
-    bytes: int = 0
-
-    def to_dict(self) -> dict:
-        """What was deleted, as plain JSON types."""
-        return {"removed": [str(folder) for folder in self.folders], "bytes": self.bytes}
-
-    def __str__(self) -> str:
-        if not self.folders:
-            return "There is no TPU compiler to remove."
-        where = ", ".join(map(str, self.folders))
-        return f"The TPU compiler is removed: {format_bytes(self.bytes)} in {where}."
-
-
 def variables(environ: Mapping[str, str] | None = None, scratch=None) -> dict[str, str]:
     """All variables of a child that works with the TPU compiler; few are those of `environ`."""
     environ = os.environ if environ is None else environ
@@ -140,31 +116,8 @@ def this_machine() -> tuple[str, str, tuple[int, int]]:
     return system, platform.machine(), sys.version_info[:2]
 
 
-def unfit(machine: tuple[str, str, tuple[int, int]]) -> str:
-    """Say why a machine cannot have the TPU compiler; nothing where it can.
-
-    Examples
-    --------
-    >>> unfit(("Darwin", "arm64", (3, 12)))[-39:]
-    'this is Python 3.12 on Darwin on arm64.'
-    """
-    system, processor, python = machine
-    if (system, processor) == ("Linux", "x86_64") and python in PYTHONS:
-        return ""
-    return (
-        "The TPU compiler can be had on Linux on x86-64 with CPython 3.11, 3.12 or 3.13, as in "
-        f"Colab; this is Python {python[0]}.{python[1]} on {system} on {processor}."
-    )
-
-
 def kept_in(environ: Mapping[str, str] | None = None) -> Path:
-    """The folder that the TPU compiler is kept in: ACCEL_TPU_COMPILER, or in the user's cache.
-
-    Examples
-    --------
-    >>> kept_in({"XDG_CACHE_HOME": "/data/cache"}).as_posix()
-    '/data/cache/accel_helpers'
-    """
+    """The folder that the TPU compiler is kept in: ACCEL_TPU_COMPILER, or in the user's cache."""
     environ = os.environ if environ is None else environ
     cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
     named = environ.get("ACCEL_TPU_COMPILER") or Path(cache, "accel_helpers")
@@ -179,40 +132,37 @@ def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environ
     >>> print(status({"ACCEL_TPU_COMPILER": "/no/such"}, machine=("Linux", "x86_64", (3, 12))))
     The TPU compiler is not installed. `python -m accel_helpers tpu-compiler install` does it.
     """
-    machine = machine or this_machine()
-    tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *machine[2])
-    folder = kept_in(environ) / tag
+    system, processor, python = machine or this_machine()
+    tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *python)
+    folder, why = kept_in(environ) / tag, ""
     noted = _marker(folder)
-    if why := unfit(machine):
-        return Environment(folder, False, why)
-    if noted.get("pins") != PINS:
-        return Environment(folder, False, f"The TPU compiler is not installed. {HOW} does it.")
-    return Environment(folder, True, "", noted["bytes"])
+    if (system, processor) != ("Linux", "x86_64") or python not in PYTHONS:
+        why = (
+            "The TPU compiler can be had on Linux on x86-64 with CPython 3.11, 3.12 or 3.13, as in "
+            f"Colab; this is Python {python[0]}.{python[1]} on {system} on {processor}."
+        )
+    elif noted.get("pins") != PINS:
+        why = f"The TPU compiler is not installed. {HOW} does it."
+    return Environment(folder, not why, why, 0 if why else noted["bytes"])
 
 
 def install(
-    environ: Mapping[str, str] | None = None,
-    *,
-    run: Callable = probe.run_command,
-    say: Callable[[str], object] = print,
-    disk_usage: Callable = shutil.disk_usage,
-    machine: tuple[str, str, tuple[int, int]] | None = None,
-    seconds: float = INSTALL_SECONDS,
-) -> Environment:
+    environ: Mapping[str, str] | None = None, *, run: Callable = probe.run_command,
+    say: Callable[[str], object] = print, disk_usage: Callable = shutil.disk_usage, machine=None,
+) -> Environment:  # fmt: skip
     """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be.
 
     The folder gets its name only when a child has imported everything in it. `environ` says where,
     and holds the proxies and indexes that pip asks. `say` gets a sentence before what takes long.
     """
     environ = dict(os.environ if environ is None else environ)
-    machine = machine or this_machine()
     found = status(environ, machine=machine)
-    if why := unfit(machine):
-        raise InstallFailed(why)
     if found.ready:
         return found
+    if HOW not in found.why:
+        raise InstallFailed(found.why)
     try:
-        _make(found.folder, environ, run, say, disk_usage, seconds)
+        _make(found.folder, environ, run, say, disk_usage)
     except OSError as error:
         if not status(environ, machine=machine).ready:  # another install was not sooner done
             raise InstallFailed(
@@ -222,7 +172,7 @@ def install(
     return status(environ, machine=machine)
 
 
-def remove(environ: Mapping[str, str] | None = None) -> Removed:
+def remove(environ: Mapping[str, str] | None = None) -> Environment:
     """Delete the TPU compiler, of all versions, and what killed installs left; nothing else."""
     kept = kept_in(environ)
     folders = [folder for folder in sorted(kept.glob(f"{NAME}*")) if _marker(folder)]
@@ -230,13 +180,12 @@ def remove(environ: Mapping[str, str] | None = None) -> Removed:
     size = sum(map(_size, folders))
     for folder in folders:
         shutil.rmtree(folder)
-    return Removed(tuple(folders), size)
+    where = ", ".join(map(str, folders))
+    said = f"The TPU compiler is removed: {format_bytes(size)} in {where}."
+    return Environment(kept, False, said if where else "There is no TPU compiler to remove.", size)
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-def _make(folder: Path, environ, run, say, disk_usage, seconds) -> None:
+def _make(folder: Path, environ, run, say, disk_usage) -> None:
     """Install into an unfinished folder beside the final one; rename it when it is whole."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     free = disk_usage(folder.parent).free
@@ -256,17 +205,17 @@ def _make(folder: Path, environ, run, say, disk_usage, seconds) -> None:
         pins = [f"{name}=={version}" for name, version in PINS.items()]
         child = {name: environ[name] for name in environ if not name.startswith(_DROPPED)}
         child |= {"PIP_USER": "0", "LC_ALL": "C.UTF-8", "TMPDIR": unfinished}
-        done = run([sys.executable, *_PIP, str(packages), *pins],
-                   seconds=seconds, environ=child, folder=unfinished)  # fmt: skip
+        words = [sys.executable, *_PIP, str(packages), *pins]
+        done = run(words, seconds=INSTALL_SECONDS, environ=child, folder=unfinished)
         if done.kind != "finished":
             last = "\n".join(done.output.strip().splitlines()[-5:])
             raise InstallFailed(
                 f"The packages could not be installed: pip {done.ending}\nIs there a network, and "
                 f"disk enough ({format_bytes(NEEDED)})? Its last lines:\n{last}"
             )
-        done = run([sys.executable, "-I", "-S", "-c", _IMPORT, str(packages), *PINS],
-                   seconds=CHECK_SECONDS, environ=variables(environ, unfinished),
-                   folder=unfinished)  # fmt: skip
+        words = [sys.executable, "-I", "-S", "-c", _IMPORT, str(packages), *PINS]
+        child = variables(environ, unfinished)
+        done = run(words, seconds=CHECK_SECONDS, environ=child, folder=unfinished)
         if done.kind != "finished":
             raise InstallFailed(
                 f"What was installed cannot be used: its check {done.ending} Try again; if it "

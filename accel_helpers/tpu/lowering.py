@@ -28,17 +28,12 @@ class NotForTPU(ValueError):
     """The step has an operation that a TPU cannot run; `layer` holds it, "" where unknown."""
 
     def __init__(self, operation: str, layer: str = ""):
-        where = f" in layer {layer!r}" if layer else ""
-        super().__init__(f"A TPU cannot run the operation {operation!r}{where}.")
+        super().__init__(f"A TPU cannot run the operation {operation!r} (layer {layer!r}).")
         self.operation, self.layer = operation, layer
 
 
 class TooLarge(ValueError):
-    """What one chip is given for a step (`bytes`) is more than it has memory."""
-
-    def __init__(self, given: int):
-        super().__init__(f"One chip is given {given} bytes.")
-        self.bytes = given
+    """What one chip is given for a step, `args[0]` in bytes, is more than it has memory."""
 
 
 class CannotLower(RuntimeError):
@@ -59,8 +54,12 @@ class Program:
 
 def bytes_of(arguments, *kinds: str) -> int:
     """Bytes of the arguments of these kinds, of all without one; without any padding."""
-    rows = [row for row in arguments if row[0] in kinds or not kinds]
-    return sum(prod(shape) * _bytes_each(dtype) for _, shape, dtype in rows)
+    sizes = {kind: re.search(r"\d+|$", kind)[0] for _, _, kind in arguments}
+    return sum(
+        prod(shape) * max(int(sizes[dtype] or 8), 8) // 8  # bool and string name no bits
+        for kind, shape, dtype in arguments
+        if kind in kinds or not kinds
+    )
 
 
 def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float = inf) -> Program:
@@ -110,6 +109,7 @@ def _lower_tensorflow(model, x, y) -> bytes:
 
 def _lower_jax(model, x, y) -> bytes:
     import jax
+    import keras
 
     def spec(shape):
         return jax.ShapeDtypeStruct(shape.shape, shape.dtype)
@@ -120,7 +120,7 @@ def _lower_jax(model, x, y) -> bytes:
     # What is not used stays in, so that the batch can be counted from the end.
     state = tuple([spec(variable) for variable in some] for some in _state(model).values())
     traced = jax.jit(step, donate_argnums=0, keep_unused=True).trace(
-        state, _mapped(spec, x), _mapped(spec, y)
+        state, *(keras.tree.map_structure(spec, part) for part in (x, y))
     )
     module = traced.lower(lowering_platforms=("tpu",)).compiler_ir("hlo")
     return module.as_serialized_hlo_module_proto()
@@ -178,9 +178,6 @@ def _check(model) -> None:
     for layer in _all_layers(model):
         if type(layer).__name__ in TEXT:
             raise NotForTPU(type(layer).__name__, layer.name)
-    for tensor in getattr(model, "inputs", None) or ():
-        if str(tensor.dtype) == "string":
-            raise NotForTPU("text as input", tensor.name)
     shared = "tensorflow.python.distribute"
     if any(type(variable.value).__module__.startswith(shared) for variable in model.variables):
         raise CannotLower(
@@ -217,44 +214,36 @@ class _Shape:
 
 def _batch(model, batch_size: int, sample):
     """The shapes of a batch: from a sample, else from the model and its loss."""
-    if sample is not None:
-        return _batch_like(sample, batch_size)
-    inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
-    if not inputs or len(outputs) != 1:
-        raise _ask_for_sample("the model does not say one shape of its inputs and one output")
-    x = inputs[0] if len(inputs) == 1 else model.input
-    x = _mapped(lambda tensor: _fixed(tensor, batch_size), x)
-    out, loss = _fixed(outputs[0], batch_size), _loss_name(model.loss)
-    sparse = loss.lower().startswith("sparse")
-    return x, _Shape(out.shape[:-1], "int32") if sparse else _Shape(out.shape, "float32")
-
-
-def _batch_like(sample, batch_size: int):
-    if not isinstance(sample, Sequence) or len(sample) != 2:
-        raise ValueError(f"sample must be a pair (x, y) of arrays; got {shown(sample)}.")
     import keras
-    import numpy as np
 
     def like(array):
         if not getattr(array, "shape", ()):
             raise ValueError(f"sample must hold arrays with samples; got {shown(array)}.")
-        dtype = np.asarray(array).dtype
+        kind = keras.backend.standardize_dtype(array.dtype)
         # `fit` turns floating-point numbers into the type that Keras works with.
-        dtype = keras.config.floatx() if dtype.kind == "f" else str(dtype)
-        return _Shape((batch_size, *array.shape[1:]), dtype)
-
-    return tuple(_mapped(like, part) for part in sample)
-
-
-def _fixed(tensor, batch_size: int) -> _Shape:
-    if tensor.shape[0] not in (None, batch_size):
-        raise ValueError(
-            f"The model is built for a batch of {tensor.shape[0]}; batch_size is {batch_size}. "
-            f"Give {tensor.shape[0]}, or build the model with keras.Input(shape=...)."
+        return _Shape(
+            (batch_size, *array.shape[1:]), keras.config.floatx() if "float" in kind else kind
         )
-    if None in tensor.shape[1:]:
-        raise _ask_for_sample(f"a shape is open: {tuple(tensor.shape)}")
-    return _Shape((batch_size, *tensor.shape[1:]), str(tensor.dtype))
+
+    def fixed(tensor):
+        first, *rest = tensor.shape
+        if first not in (None, batch_size):
+            raise ValueError(f"The model is built for a batch of {first}; got {batch_size}.")
+        if None in rest:
+            raise _ask_for_sample(f"a shape is open: {tuple(tensor.shape)}")
+        return _Shape((batch_size, *rest), str(tensor.dtype))
+
+    if sample is not None:
+        if not isinstance(sample, Sequence) or len(sample) != 2:
+            raise ValueError(f"sample must be a pair (x, y) of arrays; got {shown(sample)}.")
+        return tuple(keras.tree.map_structure(like, part) for part in sample)
+    inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
+    if not inputs or len(outputs) != 1:
+        raise _ask_for_sample("the model does not say one shape of its inputs and one output")
+    x = keras.tree.map_structure(fixed, inputs[0] if len(inputs) == 1 else model.input)
+    out, loss = fixed(outputs[0]), _loss_name(model.loss)
+    sparse = loss.lower().startswith("sparse")
+    return x, _Shape(out.shape[:-1], "int32") if sparse else _Shape(out.shape, "float32")
 
 
 def _loss_name(loss) -> str:
@@ -275,22 +264,8 @@ def _ask_for_sample(why: str) -> ValueError:
     )
 
 
-def _mapped(function, structure):
-    import keras
-
-    return keras.tree.map_structure(function, structure)
-
-
 def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, str] | None:
-    """Find in a compiler's error the operation that it refused, and the layer that holds it.
-
-    Examples
-    --------
-    >>> said = "on XLA_CPU_JIT: AsString (No registered 'AsString' OpKernel for XLA_CPU_JIT "
-    >>> said += "devices compatible with node {{node sequential_1/words_1/AsString}}"
-    >>> refused_operation(said, ["dense", "words"])
-    ('AsString', 'words')
-    """
+    """Find in a compiler's error the operation that it refused, and the layer that holds it."""
     found = re.search(r"No registered '(\w+)' OpKernel", message)
     found = found or re.search(r"unsupported operations[^:]*: (\w+)", message)
     if not found:
@@ -299,11 +274,6 @@ def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, st
         return (found[2], layer_of(found[1], layers)) if found else None
     node = re.search(r"\{\{node ([^}]+)\}\}", message[found.start() :])
     return found[1], layer_of(node[1] if node else "", layers)
-
-
-def _bytes_each(dtype: str) -> int:
-    bits = re.search(r"\d+", dtype)  # "bool" and "string" have none
-    return max(int(bits[0]), 8) // 8 if bits else 1
 
 
 def _reason(error: BaseException) -> str:

@@ -23,13 +23,7 @@ _NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
 
 @dataclass(frozen=True)
 class Allocation:
-    """An array that takes memory.
-
-    Examples
-    --------
-    >>> Allocation(65536, 40960, "f32[1024,10]", "output").describe()
-    '65.5 kB: output, f32[1024,10] (41 kB without padding)'
-    """
+    """An array that takes memory."""
 
     bytes: int  # as it lies in the chip's memory
     logical_bytes: int  # without the padding that the chip's layout adds
@@ -64,15 +58,7 @@ class Collective:
 
 
 def read_overflow(message: str) -> tuple[int, tuple[Allocation, ...]] | None:
-    """The bytes that a program would have needed, and what takes the most of them.
-
-    None where the compiler's error is about something else, or holds no figures.
-
-    Examples
-    --------
-    >>> read_overflow("Ran out of memory in memory space hbm. Used 2.5K of 15.75G hbm.")
-    (2560, ())
-    """
+    """The bytes that a program would have needed, and what takes the most; None where not said."""
     found = re.search(r"memory space hbm\. Used ([\d.]+)([KMGT]?) of [\d.]+[KMGT]? hbm", message)
     if not found:
         return None
@@ -152,15 +138,7 @@ def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, 
 
 
 def layer_of(path: str, layers: Iterable[str]) -> str:
-    """Find the layer in the path that a framework gives an operation; "" where there is none.
-
-    Examples
-    --------
-    >>> layer_of("jit(step)/transpose(jvp(hidden))/dot_general", ["hidden", "output"])
-    'hidden'
-    >>> layer_of("gradient_tape/sequential_1/output_1/MatMul", ["hidden", "output"])
-    'output'
-    """
+    """Find the layer in the path that a framework gives an operation; "" where there is none."""
     names, by_jax = set(layers), path.startswith("jit(")
     # The outermost layer is the model's own; others may lie in it. The last part is an operation.
     for part in path.split("/")[:-1]:
@@ -176,13 +154,7 @@ def layer_of(path: str, layers: Iterable[str]) -> str:
 
 
 def short_name(path: str, layers: Sequence[str]) -> str:
-    """Name an operation for a learner: the layer, and which way the pass goes.
-
-    Examples
-    --------
-    >>> short_name("jit(step)/transpose(jvp(hidden))/dot_general", ["hidden"])
-    'hidden, going back'
-    """
+    """Name an operation for a learner: the "hidden", or "hidden, going back"."""
     layer = layer_of(path, layers)
     if not layer:
         return path.rsplit("/", 1)[-1]

@@ -132,7 +132,7 @@ def test_no_batch_is_made_however_large_and_chips_share_it(quickstart):
     for chips in (1, 8):
         with pytest.raises(TooLarge) as raised:
             lower(quickstart, samples, chips=chips, memory=10**9)
-        given[chips] = raised.value.bytes
+        given[chips] = raised.value.args[0]
     assert given[1] > pictures and given[1] - given[8] == (pictures + 4 * samples) * 7 // 8
 
 
@@ -308,7 +308,7 @@ def test_a_step_that_prints_is_refused_in_a_sentence(keras):
     else:
         from tensorflow import print as say
 
-        words, refused = (), (NotForTPU, "'StringFormat' in layer 'chatty'")
+        words, refused = (), (NotForTPU, "'StringFormat' .*'chatty'")
 
     class Chatty(keras.layers.Layer):
         def call(self, x):
