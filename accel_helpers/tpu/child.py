@@ -31,8 +31,7 @@ def main(folder: str) -> None:
     job = json.loads((place / "job.json").read_text())
     answer, text = compile_program((place / "program.pb").read_bytes(), **job)
     (place / "compiled.txt").write_text(text)
-    (place / "answer.part").write_text(json.dumps(answer))
-    os.replace(place / "answer.part", place / "answer.json")
+    (place / "answer.json").write_text(json.dumps(answer))
 
 
 def _end_with_parent(folder: str) -> None:
@@ -114,31 +113,29 @@ def _tpu_random_numbers(module) -> int:
     """Let random numbers be made as a TPU makes them; how many places there were.
 
     Lowered on a CPU, Keras's dropout under TensorFlow asks for the algorithm Philox, whose state
-    is three numbers. Lowered on a TPU it asks for the default one, whose state is two. Left alone,
-    the compiler for a TPU lays out Philox's numbers with 32 times the memory, and programs that
-    fit would be said not to.
+    is three numbers; lowered on a TPU, for the default one, whose state is two. Left alone, Philox
+    would be laid out with 32 times the memory, and programs that fit would be said not to.
     """
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
-    changed = 0
-    for operation in _operations(module, "stablehlo.rng_bit_generator"):
+    def part(state, first, end):
+        array = ir.DenseI64ArrayAttr.get
+        return stablehlo.slice(state, array([first]), array([end]), array([1]))
+
+    found = _operations(module, "stablehlo.rng_bit_generator")
+    found = [operation for operation in found if list(operation.operands[0].type.shape) == [3]]
+    for operation in found:
         state, (after, numbers) = operation.operands[0], operation.results
-        if list(state.type.shape) != [3]:
-            continue
         with ir.InsertionPoint(operation), operation.location:
             two = ir.RankedTensorType.get([2], state.type.element_type)
-            array = ir.DenseI64ArrayAttr.get
-            first = stablehlo.slice(state, array([0]), array([2]), array([1]))
-            rest = stablehlo.slice(state, array([2]), array([3]), array([1]))
             default = stablehlo.RngAlgorithmAttr.get("DEFAULT")
-            made = stablehlo.RngBitGeneratorOp(two, numbers.type, default, first)
+            made = stablehlo.RngBitGeneratorOp(two, numbers.type, default, part(state, 0, 2))
             new_state, new_numbers = made.results
-            after.replace_all_uses_with(stablehlo.concatenate([new_state, rest], 0))
+            after.replace_all_uses_with(stablehlo.concatenate([new_state, part(state, 2, 3)], 0))
             numbers.replace_all_uses_with(new_numbers)
         operation.erase()
-        changed += 1
-    return changed
+    return len(found)
 
 
 def _cut_batch(module, chips: int, shared: tuple) -> None:

@@ -125,7 +125,7 @@ class MatrixUnit:
 
     @property
     def cells(self) -> int:
-        """How many cells there are, which is also the most products in one cycle."""
+        """How many cells there are."""
         return self.rows * self.columns
 
     def tiles(self, k: int, n: int) -> int:
@@ -275,27 +275,33 @@ def _matrices(a, b, dtype):
 
     if dtype not in (None, "bfloat16"):
         raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
-    a, b = _matrix("a", a), _matrix("b", b)
+    a, b = np.asarray(a), np.asarray(b)
+    for name, found in (("a", a), ("b", b)):
+        if found.ndim != 2 or not found.size:
+            raise ValueError(
+                f"{name} must have two dimensions, rows and columns, and at least one of each; its "
+                f"shape is {found.shape}. One row is written with two brackets, as in [[1, 2, 3]]."
+            )
+        if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
+            raise TypeError(f"{name} holds {found.dtype.name}; the unit multiplies numbers only.")
     if a.shape[1] != b.shape[0]:
         raise ValueError(
             f"a of shape {a.shape} cannot be multiplied by b of shape {b.shape}: a must have as "
             "many columns as b has rows. Does one of them need a .T?"
         )
+    if dtype is None and a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        sizes = [max(1, abs(int(x.min())), abs(int(x.max()))) for x in (a, b)]
+        if sizes[0] * sizes[1] * a.shape[1] >= 2**63:
+            raise OverflowError("A sum may not fit into int64. Give .astype(float).")
+        return a.astype(np.int64), b.astype(np.int64)
+    kinds = [np.float64]
     if dtype == "bfloat16":
         import ml_dtypes
 
+        kinds = [ml_dtypes.bfloat16, np.float32]
+    for kind in kinds:
         with np.errstate(over="ignore"):  # what becomes infinite is refused below
-            a, b = (x.astype(ml_dtypes.bfloat16).astype(np.float32) for x in (a, b))
-    elif a.dtype.kind in "iu" and b.dtype.kind in "iu":
-        sizes = [max(1, abs(int(x.min())), abs(int(x.max()))) for x in (a, b)]
-        if sizes[0] * sizes[1] * a.shape[1] >= 2**63:
-            raise OverflowError(
-                f"a holds numbers up to {sizes[0]}, b up to {sizes[1]}, and each sum has "
-                f"{a.shape[1]} products: that may not fit into int64. Give .astype(float)."
-            )
-        return a.astype(np.int64), b.astype(np.int64)
-    else:
-        a, b = a.astype(np.float64), b.astype(np.float64)
+            a, b = a.astype(kind), b.astype(kind)
     for name, matrix in (("a", a), ("b", b)):
         if not np.isfinite(matrix).all():
             raise ValueError(
@@ -303,20 +309,3 @@ def _matrices(a, b, dtype):
                 "numbers. Replace them first, for instance with numpy.nan_to_num."
             )
     return a, b
-
-
-def _matrix(name: str, value):
-    import numpy as np
-
-    found = np.asarray(value)
-    if found.ndim != 2 or not found.size:
-        raise ValueError(
-            f"{name} must have two dimensions, rows and columns, and at least one of each; its "
-            f"shape is {found.shape}. One row is written with two brackets, as in [[1, 2, 3]]."
-        )
-    if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
-        raise TypeError(
-            f"{name} holds {found.dtype.name}; the unit multiplies integers and floating-point "
-            f"numbers. Convert it, for instance with {name}.astype(int)."
-        )
-    return found
