@@ -1,12 +1,14 @@
-"""Trying Python code, or a command, in a process of its own, with a time limit.
+"""Child processes: run code or a command, talk to it line by line, end it for certain.
 
-What can abort or hang the kernel (a broken libtpu, an address where nothing answers) is tried in
-a child first: no ``try`` catches an abort.
+What can abort or hang the kernel, such as a broken libtpu, is tried in a child first: no ``try``
+catches an abort.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -20,34 +22,23 @@ from pathlib import Path
 
 from accel_helpers._words import format_bytes
 
+__all__ = ["run", "run_command"]
+
+KEPT_CHARACTERS = 20_000  # of the output, from its end
+_LOOK_EVERY = 0.1  # seconds between two looks at the memory
 _CONNECT = """
 import socket, sys
 socket.create_connection((sys.argv[1], int(sys.argv[2])), 0.8).close()
 """
-KEPT_CHARACTERS = 20_000  # of the output, from its end
-_LOOK_EVERY = 0.1  # seconds between two looks at the memory
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a child process ended.
 
-    Attributes
-    ----------
-    kind : str
-        "finished" (exit status 0), "crashed" (any other end), or it was stopped: "too slow", or
-        "too large" for the memory that it was allowed. "killed" where `resumable.kill_when` did it.
-    seconds : float
-        How long it ran.
-    output : str
-        The end of what it wrote, standard output and standard error together.
-    signal : str
-        The signal that ended it, such as "SIGABRT"; empty where none did.
-    peak_memory : int
-        The most memory that it and all that it started were seen to hold, in bytes; 0 where
-        nobody looked.
-    memory : float
-        The memory that it was allowed, in bytes; 0 where there was no limit.
+    `kind`: "finished" (exit status 0), "crashed" (any other end), or why it was ended: "too slow",
+    "too large", "killed". `output`: the end of what it wrote. `signal`: such as "SIGABRT", or
+    empty. `peak_memory`, `memory` (allowed): bytes, with all that it started; 0: nobody looked.
     """
 
     kind: str
@@ -61,21 +52,17 @@ class Outcome:
     def ending(self) -> str:
         """How it ended, as the end of a sentence.
 
-        Examples
-        --------
         >>> Outcome("crashed", 0.1, "Traceback ...\\nImportError: no such thing").ending
         'ended with: ImportError: no such thing'
         """
-        if self.kind == "too slow":
-            return f"was not done after {self.seconds:.1f} s"
         if self.kind == "too large":
             return f"needed more than {format_bytes(self.memory)} of memory"
-        if self.kind == "finished":
-            return f"was done after {self.seconds:.1f} s"
+        if self.kind in ("too slow", "finished"):
+            return f"was {'not ' * (self.kind == 'too slow')}done after {self.seconds:.1f} s"
         if self.signal:
             return f"ended with {self.signal}"
-        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
-        return f"ended with: {lines[-1][:200]}" if lines else "ended with an error"
+        last = last_line(self.output)
+        return f"ended with: {last[:200]}" if last else "ended with an error"
 
 
 def run(
@@ -91,10 +78,8 @@ def run(
 
     Parameters
     ----------
-    code : str
-        Python code, as after ``python -c``.
-    *arguments : str
-        What the code finds in ``sys.argv[1:]``. Text from outside goes here, never into the code.
+    code, *arguments : str
+        As after ``python -c``. Text from outside is an argument (``sys.argv[1:]``), never code.
     seconds : float
         The time limit, above 0.
     environ : mapping of str to str, optional
@@ -103,6 +88,7 @@ def run(
     Returns
     -------
     Outcome
+        `kind`, `seconds`, `output`, `signal`, and `ending`, which is half a sentence.
 
     Raises
     ------
@@ -111,14 +97,10 @@ def run(
 
     Examples
     --------
-    >>> run("print(6 * 7)", seconds=30).output.strip()
-    '42'
     >>> run("import os; os.abort()", seconds=30).signal
     'SIGABRT'
     """
-    child = {**os.environ, **(environ or {}), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    words = [sys.executable, "-c", code, *arguments]
-    return _run(words, seconds, child, subprocess.DEVNULL)
+    return _run(python(code, *arguments), seconds, variables(environ), stdin=subprocess.DEVNULL)
 
 
 def run_command(
@@ -131,9 +113,8 @@ def run_command(
 ) -> Outcome:
     """Run a command in a child process; stop it when its time is up or its memory is too large.
 
-    As with `run`, nothing that the command started stays behind. Its standard input is a pipe
-    that stays open, and empty, as long as this process lives. A child that must not outlive us
-    reads from it: the end of the pipe means that we are gone, even if we were killed.
+    As with `run`, nothing that it started stays behind. Its standard input is open, and empty, as
+    long as this process lives: the end of it says that we are gone, even if we were killed.
 
     Parameters
     ----------
@@ -144,53 +125,37 @@ def run_command(
     environ : mapping of str to str, optional
         All variables of the child; by default those of this process.
     memory : float, optional
-        The memory that the command and all that it starts may hold, in bytes, above 0. It is
-        looked at ten times a second in /proc (resident memory; what two processes share counts
-        twice). Where there is no /proc, nobody looks.
-    folder : str or Path, optional
-        The working folder of the command; by default that of this process.
+        Bytes that the command and all that it starts may hold, looked at ten times a second in
+        /proc (what two processes share counts twice; where there is no /proc, nobody looks).
+    folder : path-like, optional
+        Its working folder; by default that of this process.
 
     Returns
     -------
     Outcome
+        As of `run`; a command that is not there has "crashed".
 
     Raises
     ------
-    TypeError
-        If the words are one text.
-    ValueError
-        If a limit is not above 0, there are no words, or there is a null byte in them.
+    TypeError, ValueError
+        If the words are one text; if a limit is not above 0, or they hold a null byte.
 
     Examples
     --------
     >>> run_command([sys.executable, "-c", "print(6 * 7)"], seconds=30).output.strip()
     '42'
-    >>> run_command(["no-such-command"], seconds=30).kind
-    'crashed'
     """
     if isinstance(words, str):
         raise TypeError(f"words must be a list such as ['git', 'status']; got the text {words!r}.")
-    if not words:
-        raise ValueError("words must hold a command and its arguments; got none.")
     if memory is not None and not memory > 0:
         raise ValueError(f"memory must be a number of bytes above 0, or None; got {memory!r}.")
-    return _run(list(words), seconds, environ, subprocess.PIPE, memory, folder)
+    return _run(words, seconds, environ, memory, folder=folder)
 
 
 def answer_at(address: str, run: Callable = run) -> str:
-    """Say whether anything answers at the address of an old TPU node; a child process asks.
+    """Half a sentence: whether anything answers at an old TPU node such as "grpc://10.1.2.3:8470".
 
-    Parameters
-    ----------
-    address : str
-        Such as "grpc://10.1.2.3:8470"; nonsense is safe.
-    run : callable, optional
-        As `run`, which it is by default.
-
-    Returns
-    -------
-    str
-        Half a sentence.
+    A child process asks, and nonsense is safe.
     """
     host, _, port = address.removeprefix("grpc://").rpartition(":")
     if not host or "\0" in host or not re.fullmatch(r"[0-9]{1,5}", port):
@@ -199,83 +164,141 @@ def answer_at(address: str, run: Callable = run) -> str:
     return "what answers there is left alone" if answers else "nothing answers there"
 
 
-def _run(words, seconds, environ, stdin, memory=None, folder=None) -> Outcome:
+def python(code: str, *arguments) -> list[str]:
+    """The words that run Python code in a process of its own."""
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def variables(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables of a child in which Python finds the same packages as here."""
+    packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return {**os.environ, **packages, **(more or {})}
+
+
+def last_line(text: str) -> str:
+    """The last line that is not blank, or an empty text."""
+    return text.strip().rpartition("\n")[2].strip()
+
+
+class Child:
+    """A process that is told and heard line by line; use it in a ``with`` block, or `stop` it.
+
+    It has a group of its own: Ctrl-C is not meant for it, and all that it starts ends with it. The
+    end of its standard input says that we are gone. `heard` of its two outputs (0, 1, or 2 for both
+    together) are heard as lines; of the others `output` keeps the end. OSError: it did not start.
+    """
+
+    def __init__(self, words, environ=None, heard=0, folder=None, stdin=subprocess.PIPE):
+        self.began, self.stopped, self.output = time.monotonic(), False, ""
+        # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
+        self._said, self._lines = tempfile.TemporaryFile(), queue.SimpleQueue()
+        try:
+            self.process = subprocess.Popen(
+                [*map(os.fspath, words)],
+                stdin=stdin,
+                stdout=subprocess.PIPE if heard else self._said,
+                stderr=subprocess.STDOUT if heard == 2 else self._said,
+                env=environ,
+                cwd=folder,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._said.close()
+            raise
+        if heard:
+            threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        with self.process.stdout as lines:
+            for line in lines:
+                self._lines.put(line.decode(errors="replace"))
+        self._lines.put("")
+
+    def tell(self, line: str) -> None:
+        """Write a line to its standard input; where that is closed, nobody hears it."""
+        with contextlib.suppress(OSError, ValueError):
+            self.process.stdin.write(f"{line}\n".encode())
+            self.process.stdin.flush()
+
+    def hear(self, seconds: float) -> str | None:
+        """Its next line; an empty text after the last one, and None where none came in time."""
+        try:
+            line = self._lines.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+        if not line:
+            self._lines.put(line)  # whoever asks again hears the same
+        return line
+
+    def wait(self, seconds: float, memory: float | None = None) -> tuple[str, int]:
+        """Wait until it ends or breaks a limit; give the kind of end and the peak memory."""
+        peak, end = 0, time.monotonic() + seconds
+        while True:
+            left = max(0.0, end - time.monotonic())
+            try:
+                status = self.process.wait(left if memory is None else min(left, _LOOK_EVERY))
+                return ("finished" if status == 0 else "crashed"), peak
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= end:
+                    return "too slow", peak
+            peak = max(peak, _memory_of_group(self.process.pid))
+            if memory is not None and peak > memory:
+                return "too large", peak
+
+    def stop(self, patience: float = 0.0) -> int | None:
+        """End it and all that it started, after a time to end by itself; give its exit status."""
+        if self.stopped:
+            return self.process.returncode
+        self.stopped = True
+        try:
+            with contextlib.suppress(OSError, AttributeError):  # broken, or it has none
+                self.process.stdin.close()
+            self.wait(patience)
+        finally:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)  # the session made it that of a group
+            except (AttributeError, OSError):  # Windows has no groups; or all of it has ended
+                self.process.kill()
+        if self.wait(0.5)[0] == "too slow":
+            # A child stuck inside a driver does not die at once: a thread waits for it, not we.
+            threading.Thread(target=self.process.wait, daemon=True).start()
+        with self._said as said:
+            said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT_CHARACTERS))
+            self.output = said.read().decode(errors="replace")
+        return self.process.returncode
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.stop()
+
+
+def _run(words, seconds, environ, memory=None, folder=None, stdin=subprocess.PIPE) -> Outcome:
     if not seconds > 0:
         raise ValueError(f"seconds must be a time above 0; got {seconds!r}.")
-    began = time.monotonic()
-    # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
-    with tempfile.TemporaryFile() as said:
-        try:
-            process = subprocess.Popen(
-                words, stdin=stdin, stdout=said, stderr=subprocess.STDOUT, env=environ,
-                cwd=folder, start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:  # no memory for it, or no such program
-            return Outcome("crashed", time.monotonic() - began, str(error))
-        try:
-            kind, peak = _wait(process, began + seconds, memory)
-        finally:  # also when the learner interrupts
-            _kill_group(process)
-            if process.stdin:
-                process.stdin.close()
-        taken = time.monotonic() - began
-        said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT_CHARACTERS))
-        output = said.read().decode(errors="replace")
-    signal_name = _signal_name(process.returncode) if kind == "crashed" else ""
-    return Outcome(kind, taken, output, signal_name, peak, memory or 0)
-
-
-def _wait(process: subprocess.Popen, end: float, memory: float | None) -> tuple[str, int]:
-    """Wait until the child ends or breaks a limit; give the kind of end and the peak memory."""
-    peak = 0
-    while True:
-        left = max(0.0, end - time.monotonic())
-        try:
-            code_of_exit = process.wait(left if memory is None else min(left, _LOOK_EVERY))
-            return ("finished" if code_of_exit == 0 else "crashed"), peak
-        except subprocess.TimeoutExpired:
-            if time.monotonic() >= end:
-                return "too slow", peak
-        peak = max(peak, _memory_of_group(process.pid))
-        if memory is not None and peak > memory:
-            return "too large", peak
+    try:
+        child = Child(words, environ, folder=folder, stdin=stdin)
+    except OSError as error:  # no memory for it, or no such program
+        return Outcome("crashed", 0.0, str(error))
+    with child:  # which also ends it when the learner interrupts
+        kind, peak = child.wait(seconds, memory)
+    taken, status, name = time.monotonic() - child.began, child.process.returncode, ""
+    if kind == "crashed" and status < 0:
+        names = {number.value: number.name for number in signal.Signals}
+        name = names.get(-status, f"signal {-status}")
+    return Outcome(kind, taken, child.output, name, peak, memory or 0)
 
 
 def _memory_of_group(group: int) -> int:
     """Resident memory of all processes of a group, in bytes; 0 where there is no /proc."""
-    try:
-        numbers = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return 0
     pages = 0
-    for number in numbers:
+    for file in Path("/proc").glob("[0-9]*/stat"):
         try:
-            with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
-                # After the name, which may hold blanks: state, parent, group, ..., 22nd: pages.
-                fields = file.read().rpartition(")")[2].split()
+            # After the name, which may hold blanks: state, parent, group, ..., 22nd: pages.
+            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
             if int(fields[2]) == group:
                 pages += int(fields[21])
         except (OSError, IndexError, ValueError):  # it has just ended
             continue
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _kill_group(process: subprocess.Popen) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)  # the session made its number that of the group
-    except (AttributeError, OSError):  # Windows has no groups; or all of it has ended
-        process.kill()
-    try:
-        process.wait(timeout=0.5)
-    except subprocess.TimeoutExpired:
-        # A child stuck inside a driver does not die at once: let a thread wait for it, not us.
-        threading.Thread(target=process.wait, daemon=True).start()
-
-
-def _signal_name(code_of_exit: int) -> str:
-    if code_of_exit >= 0:
-        return ""
-    try:
-        return signal.Signals(-code_of_exit).name
-    except ValueError:
-        return f"signal {-code_of_exit}"
+    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0

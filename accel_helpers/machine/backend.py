@@ -216,6 +216,11 @@ def where(x) -> str:
     return "cpu"
 
 
+def framework() -> str:
+    """What Keras runs on here: "tensorflow", "jax" or "torch"; Keras must have been loaded."""
+    return _loaded_backend()
+
+
 def jit(fn: Callable) -> Callable:
     """Compile a function of tensors with the framework under Keras.
 

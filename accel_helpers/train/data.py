@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import textwrap
 from dataclasses import dataclass
@@ -13,18 +14,9 @@ IMAGES = 60_000  # in MNIST's training set
 
 @dataclass(frozen=True)
 class Images:
-    """Real pictures of handwritten digits, 28x28 bytes each, with their labels.
+    """Pictures as uint8 of shape (n, 28, 28), labels as integers of shape (n,).
 
-    Attributes
-    ----------
-    x_train, y_train, x_test, y_test : numpy.ndarray
-        Pictures as uint8 of shape (n, 28, 28), labels as integers of shape (n,).
-    name : str
-        "MNIST" or "scikit-learn digits".
-    note : str
-        Where they come from, and what was done to them.
-    different : int
-        How many of the training images differ; the first so many. The others repeat them.
+    The first `different` of the training images differ; the others repeat them.
     """
 
     x_train: object
@@ -58,6 +50,7 @@ def load_images(
     Returns
     -------
     Images
+        `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
 
     Raises
     ------
@@ -65,14 +58,23 @@ def load_images(
         If an argument is not as above.
     ConnectionError
         If `source` is "mnist" and MNIST could not be had.
+
+    Examples
+    --------
+    >>> load_images(640, source="bundled").x_train.shape
+    (640, 28, 28)
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count must be a whole number of images, 1 or more; got {count!r}.")
-    source = source or os.environ.get("ACCEL_DATA") or "auto"
-    if source not in ("auto", "mnist", "bundled"):
-        raise ValueError(f"source must be 'auto', 'mnist' or 'bundled'; got {source!r}.")
-    arrays, why = (None, "") if source == "bundled" else _mnist(time_limit)
-    if arrays is not None:
+    count = whole(count, "count")
+    source = chosen(source or os.environ.get("ACCEL_DATA") or "auto", "mnist")
+    arrays, why = None, ""
+    if source != "bundled":
+        # It is asked even where the file is there, since an ended download leaves half of one.
+        _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
+        if not why:
+            import keras
+
+            arrays = keras.datasets.mnist.load_data()  # whole by now: nothing is fetched here
+    if arrays:
         name, note = "MNIST", "The set that the study material uses."
     elif source == "mnist":
         raise ConnectionError(f"MNIST could not be had: {why} source='bundled' needs no network.")
@@ -91,22 +93,11 @@ def load_images(
 
 
 def fetch(code: str, time_limit: float) -> tuple[str, str]:
-    """Run code that downloads something, in a child process that can be ended.
+    """Run code that downloads something; give its last line, and why nothing came.
 
-    Parameters
-    ----------
-    code : str
-        Python code; Keras may be imported in it.
-    time_limit : float
-        Seconds.
+    In a child process: a network may never answer, and a child can be ended, while a thread would
+    go on beside the lesson's measurements. The code may import Keras.
 
-    Returns
-    -------
-    tuple of str
-        The last line that it printed, and why nothing came; one of the two is empty.
-
-    Examples
-    --------
     >>> fetch("print('there')", 30)
     ('there', '')
     """
@@ -115,37 +106,31 @@ def fetch(code: str, time_limit: float) -> tuple[str, str]:
         return "", f"no answer within {time_limit:g} s."
     if ended.kind == "crashed":
         return "", "the download failed."
-    return ended.output.rstrip().rpartition("\n")[2], ""
+    return probe.last_line(ended.output), ""
 
 
-# ---------------------------------------------------------------------------------------------
+def chosen(source: str, online: str) -> str:
+    """One of the three sources, or a ValueError."""
+    if source not in ("auto", online, "bundled"):
+        raise ValueError(f"source must be 'auto', {online!r} or 'bundled'; got {source!r}.")
+    return source
 
 
-def _mnist(time_limit: float):
-    """MNIST through Keras, or None and the reason.
-
-    A child process checks or downloads the file in Keras's own folder: a network may never
-    answer, and a child can be ended, while a thread would go on beside the lesson's measurements.
-    It is asked even where the file is there, since an ended download leaves half of one.
-    """
-    _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
-    if why:
-        return None, why
-    import keras
-
-    return keras.datasets.mnist.load_data(), ""  # whole by now, so nothing is fetched here
+def whole(value, name: str, least: int = 1) -> int:
+    """A whole number, also one of NumPy's, that is not below the least; or a ValueError."""
+    try:
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r:.60}.")
+    return number
 
 
 def _digits():
     import numpy as np
+    from sklearn.datasets import load_digits
 
-    try:
-        from sklearn.datasets import load_digits
-    except ImportError:
-        raise RuntimeError(
-            "No images: MNIST could not be had and scikit-learn, which brings its own digits, is "
-            "not installed. Run: pip install scikit-learn"
-        ) from None
     x, y = load_digits(return_X_y=True)
     x = x.reshape(-1, 8, 8)
     x = np.kron(x, np.ones((1, 3, 3))) * (255 / 16)  # each point becomes 3x3 points

@@ -1,4 +1,4 @@
-"""What lies on a device while `resident` trains there, and whether there is room for it."""
+"""The data of `resident`: arrays, their room on a device, and their way there."""
 
 from __future__ import annotations
 
@@ -6,41 +6,14 @@ import sys
 from pathlib import Path
 
 from accel_helpers._words import format_bytes
-from accel_helpers.machine import backend
+from accel_helpers.machine import backend, runtime
 
 RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
 ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their order, and a copy
 
 
-def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
-    """Bytes of device memory that `fit_resident` needs for the data and for their order.
-
-    Parameters
-    ----------
-    x, y : array, or list, tuple or dict of arrays
-        As for `fit_resident`.
-    validation_data : tuple of (x, y), optional
-
-    Returns
-    -------
-    int
-        Without the model and without tensors, which are there already, and without what a step
-        needs while it runs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> memory_needed(np.zeros((1000, 28, 28), "float32"), np.zeros(1000, "int32"))
-    3156000
-    """
-    data, n = as_arrays((x, y), "x and y")
-    if validation_data is not None:
-        validation_data, _ = as_arrays(tuple(validation_data), "validation_data")
-    return needed_for(data, n, validation_data)
-
-
-def as_arrays(data: tuple, what: str):
-    """The data, checked and not copied, and how many samples there are."""
+def as_arrays(data, what: str):
+    """A pair of inputs and targets, checked and not copied, and how many samples there are."""
     import keras
     import numpy as np
 
@@ -53,12 +26,18 @@ def as_arrays(data: tuple, what: str):
                 f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
                 f"{type(value).__name__}. {hint} Generators and tf.data go to model.fit."
             )
-        value = np.asarray(value)
-        if value.dtype.kind not in "fiub":
+        if np.asarray(value).dtype.kind not in "fiub":
             raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
-        return value
+        return np.asarray(value)
 
-    arrays = keras.tree.map_structure(array, data)
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        got = (
+            f"{type(data).__name__} {f'of length {len(data)}' if hasattr(data, '__len__') else ''}"
+        )
+        raise ValueError(
+            f"{what} must be a pair (x, y); sample weights are not supported. Got {got}."
+        )
+    arrays = keras.tree.map_structure(array, tuple(data))
     counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
     if len(counts) != 1 or counts[0] < 1:
         raise ValueError(
@@ -66,6 +45,33 @@ def as_arrays(data: tuple, what: str):
             f"{', '.join(f'{count:,}' for count in counts)}."
         )
     return arrays, counts[0]
+
+
+def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
+    """Bytes of device memory that the data of `fit_resident` and their order need.
+
+    Without the model, without tensors, which are there already, and without what a step needs.
+
+    >>> import numpy as np
+    >>> memory_needed(np.zeros((1000, 28, 28), "float32"), np.zeros(1000, "int32"))
+    3156000
+    """
+    data, n = as_arrays((x, y), "x and y")
+    return needed_for((data, validation_data or ()), n)
+
+
+def needed_for(data, n: int) -> int:
+    """Bytes that these arrays will take on a device, and the order of `n` samples."""
+    import keras
+    import numpy as np
+
+    def size(array):
+        if not isinstance(array, np.ndarray):
+            return 0  # a tensor, which is there already
+        kind = keras.config.floatx() if array.dtype.kind == "f" else array.dtype
+        return array.size * np.dtype(kind).itemsize
+
+    return sum(map(size, keras.tree.flatten(data))) + ORDER_BYTES * n
 
 
 def as_tensors(data, device: str):
@@ -82,24 +88,9 @@ def as_tensors(data, device: str):
         return keras.tree.map_structure(tensor, data)
 
 
-def needed_for(data, n: int, validation=None) -> int:
-    """Bytes that these arrays will take on a device, and the order of `n` samples."""
-    import keras
-    import numpy as np
-
-    def size(array):
-        if not isinstance(array, np.ndarray):
-            return 0  # a tensor, which is there already
-        kind = keras.config.floatx() if array.dtype.kind == "f" else array.dtype
-        return array.size * np.dtype(kind).itemsize
-
-    arrays = keras.tree.flatten((data, () if validation is None else validation))
-    return sum(map(size, arrays)) + ORDER_BYTES * n
-
-
-def check_room(needed: int, device: str, memory: int | None) -> None:
+def check_room(data, n: int, device: str, free: int | None) -> None:
     """Refuse data for which there is no room; by default the device is asked what is free."""
-    free = free_on(device) if memory is None else memory
+    needed, free = needed_for(data, n), free_on(device) if free is None else free
     if free is not None and needed > (1 - RESERVE) * free:
         raise MemoryError(
             f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
@@ -113,13 +104,10 @@ def free_on(device: str) -> int | None:
     """Bytes free on a device, or None where nobody says."""
     if device == "cpu":
         return free_here()
-    if sys.modules["keras"].backend.backend() == "jax":
+    if backend.framework() == "jax":
         stats = sys.modules["jax"].devices(device)[0].memory_stats() or {}
-        if "bytes_limit" in stats:
-            return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
-        return None
-    from accel_helpers.machine import runtime
-
+        limit = stats.get("bytes_limit")
+        return None if limit is None else limit - stats.get("bytes_in_use", 0)
     attached = runtime.describe().accelerator
     if device != "gpu" or not attached or not attached.memory_bytes:
         return None
@@ -134,9 +122,8 @@ def free_here(root: str = "/") -> int | None:
         lines = (Path(root) / "proc/meminfo").read_text().splitlines()
         found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
         group = Path(root) / "sys/fs/cgroup"
-        limit = (group / "memory.max").read_text().strip()
-        if limit != "max":
-            found.append(int(limit) - int((group / "memory.current").read_text()))
+        limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
+        found += [int(limit) - int(used)] if limit.strip() != "max" else []
     except (OSError, ValueError, IndexError):
         pass
     return min(found, default=None)

@@ -9,23 +9,19 @@ picking the batches and all steps of an epoch are one program, which XLA compile
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.device_memory import (
-    as_arrays,
-    as_tensors,
-    check_room,
-    memory_needed,
-    needed_for,
-)
-from accel_helpers.train.resident_options import as_callbacks, check_model, whole
-
-BATCH_SIZE = 32
+from accel_helpers.train.data import whole
+from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
 
 __all__ = ["fit_resident", "memory_needed"]
+
+BATCH_SIZE = 32
+BATCH_HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
+TEST_HOOKS = ("on_test_batch_begin", "on_test_batch_end")
 
 
 def fit_resident(
@@ -52,27 +48,21 @@ def fit_resident(
     model : keras.Model
         Compiled; on TensorFlow or JAX. Everything in it must be something that XLA can compile.
     x, y : array, or list, tuple or dict of arrays
-        Inputs and targets, as for ``fit``; the first axis counts the samples. A tensor that is
-        on the device already is not copied again.
-    batch_size, epochs : int, optional
-        As for ``fit``; a last batch that is not full is trained, too.
+        As for ``fit``; the first axis counts the samples. Arrays are copied to the device in every
+        call; a tensor that is there already is not.
+    batch_size, epochs, validation_batch_size, callbacks, verbose : optional
+        As for ``fit``; a last batch that is not full is trained, too. Callbacks are called at the
+        beginning and the end of training and of every epoch.
     shuffle : bool, optional
         A new order for every epoch; False keeps the order of the data.
     validation_data : tuple of (x, y), optional
         Evaluated after every epoch, as one program, too.
-    validation_batch_size : int, optional
-        By default `batch_size`.
-    callbacks : list of keras.callbacks.Callback, optional
-        Called at the beginning and the end of training and of every epoch.
-    verbose : optional
-        As for ``fit``; 0 is silent.
     seed : int, optional
         Of the order. By default drawn from NumPy, whose seed `keras.utils.set_random_seed` sets.
     sample_weight, class_weight : None
         Not supported; refused with a sentence.
     memory : int, optional
-        Bytes that are free on the device. By default it is asked; where it cannot tell, nothing is
-        checked.
+        Bytes free on the device. By default it is asked; where it cannot tell, nothing is checked.
 
     Returns
     -------
@@ -101,49 +91,37 @@ def fit_resident(
 
     Examples
     --------
-    >>> from accel_helpers.machine import backend
     >>> from accel_helpers.train import training
-    >>> _ = backend.choose()
     >>> images = training.load_images(640, source="bundled")
     >>> x, y = (images.x_train / 255).astype("float32"), images.y_train
-    >>> history = fit_resident(training.quickstart_model(), x, y, epochs=2, verbose=0)
-    >>> sorted(history.history), history.epoch
-    (['accuracy', 'loss'], [0, 1])
+    >>> fit_resident(training.quickstart_model(), x, y, epochs=2, verbose=0).epoch
+    [0, 1]
     """
     check_model(model)
-    batch_size = whole("batch_size", BATCH_SIZE if batch_size is None else batch_size, 1)
-    epochs = whole("epochs", epochs, 1)
+    batch_size = whole(BATCH_SIZE if batch_size is None else batch_size, "batch_size")
+    epochs, seed = whole(epochs, "epochs"), seed if seed is None else whole(seed, "seed", 0)
+    size = batch_size
+    if validation_batch_size is not None:
+        size = whole(validation_batch_size, "validation_batch_size")
     if shuffle not in (True, False):
         raise ValueError(f"shuffle must be True or False; got {shuffle!r}. Others: model.fit.")
     for name, value in (("sample_weight", sample_weight), ("class_weight", class_weight)):
         if value is not None:
             raise ValueError(f"fit_resident knows no {name}: train with model.fit, which does.")
-    size = batch_size
-    if validation_batch_size is not None:
-        size = whole("validation_batch_size", validation_batch_size, 1)
-    seed = None if seed is None else whole("seed", seed, 0)
-    memory = None if memory is None else whole("memory", memory, 0)
     callbacks = as_callbacks(callbacks, validation_data is not None)
     data, n = as_arrays((x, y), "x and y")
-    validation = validation_n = None
+    validation, validation_n = (), 0
     if validation_data is not None:
-        if not isinstance(validation_data, (tuple, list)) or len(validation_data) != 2:
-            raise ValueError(
-                "validation_data must be a pair (x, y); sample weights are not supported. Got "
-                f"{type(validation_data).__name__} {_length(validation_data)}."
-            )
-        validation, validation_n = as_arrays(tuple(validation_data), "validation_data")
-    device = _device_of(model)
-    check_room(needed_for(data, n, validation), device, memory)
-
+        validation, validation_n = as_arrays(validation_data, "validation_data")
+    device = backend.where(model) if model.weights else backend.devices()[-1]
+    memory = memory if memory is None else whole(memory, "memory", 0)
+    check_room((data, validation), n, device, memory)
     import keras
     import numpy as np
 
-    program = _program(model, data, min(batch_size, n))
+    run = _runner(model, data, min(batch_size, n))
     order = np.random.default_rng(np.random.randint(2**31) if seed is None else seed)
-    data = as_tensors(data, device)
-    if validation is not None:
-        validation = as_tensors(validation, device)
+    data, validation = as_tensors(data, device), as_tensors(validation, device)
     calls = keras.callbacks.CallbackList(
         callbacks,
         add_history=True,
@@ -157,10 +135,10 @@ def fit_resident(
     calls.on_train_begin()
     for epoch in range(epochs):
         calls.on_epoch_begin(epoch)
-        logs = program.run("train", data, n, batch_size, bool(shuffle), int(order.integers(2**31)))
-        if validation is not None:
+        logs = run(("train", n, batch_size, bool(shuffle)), data, int(order.integers(2**31)))
+        if validation:
             calls.on_test_begin()
-            found = program.run("test", validation, validation_n, size, False, 0)
+            found = run(("test", validation_n, size, False), validation, 0)
             calls.on_test_end(found)
             logs |= {f"val_{name}": value for name, value in found.items()}
         calls.on_epoch_end(epoch, logs)
@@ -172,48 +150,101 @@ def fit_resident(
     return model.history
 
 
-# ---------------------------------------------------------------------------------------------
+def check_model(model) -> None:
+    """Refuse a model that cannot be trained as one program, with a sentence."""
+    if getattr(model, "optimizer", None) is None:
+        raise ValueError("The model is not compiled: call model.compile(…) before fit_resident.")
+    if model.run_eagerly:
+        raise ValueError(
+            "The model was compiled with run_eagerly=True, step by step in Python. fit_resident "
+            "compiles whole epochs: call model.compile(…) without it, or use model.fit."
+        )
+    if backend.framework() not in ("tensorflow", "jax"):
+        raise ValueError(
+            "fit_resident works where Keras runs on TensorFlow or JAX; here it is "
+            f"{backend.framework()}."
+        )
+    replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
+    if replicas > 1 or sys.modules["keras"].distribution.distribution() is not None:
+        raise ValueError(
+            "fit_resident trains on one device, and this model was built for several replicas. "
+            "Build it outside the strategy's scope, or use model.fit."
+        )
 
 
-class _Programs:
-    """The compiled epochs of a model, kept on it as ``fit`` keeps its train function."""
+def as_callbacks(callbacks, validates: bool) -> list:
+    """The callbacks as a list; one that wants to be called within an epoch is refused."""
+    import keras
 
-    def __init__(self, model):
-        self.model, self.made_for, self.made = model, _compiled_as(model), {}
+    if isinstance(callbacks, keras.callbacks.CallbackList):
+        callbacks = callbacks.callbacks
+    found = [] if callbacks is None else keras.tree.flatten(callbacks)
+    for callback in found:
+        kind = type(callback).__name__
+        if not isinstance(callback, keras.callbacks.Callback):
+            raise TypeError(
+                f"callbacks must be a list of keras.callbacks.Callback; got {kind} in it: "
+                f"{callback!r:.60}."
+            )
+        wish = ""
+        for name in BATCH_HOOKS + TEST_HOOKS * validates:
+            hook = getattr(callback, name, None)
+            if hook and not getattr(hook, "__module__", "").startswith("keras."):
+                wish = f"at every batch ({name})"
+        for name in ("save_freq", "update_freq"):
+            if getattr(callback, name, "epoch") != "epoch":
+                wish = f"within an epoch ({name}={getattr(callback, name)!r})"
+        if isinstance(callback, keras.callbacks.TerminateOnNaN):
+            wish = "at every batch (on_train_batch_end)"
+        elif isinstance(callback, keras.callbacks.BackupAndRestore):
+            wish = "before the first epoch, to say at which one to go on"
+        if wish:
+            raise ValueError(
+                f"{kind} wants to be called {wish}, and fit_resident returns to Python after every "
+                "epoch only. Leave it out, or use model.fit."
+            )
+    return found
 
-    def run(self, kind, data, n, batch_size, shuffle, seed) -> dict:
-        key = (kind, n, batch_size, shuffle)
-        new = key not in self.made
+
+def _runner(model, data, batch_size):
+    """What runs an epoch of the model; its programs stay with the model until it is compiled anew.
+
+    They are kept on it, as ``fit`` keeps its train function.
+    """
+    trained = tuple(id(variable) for variable in model.trainable_variables)
+    compiled = model.optimizer, model.loss, tuple(model.metrics), trained
+    known = getattr(model, "_accel_helpers_resident", None)
+    if known is None or known.compiled != compiled:
+        _build(model, data, batch_size)  # Keras does not look into a namespace
+        known = model._accel_helpers_resident = SimpleNamespace(compiled=compiled, programs={})
+    programs = known.programs
+
+    def run(key, data, seed) -> dict:
+        new = key not in programs
         if new:
-            make = {"tensorflow": _tensorflow_epoch, "jax": _jax_epoch}[_framework()]
-            self.made[key] = make(self.model, *key)
-        self.model.reset_metrics()
+            programs[key] = _program(model, *key)
+        model.reset_metrics()
         try:
             with held_back() if new else nullcontext():  # what XLA says when it starts
-                self.made[key](data, seed)
+                programs[key](data, seed)
         except Exception as error:
             if new:
-                self.made.pop(key)
+                programs.pop(key)
                 error.add_note(
                     "fit_resident compiles a whole epoch with XLA. If the error names an operation "
                     "that XLA cannot compile, this model needs model.fit."
                 )
             raise
-        return {name: _plain(value) for name, value in self.model.get_metrics_result().items()}
+        return {name: _plain(value) for name, value in model.get_metrics_result().items()}
+
+    return run
 
 
-def _program(model, data, batch_size) -> _Programs:
-    """What was compiled before, or a fresh start where ``compile`` was called meanwhile."""
-    known = getattr(model, "_accel_helpers_resident", None)
-    if known is None or known.made_for != _compiled_as(model):
-        _build(model, data, batch_size)
-        known = model._accel_helpers_resident = _Programs(model)
-    return known
-
-
-def _compiled_as(model) -> tuple:
-    trained = tuple(id(variable) for variable in model.trainable_variables)
-    return model.optimizer, model.loss, tuple(model.metrics), trained
+def _plain(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):  # a metric with several values, such as F1 by class
+        return value
 
 
 def _build(model, data, batch_size) -> None:
@@ -236,6 +267,56 @@ def _build(model, data, batch_size) -> None:
         variable.assign(value)
 
 
+def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
+    """One epoch as a compiled function of the data and a seed."""
+    import keras
+
+    ops, tree, step = keras.ops, keras.tree.map_structure, getattr(model, f"{kind}_step")
+    full, rest = divmod(n, batch_size)
+    on_jax = backend.framework() == "jax"
+    framework = sys.modules["jax" if on_jax else "tensorflow"]
+
+    def dice(seed):
+        if on_jax:
+            return framework.random.bits(framework.random.key(seed), (n,))
+        # what TensorFlow would select is far slower under XLA on a CPU
+        draw = framework.random.stateless_uniform
+        return draw([n], [seed, 0], None, None, framework.int32, alg="philox")
+
+    def epoch(state, data, seed):
+        order = ops.argsort(dice(seed)) if shuffle else None
+
+        def batch(start, size):
+            if not shuffle:
+                return tree(lambda a: _part(a, start, size), data)
+            picked = _part(order, start, size)
+            return tree(lambda a: a[picked] if on_jax else framework.gather(a, picked), data)
+
+        def one(state, start, size):
+            logs = step(state, batch(start, size)) if on_jax else step(batch(start, size))
+            logs, state = logs if on_jax else (logs, state)
+            _check_logs(model, logs)
+            return state
+
+        if full:  # what is carried on: on JAX all variables, on TensorFlow nothing
+            turn = lambda i, state: one(state, i * batch_size, batch_size)  # noqa: E731
+            state = ops.fori_loop(0, full, turn, state)
+        return one(state, full * batch_size, rest) if rest else state
+
+    if not on_jax:
+        program = framework.function(epoch, jit_compile=True, autograph=False)
+        return lambda data, seed: program(framework.constant(0), data, framework.constant(seed))
+    program = framework.jit(epoch, donate_argnums=0)
+    return lambda data, seed: _with_variables(model, kind, lambda s: program(s, data, seed))
+
+
+def _part(array, start, size: int):
+    """Samples of an array, from `start` on."""
+    import keras
+
+    return keras.ops.slice(array, [start, *[0] * (array.ndim - 1)], [size, *array.shape[1:]])
+
+
 def _check_logs(model, logs) -> None:
     """Refuse a step that reports what no metric keeps: it would be lost within the epoch."""
     known = set(model.get_metrics_result())
@@ -248,113 +329,22 @@ def _check_logs(model, logs) -> None:
         )
 
 
-def _tensorflow_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) -> Callable:
-    import keras
-    import tensorflow as tf
-
-    step = model.train_step if kind == "train" else model.test_step
-    full, rest = divmod(n, batch_size)
-
-    @tf.function(jit_compile=True, autograph=False)
-    def epoch(data, seed):
-        if shuffle:
-            # what TensorFlow would select is far slower under XLA on a CPU
-            dice = tf.random.stateless_uniform([n], seed, None, None, tf.int32, alg="philox")
-            order = tf.argsort(dice)
-
-        def batch(start, size):
-            if shuffle:
-                picked = tf.slice(order, [start], [size])
-                return keras.tree.map_structure(lambda a: tf.gather(a, picked), data)
-            return keras.tree.map_structure(
-                lambda a: tf.slice(
-                    a, [start, *[0] * (len(a.shape) - 1)], [size, *a.shape.as_list()[1:]]
-                ),
-                data,
-            )
-
-        def one(start, size):
-            _check_logs(model, step(batch(start, size)))
-
-        def body(i):
-            one(i * batch_size, batch_size)
-            return (i + 1,)
-
-        if full:
-            tf.while_loop(lambda i: i < full, body, (tf.constant(0),))
-        if rest:
-            one(full * batch_size, rest)
-
-    return lambda data, seed: epoch(data, tf.constant([seed, 0]))
-
-
-def _jax_epoch(model, kind: str, n: int, batch_size: int, shuffle: bool) -> Callable:
+def _with_variables(model, kind: str, program) -> None:
+    """Hand all variables of a model to a function of JAX, and keep what comes back."""
     import jax
-    import keras
 
-    step = model.train_step if kind == "train" else model.test_step
-    full, rest = divmod(n, batch_size)
+    variables = [model.trainable_variables, model.non_trainable_variables]
+    variables += [model.optimizer.variables] if kind == "train" else []
+    variables += [model.metrics_variables]
+    seen: set[int] = set()
 
-    def epoch(state, data, seed):
-        if shuffle:
-            dice = jax.random.bits(jax.random.key(seed), (n,))
-            order = jax.numpy.argsort(dice)
+    def own(variable):  # two variables may share one array, and only one may give it away
+        value = variable.value
+        shared = id(value) in seen
+        seen.add(id(value))
+        return jax.numpy.copy(value) if shared else value
 
-        def batch(start, size):
-            if shuffle:
-                picked = jax.lax.dynamic_slice(order, (start,), (size,))
-                return keras.tree.map_structure(lambda a: a[picked], data)
-            return keras.tree.map_structure(
-                lambda a: jax.lax.dynamic_slice_in_dim(a, start, size), data
-            )
-
-        def one(state, start, size):
-            logs, state = step(state, batch(start, size))
-            _check_logs(model, logs)
-            return state
-
-        if full:
-            state = jax.lax.fori_loop(
-                0, full, lambda i, state: one(state, i * batch_size, batch_size), state
-            )
-        return one(state, full * batch_size, rest) if rest else state
-
-    program = jax.jit(epoch, donate_argnums=0)
-
-    def run(data, seed):
-        variables = [model.trainable_variables, model.non_trainable_variables]
-        variables += [model.optimizer.variables] if kind == "train" else []
-        variables += [model.metrics_variables]
-        seen: set[int] = set()
-
-        def own(variable):  # two variables may share one array, and only one may give it away
-            value = variable.value
-            shared = id(value) in seen
-            seen.add(id(value))
-            return jax.numpy.copy(value) if shared else value
-
-        state = program(tuple([own(v) for v in part] for part in variables), data, seed)
-        for part, values in zip(variables, state, strict=True):
-            for variable, value in zip(part, values, strict=True):
-                variable.assign(value)
-
-    return run
-
-
-def _device_of(model) -> str:
-    return backend.where(model) if model.weights else backend.devices()[-1]
-
-
-def _framework() -> str:
-    return sys.modules["keras"].backend.backend()
-
-
-def _plain(value):
-    try:
-        return float(value)
-    except (TypeError, ValueError):  # a metric with several values, such as F1 by class
-        return value
-
-
-def _length(value) -> str:
-    return f"of length {len(value)}" if hasattr(value, "__len__") else ""
+    state = program(tuple([own(v) for v in part] for part in variables))
+    for part, values in zip(variables, state, strict=True):
+        for variable, value in zip(part, values, strict=True):
+            variable.assign(value)

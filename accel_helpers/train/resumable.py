@@ -11,23 +11,20 @@ beside its place and renamed when it is whole: at its place there is always a wh
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import operator
 import os
 import re
-import signal
-import subprocess
-import sys
-import threading
 import time
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from accel_helpers.probe import KEPT_CHARACTERS, Outcome
+from accel_helpers import probe
+from accel_helpers.train.data import whole
+
+__all__ = ["DamagedCheckpoint", "fit", "kill_when"]
 
 NAME, PART, MEMBER = "checkpoint.keras", "checkpoint.part.keras", "training.json"
 _FORGETFUL = ("EarlyStopping", "ReduceLROnPlateau")  # they act on what they remember
@@ -62,9 +59,8 @@ def fit(
         In all, those of earlier starts included.
     folder : path-like
         Where the checkpoint lies; made if it is not there. One folder for one training.
-    batch_size : int, optional
-    seed : int, optional
-        Of the order of the pictures and of the layers' random numbers.
+    batch_size, seed : int, optional
+        The seed is that of the order of the pictures and of the layers' random numbers.
     callbacks : sequence of keras.callbacks.Callback, optional
         They see every epoch as a training of its own, with its true number. What they remember
         is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused. A callback that
@@ -82,39 +78,29 @@ def fit(
         model, optimizer, loss, seed or batch size, other data, or more epochs than `epochs`.
     DamagedCheckpoint
         If the checkpoint cannot be read. It is left as it is.
+
+    Examples
+    --------
+    >>> import tempfile, keras, numpy as np
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile("sgd", keras.losses.MeanSquaredError())
+    >>> x = np.ones((8, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for epochs in (1, 3):  # the second time it goes on
+    ...         print(len(fit(model, x, x, epochs=epochs, folder=folder)))
+    1
+    3
     """
     import numpy as np
 
-    epochs, batch_size = _whole("epochs", epochs, 1), _whole("batch_size", batch_size, 1)
-    seed, callbacks = _whole("seed", seed, 0), list(callbacks)
-    _check_data(x, y)
-    for callback in callbacks:
-        for kind in type(callback).__mro__:
-            if kind.__name__ in _FORGETFUL:
-                raise ValueError(
-                    f"callbacks must do without {kind.__name__}: what it remembers is not kept, "
-                    "so a resumed training would end otherwise. Leave it out."
-                )
-    built = model.built and all(layer.built for layer in getattr(model, "layers", ()))
-    if not built or not getattr(model, "compiled", True):
-        raise ValueError(
-            "the model must be built and compiled: give it a keras.Input (or call a model of your "
-            "own class once on a few inputs), and compile it."
-        )
-    try:
-        for written_down in ("get_config", "get_compile_config"):
-            getattr(model, written_down, dict)()
-    except (NotImplementedError, TypeError) as error:
-        raise ValueError(
-            f"the model must be one that Keras can save ({' '.join(str(error).split())[:120]}...). "
-            "Give its class a get_config, and hand in loss and metrics as objects, not as classes."
-        ) from None
+    epochs, batch_size = whole(epochs, "epochs"), whole(batch_size, "batch_size")
+    seed, callbacks = whole(seed, "seed", 0), list(callbacks)
+    _check(model, x, y, callbacks)
     path = Path(folder) / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     training = {"seed": seed, "batch_size": batch_size, "samples": len(x)}
     training |= {"x": _print_of_data(x), "y": _print_of_data(y), "model": _print_of(model)}
-    training |= {"optimizer": _print_of(model.optimizer)}
-    training |= {"loss": _print_of(getattr(model, "loss", None))}
+    training |= {name: _print_of(getattr(model, name, None)) for name in ("optimizer", "loss")}
     losses, stopped = _restore(model, path, training) if path.exists() else ([], False)
     if len(losses) > epochs:
         raise ValueError(
@@ -126,16 +112,9 @@ def fit(
     for epoch in range(len(losses), epochs):
         order = np.random.default_rng((seed, epoch)).permutation(len(x))
         _reseed(model, seed, epoch)
-        history = model.fit(
-            x[order],
-            y[order],
-            batch_size=batch_size,
-            initial_epoch=epoch,
-            epochs=epoch + 1,
-            shuffle=False,
-            verbose=0,
-            callbacks=callbacks,
-        )
+        options = {"initial_epoch": epoch, "epochs": epoch + 1, "shuffle": False, "verbose": 0}
+        options |= {"batch_size": batch_size, "callbacks": callbacks}
+        history = model.fit(x[order], y[order], **options)
         losses.append(float(history.history["loss"][0]))
         stopped = bool(getattr(model, "stop_training", False))
         _save(model, path, training | {"losses": losses, "stopped": stopped})
@@ -150,7 +129,7 @@ def kill_when(
     *,
     seconds: float = 120.0,
     environ: Mapping[str, str] | None = None,
-) -> Outcome:
+) -> probe.Outcome:
     """Start a command and kill it (SIGKILL) as soon as it prints a line with some text in it.
 
     What the command has started itself is killed with it.
@@ -164,67 +143,40 @@ def kill_when(
     seconds : float, optional
         The time limit.
     environ : mapping of str to str, optional
-        Variables set beside those of this process. Python finds the same packages as here.
+        Variables beside those of this process. Python finds the same packages as here.
 
     Returns
     -------
-    accel_helpers.probe.Outcome
+    probe.Outcome
         Of the kind "killed" where the text came; else "finished", "crashed" or "too slow".
+
+    Raises
+    ------
+    OSError
+        If there is no such command.
 
     Examples
     --------
     >>> code = "import time; print('step 1', flush=True); time.sleep(60)"
-    >>> kill_when([sys.executable, "-c", code], "step 1").kind
+    >>> kill_when(probe.python(code), "step 1").kind
     'killed'
     """
-    packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    began, said, kind = time.monotonic(), "", "finished"
-    with subprocess.Popen(
-        list(words),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **packages, **(environ or {})},
-        text=True,
-        errors="replace",
-        start_new_session=True,  # so that it has a group, to be killed as a whole
-    ) as process:
-        late = threading.Timer(seconds, _kill_group, [process.pid])
-        late.start()
-        try:
-            for line in process.stdout:
-                said = (said + line)[-KEPT_CHARACTERS:]
-                if text in line:
-                    kind = "killed"
-                    break
-            if kind != "killed" and process.wait() != 0:
-                kind = "crashed" if time.monotonic() - began < seconds else "too slow"
-        finally:  # also when the learner interrupts
-            late.cancel()
-            _kill_group(process.pid)
+    said, kind = "", "finished"
+    with probe.Child(words, probe.variables(environ), heard=2) as child:
+        end = child.began + seconds
+        while line := child.hear(end - time.monotonic()):
+            said = (said + line)[-probe.KEPT_CHARACTERS :]
+            if text in line:
+                kind = "killed"
+                break
+        if kind != "killed":
+            kind, _ = child.wait(end - time.monotonic())
     name = "SIGKILL" if kind == "killed" else ""
-    return Outcome(kind, time.monotonic() - began, said, name)
+    return probe.Outcome(kind, time.monotonic() - child.began, said, name)
 
 
-# ---------------------------------------------------------------------------------------------
-
-
-def _kill_group(first: int) -> None:
-    with contextlib.suppress(OSError):  # nobody is left
-        os.killpg(first, signal.SIGKILL)
-
-
-def _whole(name: str, value, least: int) -> int:
-    try:
-        number = operator.index(value)  # NumPy's whole numbers, too
-    except TypeError:
-        number = least - 1
-    if isinstance(value, bool) or number < least:
-        raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}.")
-    return number
-
-
-def _check_data(x, y) -> None:
+def _check(model, x, y, callbacks) -> None:
+    """Refuse what could not be resumed, before anything is trained or written."""
     import numpy as np
 
     for name, value in (("x", x), ("y", y)):
@@ -237,35 +189,45 @@ def _check_data(x, y) -> None:
         raise ValueError(
             f"x and y must have the same length, 1 or more; got {len(x)} and {len(y)}."
         )
+    kinds = {kind.__name__ for callback in callbacks for kind in type(callback).__mro__}
+    for name in kinds.intersection(_FORGETFUL):
+        raise ValueError(
+            f"callbacks must do without {name}: what it remembers is not kept, so a resumed "
+            "training would end otherwise. Leave it out."
+        )
+    built = model.built and all(layer.built for layer in getattr(model, "layers", ()))
+    if not built or not getattr(model, "compiled", True):
+        raise ValueError(
+            "the model must be built and compiled: give it a keras.Input (or call a model of your "
+            "own class once on a few inputs), and compile it."
+        )
+    try:
+        for written_down in ("get_config", "get_compile_config"):
+            getattr(model, written_down, dict)()
+    except (NotImplementedError, TypeError) as error:
+        raise ValueError(
+            f"the model must be one that Keras can save ({' '.join(str(error).split())[:120]}...). "
+            "Give its class a get_config, and hand in loss and metrics as objects, not as classes."
+        ) from None
 
 
 def _print_of_data(array) -> str:
     """A fingerprint of an array: of its type, its shape and its bytes."""
     import numpy as np
 
-    print_ = hashlib.blake2b(f"{array.dtype.str} {array.shape}".encode(), digest_size=16)
-    if array.size:
-        print_.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
-    return print_.hexdigest()
+    bytes_ = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    first = f"{array.dtype.str} {array.shape}".encode()
+    return hashlib.blake2b(bytes_, digest_size=16, key=first[:64]).hexdigest()
 
 
 def _print_of(thing) -> str:
     """A fingerprint of a part of the training, from what it says of itself.
 
-    Keras counts names up within a process (``dense``, ``dense_1``, and so on). So where a name
-    ends in a number, only its place among its like counts.
+    Keras counts names up within a process (``dense``, ``dense_1``, and so on), and Python objects
+    have another address in every process: neither counts.
     """
-    places: dict[str, list[str]] = {}
-
-    def place(found: re.Match) -> str:
-        alike = places.setdefault(found[1], [])
-        if found[0] not in alike:
-            alike.append(found[0])
-        return f'"{found[1]} {alike.index(found[0])}"'
-
     said = json.dumps(thing, default=_described, skipkeys=True)
-    said = re.sub(r'"([A-Za-z]\w*?)(?:_\d+)?"', place, said)
-    said = re.sub(r" at 0x[0-9a-f]+", "", said)  # of Python objects: another in every process
+    said = re.sub(r'_\d+(?=")| at 0x[0-9a-f]+', "", said)
     return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
@@ -312,23 +274,15 @@ def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
     for name, value in training.items():
         if found.get(name) == value:
             continue
+        told = f"{name}={found.get(name)!r}, and this one has {value!r}"
         if isinstance(value, str):  # a fingerprint tells nobody anything
-            raise ValueError(
-                f"{path} belongs to a training with another {name} ({name} has changed since). "
-                "Use the same, or another folder."
-            )
+            told = f"another {name} ({name} has changed since)"
         raise ValueError(
-            f"{path} belongs to a training with {name}={found.get(name)!r}, and this one has "
-            f"{value!r}. Use the same, or another folder."
+            f"{path} belongs to a training with {told}. Use the same, or another folder."
         )
     model.optimizer.build(model.trainable_variables)  # so that there is a place for its numbers
     try:
         model.load_weights(path)
-    except ValueError as error:
-        raise ValueError(
-            f"{path} belongs to another model ({str(error)[:120]}...). Build the same model, or "
-            "use another folder."
-        ) from None
     except _UNREADABLE as error:
         raise _damaged(path, error) from None
     return losses, found.get("stopped") is True

@@ -9,150 +9,27 @@ out. It listens on this machine only, and ends when the process that started it 
 from __future__ import annotations
 
 import http.client
+import http.server
 import json
-import os
 import re
-import subprocess
 import sys
-import tempfile
 import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+from accel_helpers import probe
+
+__all__ = ["ServerError", "serve"]
+
 LARGEST = 10_000_000  # bytes of a request
 DEEPEST = 32  # lists within lists; far deeper ones make TensorFlow abort the process
 _CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-
-# The package is found where this process found it, behind everything else.
-_CHILD = (
-    "import sys; sys.path.append(sys.argv[1]); "
-    "from accel_helpers.train.serving import _child; _child(*sys.argv[2:])"
-)
+_CHILD = "import sys; from accel_helpers.train.serving import child; child(*sys.argv[1:])"
 
 
 class ServerError(RuntimeError):
     """The server did not start, or refused a request; the message is its own sentence."""
-
-
-class Server:
-    """A server in a process of its own; use it in a ``with`` block, or call `stop`.
-
-    Attributes
-    ----------
-    url : str
-        Where it answers; asking for it waits until the server is ready.
-    modules : dict of str to bool
-        Whether the server's process has imported "tensorflow" and "keras".
-    """
-
-    def __init__(self, process, errors, name: str, seconds: float):
-        self._process, self._errors, self._name, self._seconds = process, errors, name, seconds
-        self._line: bytes | None = None  # what it said first
-        self._hello: dict | None = None
-        self._failed = ""
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
-
-    def _listen(self):
-        self._line = self._process.stdout.readline()
-
-    def _ready(self) -> dict:
-        if self._hello is None and not self._failed:
-            self._listener.join(self._seconds)
-            try:
-                self._hello = json.loads(self._line or b"")
-            except ValueError:
-                self._failed = f"The server did not start: {self._reason()}"
-                self.stop()
-        if self._failed:
-            raise ServerError(self._failed)
-        return self._hello
-
-    def _reason(self) -> str:
-        if self._errors.closed:
-            return "it was stopped before it was ready."
-        if self._line is None:
-            return f"it was not ready after {self._seconds:g} s."
-        try:
-            self._process.wait(1)  # it has closed its output, and is about to end
-        except subprocess.TimeoutExpired:
-            return "what it said first cannot be read."
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1][:300] if lines else "it ended without a word."
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._ready()['port']}/v1/models/{self._name}"
-
-    @property
-    def modules(self) -> dict[str, bool]:
-        return self._ready()["modules"]
-
-    @property
-    def running(self) -> bool:
-        """Whether its process is there."""
-        return self._process.poll() is None
-
-    def ask(self, instances) -> list:
-        """Send inputs, and give the predictions.
-
-        Parameters
-        ----------
-        instances : array, tensor or list of them or of numbers
-            One or more inputs of the model.
-
-        Returns
-        -------
-        list
-
-        Raises
-        ------
-        ServerError
-            If the inputs cannot be sent, or the server says no; then the message is what it says.
-        """
-        try:
-            body = json.dumps({"instances": instances}, default=_plain, allow_nan=False).encode()
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ServerError(
-                f"The inputs cannot be written as JSON ({str(error)[:120]}). Give an array, or "
-                "lists, of finite numbers."
-            ) from None
-        if len(body) > LARGEST:
-            raise ServerError(
-                f"The request would have {len(body):,} bytes, and the server takes at most "
-                f"{LARGEST:,}. Send fewer inputs at a time."
-            )
-        request = urllib.request.Request(self.url + ":predict", data=body)
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with direct.open(request, timeout=self._seconds) as answer:
-                return json.load(answer)["predictions"]
-        except urllib.error.HTTPError as refused:
-            raise ServerError(json.load(refused)["error"]) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise ServerError(f"Nobody answers at {request.full_url}: {error}.") from None
-
-    def stop(self) -> int | None:
-        """End the server, and give the exit status of its process; 0 is a clean end."""
-        if not self._process.stdin.closed:
-            self._process.stdin.close()  # which is how the child learns that we are done
-        try:
-            code = self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
-        self._listener.join(1)
-        self._process.stdout.close()
-        self._errors.close()
-        return code
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.stop()
 
 
 def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
@@ -170,11 +47,19 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
     Returns
     -------
     Server
+        With `url`, `modules`, `running`, `ask` and `stop`; it can stand in a ``with`` block.
 
     Raises
     ------
     ValueError
         If there is no exported model in the folder, or the name cannot stand in an address.
+
+    Examples
+    --------
+    >>> serve("no such folder")
+    Traceback (most recent call last):
+      ...
+    ValueError: 'no such folder' holds no exported model (no saved_model.pb): call ...
     """
     if not re.fullmatch(r"[\w-]{1,60}", name, re.ASCII):
         raise ValueError(f"name must be letters, digits, '_' and '-'; got {name!r}.")
@@ -183,17 +68,79 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
             f"{str(folder)!r} holds no exported model (no saved_model.pb): call "
             "model.export(folder) first. A .keras file cannot be served."
         )
-    root = os.fspath(Path(__file__).resolve().parents[2])
-    errors = tempfile.TemporaryFile()
-    process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD, root, os.fspath(folder), name],
-        stdin=subprocess.PIPE,  # its end tells the child that we are gone, even if we were killed
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        env={**os.environ, **_CPU},
-        start_new_session=True,  # Ctrl-C in the terminal of the notebook is not meant for it
-    )
-    return Server(process, errors, name, seconds)
+    words = probe.python(_CHILD, folder, name)
+    return Server(probe.Child(words, probe.variables(_CPU), heard=1), name, seconds)
+
+
+class Server:
+    """A server in a process of its own; use it in a ``with`` block, or call `stop`."""
+
+    def __init__(self, child: probe.Child, name: str, seconds: float):
+        self.child, self.name, self.seconds = child, name, seconds
+        self._hello, self._failed, self._asking = None, "", threading.Lock()
+
+    def _ready(self) -> dict:
+        with self._asking:
+            if not self._hello and not self._failed:
+                line, stopped = self.child.hear(self.seconds), self.child.stopped
+                if line:
+                    self._hello = json.loads(line)
+                else:  # it has closed its output, and is about to end by itself; or it is too slow
+                    self.child.stop(0 if line is None else 10)
+                    why = probe.last_line(self.child.output)[:300] or "it ended without a word."
+                    why = f"it was not ready after {self.seconds:g} s." if line is None else why
+                    why = "it was stopped before it was ready." if stopped else why
+                    self._failed = f"The server did not start: {why}"
+            if self._failed:
+                raise ServerError(self._failed)
+            return self._hello
+
+    @property
+    def url(self) -> str:
+        """Where it answers; asking for it waits until the server is ready."""
+        return f"http://127.0.0.1:{self._ready()['port']}/v1/models/{self.name}"
+
+    @property
+    def modules(self) -> dict[str, bool]:
+        """Whether the server's process has imported "tensorflow" and "keras"."""
+        return self._ready()["modules"]
+
+    def ask(self, instances) -> list:
+        """Send one or more inputs, such as an array, and give the predictions.
+
+        A ServerError if they cannot be sent, or the server says no: then it is what it says.
+        """
+        try:
+            body = json.dumps({"instances": instances}, default=_plain, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ServerError(
+                f"The inputs cannot be written as JSON ({str(error)[:120]}). Give an array, or "
+                "lists, of finite numbers."
+            ) from None
+        if len(body) > LARGEST:
+            raise ServerError(
+                f"The request would have {len(body):,} bytes, and the server takes at most "
+                f"{LARGEST:,}. Send fewer inputs at a time."
+            )
+        request = urllib.request.Request(self.url + ":predict", data=body)
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with direct.open(request, timeout=self.seconds) as answer:
+                return json.load(answer)["predictions"]
+        except urllib.error.HTTPError as refused:
+            raise ServerError(json.load(refused)["error"]) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise ServerError(f"Nobody answers at {request.full_url}: {error}.") from None
+
+    def stop(self) -> int | None:
+        """End the server, and give the exit status of its process; 0 is a clean end."""
+        return self.child.stop(patience=10)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.stop()
 
 
 def _plain(value):
@@ -208,7 +155,8 @@ def _plain(value):
 # --- in the child ------------------------------------------------------------------------------
 
 
-def _child(folder: str, name: str) -> None:
+def child(folder: str, name: str) -> None:
+    """Load the model, say where it is served, and serve it until the parent is gone."""
     sys.modules["keras"] = None  # TensorFlow would import Keras by itself; here nobody can
     import tensorflow as tf
 
@@ -228,49 +176,46 @@ def _child(folder: str, name: str) -> None:
         (outputs,) = tf.nest.flatten(program.serve(inputs))
         return outputs.numpy().tolist()
 
-    server = _http_server(predict, name)
+    server = http_server(predict, name)
     modules = {name: bool(sys.modules.get(name)) for name in ("tensorflow", "keras")}
     print(json.dumps({"port": server.server_address[1], "modules": modules}), flush=True)
-    threading.Thread(target=_end_with_parent, args=(server,), daemon=True).start()
+
+    def end_with_parent():
+        sys.stdin.buffer.read()  # comes back when the other end is closed, or gone
+        server.shutdown()
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
     server.serve_forever(poll_interval=0.05)
     server.server_close()
 
 
-def _end_with_parent(server, stdin=None) -> None:
-    (stdin or sys.stdin.buffer).read()  # comes back when the other end is closed, or gone
-    server.shutdown()
-
-
-def _http_server(predict, name: str):
+def http_server(predict, name: str):
     """A server on a free port of 127.0.0.1 that answers with what `predict` gives."""
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    here = f"/v1/models/{name}"
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            if self.path != f"/v1/models/{name}":
+            if self.path != here:
                 return self.answer(404, error=f"There is no model here but {name!r}.")
             state = {"version": "1", "state": "AVAILABLE"}
             return self.answer(200, model_version_status=[state])
 
         def do_POST(self):
-            body = self.body()
-            if body is None:
+            length = self.headers.get("Content-Length", "")
+            if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST:
                 self.close_connection = True
                 limit = f"The request needs a Content-Length of at most {LARGEST:,} bytes."
                 return self.answer(413, error=limit)
-            if self.path != f"/v1/models/{name}:predict":
-                way = f"/v1/models/{name}:predict"
-                return self.answer(404, error=f"Nothing is served at {self.path!r:.80}: use {way}.")
-            status, said = answer_to(body, predict)
-            return self.answer(status, **said)
-
-        def body(self):
-            length = self.headers.get("Content-Length", "")
-            if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST:
-                return None
-            return self.rfile.read(int(length))
+            body = self.rfile.read(int(length))
+            if self.path != f"{here}:predict":
+                said = f"Nothing is served at {self.path!r:.80}: use {here}:predict."
+                return self.answer(404, error=said)
+            try:
+                return self.answer(200, predictions=answer_to(body, predict))
+            except ValueError as refused:
+                return self.answer(400, error=str(refused))
 
         def answer(self, status, **said):
             text = json.dumps(said).encode()
@@ -283,65 +228,49 @@ def _http_server(predict, name: str):
         def log_message(self, *args):  # quiet
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     return server
 
 
-def answer_to(body: bytes, predict) -> tuple[int, dict]:
-    """Answer one request: a status, and what the JSON says.
+def answer_to(body: bytes, predict) -> list:
+    """The predictions that a request asks for; a ValueError says what is wrong with it.
 
-    Parameters
-    ----------
-    body : bytes
-        What came in.
-    predict : callable
-        From a list of inputs to a list of outputs.
-
-    Returns
-    -------
-    tuple of int and dict
-
-    Examples
-    --------
     >>> answer_to(b'{"instances": [1, 2]}', lambda xs: [2 * x for x in xs])
-    (200, {'predictions': [2, 4]})
-    >>> answer_to(b'{"instances": 3}', list)[1]["error"]
-    "'instances' must be a list of at least one input; got 3."
+    [2, 4]
     """
+    wanted = 'It must be {"instances": [...]}.'
     try:
         request = json.loads(body)
+        depth = _depth(request)
     except (ValueError, RecursionError):
-        return 400, {"error": 'The request is no JSON. It must be {"instances": [...]}.'}
+        raise ValueError(f"The request is no JSON. {wanted}") from None
     if not isinstance(request, dict) or "instances" not in request:
-        return 400, {"error": 'The request has no "instances". It must be {"instances": [...]}.'}
+        raise ValueError(f'The request has no "instances". {wanted}')
     instances = request["instances"]
     if not isinstance(instances, list) or not instances:
-        said = f"'instances' must be a list of at least one input; got {instances!r:.60}."
-        return 400, {"error": said}
-    if _depth(instances) > DEEPEST:
-        return 400, {"error": f"'instances' may hold lists at most {DEEPEST} deep, not deeper."}
+        got = f"{instances!r:.60}"
+        raise ValueError(f"'instances' must be a list of at least one input; got {got}.")
+    if depth > 1 + DEEPEST:
+        raise ValueError(f"'instances' may hold lists at most {DEEPEST} deep, not deeper.")
     try:
         predictions = predict(instances)
     except Exception as error:  # whatever a model may say about inputs that do not fit
         line = " ".join(str(error).split())[:300]
-        return 400, {"error": f"The model cannot take these inputs: {line}"}
+        raise ValueError(f"The model cannot take these inputs: {line}") from None
     try:
         json.dumps(predictions, allow_nan=False)
-    except TypeError:
-        said = "The predictions are no numbers. Serve a model that gives numbers."
-        return 500, {"error": said}
-    except ValueError:
-        said = "The predictions hold infinity or NaN, which JSON cannot write. Look at the inputs."
-        return 400, {"error": said}
-    return 200, {"predictions": predictions}
+    except (TypeError, ValueError):
+        raise ValueError(
+            "The predictions hold infinity or NaN, or no numbers at all, which JSON cannot write. "
+            "Look at the inputs."
+        ) from None
+    return predictions
 
 
-def _depth(instances: list) -> int:
-    """How deep lists (or objects) lie within each other; without recursion."""
-    level, depth = [instances], 0
-    while level:
-        depth += 1
-        inside = (item.values() if isinstance(item, dict) else item for item in level)
-        level = [item for items in inside for item in items if isinstance(item, (list, dict))]
-    return depth
+def _depth(value) -> int:
+    """How deep lists (or objects) lie within each other."""
+    if not isinstance(value, (list, dict)):
+        return 0
+    items = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_depth, items), default=0)

@@ -18,8 +18,12 @@ import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from pathlib import Path
 
-from accel_helpers.train.data import fetch
+from accel_helpers.machine import backend
+from accel_helpers.train.data import chosen, fetch, whole
+
+__all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
 
 URL = "https://storage.googleapis.com/download.tensorflow.org/data/shakespeare.txt"
 BEGINS = "First Citizen:"  # what the fetched file starts with
@@ -29,14 +33,8 @@ BEGINS = "First Citizen:"  # what the fetched file starts with
 class Sizes:
     """How large a character model is, and what it is trained on at a time.
 
-    Attributes
-    ----------
-    embedding, units, layers : int
-        Numbers that stand for one character; units of an LSTM layer; LSTM layers.
-    length : int
-        Characters that the model sees at a time.
-    batch_size : int
-        Global batch: pieces of text in one step, over all replicas.
+    `embedding` numbers stand for a character; each of so many LSTM `layers` has so many `units`;
+    it sees a `length` of characters, and `batch_size` pieces of text in a step over all replicas.
     """
 
     embedding: int
@@ -48,8 +46,6 @@ class Sizes:
     def parameters(self, characters: int) -> int:
         """Numbers to learn, if the text has this many different characters.
 
-        Examples
-        --------
         >>> Sizes(embedding=2, units=3, layers=1, length=5, batch_size=1).parameters(4)
         96
         """
@@ -72,17 +68,8 @@ SMALL = Sizes(embedding=32, units=96, layers=1, length=40, batch_size=64)
 
 @dataclass(frozen=True)
 class Text:
-    """A text, with the numbers that stand for its characters.
+    """A text, where it comes from, and the numbers that stand for its characters.
 
-    Attributes
-    ----------
-    text : str
-    name : str
-    note : str
-        Where it comes from.
-
-    Examples
-    --------
     >>> tiny = Text("to be", "a quotation", "Hamlet, act 3.")
     >>> tiny.vocabulary
     (' ', 'b', 'e', 'o', 't')
@@ -105,7 +92,7 @@ class Text:
         return tuple(sorted(set(self.text)))
 
     def encode(self, text: str) -> list[int]:
-        """Turn characters into their numbers; a character that is not in the text is an error."""
+        """Turn characters into their numbers; one that is not in the text is a ValueError."""
         numbers = {character: i for i, character in enumerate(self.vocabulary)}
         unknown = sorted(set(text) - set(numbers))
         if unknown:
@@ -122,29 +109,13 @@ class Text:
     def windows(self, sizes: Sizes = SMALL, *, characters: int | None = None):
         """Cut the text into pieces; to each belong the same characters one place later.
 
-        The pieces lie one after the other. What does not fill a whole batch is left out, so
-        that every batch divides by the replicas, and a compiled step sees one shape only.
-
-        Parameters
-        ----------
-        sizes : Sizes, optional
-            `length` and `batch_size` are used.
-        characters : int, optional
-            How much of the text to use; all of it by default.
-
-        Returns
-        -------
-        x, y : numpy.ndarray of int32, (pieces, length)
-
-        Raises
-        ------
-        ValueError
-            If the text does not fill one batch.
+        The pieces lie one after the other, in int32 arrays of shape (pieces, length). What does
+        not fill a whole batch is left out, so that every batch divides by the replicas, and a
+        compiled step sees one shape only. `characters` says how much of the text to use.
         """
         import numpy as np
 
-        text = self.text[: None if characters is None else characters]
-        numbers = np.array(self.encode(text), dtype="int32")
+        numbers = np.array(self.encode(self.text[:characters]), dtype="int32")
         pieces = (len(numbers) - 1) // sizes.length
         pieces -= pieces % sizes.batch_size
         if pieces < 1:
@@ -171,6 +142,7 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     Returns
     -------
     Text
+        Its `text`, `vocabulary`, `name` and `note`; `encode`, `decode` and `windows`.
 
     Raises
     ------
@@ -186,8 +158,7 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     """
     if source is None:
         source = "bundled" if os.environ.get("ACCEL_DATA") == "bundled" else "auto"
-    if source not in ("auto", "plays", "bundled"):
-        raise ValueError(f"source must be 'auto', 'plays' or 'bundled'; got {source!r}.")
+    source = chosen(source, "plays")
     text, why = (None, "") if source == "bundled" else _plays(time_limit)
     if text is not None:
         return Text(text, "Shakespeare's plays", "Some of them, from TensorFlow's own tutorial.")
@@ -210,18 +181,20 @@ def model(characters: int, sizes: Sizes = SMALL, *, learning_rate: float = 0.005
     characters : int
         Different characters of the text.
     sizes : Sizes, optional
-    learning_rate : float, optional
-        Of Adam.
-    seed : int, optional
-        Of the first weights.
+    learning_rate, seed : optional
+        Of Adam; of the first weights.
 
     Returns
     -------
     keras.Model
         Compiled; its outputs are logits.
+
+    Examples
+    --------
+    >>> model(60).count_params() == SMALL.parameters(60)
+    True
     """
-    if isinstance(characters, bool) or not isinstance(characters, int) or characters < 2:
-        raise ValueError(f"characters must be a whole number, 2 or more; got {characters!r}.")
+    characters = whole(characters, "characters", 2)
     import keras
 
     keras.utils.set_random_seed(seed)
@@ -248,29 +221,32 @@ def write(model, text: Text, prompt: str, n: int = 200, *, temperature: float = 
         Whose numbers it was trained on.
     prompt : str
         What to go on from; at least one character.
-    n : int, optional
-        Characters to write.
+    n, seed : int, optional
+        Characters to write; seed of the dice.
     temperature : float, optional
         Above 0. Small: nearly always the likeliest character. 1: as the model says.
-    seed : int, optional
-        Of the dice.
 
     Returns
     -------
     str
         The new characters, without the prompt.
+
+    Examples
+    --------
+    >>> sonnets = load_text("bundled")
+    >>> len(write(model(len(sonnets.vocabulary)), sonnets, "Shall I ", 20))
+    20
     """
-    if not prompt:
-        raise ValueError("prompt must have at least one character of the text, such as 'O'.")
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"n must be a whole number of characters, 1 or more; got {n!r}.")
-    if not temperature > 0:
-        raise ValueError(f"temperature must be above 0; got {temperature!r}.")
+    if not prompt or not temperature > 0:
+        raise ValueError(
+            "prompt must have at least one character, and temperature must be above 0; got "
+            f"{prompt!r:.20} and {temperature!r}."
+        )
     import numpy as np
 
     length, dice = model.input_shape[1], np.random.default_rng(seed)
     ask, written = _asker(model), text.encode(prompt)
-    for _ in range(n):
+    for _ in range(whole(n, "n")):
         seen = written[-length:]
         # always one shape, so that one program serves all; what stands behind is not looked at,
         # since an LSTM reads from left to right
@@ -282,45 +258,26 @@ def write(model, text: Text, prompt: str, n: int = 200, *, temperature: float = 
     return text.decode(written[len(text.encode(prompt)) :])
 
 
-# ---------------------------------------------------------------------------------------------
-
-
 def _asker(model):
     """One compiled call of a model, on as many devices as its weights are on."""
-    import keras
-
-    if keras.backend.backend() != "jax":
-        if keras.backend.backend() == "tensorflow":
-            import tensorflow as tf
-
-            return tf.function(lambda window: model(window, training=False), autograph=False)
-        return lambda window: keras.ops.convert_to_numpy(model(window, training=False))
+    if backend.framework() != "jax":
+        return backend.jit(lambda window: model(window, training=False))
     import jax
 
-    weights = [[v.value for v in vs] for vs in (model.trainable_variables, _fixed(model))]
+    weights = [
+        [v.value for v in vs] for vs in (model.trainable_variables, model.non_trainable_variables)
+    ]
     call = jax.jit(lambda w, window: model.stateless_call(*w, window, training=False)[0])
     return lambda window: call(weights, window)
 
 
-def _fixed(model):
-    return model.non_trainable_variables
-
-
 def _plays(time_limit: float):
-    """The plays through Keras, or None and the reason.
-
-    A child process fetches them, as in `images`: a network may never answer, and a child can be
-    ended. What an earlier download left half done is recognised and not used.
-    """
+    """The plays through Keras, or None and the reason; half a file is recognised and not used."""
     code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
     path, why = fetch(code, time_limit)
     if why:
         return None, why
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError):
-        return None, "the file could not be read."
+    text = Path(path).read_text("utf-8", "replace")
     if not text.startswith(BEGINS) or len(text) < 100_000:
         return None, "what came is not the file; delete shakespeare.txt in Keras's datasets folder."
     return text, ""

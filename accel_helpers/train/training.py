@@ -15,27 +15,23 @@ from dataclasses import dataclass
 
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.data import IMAGES, Images, load_images
+from accel_helpers.train.data import load_images, whole
 from accel_helpers.train.resident import fit_resident
 
-PIXELS, CLASSES = 28 * 28, 10
-BATCH_SIZE, EPOCHS = 32, 5
-TURNS = 4  # in which the steps of a sweep are taken
-
 __all__ = [
-    "IMAGES",
-    "FitTiming",
-    "Images",
     "arithmetic",
     "fast",
     "fit_resident",
     "load_images",
     "quickstart_model",
     "step_flops",
-    "stopwatch",
     "time_fit",
     "time_steps",
 ]
+
+PIXELS, CLASSES = 28 * 28, 10
+BATCH_SIZE, EPOCHS = 32, 5
+TURNS = 4  # in which the steps of a sweep are taken
 
 
 def fast() -> bool:
@@ -56,14 +52,11 @@ def quickstart_model(
 
     Parameters
     ----------
-    width : int, optional
-        Units of the hidden layer.
+    width, seed, steps_per_execution : int, optional
+        Units of the hidden layer; seed of the first weights and of the dropout; training steps
+        between two returns to Python.
     dropout : float, optional
         Share of hidden units that are switched off in training; 0 leaves the layer out.
-    seed : int, optional
-        Seed of the first weights and of the dropout.
-    steps_per_execution : int, optional
-        Training steps between two returns to Python.
 
     Returns
     -------
@@ -74,30 +67,22 @@ def quickstart_model(
     >>> quickstart_model().count_params()
     101770
     """
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise ValueError(f"width must be a whole number of units, 1 or more; got {width!r}.")
+    width = whole(width, "width")
     import keras
 
     keras.utils.set_random_seed(seed)
-    layers = [
-        keras.Input((28, 28)),
-        keras.layers.Flatten(name="flatten"),
-        keras.layers.Dense(width, activation="relu", name="hidden"),
-        keras.layers.Dropout(dropout, name="dropout") if dropout else None,
-        keras.layers.Dense(CLASSES, name="output"),
-    ]
-    model = keras.Sequential([layer for layer in layers if layer is not None])
-    model.compile(
-        optimizer="adam",
-        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
-        steps_per_execution=steps_per_execution,
-    )
+    model = keras.Sequential([keras.Input((28, 28)), keras.layers.Flatten(name="flatten")])
+    model.add(keras.layers.Dense(width, activation="relu", name="hidden"))
+    if dropout:
+        model.add(keras.layers.Dropout(dropout, name="dropout"))
+    model.add(keras.layers.Dense(CLASSES, name="output"))
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", loss, metrics=["accuracy"], steps_per_execution=steps_per_execution)
     return model
 
 
 def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
-    """Floating-point operations of the matrix products in one training step.
+    """Floating-point operations of the matrix products in one training step; needs no framework.
 
     A product of (m, k) and (k, n) takes 2mkn operations. The forward pass has one for each
     layer; the backward pass has one for each layer's weights and one for the hidden layer's
@@ -123,29 +108,10 @@ def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
 
 @dataclass(frozen=True)
 class FitTiming:
-    """How long ``fit`` took.
-
-    Attributes
-    ----------
-    epochs : Measurement
-        Seconds per epoch; the first epoch is its `first_call`.
-    steps : Measurement or None
-        Seconds per step, each waited for; only if it was asked for.
-    steps_per_epoch, batch_size : int
-    accuracy : float
-        Training accuracy of the last epoch.
-    """
+    """How long ``fit`` took: its epochs, the first one apart."""
 
     epochs: Measurement
-    steps: Measurement | None
     steps_per_epoch: int
-    batch_size: int
-    accuracy: float
-
-    @property
-    def total(self) -> float:
-        """Seconds of all epochs, the first one included."""
-        return self.epochs.first_call + sum(self.epochs.samples)
 
     @property
     def step(self) -> Measurement:
@@ -163,11 +129,6 @@ class FitTiming:
         longer = self.epochs.first_call > max(self.epochs.samples)
         return "longer than the others" if longer else "like the others"
 
-    @property
-    def throughput(self) -> float:
-        """Images per second after the first epoch."""
-        return self.batch_size / self.step.median
-
 
 def time_fit(
     model,
@@ -176,7 +137,6 @@ def time_fit(
     *,
     batch_size: int = BATCH_SIZE,
     epochs: int = EPOCHS,
-    by_step: bool = False,
     clock: Callable[[], float] = time.perf_counter,
     name: str = "fit",
 ) -> FitTiming:
@@ -190,35 +150,31 @@ def time_fit(
         Images and labels.
     batch_size, epochs : int, optional
         As for ``fit``; at least two epochs, since the first one also compiles.
-    by_step : bool, optional
-        Time every step too, waiting for each. This takes a little time itself.
     clock : callable, optional
         Returns the time in seconds.
+    name : str, optional
+        What is measured.
+
+    Returns the time in seconds.
     name : str, optional
         What is measured.
 
     Returns
     -------
     FitTiming
+        With `epochs`, `step` and `first_epoch` (a verdict).
+
+    Examples
+    --------
+    >>> images = load_images(64, source="bundled")
+    >>> timed = time_fit(quickstart_model(), images.x_train / 255, images.y_train, epochs=2)
+    >>> timed.steps_per_epoch, len(timed.epochs.samples)
+    (2, 1)
     """
-    if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 2:
-        raise ValueError(
-            f"epochs must be a whole number of at least 2, since the first epoch is timed apart; "
-            f"got {epochs!r}."
-        )
-    watch = _step_watch(clock) if by_step else stopwatch(clock)
-    history = model.fit(x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[watch])
-    first, *rest = watch.epochs
-    steps = None
-    if by_step:
-        steps = Measurement.from_samples(watch.steps, name=name)
-    return FitTiming(
-        Measurement.from_samples(rest, first_call=first, name=name),
-        steps,
-        -(-len(x) // batch_size),
-        batch_size,
-        float(history.history["accuracy"][-1]),
-    )
+    watch, epochs = stopwatch(clock), whole(epochs, "epochs", 2)
+    model.fit(x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[watch])
+    measured = Measurement.from_samples(watch.epochs[1:], first_call=watch.epochs[0], name=name)
+    return FitTiming(measured, -(-len(x) // batch_size))
 
 
 def time_steps(
@@ -229,8 +185,6 @@ def time_steps(
     batch_sizes: Iterable[int],
     device: str = "cpu",
     steps: int = 24,
-    progress: Callable[[str], None] | None = None,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
@@ -247,37 +201,32 @@ def time_steps(
         One of `backend.devices`.
     steps : int, optional
         Samples of each; the first few steps are left out of them.
-    progress : callable, optional
-        Called with a line of text before each.
-    clock : callable, optional
-        Returns the time in seconds.
 
     Returns
     -------
     dict
         (width, batch size) to Measurement of one step.
+
+    Examples
+    --------
+    >>> _, images = backend.choose(), load_images(64, source="bundled")
+    >>> found = time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4], steps=4)
+    >>> list(found)
+    [(8, 4)]
     """
     import numpy as np
 
     widths, found = tuple(widths), {}
     for batch_size in batch_sizes:
         keep = np.arange(batch_size * (steps // TURNS + 1)) % len(x)
-        part_x, part_y = x[keep], y[keep]
+        part = x[keep], y[keep]
         with backend.on(device):
             models = {width: quickstart_model(width=width) for width in widths}
-        watches = {width: _step_watch(clock) for width in widths}
-        for turn in range(TURNS + 1):  # the first one also compiles, and is left out
-            for width in widths:
-                if progress:
-                    progress(f"{device}: batch size {batch_size}, width {width}, turn {turn}")
+        watches = {width: stopwatch(steps=True) for width in widths}
+        for _ in range(TURNS + 1):  # the first one also compiles, and is left out
+            for width, watch in watches.items():
                 with backend.on(device):
-                    models[width].fit(
-                        part_x,
-                        part_y,
-                        batch_size=batch_size,
-                        verbose=0,
-                        callbacks=[watches[width]],
-                    )
+                    models[width].fit(*part, batch_size=batch_size, verbose=0, callbacks=[watch])
         for width, watch in watches.items():
             name = f"{device}, width {width}, batch size {batch_size}"
             found[width, batch_size] = Measurement.from_samples(watch.steps, name=name)
@@ -298,33 +247,26 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
     -------
     callable
         Takes nothing; returns the five products.
+
+    Examples
+    --------
+    >>> [tuple(product.shape) for product in arithmetic(batch_size=4)()]
+    [(4, 128), (4, 10), (128, 10), (4, 128), (784, 128)]
     """
     import keras
     import numpy as np
 
-    rng = np.random.default_rng(0)
-    ops = keras.ops
-
-    def tensor(*shape):
-        return ops.convert_to_tensor(rng.standard_normal(shape).astype("float32"))
+    rng, ops = np.random.default_rng(0), keras.ops
+    shapes = (batch_size, PIXELS), (PIXELS, width), (width, CLASSES)
+    shapes += (batch_size, width), (batch_size, CLASSES)
+    with backend.on(device):
+        arrays = [rng.standard_normal(shape).astype("float32") for shape in shapes]
+        values = [ops.convert_to_tensor(array) for array in arrays]
 
     def products(x, w1, w2, hidden, out):
-        return (
-            ops.matmul(x, w1),
-            ops.matmul(hidden, w2),
-            ops.matmul(ops.transpose(hidden), out),
-            ops.matmul(out, ops.transpose(w2)),
-            ops.matmul(ops.transpose(x), hidden),
-        )
+        back = [(ops.transpose(hidden), out), (out, ops.transpose(w2)), (ops.transpose(x), hidden)]
+        return [ops.matmul(a, b) for a, b in [(x, w1), (hidden, w2), *back]]
 
-    with backend.on(device):
-        values = (
-            tensor(batch_size, PIXELS),
-            tensor(PIXELS, width),
-            tensor(width, CLASSES),
-            tensor(batch_size, width),
-            tensor(batch_size, CLASSES),
-        )
     compiled = backend.jit(products)
 
     def run():
@@ -334,59 +276,34 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
     return run
 
 
-# ---------------------------------------------------------------------------------------------
+def stopwatch(clock: Callable[[], float] = time.perf_counter, steps: bool = False):
+    """A Keras callback that times every epoch until the device is done, in its list `epochs`.
 
-
-def stopwatch(clock: Callable[[], float] = time.perf_counter):
-    """A Keras callback that times every epoch, from its beginning until the device is done.
-
-    Parameters
-    ----------
-    clock : callable, optional
-        Returns the time in seconds.
-
-    Returns
-    -------
-    keras.callbacks.Callback
-        With the seconds of every epoch in its list `epochs`.
+    With `steps` also every step of the epochs after the first, each waited for, in `steps`.
     """
     import keras
 
     class Stopwatch(keras.callbacks.Callback):
         def __init__(self):
             super().__init__()
-            self.epochs = []
-            self.async_safe = True  # lets fit run ahead as it would without a stopwatch
+            self.epochs, self.steps = [], []
+            self.async_safe = not steps  # lets fit run ahead as it would without a stopwatch
 
         def on_epoch_begin(self, epoch, logs=None):
-            self.started = clock()
+            self.started, self.last = clock(), None
 
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
             self.epochs.append(clock() - self.started)
 
+        if steps:
+
+            def on_train_batch_end(self, batch, logs=None):
+                # Keras has fetched the loss by now; the weights may still be on their way
+                backend.wait(self.model)
+                now = clock()
+                if self.last is not None and self.epochs:
+                    self.steps.append(now - self.last)
+                self.last = now
+
     return Stopwatch()
-
-
-def _step_watch(clock):
-    """The same, and every step of the epochs after the first."""
-    watch = stopwatch(clock)
-
-    class StepWatch(type(watch)):
-        def __init__(self):
-            super().__init__()
-            self.steps, self.async_safe = [], False
-
-        def on_epoch_begin(self, epoch, logs=None):
-            super().on_epoch_begin(epoch, logs)
-            self.last = None
-
-        def on_train_batch_end(self, batch, logs=None):
-            # Keras has fetched the loss by now; the weights may still be on their way
-            backend.wait(self.model)
-            now = clock()
-            if self.last is not None and self.epochs:
-                self.steps.append(now - self.last)
-            self.last = now
-
-    return StepWatch()

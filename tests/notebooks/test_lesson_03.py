@@ -194,7 +194,7 @@ def test_two_bars_are_explained_as_two_and_three_as_three(others, is_joined):
 )
 def test_the_first_epoch_is_told_as_it_was(first, words, not_words):
     epochs = ah.timing.Measurement.from_samples([1.0, 1.1, 1.2, 1.0, 1.1], first_call=first)
-    timing = ah.training.FitTiming(epochs, None, 10, 32, 0.9)
+    timing = ah.training.FitTiming(epochs, 10)
     text = said(verdict_cell("cpu.first_epoch"), cpu=timing)
     assert words in text and not_words not in text
 

@@ -45,7 +45,7 @@ def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
 
 def test_where_nothing_gained_no_stage_is_best():
     assert climb.Climb((stage("a", 1.0), stage("b", 1.0), stage("c", 1.2))).best == "none of them"
-    with pytest.raises(KeyError, match="no stage is called 'd'; there are: a, b"):
+    with pytest.raises(KeyError, match="'d'.* a, b"):
         climb.Climb((stage("a", 1.0), stage("b", 1.0)))["d"]
 
 
@@ -65,8 +65,7 @@ def test_the_large_batch_is_blamed_only_where_all_seeds_agree(large, verdict):
 def test_it_reads_as_a_table():
     lines = str(WALK).splitlines()
     assert lines[0].split() == ["default", "fit", "2.1", "s", "91.0", "%", "right"]
-    assert "79.7 % right  4 times as fast as the stage before (4 to 4)" in lines[1]
-    assert "no measurable difference to the stage before" in lines[2]
+    assert "4 times" in lines[1] and "no measurable difference" in lines[2]
     assert lines[-1] == "Note: Something was left out."
 
 
@@ -77,65 +76,30 @@ def test_a_result_card_keeps_it(tmp_path):
     card = results.load(path)
     again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
     assert again.stages == WALK.stages, "the order, too"
-    with pytest.raises(ValueError, match="no climb under '04/climb'; known: 03/climb/epoch/def"):
+    with pytest.raises(ValueError, match="04/climb.*03/climb"):
         climb.Climb.from_card(card.measurements, card.numbers, "04/climb")
 
 
-class Remarks(logging.Handler):
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.lines = []
-
-    def emit(self, record):
-        self.lines.append(record.getMessage())
-
-
 @pytest.mark.slow
-def test_many_models_one_after_the_other_bring_no_remark_about_tracing(found):
-    assert not [line for line in found[2] if "retracing" in line]
-
-
-@pytest.fixture(scope="module")
-def found():
+def test_every_stage_is_measured_on_the_real_model_and_tensorflow_makes_no_remark(caplog):
     backend.choose()
-    said, remarks = [], Remarks()
-    logging.getLogger("tensorflow").addHandler(remarks)
-    images = training.load_images(320, source="bundled")
-    walk = climb.measure(images, rounds=2, batch_size=60, progress=said.append)
-    logging.getLogger("tensorflow").removeHandler(remarks)
-    return walk, said, remarks.lines
-
-
-@pytest.mark.slow
-def test_every_stage_is_measured_in_turns_on_the_real_model(found):
-    walk, said, _ = found
-    assert "3 trainings of 5 epochs on 320 different pictures; 297 others" in walk.notes[0]
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        walk = climb.measure(training.load_images(320, source="bundled"), rounds=2)
+    assert "retracing" not in caplog.text
     sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
-    expected = [name for name in climb.NAMES if name in sizes]
-    assert list(sizes) == expected
+    assert list(sizes) == [name for name in climb.NAMES if name in sizes]
     if backend.choose().name == "tensorflow":
-        assert expected == list(climb.NAMES)
+        assert len(sizes) == len(climb.NAMES)
     assert sizes["default fit"] == sizes["resident, small batches"] == (32, 10)
-    assert sizes["bigger batches"] == sizes["resident"] == (60, 6)
+    assert sizes["bigger batches"] == sizes["resident"] == (256, 2)
     for s in walk.stages:
         assert len(s.epoch.samples) == 2 and s.epoch.first_call > 0
         assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
-    names = [line.split(": ")[1].rpartition(", turn")[0] for line in said]
-    n = len(sizes)
-    assert names[:n] == list(sizes) and names[n : 2 * n] == list(sizes)[::-1], "order turns round"
-
-
-def test_a_quick_climb_tries_few_stages_on_few_pictures():
-    backend.choose()
-    walk = climb.measure(training.load_images(400, source="bundled"), rounds=1, quick=True)
-    assert tuple(s.name for s in walk.stages) == climb.QUICK_NAMES
-    assert {s.steps * s.batch_size for s in walk.stages} == {320, 512}
-    assert all(len(s.accuracy) == 1 for s in walk.stages)
 
 
 def test_each_stage_changes_what_its_name_says():
     backend.choose()
-    ways, notes = climb._ways(64, 0.0, "cpu")
+    ways, notes = climb.ways_on("cpu")
     settings = {
         name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.pipeline)
         for name, way in ways.items()
@@ -148,14 +112,12 @@ def test_each_stage_changes_what_its_name_says():
     assert ways["resident"].resident and ways["resident, small batches"].resident
 
 
-def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer():
-    backend.choose()
-    way = climb._Way(32, training.quickstart_model)
-    images = training.load_images(64, source="bundled")
-    way.prepare((images.x_train / 255).astype("float32"), images.y_train)
+def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
+    way = climb.Way(32)
+    way.prepare(*digits)
     way.train(epochs=1)
     way.start_anew(1)
-    expected = training.quickstart_model(seed=1).get_weights()
+    expected = training.quickstart_model(dropout=0, seed=1).get_weights()
     assert all((a == b).all() for a, b in zip(way.model.get_weights(), expected, strict=True))
     slots = [v for v in way.model.optimizer.variables if v is not way.model.optimizer.learning_rate]
     assert len(slots) > 4 and not any(v.numpy().any() for v in slots)
@@ -163,8 +125,5 @@ def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer():
 
 
 def test_bad_sizes_are_refused():
-    images = None
-    with pytest.raises(ValueError, match="rounds must be a whole number, 1 or more; got 0"):
-        climb.measure(images, rounds=0)
-    with pytest.raises(ValueError, match="batch_size must be .*2 or more; got 'large'"):
-        climb.measure(images, batch_size="large")
+    with pytest.raises(ValueError, match="rounds .*got 0"):
+        climb.measure(None, rounds=0)

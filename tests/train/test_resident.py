@@ -4,15 +4,13 @@ import functools
 import os
 import subprocess
 import sys
-from pathlib import Path
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from accel_helpers.train import resident, training
+from accel_helpers.train import device_memory, resident, training
 
-HERE = Path(__file__)
-FILES = [HERE, HERE.with_name("test_device_memory.py"), HERE.with_name("test_resident_options.py")]
 ON_JAX = (  # of the tests
     "averaged or no_trace or ones_own or fixed_order or order_is_new or dropout or callbacks or "
     "anew or refused"
@@ -226,9 +224,9 @@ def test_a_second_call_goes_on_and_compiles_nothing(digits):
     x, y = digits
     model = without_dropout()
     first = training.fit_resident(model, x, y, verbose=0)
-    made = dict(model._accel_helpers_resident.made)
+    made = dict(model._accel_helpers_resident.programs)
     second = training.fit_resident(model, x, y, verbose=0)
-    assert model._accel_helpers_resident.made == made and len(made) == 1
+    assert model._accel_helpers_resident.programs == made and len(made) == 1
     assert second.history["loss"][0] < first.history["loss"][0]
     model.fit(x, y, verbose=0)  # the two mix
     assert training.fit_resident(model, x, y, verbose=0).history["loss"][0] > 0
@@ -348,11 +346,128 @@ def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, digits):
     assert "this model needs model.fit" in "".join(error.value.__notes__)
 
 
+def refusals(keras, x, y):
+    class Watch(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            pass
+
+    class NanStop(keras.callbacks.TerminateOnNaN):
+        pass
+
+    class Tests(keras.callbacks.Callback):
+        def on_test_batch_end(self, batch, logs=None):
+            pass
+
+    checkpoint = keras.callbacks.ModelCheckpoint("m.keras", save_freq=10)
+    return {
+        "sample_weight.*model.fit": {"sample_weight": y},
+        "class_weight.*model.fit": {"class_weight": {0: 1.0}},
+        "batch_size .*0": {"batch_size": 0},
+        "epochs .*1.5": {"epochs": 1.5},
+        "shuffle .*'batch'": {"shuffle": "batch"},
+        "validation_data .*pair": {"validation_data": (x, y, y)},
+        "400, 500": {"y": y[:400]},
+        "generator.*model.fit": {"x": (row for row in x)},
+        "<U1": {"x": np.array(["a"] * 500)},
+        "int.*np.asarray": {"y": y.tolist()},
+        "NoneType.*y is needed": {"y": None},
+        "validation_batch_size must be .*got -5": {"validation_batch_size": -5},
+        "seed must be .*0 or more; got -1": {"seed": -1},
+        "memory must be .*got '8GB'": {"memory": "8GB"},
+        "callbacks must be.*got int": {"callbacks": [3]},
+        "NanStop wants": {"callbacks": NanStop()},
+        r"Tests wants.*\(on_test_batch_end\)": {
+            "callbacks": Tests(),
+            "validation_data": (x, y),
+        },
+        "BackupAndRestore wants.*at which one": {
+            "callbacks": keras.callbacks.BackupAndRestore("never_made")
+        },
+        r"Watch wants to be called at every batch \(on_train_batch_end\)": {"callbacks": [Watch()]},
+        "TerminateOnNaN wants": {"callbacks": [keras.callbacks.TerminateOnNaN()]},
+        "ModelCheckpoint wants.*save_freq=10": {"callbacks": [checkpoint]},
+    }
+
+
+def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, digits):
+    x, y = digits
+    model = training.quickstart_model(dropout=0)
+    before = model.get_weights()
+    for sentence, options in refusals(keras, x, y).items():
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            training.fit_resident(model, **{"x": x, "y": y, "verbose": 0, **options})
+    assert all(np.array_equal(a, b) for a, b in zip(before, model.get_weights(), strict=True))
+    with pytest.raises(ValueError, match="not compiled: call model.compile"):
+        training.fit_resident(keras.Sequential([keras.layers.Dense(1)]), x, y)
+    eager = training.quickstart_model(dropout=0)
+    eager.compile("adam", "mse", run_eagerly=True)
+    with pytest.raises(ValueError, match="run_eagerly=True"):
+        training.fit_resident(eager, x, y)
+
+
+def test_options_are_taken_as_fit_takes_them(keras, digits):
+    x, y = digits
+    called = []
+
+    class Tests(keras.callbacks.Callback):
+        def on_test_begin(self, logs=None):
+            called.append("begin")
+
+        def on_test_end(self, logs=None):
+            called.append(sorted(logs))
+
+    model = training.quickstart_model(dropout=0)
+    options = {"shuffle": np.True_, "validation_data": (x[:40], y[:40]), "verbose": 0}
+    options |= {"callbacks": Tests(), "validation_batch_size": np.int64(30)}
+    training.fit_resident(model, list(x[None])[0], y, batch_size=None, **options)
+    assert called == ["begin", ["accuracy", "loss"]]
+    assert int(model.optimizer.iterations) == 16, "batches of 32, as with fit"
+
+
+def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
+    x, y = digits
+
+    needed = resident.memory_needed(x, y)
+    assert needed == x.nbytes + y.nbytes + 16 * len(x)
+    model = training.quickstart_model(dropout=0)
+    doubles = x.astype("float64")  # would be turned into Keras's float type, half as large
+    assert resident.memory_needed(doubles, y) == needed
+    tracemalloc.start()  # NumPy's arrays are in its count
+    with pytest.raises(MemoryError, match="1.58 MB .*1.58 MB are free.*model.fit"):
+        training.fit_resident(model, doubles, y, memory=needed, verbose=0)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < x.nbytes / 2, "nothing of that size was made"
+    assert not model.optimizer.built, "nothing was begun"
+    training.fit_resident(model, x, y, memory=int(needed / 0.89), verbose=0)
+    on_device = keras.ops.convert_to_tensor(x)
+    assert resident.memory_needed(on_device, y) == needed - x.nbytes, "a tensor is there already"
+    more = resident.memory_needed(x, y, validation_data=(x, y))
+    assert more == needed + x.nbytes + y.nbytes
+    with pytest.raises(MemoryError):
+        training.fit_resident(
+            model, x, y, validation_data=(x, y), memory=int(needed / 0.89), verbose=0
+        )
+
+
+def test_free_memory_is_read_from_the_machine_or_its_container(tmp_path):
+    assert device_memory.free_here(tmp_path) is None
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
+    assert device_memory.free_here(tmp_path) == 5000 * 1024
+    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("max\n")
+    assert device_memory.free_here(tmp_path) == 5000 * 1024
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("3000000\n")
+    (tmp_path / "sys/fs/cgroup/memory.current").write_text("1000000\n")
+    assert device_memory.free_here(tmp_path) == 2_000_000
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.environ.get("KERAS_BACKEND") == "jax", reason="this is that run")
 def test_it_holds_on_jax_too():
     child = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, *FILES],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, __file__],
         env={**os.environ, "KERAS_BACKEND": "jax"},
         capture_output=True,
         text=True,

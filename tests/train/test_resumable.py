@@ -1,14 +1,11 @@
 """Training that is killed, at any moment, ends with the weights of one that was left alone."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 import zipfile
 
 import pytest
 
+from accel_helpers import probe
 from accel_helpers.train import resumable
 
 # The script of a training. The last argument says when it kills itself, with SIGKILL.
@@ -63,21 +60,9 @@ if __name__ == "__main__":
 MOMENTS = ("in the middle of an epoch", "while it writes", "between two epochs")
 
 
-def child(folder, when):
-    packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    on_cpu = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1"}
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(folder), when],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **packages, **on_cpu},
-    )
-
-
 def ended(folder, when):
-    process = child(folder, when)
-    said = process.communicate(timeout=200)[1]
-    return process.returncode, said.decode(errors="replace")
+    on_cpu = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return probe.run(SCRIPT, str(folder), when, seconds=280, environ=on_cpu)
 
 
 def the_end(folder):
@@ -90,8 +75,8 @@ def the_end(folder):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
-    code, said = ended(folder, "never")
-    assert code == 0, said
+    done = ended(folder, "never")
+    assert done.kind == "finished", done.output
     return the_end(folder)
 
 
@@ -100,13 +85,13 @@ def undisturbed(tmp_path_factory):
 def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path, undisturbed, when):
     import numpy as np
 
-    code, said = ended(tmp_path, when)
-    assert code == -signal.SIGKILL, said
+    done = ended(tmp_path, when)
+    assert done.signal == "SIGKILL", done.output
     assert not (tmp_path / "end.npz").exists()
     with zipfile.ZipFile(tmp_path / resumable.NAME) as whole:
         assert whole.testzip() is None and resumable.MEMBER in whole.namelist()
-    code, said = ended(tmp_path, "never")
-    assert code == 0, said
+    done = ended(tmp_path, "never")
+    assert done.kind == "finished", done.output
     resumed = the_end(tmp_path)
     assert list(resumed) == list(undisturbed)
     for name, value in undisturbed.items():
@@ -146,11 +131,15 @@ def test_stopped_and_continued_is_as_trained_at_once(build, few, tmp_path):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
 
 
-def test_what_is_done_is_not_done_again(build, few, tmp_path):
-    resumable.fit(build(), *few, epochs=2, folder=tmp_path, batch_size=32)
+def test_what_is_done_is_not_done_again_and_fewer_epochs_are_refused(build, few, tmp_path):
+    import numpy as np
+
+    resumable.fit(build(), *few, epochs=2, folder=tmp_path)
     before = (tmp_path / resumable.NAME).read_bytes()
-    losses = resumable.fit(build(), *few, epochs=2, folder=tmp_path, batch_size=32)
-    assert len(losses) == 2 and (tmp_path / resumable.NAME).read_bytes() == before
+    assert len(resumable.fit(build(), *few, epochs=np.int64(2), folder=tmp_path)) == 2
+    assert (tmp_path / resumable.NAME).read_bytes() == before
+    with pytest.raises(ValueError, match="holds 2 epochs, and epochs=1"):
+        resumable.fit(build(), *few, epochs=1, folder=tmp_path)
 
 
 def test_the_order_of_the_images_and_the_dice_depend_on_the_seed_and_the_epoch(
@@ -188,54 +177,59 @@ def test_the_checkpoint_is_an_ordinary_keras_file(keras, build, few, tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("damage", ["cut off", "a byte changed", "emptied", "no epoch in it"])
+IN_LIST = b"PK\x01\x02\x14\x03\x14\x00\x00"  # how the entry of a member begins
+DAMAGES = {
+    "cut off": lambda whole: whole[: len(whole) // 2],
+    "emptied": lambda whole: b"",
+    "a byte changed": lambda whole: whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:],
+    # zipfile then speaks of a password, or of a method
+    "encrypted": lambda whole: whole.replace(IN_LIST, IN_LIST[:-1] + b"\x01"),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "[]", "null", '{"losses": []}', '{"losses": ["a"]}'])
 def test_a_damaged_checkpoint_is_named_and_left_as_it_is(build, few, tmp_path, damage):
     path = tmp_path / resumable.NAME
-    resumable.fit(build(), *few, epochs=1, folder=tmp_path, batch_size=32)
-    whole = path.read_bytes()
-    middle = len(whole) // 2
-    changed = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
-    if damage == "no epoch in it":
+    if damage in DAMAGES:
+        resumable.fit(build(), *few, epochs=1, folder=tmp_path)
+        whole = path.read_bytes()
+        path.write_bytes(DAMAGES[damage](whole))
+        assert path.read_bytes() != whole
+    else:  # a record that holds no losses
         build().save(path)
-    else:
-        path.write_bytes({"cut off": whole[:middle], "emptied": b""}.get(damage, changed))
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr(resumable.MEMBER, damage)
     found = path.read_bytes()
     with pytest.raises(resumable.DamagedCheckpoint) as error:
-        resumable.fit(build(), *few, epochs=2, folder=tmp_path, batch_size=32)
-    assert str(path) in str(error.value) and "move it away" in str(error.value)
-    assert path.read_bytes() == found
+        resumable.fit(build(), *few, epochs=2, folder=tmp_path)
+    assert str(path) in str(error.value) and path.read_bytes() == found
 
 
-def test_a_checkpoint_of_another_training_is_refused(build, few, tmp_path):
-    resumable.fit(build(), *few, epochs=1, folder=tmp_path, batch_size=32)
-    with pytest.raises(ValueError, match="batch_size=32, and this one has 16"):
-        resumable.fit(build(), *few, epochs=2, folder=tmp_path, batch_size=16)
-    with pytest.raises(ValueError, match="seed=0, and this one has 3"):
-        resumable.fit(build(), *few, epochs=2, folder=tmp_path, batch_size=32, seed=3)
-    with pytest.raises(ValueError, match="another model"):
-        resumable.fit(build(width=9), *few, epochs=2, folder=tmp_path, batch_size=32)
-
-
-def test_another_model_optimizer_loss_or_data_is_refused_by_name(keras, build, few, tmp_path):
+def test_a_checkpoint_of_another_training_is_refused_by_what_differs(keras, build, few, tmp_path):
     x, y = few
     resumable.fit(build(), x, y, epochs=1, folder=tmp_path)
     found = (tmp_path / resumable.NAME).read_bytes()
     sum_of_all = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="sum")
     others = {
-        "model": (build(activation="tanh"), x, y),
-        "optimizer": (build(optimizer="sgd"), x, y),
-        "optimizer ": (build(optimizer=keras.optimizers.Adam(0.01)), x, y),
-        "loss": (build(loss=sum_of_all), x, y),
-        "x": (build(), x[::-1], y),
-        "y": (build(), x, y[::-1]),
+        "batch_size=32.* 16": ((build(), x, y), {"batch_size": 16}),
+        "seed=0.* 3": ((build(), x, y), {"seed": 3}),
+        "another model": ((build(activation="tanh"), x, y), {}),
+        "another (model)": ((build(width=9), x, y), {}),
+        "another optimizer": ((build(optimizer="sgd"), x, y), {}),
+        "another (optimizer)": ((build(optimizer=keras.optimizers.Adam(0.01)), x, y), {}),
+        "another loss": ((build(loss=sum_of_all), x, y), {}),
+        "another x": ((build(), x[::-1], y), {}),
+        "another y": ((build(), x, y[::-1]), {}),
     }
-    for name, training in others.items():
-        with pytest.raises(ValueError, match=f"with another {name.strip()} "):
-            resumable.fit(*training, epochs=2, folder=tmp_path)
+    for named, (training, options) in others.items():
+        with pytest.raises(ValueError, match=named):
+            resumable.fit(*training, epochs=2, folder=tmp_path, **options)
     assert (tmp_path / resumable.NAME).read_bytes() == found
 
 
-def test_a_model_that_cannot_be_saved_is_refused_before_it_is_trained(keras, few, tmp_path):
+def test_what_could_not_be_resumed_is_refused_before_anything_is_written(
+    keras, build, few, tmp_path
+):
     class Own(keras.Model):
         def __init__(self, made_by):
             super().__init__()
@@ -250,29 +244,32 @@ def test_a_model_that_cannot_be_saved_is_refused_before_it_is_trained(keras, few
     layers = [keras.Input((784,)), keras.layers.Dense(10, activation="softmax")]
     class_as_loss = keras.Sequential(layers)  # which Keras trains, but cannot save
     class_as_loss.compile("adam", keras.losses.SparseCategoricalCrossentropy)
-    for model in (no_config, class_as_loss):
-        with pytest.raises(ValueError, match="must be one that Keras can save .* as objects"):
-            resumable.fit(model, *few, epochs=1, folder=tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_model_goes_on_in_the_process_where_it_began(build, few, tmp_path):
-    model = build()  # the second time its weights and its optimizer are no longer new
-    assert len(resumable.fit(model, *few, epochs=1, folder=tmp_path)) == 1
-    assert len(resumable.fit(model, *few, epochs=2, folder=tmp_path)) == 2
-
-
-def test_fewer_epochs_than_are_done_are_refused(build, few, tmp_path):
-    resumable.fit(build(), *few, epochs=2, folder=tmp_path)
-    with pytest.raises(ValueError, match="holds 2 epochs, and epochs=1 is less. Ask for 2"):
-        resumable.fit(build(), *few, epochs=1, folder=tmp_path)
-
-
-@pytest.mark.parametrize("name", ["EarlyStopping", "ReduceLROnPlateau"])
-def test_callbacks_that_would_need_their_memory_are_refused(keras, build, few, tmp_path, name):
-    kind = type("Mine", (getattr(keras.callbacks, name),), {})
-    with pytest.raises(ValueError, match=f"do without {name}"):
-        resumable.fit(build(), *few, epochs=2, folder=tmp_path / "new", callbacks=[kind("loss")])
+    inside = build()
+    inside.layers[0].built = False  # as in a model of one's own class without `build`
+    x, y = few
+    stop, slower = (
+        type("Mine", (kind,), {})("loss")
+        for kind in (keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau)
+    )
+    wrong = [
+        ("can save", {"model": no_config}),
+        ("can save", {"model": class_as_loss}),
+        ("compile it", {"model": keras.Sequential(layers)}),
+        ("own class once", {"model": inside}),
+        ("EarlyStopping", {"callbacks": [stop]}),
+        ("ReduceLROnPlateau", {"callbacks": [slower]}),
+        ("x must be a NumPy array", {"x": x.tolist()}),
+        ("y must be a NumPy array", {"y": y.astype(object)}),
+        ("same length", {"y": y[:-1]}),
+        ("same length", {"x": x[:0], "y": y[:0]}),
+        *[("seed .*0 or more", {"seed": seed}) for seed in (-1, None, 1.5, True)],
+        ("epochs .*2.5", {"epochs": 2.5}),
+        ("batch_size .*0", {"batch_size": 0}),
+    ]
+    for named, other in wrong:
+        given = {"model": build(), "x": x, "y": y, "epochs": 1, "folder": tmp_path / "new"}
+        with pytest.raises(ValueError, match=named):
+            resumable.fit(**given | other)
     assert not (tmp_path / "new").exists()
 
 
@@ -286,83 +283,21 @@ def test_a_training_that_was_told_to_stop_stops_and_stays_so(keras, build, few, 
         assert len(losses) == 2
 
 
-@pytest.mark.parametrize("member", ["[]", "null", "{}", '{"losses": []}', '{"losses": ["a"]}'])
-def test_a_record_that_holds_no_losses_is_damaged(build, few, tmp_path, member):
-    build().save(tmp_path / resumable.NAME)
-    with zipfile.ZipFile(tmp_path / resumable.NAME, "a") as archive:
-        archive.writestr(resumable.MEMBER, member)
-    with pytest.raises(resumable.DamagedCheckpoint, match="holds no list of losses"):
-        resumable.fit(build(), *few, epochs=2, folder=tmp_path)
-
-
-@pytest.mark.parametrize("place", [6, 8])  # zipfile then speaks of a password, or of a method
-def test_whatever_zipfile_says_the_checkpoint_is_damaged(build, few, tmp_path, place):
-    path = tmp_path / resumable.NAME
-    resumable.fit(build(), *few, epochs=1, folder=tmp_path)
-    whole = bytearray(path.read_bytes())
-    for start, first in ((b"PK\x03\x04", 0), (b"PK\x01\x02", 2)):
-        whole[whole.index(start) + place + first] |= 1
-    path.write_bytes(whole)
-    with pytest.raises(resumable.DamagedCheckpoint, match="move it away"):
-        resumable.fit(build(), *few, epochs=2, folder=tmp_path)
-
-
-def test_data_and_seeds_that_cannot_be_used_are_refused_before_anything_is_written(
-    build, few, tmp_path
-):
-    x, y = few
-    arrays = {"x": (x.tolist(), y), "y": (x, y.tolist()), "x ": (x.astype(object), y)}
-    for name, data in arrays.items():
-        with pytest.raises(ValueError, match=f"{name.strip()} must be a NumPy array"):
-            resumable.fit(build(), *data, epochs=1, folder=tmp_path / "new")
-    for data in ((x, y[:-1]), (x[:-1], y), (x[:0], y[:0])):
-        with pytest.raises(ValueError, match="same length"):
-            resumable.fit(build(), *data, epochs=1, folder=tmp_path / "new")
-    for seed in (-1, None, 1.5, True):
-        with pytest.raises(ValueError, match="seed must be a whole number, 0 or more"):
-            resumable.fit(build(), x, y, epochs=1, folder=tmp_path / "new", seed=seed)
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_whole_number_of_numpy_is_a_whole_number(build, few, tmp_path):
-    import numpy as np
-
-    for seed in (np.int64(3), 3):
-        resumable.fit(build(), *few, epochs=np.int64(1), folder=tmp_path, seed=seed)
-
-
-def test_what_cannot_be_used_is_refused_before_anything_is_written(keras, build, few, tmp_path):
-    for wrong in ({"epochs": 0}, {"epochs": 2.5}, {"epochs": 1, "batch_size": 0}):
-        with pytest.raises(ValueError, match="whole number"):
-            resumable.fit(build(), *few, folder=tmp_path / "new", **wrong)
-    bare = keras.Sequential([keras.Input((784,)), keras.layers.Dense(10)])
-    with pytest.raises(ValueError, match="compile it"):
-        resumable.fit(bare, *few, epochs=1, folder=tmp_path / "new")
-    inside = build()
-    inside.layers[0].built = False  # as in a model of one's own class without `build`
-    with pytest.raises(ValueError, match="own class once"):
-        resumable.fit(inside, *few, epochs=1, folder=tmp_path / "new")
-    assert not (tmp_path / "new").exists()
+SLEEP = "import time; time.sleep(600)"
 
 
 def test_a_command_that_ends_or_fails_by_itself_was_not_killed():
-    python = [sys.executable, "-c"]
-    assert resumable.kill_when([*python, "print(1)"], "never").kind == "finished"
-    failed = resumable.kill_when([*python, "import no_such_thing"], "never")
+    done = resumable.kill_when(probe.python("print(1)"), "never")
+    assert (done.kind, done.output) == ("finished", "1\n")
+    failed = resumable.kill_when(probe.python("import no_such_thing"), "never")
     assert failed.kind == "crashed" and "no_such_thing" in failed.ending
-    slow = resumable.kill_when([*python, "import time; time.sleep(60)"], "never", seconds=0.3)
-    assert slow.kind == "too slow"
-
-
-def test_what_a_command_started_is_killed_with_it():
-    began = time.monotonic()
-    outcome = resumable.kill_when(["sh", "-c", "sleep 60 & wait"], "never", seconds=0.3)
-    assert outcome.kind == "too slow" and time.monotonic() - began < 30  # it did not wait for it
+    slow = resumable.kill_when(["sh", "-c", "sleep 600 & wait"], "never", seconds=0.3)
+    assert slow.kind == "too slow", "and it did not wait for what the command had started"
 
 
 def test_a_killed_command_is_gone_and_what_it_said_is_kept():
-    code = "import os, time; print('at work', os.getpid(), flush=True); time.sleep(9); print('on')"
-    outcome = resumable.kill_when([sys.executable, "-c", code], "at work")
+    code = f"import os; print('at work', os.getpid(), flush=True); {SLEEP}; print('on')"
+    outcome = resumable.kill_when(probe.python(code), "at work")
     assert (outcome.kind, outcome.signal) == ("killed", "SIGKILL")
     *words, process = outcome.output.split()
     assert words == ["at", "work"]  # it came no further

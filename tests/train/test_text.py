@@ -3,27 +3,23 @@
 import contextlib
 import json
 import math
-import os
 import socket
-import subprocess
-import sys
 import threading
 
 import numpy as np
 import pytest
 
+from accel_helpers import probe
 from accel_helpers.train import text
 
 SONNETS = text.load_text("bundled")
 TINY = text.Sizes(embedding=4, units=8, layers=1, length=10, batch_size=8)
-LIMIT = 6  # seconds that the download may take
 
-LOAD = f"""
-import json, time
+LOAD = """
+import json, sys
 from accel_helpers.train import text
-began = time.monotonic()
-got = text.load_text("auto", time_limit={LIMIT})
-print(json.dumps([got.name, len(got.text), " ".join(str(got).split()), time.monotonic() - began]))
+got = text.load_text({source!r}, time_limit={limit})
+print(json.dumps([got.name, len(got.text), " ".join(str(got).split())]))
 """
 
 PLAYS = (text.BEGINS + "\nBefore we proceed any further, hear me speak.\n\n") * 2_000
@@ -45,30 +41,32 @@ again = ah.text.write(model, sonnets, "Shall I ", 60, seed=1)
 other = ah.text.write(model, sonnets, "Shall I ", 60, seed=2)
 calls = len(traced)
 model.call = forward
-timed = ah.training.time_fit(model, x, y, batch_size=32, epochs=4)
+ah.training.time_fit(model, x, y, batch_size=32, epochs=4)
 losses = model.history.history["loss"]
 cold = ah.text.write(model, sonnets, "Shall I ", 60, temperature=1e-3, seed=1)
 cold_2 = ah.text.write(model, sonnets, "Shall I ", 60, temperature=1e-3, seed=2)
-print(json.dumps([first, again, other, calls, losses, cold, cold_2, timed.accuracy]))
+print(json.dumps([first, again, other, calls, losses, cold, cold_2]))
 """
 
 
 def python(code, **environ):
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "ACCEL_DATA": "", **environ},
-        capture_output=True,
-        text=True,
-        timeout=150,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    done = probe.run(code, seconds=280, environ={"ACCEL_DATA": "", **environ})
+    assert done.kind == "finished", done.output
+    return json.loads(probe.last_line(done.output))
+
+
+def load(address, home, source="auto", limit=200, **more):
+    """Load the text where the only way to the network is that address."""
+    ways = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+    environ = {**dict.fromkeys(ways, address), "NO_PROXY": "", "no_proxy": ""}
+    code = LOAD.format(source=source, limit=limit)
+    return python(code, **environ, **{"KERAS_HOME": str(home), **more})
 
 
 @contextlib.contextmanager
 def silent_proxy():
     """A way to the network that takes every question and never answers."""
-    held = []
+    held = []  # the connections: its questions
 
     def accept():
         with contextlib.suppress(OSError):
@@ -77,13 +75,8 @@ def silent_proxy():
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=accept, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", held
         server.shutdown(socket.SHUT_RDWR)
-
-
-def behind(address, home):
-    ways = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
-    return {**dict.fromkeys(ways, address), "NO_PROXY": "", "no_proxy": "", "KERAS_HOME": str(home)}
 
 
 def test_the_bundled_text_is_the_154_sonnets_in_plain_characters():
@@ -98,65 +91,45 @@ def test_the_bundled_text_is_the_154_sonnets_in_plain_characters():
 
 
 def test_the_bundled_text_is_asked_for_with_a_variable_and_looks_for_no_network(tmp_path):
-    with silent_proxy() as address:
-        name, _, said, seconds = python(
-            LOAD.replace('"auto"', "None"), **behind(address, tmp_path) | {"ACCEL_DATA": "bundled"}
-        )
-    assert name == SONNETS.name and "could not be had" not in said and seconds < LIMIT
+    with silent_proxy() as (address, asked):
+        name, _, said = load(address, tmp_path, None, ACCEL_DATA="bundled")
+    assert name == SONNETS.name and "could not be had" not in said and not asked
 
 
 @pytest.mark.slow
-def test_a_network_that_never_answers_is_given_up_in_time_and_there_is_a_text(tmp_path):
-    with silent_proxy() as address:
-        name, count, said, seconds = python(LOAD, **behind(address, tmp_path))
-    assert (name, count) == (SONNETS.name, len(SONNETS.text))
-    assert f"(The plays could not be had: no answer within {LIMIT} s.)" in said
-    assert seconds < 5 * LIMIT, "the rest is for a busy machine"
+def test_a_network_that_never_answers_is_given_up_and_there_is_a_text(tmp_path):
+    with silent_proxy() as (address, _):
+        name, count, said = load(address, tmp_path, limit=5)
+    assert (name, count) == (SONNETS.name, len(SONNETS.text)) and "no answer within 5 s" in said
 
 
 @pytest.mark.slow
 def test_a_network_that_refuses_is_said_and_the_plays_asked_for_are_an_error(tmp_path):
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # nobody listens there
-        environ = behind(f"http://127.0.0.1:{held.getsockname()[1]}", tmp_path)
-        name, _, said, _ = python(LOAD, **environ)
-        asked = """
-import json
-from accel_helpers.train import text
-try:
-    text.load_text("plays")
-except ConnectionError as error:
-    print(json.dumps(str(error)))
-"""
-        error = python(asked, **environ)
-    assert name == SONNETS.name and "(The plays could not be had: the download failed.)" in said
-    assert "source='bundled'" in error
+        address = f"http://127.0.0.1:{held.getsockname()[1]}"
+        name, _, said = load(address, tmp_path)
+        with pytest.raises(AssertionError, match="ConnectionError: The plays .*'bundled'"):
+            load(address, tmp_path, "plays")
+    assert name == SONNETS.name and "the download failed" in said
 
 
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [
-        pytest.param(PLAYS, "Shakespeare's plays", marks=pytest.mark.slow),
-        ("half", "sonnets"),
-    ],
-)
-def test_the_plays_are_used_where_they_are_and_half_a_file_is_not(tmp_path, content, name):
+@pytest.mark.parametrize("content", [PLAYS, "half"], ids=["whole", "half"])
+def test_the_plays_are_used_where_they_are_and_half_a_file_is_not(tmp_path, content):
     stored = tmp_path / "datasets" / "shakespeare.txt"
     stored.parent.mkdir()
     stored.write_text(content)
-    with silent_proxy() as address:  # nothing is fetched: the file lies there
-        got, count, said, _ = python(LOAD, **behind(address, tmp_path))
-    assert name in got
-    assert ("delete shakespeare.txt" in said) == (content == "half")
-    assert count == (len(PLAYS) if content == PLAYS else len(SONNETS.text))
+    with silent_proxy() as (address, _):  # nothing is fetched: the file lies there
+        name, count, said = load(address, tmp_path)
+    whole = content == PLAYS
+    assert (name == SONNETS.name, "delete shakespeare.txt" in said) == (not whole, not whole)
+    assert count == len(PLAYS if whole else SONNETS.text)
 
 
 def test_characters_and_numbers_go_back_and_forth():
     line = SONNETS.text[:200]
     assert SONNETS.decode(SONNETS.encode(line)) == line
     assert sorted(SONNETS.vocabulary) == list(SONNETS.vocabulary)
-    with pytest.raises(ValueError, match="has no '@'.*vocabulary"):
-        SONNETS.encode("me@home")
 
 
 def test_a_target_is_the_same_text_one_character_later():
@@ -174,31 +147,27 @@ def test_every_batch_is_full_so_that_it_divides_by_the_replicas(characters):
     assert x.size <= (characters or len(SONNETS.text))
 
 
-def test_a_text_that_does_not_fill_a_batch_is_told_so():
-    with pytest.raises(ValueError, match="50 characters do not fill one batch of 8 pieces"):
-        SONNETS.windows(TINY, characters=50)
-
-
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "named"),
     [
-        (lambda: text.load_text("mnist"), "'auto', 'plays' or 'bundled'; got 'mnist'"),
-        (lambda: text.model(1), "2 or more; got 1"),
-        (lambda: text.model(2.5), "got 2.5"),
-        (lambda: text.write(None, SONNETS, ""), "at least one character"),
-        (lambda: text.write(None, SONNETS, "a", 0), "1 or more; got 0"),
-        (lambda: text.write(None, SONNETS, "a", temperature=0), "above 0; got 0"),
+        (lambda: text.load_text("mnist"), "'plays' .*'mnist'"),
+        (lambda: text.model(1), "characters .*1"),
+        (lambda: text.model(2.5), "2.5"),
+        (lambda: text.write(None, SONNETS, ""), "''"),
+        (lambda: text.write(None, SONNETS, "a", temperature=0), "got .*0"),
+        (lambda: SONNETS.windows(TINY, characters=50), "50 .* 8 "),
+        (lambda: SONNETS.encode("me@home"), "'@'.*vocabulary"),
     ],
 )
-def test_bad_input_names_what_was_given_and_what_is_needed(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_names_what_was_given_and_what_is_needed(call, named):
+    with pytest.raises(ValueError, match=named):
         call()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", ["tensorflow", "jax"])
 def test_the_model_learns_and_writes_and_is_compiled_once_per_text(framework):
-    first, again, other, calls, losses, cold, cold_2, accuracy = python(
+    first, again, other, calls, losses, cold, cold_2 = python(
         TRAIN, KERAS_BACKEND=framework, TF_CPP_MIN_LOG_LEVEL="2"
     )
     assert len(first) == 60 and first == again != other
@@ -207,7 +176,6 @@ def test_the_model_learns_and_writes_and_is_compiled_once_per_text(framework):
     assert 1 <= calls <= 6
     assert losses[-1] < losses[0] < math.log(len(SONNETS.vocabulary)) + 0.2
     assert cold == cold_2, "near temperature 0 the dice have no say"
-    assert 0 < accuracy < 1
 
 
 def test_the_materials_sizes_are_those_of_its_notebook():
