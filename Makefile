@@ -49,6 +49,7 @@ lint: environment
 	@$(PYTHON) -m ruff format --check --quiet .
 	@$(PYTHON) tools/form.py
 	@$(PYTHON) tools/status.py
+	@$(PYTHON) tools/library.py --check
 
 lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks

@@ -1,12 +1,16 @@
 """The house stays small: where imports may point, how long files may be, what is public."""
 
 import ast
+import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import accel_helpers as ah
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "accel_helpers"
@@ -26,6 +30,7 @@ LINES = {
     "lessons": 2230,
 }
 CODE = 11_400
+NAMES, BARE = 100, 40
 TESTS, TOOLS = 21_101, 2_803
 
 
@@ -87,3 +92,32 @@ def test_importing_it_loads_the_standard_library_only():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert set(json.loads(done.stdout)) <= {*sys.stdlib_module_names, "accel_helpers"}
+
+
+def public():
+    """Every public name, as `module.name`."""
+    homes = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+    return {
+        f"{name}.{verb}": getattr(home, verb)
+        for name, home in homes.items()
+        for verb in home.__all__
+    }
+
+
+def test_the_public_names_are_few_and_each_says_how_it_is_used():
+    names = public()
+    assert len(names) <= NAMES
+    verbs = {name: value for name, value in names.items() if inspect.isfunction(value)}
+    bare = [name for name, value in verbs.items() if ">>>" not in inspect.getdoc(value)]
+    assert len(bare) <= BARE, bare
+
+
+def test_lessons_and_pages_use_public_names_alone():
+    pages = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    used = {
+        (path.name, said)
+        for path in pages
+        for said in re.findall(r"\bah\.([a-z_]+\.\w+)", path.read_text("utf-8"))
+    }
+    names = set(public())
+    assert {pair for pair in used if pair[1] not in names} == set()
