@@ -9,10 +9,9 @@ from __future__ import annotations
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from accel_helpers import probe
 from accel_helpers._words import fragment, shown
 from accel_helpers.machine import faults, runtime, symptoms
 from accel_helpers.machine.attached import Run
@@ -123,7 +122,7 @@ def diagnose(
 
 
 def _examine(it: faults.Facts) -> Diagnosis:
-    findings = faults.find(replace(it, ask=probe.answer_at))
+    findings = faults.find(it)
     if findings:
         return Diagnosis(findings, "this runtime", findings[0].fix)
     if it.device:

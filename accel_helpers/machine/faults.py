@@ -1,7 +1,7 @@
 """The one list of what can be wrong with a machine: for each fault a rule here, its words in data.
 
-A rule looks at the facts and gives the words that its sentences in ``data/faults.toml`` need; a
-false value where all is well. Whoever adds a fault writes one rule and one entry.
+A rule looks at the facts and says whether the fault is there; its sentences in ``data/faults.toml``
+name the facts that they need. Whoever adds a fault writes one rule and one entry.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class Fault:
     cause: str
     fix: str
     source: str
+    seen: str = ""
     fix_local: str = ""
     keeps_off: tuple[Literal["tensorflow", "jax"], ...] = ()
     doubtful: bool = False
@@ -86,8 +87,7 @@ class Facts:
     """What the rules look at; each is a fact, none a decision. `runtime.look` gathers them.
 
     ``versions`` gives the version of a distribution, ``loaded`` are modules. Under ``root`` some
-    rules look for more; ``may_open`` says whether this process may open a file, and ``ask`` what
-    is at an old TPU node's address, where somebody is to be asked.
+    rules look for more, and ``may_open`` says whether this process may open a file.
     """
 
     place: str
@@ -99,7 +99,6 @@ class Facts:
     versions: Callable[[str], str | None]
     loaded: Mapping[str, object]
     may_open: Callable[[Path], bool] = lambda file: os.access(file, os.R_OK | os.W_OK)
-    ask: Callable[[str], str] | None = None
 
     @property
     def device(self) -> Attached | None:
@@ -119,6 +118,12 @@ class Facts:
         return self.environ.get("KERAS_BACKEND", "")
 
     @property
+    def installed(self) -> str:
+        """Those of Keras's frameworks that are installed, as words."""
+        there = [name for name in KERAS_KNOWS if name in self.frameworks]
+        return ", ".join(there) or "nothing yet"
+
+    @property
     def keras_on(self) -> str:
         """The framework under a loaded Keras, by looking only; empty where there is none."""
         try:
@@ -127,15 +132,29 @@ class Facts:
             return ""
 
     @property
-    def builds(self) -> list[str]:
+    def builds(self) -> str:
         """The packages that install TensorFlow; on a Mac the plain one installs another."""
         names = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tf-nightly")
-        return [name for name in names if self.versions(name)]
+        return " ".join(name for name in names if self.versions(name))
+
+    @property
+    def for_tpus(self) -> str:
+        """The version of a TensorFlow that is built for TPUs; empty where there is none."""
+        return self.versions("tensorflow-tpu") or ""
+
+    @property
+    def libtpu(self) -> str:
+        return self.versions("libtpu") or "missing"
 
     @property
     def tensorflow_drives_tpu(self) -> bool:
         """A TensorFlow for TPUs is installed, and its libtpu beside it."""
-        return recipe.fits(self.versions("tensorflow-tpu"), self.versions("libtpu"))
+        return recipe.fits(self.for_tpus, self.libtpu)
+
+    @property
+    def jax_on_tpu(self) -> bool:
+        """A TPU is attached and JAX installed; whether JAX can drive it is another question."""
+        return self.kind == "TPU" and "jax" in self.frameworks
 
     @property
     def runs_on(self) -> set[str]:
@@ -163,6 +182,46 @@ class Facts:
                 break
             named.add(entry)
         return min(len(named), count)
+
+    @property
+    def platforms(self) -> set[str]:
+        """What JAX_PLATFORMS lets JAX look for; empty where it lets it look for all."""
+        setting = self.environ.get("JAX_PLATFORMS", "").lower()
+        return {each.strip() for each in setting.split(",")} - {""}
+
+    @property
+    def tpu_name(self) -> str:
+        """What TPU_NAME names, unless it is a TPU of this machine."""
+        name = self.environ.get("TPU_NAME", "").strip()
+        return "" if name == "local" else name
+
+    @property
+    def has_cudnn(self) -> bool:
+        if self.versions("nvidia-cudnn-cu12") or self.versions("nvidia-cudnn-cu13"):
+            return True
+        folders = ["usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64",
+                   "usr/local/cuda/lib64", "usr/local/lib"]  # fmt: skip
+        folders += self.environ.get("LD_LIBRARY_PATH", "").split(":")
+        folders += [f"{self.environ['CONDA_PREFIX']}/lib"] if "CONDA_PREFIX" in self.environ else []
+        places = (self.root / folder.lstrip("/") for folder in folders if folder)
+        return any(attached.files(place, "libcudnn.so*") for place in places)
+
+    @functools.cached_property
+    def holder(self) -> str:
+        """The number of another process that has a TPU's device file open."""
+        until = time.monotonic() + SCAN_SECONDS
+        for process in attached.files(self.root / "proc", "[0-9]*"):
+            if time.monotonic() > until:
+                break
+            if process.name == str(os.getpid()):
+                continue
+            try:
+                for file in os.scandir(process / "fd"):
+                    if re.match(r"/dev/(accel\d|vfio/\d)", os.readlink(file.path)):
+                        return process.name
+            except OSError:  # it ended meanwhile, or belongs to somebody else
+                continue
+        return ""
 
 
 def find(it: Facts) -> tuple[Finding, ...]:
@@ -207,164 +266,72 @@ def among(it: Facts, *names: str) -> tuple[Finding, ...]:
     """Those of the named faults, or of all, that this machine has."""
     found = []
     for name, fault in known().fault.items():
-        words = (name in names or not names) and RULES[name](it)
-        for each in words if isinstance(words, list) else [words] if words else []:
-            each = {"seen": "", "restart": it.here.restart, "undo": it.here.undo} | dict(each)
+        if (name in names or not names) and RULES[name](it):
             fix = fault.fix_local if fault.fix_local and it.place == "local" else fault.fix
-            cause, fix = fault.cause.format(**each), fix.format(**each)
-            found.append(Finding(name, cause, fix, fault.source, each["seen"]))
+            cause, fix, seen = (
+                text.format(it=it, **vars(it.here)) for text in (fault.cause, fix, fault.seen)
+            )
+            found.append(Finding(name, cause, fix, fault.source, seen))
     return tuple(found)
 
 
-# The rules: what is not there is false; what is there gives the words of its sentences.
+def _too_new(it: Facts) -> bool:
+    release = tuple(int(part) for part in re.findall(r"\d+", it.versions("tensorflow") or "")[:2])
+    new = it.kind == "GPU" and _BLACKWELL.search(it.device.name)
+    return bool(new and release) and release < _FIRST_FOR_BLACKWELL
 
 
-def _cuda_hidden(it: Facts):
-    value = it.environ.get("CUDA_VISIBLE_DEVICES")
-    if it.kind == "GPU" and it.visible_gpus == 0:
-        return {"value": f"{value:.60}", "seen": f"CUDA_VISIBLE_DEVICES={value:.60}"}
-
-
-def _jax_platforms(it: Facts):
-    value = it.environ.get("JAX_PLATFORMS", "")
-    names = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}.get(it.kind)
-    if value and names and not names & {each.strip() for each in value.lower().split(",")}:
-        return {"value": f"{value:.60}", "kind": it.kind, "seen": f"JAX_PLATFORMS={value:.60}"}
-
-
-def _backend(it: Facts):
-    installed = [name for name in KERAS_KNOWS if name in it.frameworks]
-    return {"backend": it.asked[:60], "installed": ", ".join(installed) or "nothing yet"}
-
-
-def _for_tpus(it: Facts):
-    version, libtpu = it.versions("tensorflow-tpu"), it.versions("libtpu")
-    return version and {"version": version, "libtpu": libtpu or "missing"}
-
-
-def _tpu_name(it: Facts):
-    value = it.environ.get("TPU_NAME", "").strip()
-    if value not in ("", "local") and not value.startswith("grpc://") and it.kind != "TPU":
-        return {"value": f"{value:.60}", "seen": f"TPU_NAME={value:.60}"}
-
-
-def _old_node(it: Facts):
-    value = it.environ.get("COLAB_TPU_ADDR", "").strip()
-    return value and not value.startswith("grpc://") and {"seen": f"COLAB_TPU_ADDR={value:.60}"}
-
-
-def _grpc(it: Facts):
-    values = {name: it.environ.get(name, "").strip() for name in ("COLAB_TPU_ADDR", "TPU_NAME")}
-    return [
-        {
-            "variable": name,
-            "seen": f"{name}={value:.60}" + (f": {it.ask(value)}" if it.ask else ""),
-        }
-        for name, value in values.items()
-        if value.startswith("grpc://")
-    ]
-
-
-def _gpu_too_new(it: Facts):
-    version = it.versions("tensorflow") or ""
-    release = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    if version and it.kind == "GPU" and _BLACKWELL.search(it.device.name):
-        return release < _FIRST_FOR_BLACKWELL and {"name": it.device.name, "version": version}
-
-
-def _cuda_libraries(it: Facts):
-    if it.kind != "GPU" or it.place != "local" or not it.versions("tensorflow"):
-        return None
-    if it.versions("nvidia-cudnn-cu12") or it.versions("nvidia-cudnn-cu13"):
-        return None
-    folders = ["usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64",
-               "usr/local/cuda/lib64", "usr/local/lib"]  # fmt: skip
-    folders += [f.lstrip("/") for f in it.environ.get("LD_LIBRARY_PATH", "").split(":") if f]
-    if it.environ.get("CONDA_PREFIX"):
-        folders.append(it.environ["CONDA_PREFIX"].lstrip("/") + "/lib")
-    there = any(attached.files(it.root / folder, "libcudnn.so*") for folder in folders)
-    return not there and _YES
-
-
-def _tpu_in_use(it: Facts):
-    """Another process that has a TPU's device file open."""
-    until = time.monotonic() + SCAN_SECONDS
-    for process in attached.files(it.root / "proc", "[0-9]*") if it.kind == "TPU" else ():
-        if time.monotonic() > until:
-            return None
-        if process.name == str(os.getpid()):
-            continue
-        try:
-            for file in os.scandir(process / "fd"):
-                if re.match(r"/dev/(accel\d|vfio/\d)", os.readlink(file.path)):
-                    pid = process.name
-                    return {"pid": pid, "seen": f"process {pid} has the device open"}
-        except OSError:  # it ended meanwhile, or belongs to somebody else
-            continue
-
-
-def _tpu_lock(it: Facts):
+def _locked(it: Facts) -> bool:
     lock = it.root / "tmp/libtpu_lockfile"
-    if it.kind == "TPU" and os.path.exists(lock) and not it.may_open(lock):
-        return {"seen": "/tmp/libtpu_lockfile cannot be opened"}
+    return it.kind == "TPU" and os.path.exists(lock) and not it.may_open(lock)
 
 
-def _pinned(it: Facts):
-    """A libtpu that was taken for a tensorflow-tpu, under a JAX that should drive the TPU."""
-    libtpu = it.versions("libtpu")
-    if it.kind == "TPU" and "jax" in it.frameworks and libtpu == recipe.known().libtpu:
-        return {"libtpu": libtpu}
-
-
-_YES = {"seen": ""}  # the fault is there, and its sentences need no words
 _PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin")
-RULES: dict[str, Callable[[Facts], dict | list[dict] | bool | None]] = {
-    "gpu-not-handed-over": lambda it: it.seen.not_given and {"model": it.seen.not_given},
-    "gpu-silent": lambda it: it.seen.silent and not it.seen.not_given and {
-        "known": "; the name comes from the driver's own list" if it.device else
-                 ": the GPU may be busy, broken or not handed to this machine"
-    },
-    "tpu-claimed": lambda it: it.seen.claim is not None and {"claim": it.seen.claim},
-    "no-accelerator-colab": lambda it: it.kind == "none" and it.place == "colab" and _YES,
-    "no-accelerator-kaggle": lambda it: it.kind == "none" and it.place == "kaggle" and _YES,
-    "cuda-hidden": _cuda_hidden,
-    "jax-platforms": _jax_platforms,
-    "framework-missing": lambda it: not {*KERAS_KNOWS} & {*it.frameworks} and _YES,
-    "tensorflow-twice": lambda it: len(it.builds) > 1 and {
-        "packages": ", ".join(it.builds), "builds": " ".join(it.builds)
-    },
-    "tensorflow-tpu-without-tpu": lambda it: it.kind != "TPU" and _for_tpus(it),
+_JAX_NAMES = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}
+RULES: dict[str, Callable[[Facts], object]] = {
+    "gpu-not-handed-over": lambda it: it.seen.not_given,
+    "gpu-silent": lambda it: it.seen.silent and not it.seen.not_given and not it.device,
+    "gpu-by-list": lambda it: it.seen.silent and it.device,
+    "tpu-claimed": lambda it: it.seen.claim is not None,
+    "no-accelerator-colab": lambda it: not it.device and it.place == "colab",
+    "no-accelerator-kaggle": lambda it: not it.device and it.place == "kaggle",
+    "cuda-hidden": lambda it: it.kind == "GPU" and it.visible_gpus == 0,
+    "jax-platforms": lambda it: (
+        it.device and it.platforms and not it.platforms & _JAX_NAMES[it.kind]
+    ),
+    "framework-missing": lambda it: not {*KERAS_KNOWS} & {*it.frameworks},
+    "tensorflow-twice": lambda it: " " in it.builds,
+    "tensorflow-tpu-without-tpu": lambda it: it.kind != "TPU" and it.for_tpus,
     "tensorflow-tpu-pins": lambda it: (
-        it.kind == "TPU" and not it.tensorflow_drives_tpu and _for_tpus(it)
+        it.kind == "TPU" and it.for_tpus and not it.tensorflow_drives_tpu
     ),
-    "jax-without-libtpu": lambda it: (
-        it.kind == "TPU" and "jax" in it.frameworks and not it.versions("libtpu") and _YES
+    "jax-without-libtpu": lambda it: it.jax_on_tpu and it.libtpu == "missing",
+    "jax-libtpu-too-old": lambda it: it.jax_on_tpu and it.libtpu == recipe.known().libtpu,
+    "tensorflow-cpu-build": lambda it: it.kind == "GPU" and it.builds == "tensorflow-cpu",
+    "cuda-libraries-missing": lambda it: (
+        it.kind == "GPU" and it.place == "local" and "tensorflow" in it.builds.split()
+        and not it.has_cudnn
     ),
-    "jax-libtpu-too-old": _pinned,
-    "tensorflow-cpu-build": lambda it: (
-        it.kind == "GPU" and it.builds == ["tensorflow-cpu"] and _YES
-    ),
-    "cuda-libraries-missing": _cuda_libraries,
     "jax-without-cuda": lambda it: (
-        it.kind == "GPU" and "jax" in it.frameworks and not any(map(it.versions, _PLUGINS)) and _YES
+        it.kind == "GPU" and "jax" in it.frameworks and not any(map(it.versions, _PLUGINS))
     ),
-    "gpu-too-new": _gpu_too_new,
-    "keras-backend-unknown": lambda it: it.asked not in ("", *KERAS_KNOWS) and _backend(it),
+    "gpu-too-new": _too_new,
+    "keras-backend-unknown": lambda it: it.asked not in ("", *KERAS_KNOWS),
     "keras-backend-not-installed": lambda it: (
-        it.asked in {*KERAS_KNOWS} - {*it.frameworks} and not it.keras_on and _backend(it)
+        it.asked in KERAS_KNOWS and it.asked not in it.frameworks and not it.keras_on
     ),
     "keras-not-on-jax": lambda it: (
         it.kind == "TPU" and it.keras_on not in ("", "jax") and not it.tensorflow_drives_tpu
-        and {"backend": it.keras_on}
     ),
     "tpu-stock-tensorflow": lambda it: (
-        it.kind == "TPU" and "tensorflow" in it.frameworks and "tensorflow-tpu" not in it.builds
-        and {"version": it.frameworks["tensorflow"]}
+        it.kind == "TPU" and "tensorflow" in it.frameworks and not it.for_tpus
     ),
-    "tpu-no-tensorflow": lambda it: it.kind == "TPU" and "tensorflow" not in it.frameworks and _YES,
-    "tpu-in-use": _tpu_in_use,
-    "tpu-lock": _tpu_lock,
-    "old-tpu-node": _old_node,
-    "grpc-address": _grpc,
-    "tpu-name": _tpu_name,
+    "tpu-no-tensorflow": lambda it: it.kind == "TPU" and "tensorflow" not in it.frameworks,
+    "tpu-in-use": lambda it: it.kind == "TPU" and it.holder,
+    "tpu-lock": _locked,
+    "old-tpu-node": lambda it: it.environ.get("COLAB_TPU_ADDR", "").strip(),
+    "grpc-address": lambda it: it.tpu_name.startswith("grpc://"),
+    "tpu-name": lambda it: (
+        it.tpu_name and it.kind != "TPU" and not it.tpu_name.startswith("grpc://")
+    ),
 }  # fmt: skip

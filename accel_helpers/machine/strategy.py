@@ -177,7 +177,7 @@ def _decide(it: Facts, asked: int | None, probe: Callable) -> Decision:
     name = settled or (able or [""])[0]
     # A build for TPUs that cannot drive this one could not train on the CPU either.
     if it.kind == "TPU" and name not in able and "jax" in able and not it.keras_on:
-        if "tensorflow-tpu" in it.builds:
+        if it.for_tpus:
             name, why = "jax", [*why, against["tensorflow"][0].cause]
     if name not in able:
         why = [*why, f"{_attached(it)}, and not used.", *_remedies(it, against, able, name)]
@@ -256,7 +256,7 @@ def _driven(it: Facts, name: str) -> list[str]:
 def _on_cpu(it: Facts, asked, probe: Callable, settled: str, why: list[str]) -> Decision:
     there = [name for name in faults.STRATEGIES_KNOW if name in it.frameworks]
     name = settled or (there or ["tensorflow"])[0]
-    if "tensorflow-tpu" in it.builds and it.loaded.get("tensorflow") is None:
+    if it.for_tpus and it.loaded.get("tensorflow") is None:
         name, more = _past_tensorflow_tpu(it, probe, settled)
         why = why + more
     if not there:

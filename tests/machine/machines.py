@@ -238,7 +238,7 @@ FAULTY = {
         files={"dev/nvidiactl": ""}, finds=("gpu-silent",)
     ),
     "colab t4, only in the driver's list": _COLAB_T4.but(
-        files=LISTED, smi=None, finds=("gpu-silent",)
+        files=LISTED, smi=None, finds=("gpu-by-list",)
     ),
     "a container that was given no gpu": _LAPTOP.but(
         files={"proc/driver/nvidia/version": NVIDIA, **LISTED}, finds=("gpu-not-handed-over",)
