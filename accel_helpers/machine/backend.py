@@ -11,11 +11,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from accel_helpers._words import shown
 from accel_helpers.machine import faults, quiet, runtime
-from accel_helpers.machine.attached import Run
 
 __all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
 
@@ -33,12 +31,7 @@ class Choice:
 
 
 def choose(
-    *,
-    environ: MutableMapping[str, str] | None = None,
-    root: str | Path = "/",
-    run: Run | None = None,
-    versions: Callable[[str], str | None] | None = None,
-    load: bool = True,
+    *, environ: MutableMapping[str, str] | None = None, load: bool = True, **machine
 ) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
@@ -51,10 +44,10 @@ def choose(
     ----------
     environ : mapping, optional
         The environment that is read, and in which ``KERAS_BACKEND`` is set.
-    root, run, versions : optional
-        A recorded machine, as for `runtime.describe`; by default this one.
     load : bool, optional
         Import Keras now, with the framework's start-up notices held back.
+    **machine : optional
+        A recorded machine: ``root``, ``run`` and ``versions`` as for `runtime.describe`.
 
     Returns
     -------
@@ -78,7 +71,7 @@ def choose(
         name = sys.modules["keras"].backend.backend()
         quiet.watch_tensorflow(name)
         return Choice(name, "it was already loaded; restart the runtime to change it.")
-    name, reason = _decide(runtime.look(environ, root, run, versions, loaded={}))
+    name, reason = _decide(runtime.look(environ, **machine, loaded={}))
     environ["KERAS_BACKEND"] = name
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
     if not load:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import textwrap
 import traceback
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from accel_helpers._words import fragment, shown
 from accel_helpers.machine import faults, runtime, symptoms
-from accel_helpers.machine.attached import Run
 from accel_helpers.machine.faults import Finding
 from accel_helpers.machine.recipe import tpu_recipe
 
@@ -68,15 +65,7 @@ class Diagnosis:
         return fragment("doctor/diagnosis", self._head(), findings, self.next_step)
 
 
-def diagnose(
-    problem: BaseException | str | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-    root: str | Path = "/",
-    run: Run | None = None,
-    versions: Callable[[str], str | None] | None = None,
-    loaded: Mapping[str, object] | None = None,
-) -> Diagnosis:
+def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis:
     """Say what is wrong, why, and the one thing to do next. No framework is imported.
 
     Parameters
@@ -84,10 +73,9 @@ def diagnose(
     problem : exception or str, optional
         An error that you caught, or the text of a traceback or a log: then only that is looked
         at. Without it, this runtime is examined.
-    environ, root, run, versions : optional
-        A recorded machine, as for `runtime.describe`; by default this one.
-    loaded : mapping of str to module, optional
-        The modules that are loaded; by default those of this process.
+    **machine : optional
+        A recorded machine: ``environ``, ``root``, ``run`` and ``versions`` as for
+        `runtime.describe`, and ``loaded``, the modules; by default this one.
 
     Returns
     -------
@@ -108,7 +96,7 @@ def diagnose(
     ()
     """
     if problem is None:
-        return _examine(runtime.look(environ, root, run, versions, loaded))
+        return _examine(runtime.look(**machine))
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if not isinstance(problem, str):

@@ -11,12 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from accel_helpers import probe
 from accel_helpers._words import shown
 from accel_helpers.machine import faults, runtime, scopes
-from accel_helpers.machine.attached import Run
 from accel_helpers.machine.faults import Facts
 from accel_helpers.machine.scopes import SPOKEN, RestartNeeded
 
@@ -111,30 +109,24 @@ class Strategy:
 def pick(
     replicas: int | None = None,
     *,
-    environ: Mapping[str, str] | None = None,
-    root: str | Path = "/",
-    run: Run | None = None,
-    versions: Callable[[str], str | None] | None = None,
-    loaded: Mapping | None = None,
     probe: Callable[..., probe.Outcome] = probe.run,
+    **machine,
 ) -> Strategy:
     """Choose where to train, from files, variables and metadata, in under five seconds.
 
     Nothing is imported and nothing changed; what could hang or crash is tried in a child process
-    with a time limit. The keyword arguments are there so that a test can hand in a recorded
-    machine.
+    with a time limit.
 
     Parameters
     ----------
     replicas : int, optional
         How many copies of the model to train together, 1 to 16. By default as many as there are
         accelerators, or 1. On a CPU they are virtual: they share its cores.
-    environ, root, run, versions : optional
-        A recorded machine, as for `runtime.describe`; by default this one.
-    loaded : mapping of name to module, optional
-        The modules that are loaded; by default those of this process.
     probe : callable, optional
         Runs Python code in a child process; as `probe.run`.
+    **machine : optional
+        A recorded machine: ``environ``, ``root``, ``run`` and ``versions`` as for
+        `runtime.describe`, and ``loaded``, the modules; by default this one.
 
     Returns
     -------
@@ -158,7 +150,7 @@ def pick(
             f"there are accelerators; got {replicas!r}."
         )
     end = time.monotonic() + SECONDS
-    it = runtime.look(environ, root, run, versions, loaded)
+    it = runtime.look(**machine)
 
     def in_time(code: str, *arguments: str, seconds: float, **how):
         left = max(0.1, end - time.monotonic())
