@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 
@@ -258,9 +259,9 @@ def _decide(it: faults.Facts) -> tuple[str, str]:
 def _tensors(x) -> dict[str, list]:
     """The tensors in a nesting of things, by the framework that they belong to."""
     found: dict[str, list] = {}
-    left, seen = [x], set()
+    left, seen = deque([x]), set()
     while left:
-        x = left.pop(0)
+        x = left.popleft()
         if x is None or isinstance(x, (bool, int, float, str, bytes)) or id(x) in seen:
             continue
         seen.add(id(x))

@@ -1,7 +1,6 @@
 """Every known failure is found in a whole log of it; nothing is found where nothing is known."""
 
 import re
-import time
 from itertools import combinations
 from pathlib import Path
 
@@ -15,7 +14,6 @@ FAILURES = sorted((LOGS / "failures").glob("*.txt"))
 HEALTHY = sorted((LOGS / "healthy").glob("*.txt"))
 SYMPTOMS = {symptom.id: symptom for symptom in known()}
 EXAMPLES = [(symptom.id, line) for symptom in known() for line in symptom.examples]
-SECONDS = 60.0  # what hangs would take for ever
 
 
 def name_of(log: Path) -> str:
@@ -191,22 +189,18 @@ def test_a_text_without_a_known_failure_gives_an_empty_tuple(text):
 def test_a_huge_log_is_searched_at_both_ends_in_time():
     filler = "2026-11-21 10:00:00.1: I libtpu says: Created device GPU:0, compute capability: 7.5\n"
     middle = filler * (50_000_000 // len(filler))
-    begin = time.perf_counter()
     assert ids(f"{DLOPEN}\n{middle}{OOM}\n") == ["out-of-memory", "cuda-libraries"]
     assert find("libtpu TPU " * 400_000) == ()
-    assert time.perf_counter() - begin < SECONDS
 
 
 @pytest.mark.parametrize("name", SYMPTOMS)
 def test_no_text_makes_a_pattern_slow(name):
-    """Lines of almost the line that gives it away, again and again."""
+    """Lines of almost the line that gives it away; what hangs meets the suite's limit."""
     symptom = SYMPTOMS[name]
     key = re.compile(symptom.pattern, re.MULTILINE).search(symptom.examples[0]).group()
-    begin = time.perf_counter()
     for almost in (key[:-1], key[: len(key) // 2], key[-10:]):
         line = (almost * (4_000 // len(almost) + 1))[:4_000]
         find(symptom.examples[0] + "\n" + "\n".join([line] * 50))
-    assert time.perf_counter() - begin < SECONDS
 
 
 def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ships():
