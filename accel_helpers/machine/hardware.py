@@ -24,8 +24,6 @@ __all__ = ["judge", "match", "peak"]
 #: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14 %). Not waiting gives far more.
 MARGIN = 1.15
 
-VERDICTS = ("plausible", "impossible", "above ceiling", "unknown")
-
 # The columns whose units can run a type at full speed; the fastest one present is the peak.
 _GPU_PATHS = {
     # TensorFlow and JAX multiply float32 in TF32 by default where the chip has it.
@@ -111,7 +109,7 @@ _NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == "float | None"
 
 @dataclass(frozen=True)
 class Plausibility:
-    """What `judge` answers: one of `VERDICTS`, a rate and its limit, their ratio, a sentence."""
+    """What `judge` answers: a verdict, a rate and its limit, their ratio, a sentence."""
 
     verdict: str
     rate: float
@@ -148,12 +146,12 @@ def load() -> tuple[Accelerator, ...]:
     return read_table(file.read_text(encoding="utf-8"))
 
 
-def read_table(text: str, origin: str = "accelerators.csv") -> tuple[Accelerator, ...]:
+def read_table(text: str) -> tuple[Accelerator, ...]:
     """Read CSV text; a DataError names the line and the column that are wrong."""
     reader = csv.DictReader(io.StringIO(text, newline=""))
     rows = []
     for row in reader:
-        where = f"{origin}, line {reader.line_num}"
+        where = f"accelerators.csv, line {reader.line_num}"
         if None in row or None in row.values():
             raise _records.DataError(f"{where}: too many or too few cells; quote its commas.")
         rows.append(_records.read(Accelerator, {k: _cell(k, v) for k, v in row.items()}, where))
@@ -192,7 +190,7 @@ def match(name: str) -> Accelerator | None:
     'NVIDIA T4'
     >>> match("TPU v5 lite").peak_bf16_tflops_dense
     197.0
-    >>> print(match("NVIDIA L40S"))
+    >>> print(match("NVIDIA A100"))
     None
     """
     wanted = _plain(name)

@@ -13,7 +13,7 @@ import pytest
 from machines import MACHINES, PLAIN_FILES, T4, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
-from accel_helpers.machine.runtime import Runtime, describe
+from accel_helpers.machine.runtime import CLAIMED_TPU, Runtime, describe
 
 MEMINFO = PLAIN_FILES["proc/meminfo"]
 T4_INFORMATION = "Model: \t\t Tesla T4\nIRQ:   \t\t 33\nDevice Minor: \t 0\n"
@@ -219,6 +219,10 @@ def test_every_machine_of_the_matrix_is_described(tmp_path, name):
     if "list" not in name:
         assert (found.accelerator and found.accelerator.kind) == attached
     assert "10.255" not in str(found), "no address is told"
+    silent = {"gpu-silent", "gpu-not-handed-over"} & set(recorded.finds)
+    assert ("none that answers" in str(found)) == bool(silent)
+    claimed = [note for note in found.notes if note.startswith(CLAIMED_TPU)]
+    assert len(claimed) == ("tpu-claimed" in recorded.finds)
 
 
 # Frameworks
