@@ -198,6 +198,10 @@ def test_a_layer_used_twice_counts_twice_and_is_stored_once():
     # product, its gradients, the bias, and the sum of the gradients of both uses
     assert step.layers[1].backward_flops == 2 * 288 + 24 + 42
     assert step.optimizer_flops == 2 * 42
+    x = make.Dense(6)(inputs)  # goes two ways: there the sum of gradients of both
+    model = keras.Model(inputs, make.Add()([x, make.Dense(6)(x)]))
+    model.compile("sgd", "mse")
+    assert work.count_step(model, 4).layers[-1].backward_flops == 24
 
 
 def test_a_model_in_a_model_is_counted_layer_by_layer():
