@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
+import operator
 import os
 import stat
 import tempfile
@@ -181,10 +181,14 @@ def _refuse(where: str, wanted: str, got):
 
 
 def whole(value, name: str, least: int = 1) -> int:
-    """A whole number that is not below the least; a ValueError names anything else."""
-    if type(value) is not int or value < least:
+    """A whole number, also one of NumPy's, that is not below the least; or a ValueError."""
+    try:
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
         raise ValueError(f"{name} must be a whole number, {least} or more; got {shown(value)}.")
-    return value
+    return number
 
 
 def positive(value, name: str, *, zero: bool = False) -> float:

@@ -149,7 +149,7 @@ def main(arguments=None, path=PAGE, folder=lesson.LESSONS, cards=None):
         right = path.exists() and lesson.read(path) == text
         if given.fix and not right:
             lesson.write(path, text)
-    except (lesson.Refused, results.CardError) as error:
+    except (lesson.Refused, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     if right or given.fix:

@@ -249,7 +249,7 @@ def _graded(question: Question, given) -> tuple[Grade, str]:
     """Grade an answer and keep it; give the grade, and a sentence where it could not be kept."""
     try:
         card = results.load(results.card_path())
-    except results.CardError:  # it is not there, or it is none
+    except ValueError:  # it is not there, or it is none
         card = None
     graded = grading.grade(question, given, card=card)
     when = progress.now()

@@ -73,7 +73,7 @@ def write(
     if card is None and current.exists():
         try:
             card = results.load(current)
-        except results.CardError as error:
+        except ValueError as error:
             note = f"Your result card was not used: {error}"
     if isinstance(missed, str) or not all(isinstance(each, str) for each in missed):
         raise TypeError(f"missed needs a list of sentences; got {shown(missed)}.")

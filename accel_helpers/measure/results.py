@@ -22,7 +22,6 @@ from accel_helpers.measure.measurement import Measurement
 
 __all__ = ["card_path", "load", "record", "reference_runs"]
 
-CardError = DataError  # what `load` raises
 Plain = str | int | float | bool | None
 
 

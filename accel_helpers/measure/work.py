@@ -155,7 +155,7 @@ def count_step(model, batch_size: int) -> StepWork:
     >>> step.product_flops, step.flops
     (13090816, 14247854)
     """
-    whole(batch_size, "batch_size")
+    batch_size = whole(batch_size, "batch_size")
     if getattr(model, "optimizer", None) is None:
         raise ValueError(
             "the model has no loss and no optimizer, which are part of a training step; call "

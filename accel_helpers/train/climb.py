@@ -12,12 +12,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from statistics import mean
 
+from accel_helpers._records import whole
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.train import training
-from accel_helpers.train.data import whole
 
 __all__ = ["Climb", "measure"]
 

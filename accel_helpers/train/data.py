@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import textwrap
 from dataclasses import dataclass
 
 from accel_helpers import probe
+from accel_helpers._records import whole
 
 IMAGES = 60_000  # in MNIST's training set
 
@@ -114,17 +114,6 @@ def chosen(source: str, online: str) -> str:
     if source not in ("auto", online, "bundled"):
         raise ValueError(f"source must be 'auto', {online!r} or 'bundled'; got {source!r}.")
     return source
-
-
-def whole(value, name: str, least: int = 1) -> int:
-    """A whole number, also one of NumPy's, that is not below the least; or a ValueError."""
-    try:
-        number = least - 1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = least - 1
-    if number < least:
-        raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r:.60}.")
-    return number
 
 
 def _digits():

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel_helpers import probe
+from accel_helpers._records import whole
 from accel_helpers.machine import backend as keras_backend
 from accel_helpers.machine import strategy
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train import training
-from accel_helpers.train.data import whole
 
 __all__ = ["train_each"]
 

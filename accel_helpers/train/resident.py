@@ -12,9 +12,9 @@ import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+from accel_helpers._records import whole
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.data import whole
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
 
 __all__ = ["fit_resident", "memory_needed"]

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from accel_helpers import probe
-from accel_helpers.train.data import whole
+from accel_helpers._records import whole
 
 __all__ = ["DamagedCheckpoint", "fit", "kill_when"]
 

@@ -20,8 +20,9 @@ from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
+from accel_helpers._records import whole
 from accel_helpers.machine import backend
-from accel_helpers.train.data import chosen, fetch, whole
+from accel_helpers.train.data import chosen, fetch
 
 __all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
 

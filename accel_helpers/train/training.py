@@ -13,9 +13,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from accel_helpers._records import whole
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.data import load_images, whole
+from accel_helpers.measure.work import dense_products
+from accel_helpers.train.data import load_images
 from accel_helpers.train.resident import fit_resident
 
 __all__ = [
@@ -102,8 +104,7 @@ def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
     >>> step_flops()
     13090816
     """
-    first, second = 2 * batch_size * PIXELS * width, 2 * batch_size * width * CLASSES
-    return 2 * first + 3 * second
+    return dense_products(batch_size, (PIXELS, width, CLASSES))
 
 
 @dataclass(frozen=True)
