@@ -63,20 +63,15 @@ class CompiledStep:
 
     @property
     def intensity(self) -> float | None:
-        """Arithmetic intensity of one chip's part: operations for each byte read or written.
-
-        None where the step has a loop: the bytes of its body are counted once only.
-        """
-        if self.loops or not self.flops or not self.bytes_accessed:
-            return None
-        return self.flops / self.chips / self.bytes_accessed
+        """Arithmetic intensity of one chip's part; None with a loop, whose bytes count once."""
+        known = self.flops and self.bytes_accessed and not self.loops
+        return self.flops / self.chips / self.bytes_accessed if known else None
 
     @property
     def padding(self) -> float | None:
         """Bytes in the chip's memory for each byte of the step's arguments."""
-        if not self.logical_bytes or not self.padded_bytes:
-            return None
-        return self.padded_bytes / self.logical_bytes
+        known = self.logical_bytes and self.padded_bytes
+        return self.padded_bytes / self.logical_bytes if known else None
 
     @property
     def verdict(self) -> str:
@@ -188,16 +183,11 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     Parameters
     ----------
     name, chip : str
-        Such as "quickstart"; "v5e" or "v6e".
+        Such as "quickstart"; "v5e" or "v6e". A ValueError names those that there are.
 
     Returns
     -------
     CompiledStep
-
-    Raises
-    ------
-    ValueError
-        If there is none; the message names those that there are.
 
     Examples
     --------
@@ -208,10 +198,8 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     file = f"{name}-{chip}.json"
     if file not in files:
         names = ", ".join(sorted({entry.rpartition("-")[0] for entry in files}))
-        raise ValueError(
-            f"There is no stored program {name!r} for {chip!r}. There are: {names}; each for "
-            "'v5e' and 'v6e'."
-        )
+        known = f"{names}; each for 'v5e' and 'v6e'"
+        raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {known}.")
     return _records.read(CompiledStep, _records.load(files[file], "compiled step"), file)
 
 
@@ -221,18 +209,13 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     Parameters
     ----------
     m, k, n : int
-        It multiplies (m, k) by (k, n).
+        It multiplies (m, k) by (k, n). A ValueError names the products that are stored.
     chip : str, optional
         "v5e" or "v6e".
 
     Returns
     -------
     Product
-
-    Raises
-    ------
-    ValueError
-        If that product is not stored; the message names those that are.
 
     Examples
     --------

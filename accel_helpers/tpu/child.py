@@ -7,7 +7,7 @@ It reads `job.json` and `program.pb` from the folder that it is given and writes
 ends itself.
 
 Every private interface of JAX that the course uses stands in `compile_program`. The versions are
-pinned, and `tests/tpu/test_child.py` holds what they do.
+pinned, and `tests/tpu/test_programs.py` holds what they do.
 """
 
 import contextlib
@@ -45,9 +45,9 @@ def _end_with_parent(folder: str) -> None:
 def compile_program(
     data: bytes, *, chip: str, chips: int = 1, shared: tuple = (), thorough: bool = False
 ) -> tuple[dict, str]:
-    """Compile a serialized HLO module; the compiler's numbers, or its "error", and the program.
+    """Compile a serialized HLO module: the numbers, by fields of `CompiledStep`, and the program.
 
-    `chip` is libtpu's name. On several `chips` the arguments `shared` are cut along the batch (-1
+    Or the compiler's "error". On several chips the arguments `shared` are cut along the batch (-1
     is the last). A `thorough` compiler takes its full time; its estimates of cycles need it.
     """
     from importlib.metadata import version
@@ -71,7 +71,7 @@ def compile_program(
     with mlir.make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(data))
         _without_copies(module)
-        random_states = _tpu_random_numbers(module)
+        _tpu_random_numbers(module)
         answer = {"versions": ", ".join(f"{name} {found[name]}" for name in found)}
         answer |= _counted(module, chips, shared)
         if chips > 1:
@@ -93,11 +93,11 @@ def compile_program(
     cost, memory = program.cost_analysis(), program.get_compiled_memory_stats()
     answer |= {
         "seconds": time.monotonic() - began,
-        "random_states": random_states,
-        "compiler_flops": cost.get("flops"),
-        "bytes_accessed": cost.get("bytes accessed"),
+        # below 0 the compiler does not know
+        "compiler_flops": max(cost.get("flops", 0), 0) or None,
+        "bytes_accessed": max(cost.get("bytes accessed", 0), 0) or None,
         "peak_memory": memory.peak_memory_in_bytes,
-        "argument_bytes": memory.argument_size_in_bytes,
+        "padded_bytes": memory.argument_size_in_bytes,
     }
     return answer, program.hlo_modules()[0].to_string()
 
@@ -109,8 +109,8 @@ def _without_copies(module) -> None:
         operation.erase()
 
 
-def _tpu_random_numbers(module) -> int:
-    """Let random numbers be made as a TPU makes them; how many places there were.
+def _tpu_random_numbers(module) -> None:
+    """Let random numbers be made as a TPU makes them.
 
     Lowered on a CPU, Keras's dropout under TensorFlow asks for the algorithm Philox, whose state
     is three numbers; lowered on a TPU, for the default one, whose state is two. Left alone, Philox
@@ -123,9 +123,9 @@ def _tpu_random_numbers(module) -> int:
         array = ir.DenseI64ArrayAttr.get
         return stablehlo.slice(state, array([first]), array([end]), array([1]))
 
-    found = _operations(module, "stablehlo.rng_bit_generator")
-    found = [operation for operation in found if list(operation.operands[0].type.shape) == [3]]
-    for operation in found:
+    for operation in _operations(module, "stablehlo.rng_bit_generator"):
+        if list(operation.operands[0].type.shape) != [3]:
+            continue
         state, (after, numbers) = operation.operands[0], operation.results
         with ir.InsertionPoint(operation), operation.location:
             two = ir.RankedTensorType.get([2], state.type.element_type)
@@ -135,7 +135,6 @@ def _tpu_random_numbers(module) -> int:
             after.replace_all_uses_with(stablehlo.concatenate([new_state, part(state, 2, 3)], 0))
             numbers.replace_all_uses_with(new_numbers)
         operation.erase()
-    return len(found)
 
 
 def _cut_batch(module, chips: int, shared: tuple) -> None:
@@ -184,11 +183,11 @@ def _counted(module, chips: int, shared: tuple) -> dict:
     sizes = [count.tensor_bytes(argument.type) for argument in _main(module)[1]]
     for index in shared:
         sizes[index] //= chips
-    found = {"loops": count.has_loop(module), "logical_bytes": sum(sizes)}
+    found = {"loops": bool(_operations(module, "stablehlo.while")), "logical_bytes": sum(sizes)}
     try:
-        return {**found, "product_flops": count.product_flops(str(module))}
+        return {**found, "flops": count.product_flops(str(module))}
     except count.Unknown as why:
-        return {**found, "product_flops": None, "not_counted": str(why)}
+        return {**found, "flops": None, "why": str(why)}
 
 
 if __name__ == "__main__":

@@ -8,11 +8,8 @@ work it is. How fast a TPU would be it can only guess: its cycles are called an 
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,19 +38,10 @@ __all__ = ["compile_training_step", "stored", "stored_product"]
 
 
 def compile_training_step(
-    model,
-    batch_size: int,
-    chip: str = "v5e",
-    *,
-    chips: int = 1,
-    sample=None,
-    thorough: bool = False,
-    find_batch: bool = True,
-    seconds: float = SECONDS,
-    memory: float = CHILD_MEMORY,
-    environment=None,
-    run: Callable = probe.run_command,
-) -> CompiledStep:
+    model, batch_size: int, chip: str = "v5e", *, chips: int = 1, sample=None,
+    thorough: bool = False, find_batch: bool = True, seconds: float = SECONDS,
+    memory: float = CHILD_MEMORY, environment=None, run: Callable = probe.run_command,
+) -> CompiledStep:  # fmt: skip
     """Compile the training step that `fit` runs, for a TPU that is not there.
 
     It is lowered from shapes: no batch is allocated, and the model stays as it is. Dropout and
@@ -65,10 +53,9 @@ def compile_training_step(
         Compiled, on the TensorFlow or the JAX backend.
     batch_size : int
         Samples in the batch, over all chips.
-    chip : str, optional
-        "v5e" or "v6e".
-    chips : int, optional
-        1, 4 or 8. Each gets its part of the batch; the compiler puts in the exchange between them.
+    chip, chips : str and int, optional
+        "v5e" or "v6e", and 1, 4 or 8 of them. Each gets its part of the batch; the compiler puts
+        in the exchange between them.
     sample : (x, y), optional
         A few real samples with their targets, for models whose shapes cannot be read off.
     thorough : bool, optional
@@ -147,7 +134,22 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     except OSError as error:
         full = f"its files could not be written ({error.strerror})"
         return _unavailable(blank, full if error.strerror else str(error))
-    return _read(blank, answer, text, _namer(model, program, blank.chips), model)
+    message = answer.pop("error", None)
+    named, answered = _namer(model, program, blank.chips), replace(blank, **answer)
+    if message is None:
+        cycles = report.estimated_cycles(text, [layer.name for layer in model.layers])
+        return replace(
+            answered, compiles=True, fits=True, largest=named(report.largest_arrays(text)),
+            collectives=report.collectives(text), cycles=cycles if blank.thorough else (),
+        )  # fmt: skip
+    over = report.read_overflow(message)
+    # For programs far too large the compiler says no more than that memory is exhausted.
+    if over or message.startswith("RESOURCE_EXHAUSTED"):
+        needed, largest = over or (None, ())
+        rows = named(largest[:5])
+        return replace(answered, compiles=True, fits=False, needed=needed, largest=rows)
+    first = (message.strip().splitlines() or ["no message"])[0][:300]
+    return _unavailable(blank, f"the compiler failed: {first}")
 
 
 def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, str]:
@@ -160,9 +162,6 @@ def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, 
         # What the compiler itself leaves lying about stays in the folder, and goes with it.
         words, environ = environment.command(CHILD, folder, scratch=folder)
         done = run(words, seconds=seconds, memory=memory, environ=environ, folder=folder)
-        # On a full disk the child cannot even write why it ended.
-        if done.kind == "crashed" and shutil.disk_usage(folder).free < 2**16:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if done.kind != "finished" or not (place / "answer.json").exists():
             more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
             raise ChildProcessError(
@@ -193,68 +192,31 @@ def _unavailable(blank: CompiledStep, why: str) -> CompiledStep:
     return replace(blank, available=False, why=why.rstrip(". "))
 
 
-def _read(blank: CompiledStep, answer: dict, text: str, named: Callable, model) -> CompiledStep:
-    """Turn the child's answer into the value."""
-    counted = replace(
-        blank, loops=answer["loops"], flops=answer["product_flops"], seconds=answer["seconds"],
-        why=answer.get("not_counted", ""), versions=answer["versions"],
-    )  # fmt: skip
-    if message := answer.get("error"):
-        # For programs far too large the compiler says no more than that memory is exhausted.
-        over = report.read_overflow(message)
-        if over or message.startswith("RESOURCE_EXHAUSTED"):
-            needed, largest = over or (None, ())
-            rows = named(largest[:5])
-            return replace(counted, compiles=True, fits=False, needed=needed, largest=rows)
-        first = (message.strip().splitlines() or ["no message"])[0][:300]
-        return _unavailable(counted, f"the compiler failed: {first}")
-    cycles = report.estimated_cycles(text, [layer.name for layer in model.layers])
-    return replace(
-        counted,
-        compiles=True,
-        fits=True,
-        compiler_flops=_positive(answer["compiler_flops"]),
-        bytes_accessed=_positive(answer["bytes_accessed"]),
-        peak_memory=answer["peak_memory"],
-        logical_bytes=answer["logical_bytes"],
-        padded_bytes=answer["argument_bytes"],
-        largest=named(report.largest_arrays(text)),
-        collectives=report.collectives(text),
-        cycles=cycles if blank.thorough else (),
-    )
-
-
-def _positive(number):
-    return number if number and number > 0 else None  # below 0 the compiler does not know
-
-
 def with_batch_that_fits(answer: CompiledStep, one: Callable) -> CompiledStep:
     """Look for the largest power of two that fits, by compiling."""
-    share = answer.memory / answer.needed if answer.needed else 0.5
-    batch = _power_of_two(max(answer.chips, answer.batch_size * share))
-    batch = min(batch, _power_of_two(answer.batch_size - 1))
-    fitting, tried = None, []
+
+    def below(found):
+        # What is needed grows at most with the batch: the share says how far to go down.
+        share = found.memory / found.needed if found.needed else 0.5
+        most = max(answer.chips, found.batch_size * share)
+        return _power_of_two(min(most, found.batch_size - 1))
+
+    batch, tried = below(answer), {}
     while len(tried) < MOST_TRIES and answer.chips <= batch < answer.batch_size:
         found = one(batch)
         if found.verdict not in ("fits", "too large"):
             why = f"a batch of {batch} could not be asked: {found.why or found.verdict}"
             return replace(answer, why=why)
-        tried.append((batch, bool(found.fits)))
-        if found.fits:
-            fitting = found
-            if (2 * batch, False) in tried:
-                break
-            batch *= 2
-        elif fitting:
+        tried[batch] = bool(found.fits)
+        batch = 2 * batch if found.fits else below(found)
+        if batch in tried or (not found.fits and True in tried.values()):
             break
-        else:
-            # What is needed grows at most with the batch: the share says how far to go down.
-            share = found.memory / found.needed if found.needed else 0.5
-            batch = min(batch // 2, _power_of_two(max(1, batch * share)))
-    tried = tuple(sorted(tried))
-    if fitting is None:
-        return replace(answer, largest_batch=0 if batch < answer.chips else None, tried=tried)
-    return replace(answer, compiles=True, largest_batch=fitting.batch_size, tried=tried)
+    best = max((size for size, fits in tried.items() if fits), default=None)
+    none = 0 if batch < answer.chips else None
+    return replace(
+        answer, compiles=True if best else answer.compiles, largest_batch=best or none,
+        tried=tuple(sorted(tried.items())),
+    )  # fmt: skip
 
 
 def _power_of_two(number: float) -> int:

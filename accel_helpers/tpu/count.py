@@ -36,18 +36,6 @@ def product_flops(text: str) -> int:
     return _run(main, [None] * len(main.arguments), {}, functions)[1]
 
 
-def has_loop(module) -> bool:
-    """Say whether the program has a loop: the compiler's own count takes its body once only."""
-    pending = [module.operation]
-    while pending:
-        operation = pending.pop()
-        if operation.name == "stablehlo.while":
-            return True
-        blocks = [block for region in operation.regions for block in region.blocks]
-        pending += [op.operation for block in blocks for op in block.operations]
-    return False
-
-
 def _run(block, arguments, outside, functions):
     """Go through a block once: what it returns (whole numbers, else None), and its operations."""
     known = dict(outside)
@@ -102,7 +90,9 @@ _RULES = {
 def _number(name, op, inputs):
     """What an operation makes, where that is one whole number and its inputs are known."""
     if name == "stablehlo.constant":
-        return _constant(op)
+        kind = op.results[0].type
+        whole = not kind.rank and str(kind.element_type)[:1] in "isu"
+        return int(next(iter(op.attributes["value"]))) if whole else None
     if name == "stablehlo.compare" and None not in inputs:
         direction = str(op.attributes["comparison_direction"])  # "... LT>", as in Python's lt
         return getattr(operator, direction.rstrip(">").split()[-1].lower())(*inputs)
@@ -111,13 +101,6 @@ def _number(name, op, inputs):
         return 0
     rule = _RULES.get(name.removeprefix("stablehlo."))
     return rule(*inputs) if rule and inputs and None not in inputs else None
-
-
-def _constant(op):
-    shape, value = op.results[0].type, op.attributes["value"]
-    if shape.rank or str(shape.element_type)[:1] not in "isu":
-        return None
-    return int(next(iter(value)))
 
 
 def _product(name, op) -> int:

@@ -60,10 +60,10 @@ _PIP = (
     *("-m", "pip", "install", "--no-input", "--no-cache-dir", "--disable-pip-version-check"),
     *("--retries", "3", "--no-deps", "--only-binary", ":all:", "--target"),
 )
-_IMPORT = "import importlib, sys; sys.path.append(sys.argv[1])\n"
-_IMPORT += "for name in sys.argv[2:]: importlib.import_module(name)"
-_SCRIPT = "import runpy, sys; sys.path.append(sys.argv[1]); del sys.argv[:2]\n"
-_SCRIPT += "runpy.run_path(sys.argv[0], run_name='__main__')"
+_IMPORT = """import importlib, sys; sys.path.append(sys.argv[1])
+for name in sys.argv[2:]: importlib.import_module(name)"""
+_SCRIPT = """import runpy, sys; sys.path.append(sys.argv[1]); del sys.argv[:2]
+runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 class InstallFailed(RuntimeError):

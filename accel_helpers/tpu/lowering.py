@@ -1,8 +1,7 @@
 """A model's training step as a program that a compiler reads, made from shapes alone.
 
-Nothing is trained and no batch is allocated: the step that `fit` runs, `model.train_step`, is
-traced with the shapes of a batch. TensorFlow and JAX both write the result as an HLO module, the
-language of the compiler XLA.
+The step that `fit` runs, `model.train_step`, is traced with the shapes of a batch. TensorFlow and
+JAX both write the result as an HLO module, the language of the compiler XLA.
 
 The private interfaces of Keras and TensorFlow that this takes are `model._symbolic_build`, the two
 attributes that hold what `compile` was given (`_built`), and `experimental_get_compiler_ir`; they
@@ -54,21 +53,20 @@ class Program:
 
 def bytes_of(arguments, *kinds: str) -> int:
     """Bytes of the arguments of these kinds, of all without one; without any padding."""
-    sizes = {kind: re.search(r"\d+|$", kind)[0] for _, _, kind in arguments}
-    return sum(
-        prod(shape) * max(int(sizes[dtype] or 8), 8) // 8  # bool and string name no bits
-        for kind, shape, dtype in arguments
-        if kind in kinds or not kinds
-    )
+
+    def each(dtype):  # bool and string name no bits
+        return max(int(re.search(r"\d+|$", dtype)[0] or 8), 8) // 8
+
+    rows = [row for row in arguments if row[0] in kinds or not kinds]
+    return sum(prod(shape) * each(dtype) for _, shape, dtype in rows)
 
 
 def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float = inf) -> Program:
-    """Write down a model's training step for a batch of this size.
+    """Write down a model's training step for a batch of this size; the model stays as it is.
 
-    The model is left as it is: its weights, its optimizer and its random numbers do not move.
     `sample` is a pair (x, y) of a few real samples, for models whose shapes cannot be read off;
-    ValueError where there is none, or where the model is not compiled. TooLarge where already
-    what one of the chips is given does not fit into its memory; NotForTPU; CannotLower.
+    ValueError where there is none, or where the model is not compiled. TooLarge where what one of
+    the chips is given is more than its memory; NotForTPU; CannotLower.
     """
     import keras
 

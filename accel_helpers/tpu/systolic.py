@@ -28,7 +28,7 @@ __all__ = ["MatrixUnit"]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A product, and what its cells did: each cell in each cycle is useful, padding or waiting."""
+    """A product, and what its cells did: each cell in each cycle is of one of three kinds."""
 
     unit: MatrixUnit
     shape: tuple[int, int, int]  # (m, k, n)

@@ -41,21 +41,12 @@ def dense(keras, loss="mse", metrics=("mae",), optimizer="adam", layers=None):
 def numbers(model):
     """Everything that a model holds: weights, random state, metrics, optimizer."""
     variables = [*model.variables, *model.metrics_variables, *model.optimizer.variables]
-    return {variable.path: np.asarray(variable.value).copy() for variable in variables}
-
-
-def same(found, expected):
-    assert list(found) == list(expected)
-    for name, value in expected.items():
-        assert np.array_equal(found[name], value), name
+    return {variable.path: np.asarray(variable.value).tolist() for variable in variables}
 
 
 @pytest.fixture(scope="module")
 def quickstart(keras):
     return tpu_models.quickstart()
-
-
-# The model stays as it is ------------------------------------------------------------------------
 
 
 def test_a_model_that_was_lowered_trains_as_one_that_was_not(keras, digits):
@@ -72,8 +63,7 @@ def test_a_model_that_was_lowered_trains_as_one_that_was_not(keras, digits):
         return history.history, numbers(model)
 
     expected, found = trained(False), trained(True)
-    assert found[0] == expected[0] and set(found[0]) == {"accuracy", "loss"}
-    same(found[1], expected[1])
+    assert found == expected and set(found[0]) == {"accuracy", "loss"}
 
 
 def test_a_model_that_was_trained_is_lowered_and_nothing_in_it_moves(keras, digits):
@@ -82,9 +72,8 @@ def test_a_model_that_was_trained_is_lowered_and_nothing_in_it_moves(keras, digi
     model.fit(x[:64], y[:64], verbose=0)
     before = numbers(model)
     assert any("seed" in name for name in before), "the dropout's random state is looked at"
-    first, second = lower(model, 64), lower(model, 64)
-    same(numbers(model), before)
-    assert first.arguments == second.arguments
+    assert lower(model, 64).arguments == lower(model, 64).arguments
+    assert numbers(model) == before
     model.fit(x[:64], y[:64], verbose=0)
     assert int(model.optimizer.iterations) == 4
 
@@ -108,9 +97,6 @@ def test_a_guess_of_the_targets_is_not_what_fit_is_built_on(keras, wrong):
         assert not model._compile_metrics.built and not model._compile_loss.built
 
     assert trained(ask) == trained(lambda model: None)
-
-
-# What the step is given --------------------------------------------------------------------------
 
 
 def test_what_a_step_is_given_is_counted_without_padding(keras, quickstart):
@@ -170,8 +156,7 @@ def test_a_model_with_several_inputs(keras, names):
     model = keras.Model({"left": left, "right": right} if names else [left, right], out)
     model.compile("adam", "mse")
     program = lower(model, 8)
-    rows = [row for row in program.arguments if row[0] in ("inputs", "targets")]
-    assert [shape for _, shape, _ in rows] == [(8, 4), (8, 6), (8, 2)]
+    assert [shape for _, shape, _ in program.arguments[-3:]] == [(8, 4), (8, 6), (8, 2)]
     assert program.batch_arguments == ((-3, -2, -1) if on_jax(keras) else (0, 1, 2))
 
 
@@ -194,12 +179,10 @@ def test_a_model_without_shapes_takes_them_from_a_sample(keras):
     assert model.fit(x, y, verbose=0).history["loss"][0] > 0
 
 
-@pytest.mark.parametrize(
-    "sample", [X, (X,), (X, Y, Y), ([[1.0, 2.0]], [1.0]), (np.float32(1), Y)], ids=range(5)
-)
-def test_a_sample_that_is_none_is_refused(keras, quickstart, sample):
-    with pytest.raises(ValueError, match="sample must "):
-        lower(quickstart, 32, sample=sample)
+def test_a_sample_that_is_none_is_refused(quickstart):
+    for sample in (X, (X,), (X, Y, Y), ([[1.0, 2.0]], [1.0]), (np.float32(1), Y)):
+        with pytest.raises(ValueError, match="sample must "):
+            lower(quickstart, 32, sample=sample)
 
 
 def test_what_cannot_be_read_off_asks_for_a_sample(keras):
@@ -217,9 +200,6 @@ def test_what_cannot_be_read_off_asks_for_a_sample(keras):
     assert ("inputs", (8, 7, 4), "float32") in lower(open_length, 8, sample).arguments
     program = lower(dense(keras, own, ()), 32, sample=(X[:1], Y[:1].astype("int32")))
     assert ("targets", (32,), "int32") in program.arguments
-
-
-# What is refused ---------------------------------------------------------------------------------
 
 
 def test_what_is_no_compiled_model_for_this_batch_is_the_callers_mistake(keras):
@@ -243,39 +223,25 @@ def test_an_error_of_ones_own_is_no_refusal_of_the_tpu(keras):
     assert "my own error" in str(raised.value) and "\n" not in str(raised.value)
 
 
-def odd_calls(keras, kind):
-    """A layer that does what a TPU cannot."""
-    import tensorflow as tf
-
-    def within_python(x, through):
-        y = through(lambda array: array * 2, [x], tf.float32)
-        y.set_shape(x.shape)
-        return y
-
-    return {
-        "string": lambda x: tf.strings.to_number(tf.strings.as_string(x)),
-        "py_function": lambda x: within_python(x, tf.py_function),
-        "numpy_function": lambda x: within_python(x, tf.numpy_function),
-        "ragged": lambda x: tf.RaggedTensor.from_tensor(x, padding=0.0).to_tensor(shape=(None, 8)),
-    }[kind]
+ODD = {  # what a TPU cannot -> how TensorFlow calls it
+    "AsString|StringToNumber": lambda tf, x: tf.strings.to_number(tf.strings.as_string(x)),
+    "EagerPyFunc": lambda tf, x: tf.py_function(lambda array: array * 2, [x], tf.float32),
+    "PyFunc": lambda tf, x: tf.numpy_function(lambda array: array * 2, [x], tf.float32),
+    "Ragged\\w+": lambda tf, x: tf.RaggedTensor.from_tensor(x, padding=0.0).to_tensor(
+        shape=(None, 8)
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation"),
-    [
-        ("string", "AsString|StringToNumber"),
-        ("py_function", "EagerPyFunc"),
-        ("numpy_function", "PyFunc"),
-        ("ragged", "Ragged\\w+"),
-    ],
-)
-def test_what_tensorflow_can_and_a_tpu_cannot_is_named_with_its_layer(keras, kind, operation):
+@pytest.mark.parametrize("operation", ODD)
+def test_what_tensorflow_can_and_a_tpu_cannot_is_named_with_its_layer(keras, operation):
     if on_jax(keras):
         pytest.skip("these are TensorFlow's operations")
+    import tensorflow as tf
 
     class Odd(keras.layers.Layer):
         def call(self, x):
-            return odd_calls(keras, kind)(x)
+            return tf.ensure_shape(ODD[operation](tf, x), x.shape)
 
     make = keras.layers
     layers = [keras.Input((8,)), make.Dense(8), Odd(name="odd_one"), make.Dense(2)]
@@ -285,19 +251,19 @@ def test_what_tensorflow_can_and_a_tpu_cannot_is_named_with_its_layer(keras, kin
     assert raised.value.layer == "odd_one"
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("StringLookup", {"vocabulary": ["a", "b"]}), ("Hashing", {"num_bins": 4}),
-     ("TextVectorization", {"vocabulary": ["a", "b"], "output_sequence_length": 3})],
-)  # fmt: skip
-def test_layers_that_read_text_are_refused_by_name(keras, name, options):
+def test_layers_that_read_text_are_refused_by_name(keras):
     words = keras.Input((1,), dtype="string")
-    found = keras.Sequential([getattr(keras.layers, name)(name="words", **options)])(words)
-    model = keras.Model(words, keras.layers.Dense(1)(keras.layers.Embedding(9, 4)(found)))
-    model.compile("adam", "mse")
-    with pytest.raises(NotForTPU) as raised:
-        lower(model, 8)
-    assert (raised.value.operation, raised.value.layer) == (name, "words")
+    for layer in (
+        keras.layers.StringLookup(name="words", vocabulary=["a", "b"]),
+        keras.layers.Hashing(name="words", num_bins=4),
+        keras.layers.TextVectorization(name="words", vocabulary=["a"], output_sequence_length=3),
+    ):
+        found = keras.Sequential([layer])(words)
+        model = keras.Model(words, keras.layers.Dense(1)(keras.layers.Embedding(9, 4)(found)))
+        model.compile("adam", "mse")
+        with pytest.raises(NotForTPU) as raised:
+            lower(model, 8)
+        assert (raised.value.operation, raised.value.layer) == (type(layer).__name__, "words")
 
 
 def test_a_step_that_prints_is_refused_in_a_sentence(keras):
@@ -359,4 +325,4 @@ def test_all_of_this_holds_on_jax():
     passed, skipped = (
         int(re.search(rf"(\d+) {word}", child.stdout)[1]) for word in ("passed", "skipped")
     )
-    assert passed >= 25 and skipped == 5, "those of TensorFlow's own operations and strategies"
+    assert passed >= 23 and skipped == 5, "those of TensorFlow's own operations and strategies"

@@ -5,7 +5,6 @@ Also what the child that compiles changes in a program, and that it leaves nothi
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -63,17 +62,12 @@ except SystemExit as refused:
     found["refused"] = str(refused)
 say(found)
 """
-VERB = """
-import os, tempfile
-import tpu_children, tpu_models
+ASK = """
+import sys, tempfile
+import tpu_models
 from accel_helpers.tpu import compiler
-model, found = tpu_models.quickstart(), {}
-for place in words:
-    tempfile.tempdir = os.environ["TMPDIR"] = place
-    answer = compiler.compile_training_step(model, 32)
-    found[place] = [answer.verdict, answer.why, list(map(str, tpu_children.left_in(place)))]
-
-say(found)
+tempfile.tempdir = sys.argv[1]
+compiler.compile_training_step(tpu_models.quickstart(), 32, thorough=True)
 """
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -147,12 +141,11 @@ def test_dropout_takes_the_memory_that_it_takes_on_a_tpu(tpu_environment, compil
     would be said not to. And its copies are no part of the compiler's language."""
     found = tpu_children.beside_libtpu(tpu_environment, programs, REWRITE, programs)
     ours, theirs, left = (found[name] for name in (*BACKENDS, "_tpu_random_numbers"))
-    assert ours["random_states"] == 2 and theirs["random_states"] == left["random_states"] == 0
     assert ours["peak_memory"] == pytest.approx(theirs["peak_memory"], rel=0.25)
     assert left["peak_memory"] > 2.5 * ours["peak_memory"]
     copies = found["_without_copies"]
     assert "failed to legalize operation 'mhlo.copy'" in copies["error"]
-    assert copies["product_flops"] == ours["product_flops"], "what was counted before is kept"
+    assert copies["flops"] == ours["flops"], "what was counted before is kept"
     assert "pinned to" in found["refused"] and "0.0.32.1" in found["refused"]
 
 
@@ -182,9 +175,6 @@ def test_the_memory_of_a_chip_is_what_the_compiler_says_itself(keras, tpu_enviro
     }  # fmt: skip
 
 
-# What is left behind -----------------------------------------------------------------------------
-
-
 def left_outside():
     """What libtpu leaves in the machine's temporary folder if it is not told otherwise."""
     names = ("libtpu_lockfile", "tpu_logs", "tpu_logs/*", "tpu_driver*")
@@ -202,6 +192,12 @@ def running(word, library=""):
         except OSError:
             continue
     return found
+
+
+def left_in(folder):
+    """What lies in a folder; what TensorFlow makes of functions and keeps there does not count."""
+    own = ("autograph", "__pycache__")
+    return [path for path in folder.rglob("*") if not any(name in path.name for name in own)]
 
 
 def wait_until(condition, seconds=120):
@@ -233,14 +229,12 @@ def test_two_compile_at_once_and_leave_nothing(tpu_environment, tmp_path, small)
         done[chip] = probe.run_command(words, seconds=300, environ=environ, folder=folder)
 
     threads = [threading.Thread(target=compile_for, args=[chip]) for chip in ("v5e", "v6e")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
     for chip, ended in done.items():
         assert ended.kind == "finished", ended.output
         answer = json.loads((tmp_path / chip / "answer.json").read_text())
-        assert answer["product_flops"] == 13_090_816 and answer["peak_memory"] > 10**6
+        assert answer["flops"] == 13_090_816 and answer["peak_memory"] > 10**6
         names = {path.name for path in (tmp_path / chip).iterdir()}
         assert names == {"program.pb", "job.json", "answer.json", "compiled.txt"}
     assert (left_outside(), sorted(tpu_environment.folder.rglob("*"))) == before, "no bytecode"
@@ -270,13 +264,12 @@ def test_a_child_that_is_stopped_gives_a_sentence_and_leaves_nothing(
         tpu_models.quickstart(), 32, thorough=True, environment=tpu_environment, **limits
     )
     assert (answer.verdict, answer.why) == ("unavailable", f"the compiler's process {why}")
-    assert tpu_children.left_in(tmp_path) == [] and running(str(tmp_path)) == []
+    assert left_in(tmp_path) == [] and running(str(tmp_path)) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processes are looked up in /proc")
 def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tpu_environment, tmp_path):
-    code = "import sys\nwords = sys.argv[1:]\nsay = print\n" + VERB
-    command = [sys.executable, "-c", code, str(tmp_path)]
+    command = [sys.executable, "-c", ASK, str(tmp_path)]
     parent = subprocess.Popen(
         command, env=tpu_children.variables(tpu_environment), stdout=subprocess.DEVNULL
     )
@@ -287,20 +280,4 @@ def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tpu_env
         parent.kill()
         parent.wait()
     wait_until(lambda: not running(folder))
-    assert tpu_children.left_in(tmp_path) == []
-
-
-def test_no_network_and_a_disk_that_is_full(tpu_environment, tmp_path):
-    """Of three temporary folders two are small disks: on the first the program has no room, on the
-    second the compiled one has none."""
-    places = [tmp_path / name for name in ("enough", "tiny", "small")]
-    for place in places:
-        place.mkdir()
-    mounts = 'mount -t tmpfs -o size=50k none "$1" && mount -t tmpfs -o size=300k none "$2"'
-    alone = ["unshare", "--map-root-user", "--mount", "--net", "sh", "-c"]
-    alone += [f'{mounts} && shift 2 && exec "$@"', "sh", *map(str, places[1:])]
-    if not shutil.which("unshare") or subprocess.run([*alone, "true"]).returncode:
-        pytest.skip("this system lets nobody have a network or a disk of one's own")
-    found = tpu_children.with_keras(tpu_environment, "tensorflow", VERB, *places, before=alone)
-    full = ["unavailable", "its files could not be written (No space left on device)", []]
-    assert list(found.values()) == [["fits", "", []], full, full]
+    assert left_in(tmp_path) == []

@@ -67,9 +67,6 @@ def test_an_allocation_without_a_name_or_a_shape_does_no_harm():
 )
 def test_an_array_takes_whole_tiles(array, expected):
     assert report.array_bytes(array) == expected
-
-
-def test_what_is_no_array_is_named():
     with pytest.raises(ValueError, match=r"tuple\(\)"):
         report.array_bytes("tuple()")
 
@@ -155,5 +152,6 @@ def test_an_operation_belongs_to_the_layer_of_the_model_that_holds_it(path, laye
 def test_an_operation_is_named_for_a_learner():
     name = report.short_name
     assert name("gradient_tape/sequential_1/hidden_1/MatMul", ["hidden"]) == "hidden, going back"
+    assert name("jit(step)/transpose(jvp(hidden))/dot", ["hidden"]) == "hidden, going back"
     assert name("sequential_1/hidden_1/MatMul", ["hidden"]) == "hidden"
     assert name("compile_loss/mse/Mean", ["hidden"]) == "Mean"

@@ -22,9 +22,6 @@ def made(case, low=-99, high=99):
     return MatrixUnit(rows, columns), draw(low, high, (m, k)), draw(low, high, (k, n))
 
 
-# What it computes --------------------------------------------------------------------------------
-
-
 @SMALL
 @given(products)
 def test_integers_are_exact_and_the_cycles_are_those_of_the_formula(case):
@@ -49,14 +46,6 @@ def test_the_largest_integers_that_fit_are_exact():
     assert MatrixUnit(1, 1).multiply(small, small).product.tolist() == [[40000]]
 
 
-def test_floats_are_added_up_in_float64():
-    draw = np.random.default_rng(1).normal
-    a, b = draw(size=(7, 11)).astype("float16"), draw(size=(11, 5)).astype("float32")
-    product = MatrixUnit(4, 3).multiply(a, b).product
-    assert product.dtype == np.float64
-    np.testing.assert_allclose(product, a.astype(float) @ b.astype(float), rtol=1e-12, atol=1e-14)
-
-
 @settings(max_examples=30, deadline=None)
 @given(products)
 def test_bfloat16_is_rounded_before_and_added_up_in_float32(case):
@@ -73,7 +62,12 @@ def test_bfloat16_is_rounded_before_and_added_up_in_float32(case):
     assert product.dtype == np.float32 and (product == expected).all()
 
 
-def test_bfloat16_matrices_and_integers_can_be_given():
+def test_floats_of_any_kind_and_integers_can_be_given():
+    draw = np.random.default_rng(1).normal
+    a, b = draw(size=(7, 11)).astype("float16"), draw(size=(11, 5)).astype("float32")
+    product = MatrixUnit(4, 3).multiply(a, b).product  # added up in float64
+    assert product.dtype == np.float64
+    np.testing.assert_allclose(product, a.astype(float) @ b.astype(float), rtol=1e-12, atol=1e-14)
     a = np.array([[1.5, 2.0]], ml_dtypes.bfloat16)
     assert MatrixUnit(2, 2).multiply(a, [[2], [1]]).product.tolist() == [[5.0]]
     assert MatrixUnit(2, 2).multiply([[257, 3]], [[1], [1]], dtype="bfloat16").product == 259
@@ -89,9 +83,6 @@ def test_the_figures_of_a_unit_of_128_and_of_one_number_more():
     run = unit.multiply(a, a.T)
     assert (run.product == a @ a.T).all() and run.cycles == 2044
     assert str(run).startswith("(129, 129) times (129, 129) on 128 x 128 cells: 2,044 cycles, 4")
-
-
-# How it gets there -------------------------------------------------------------------------------
 
 
 @SMALL
@@ -159,9 +150,6 @@ def test_a_step_keeps_its_product_while_the_next_ones_go_on():
     steps = list(MatrixUnit(1, 1).steps([[1, 1]], [[3], [4]]))  # two tiles for one result
     assert [step.product.tolist() for step in steps] == [[[None]], [[3]], [[3]], [[7]]]
     assert [step.finished.all() for step in steps] == [False, False, False, True]
-
-
-# Values and refusals -----------------------------------------------------------------------------
 
 
 def test_a_unit_is_a_value_and_a_step_fits_on_a_line():

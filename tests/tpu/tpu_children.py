@@ -26,12 +26,9 @@ def variables(environment, backend="tensorflow"):
     return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **own}
 
 
-def with_keras(environment, backend, code, *words, before=()):
-    """Run code with Keras on a backend; give what it says with `say`.
-
-    The words of `before` stand before the command, such as those of another that starts it.
-    """
-    command = [*before, sys.executable, "-c", _BEGIN + code, *map(str, words)]
+def with_keras(environment, backend, code, *words):
+    """Run code with Keras on a backend; give what it says with `say`."""
+    command = [sys.executable, "-c", _BEGIN + code, *map(str, words)]
     return _said(command, variables(environment, backend))
 
 
@@ -40,12 +37,6 @@ def beside_libtpu(environment, folder, code, *words):
     script = Path(folder, "script.py")
     script.write_text(_BESIDE + code)
     return _said(*environment.command(script, str(PACKAGE), *map(str, words), scratch=folder))
-
-
-def left_in(folder):
-    """What lies in a folder; what TensorFlow makes of functions and keeps there does not count."""
-    own = ("autograph", "__pycache__")
-    return [path for path in Path(folder).rglob("*") if not any(name in path.name for name in own)]
 
 
 def _said(command, environ):
