@@ -110,12 +110,6 @@ def variables(environ: Mapping[str, str] | None = None, scratch=None) -> dict[st
     return child if scratch is None else child | {"TMPDIR": str(scratch)}
 
 
-def this_machine() -> tuple[str, str, tuple[int, int]]:
-    """System, processor and Python version, as ("Linux", "x86_64", (3, 12))."""
-    system = platform.system() if sys.implementation.name == "cpython" else sys.implementation.name
-    return system, platform.machine(), sys.version_info[:2]
-
-
 def kept_in(environ: Mapping[str, str] | None = None) -> Path:
     """The folder that the TPU compiler is kept in: ACCEL_TPU_COMPILER, or in the user's cache."""
     environ = os.environ if environ is None else environ
@@ -132,7 +126,9 @@ def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environ
     >>> print(status({"ACCEL_TPU_COMPILER": "/no/such"}, machine=("Linux", "x86_64", (3, 12))))
     The TPU compiler is not installed. `python -m accel_helpers tpu-compiler install` does it.
     """
-    system, processor, python = machine or this_machine()
+    system = platform.system() if sys.implementation.name == "cpython" else sys.implementation.name
+    here = system, platform.machine(), sys.version_info[:2]
+    system, processor, python = machine or here
     tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *python)
     folder, why = kept_in(environ) / tag, ""
     noted = _marker(folder)
@@ -148,7 +144,7 @@ def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environ
 
 def install(
     environ: Mapping[str, str] | None = None, *, run: Callable = probe.run_command,
-    say: Callable[[str], object] = print, disk_usage: Callable = shutil.disk_usage, machine=None,
+    say: Callable[[str], object] = print, machine=None,
 ) -> Environment:  # fmt: skip
     """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be.
 
@@ -162,7 +158,7 @@ def install(
     if HOW not in found.why:
         raise InstallFailed(found.why)
     try:
-        _make(found.folder, environ, run, say, disk_usage)
+        _make(found.folder, environ, run, say)
     except OSError as error:
         if not status(environ, machine=machine).ready:  # another install was not sooner done
             raise InstallFailed(
@@ -185,16 +181,9 @@ def remove(environ: Mapping[str, str] | None = None) -> Environment:
     return Environment(kept, False, said if where else "There is no TPU compiler to remove.", size)
 
 
-def _make(folder: Path, environ, run, say, disk_usage) -> None:
+def _make(folder: Path, environ, run, say) -> None:
     """Install into an unfinished folder beside the final one; rename it when it is whole."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    free = disk_usage(folder.parent).free
-    if free < NEEDED:
-        raise InstallFailed(
-            f"There is too little disk for the TPU compiler in {folder.parent}: it needs "
-            f"{format_bytes(NEEDED)}, and {format_bytes(free)} are free. Free some, or set "
-            "ACCEL_TPU_COMPILER to a folder on another disk, and try again."
-        )
     say(
         f"Installing the TPU compiler (libtpu {PINS['libtpu']} with jax {PINS['jax']}) into "
         f"{folder}: {format_bytes(FETCHED)} to fetch, {format_bytes(TAKEN)} on disk, a minute or "

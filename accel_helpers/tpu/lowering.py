@@ -276,11 +276,6 @@ def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, st
 
 def _reason(error: BaseException) -> str:
     """The last line of what was raised: the frameworks put the story before it."""
-    if "different from the lowering platform" in str(error):
-        return (
-            "the step calls back into Python (jax.pure_callback, jax.debug.print), and JAX writes "
-            "such a step down for the machine only that it runs on"
-        )
     # Keras closes with the arguments of the call, and writes in bold.
     said = re.sub(r"\x1b\[\d*m", "", str(error).partition("Arguments received by ")[0])
     if found := re.search(r"^\s*Failed getting HLO text: '(.*)", said, re.M):

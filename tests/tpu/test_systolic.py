@@ -139,13 +139,6 @@ def test_the_steps_count_what_the_run_counts(case):
     assert (left == unit.tiles(len(b), 1)).all()  # once for each tile above it
 
 
-def test_the_queue_is_a_staircase():
-    step = next(MatrixUnit(3, 2).steps([[1, 2, 3], [4, 5, 6]], [[1], [1], [1]]))
-    rows = [[1, 4], [None, 2, 5], [None, None, 3, 6]]
-    assert [row[: len(want)] for row, want in zip(step.queue.tolist(), rows, strict=True)] == rows
-    assert step.queue.count() == 6
-
-
 def test_a_step_keeps_its_product_while_the_next_ones_go_on():
     steps = list(MatrixUnit(1, 1).steps([[1, 1]], [[3], [4]]))  # two tiles for one result
     assert [step.product.tolist() for step in steps] == [[[None]], [[3]], [[3]], [[7]]]

@@ -10,7 +10,6 @@ import threading
 import time
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -149,9 +148,6 @@ NO_INSTALL = {  # name -> (more variables, options, what is said of it)
     "broken packages": (broken, {}, "ImportError: GLIBC_2.99 not found"),
     "a full disk": ({}, ended("crashed", "1\n2\nNo space left"), "2\nNo space left"),
     "too slow": ({}, ended("too slow"), "was not done after 2.0 s"),
-    "little disk": (
-        {}, {"run": never, "disk_usage": lambda _: SimpleNamespace(free=1.9e9)}, "1.9 GB are free",
-    ),
     "a file in the way": ({"ACCEL_TPU_COMPILER": __file__}, {"run": never}, __file__),
     "a Mac": ({}, {"run": never, "machine": ("Darwin", "arm64", (3, 12))}, "Darwin on arm64"),
     "PyPy": ({}, {"run": never, "machine": ("pypy", "x86_64", (3, 11))}, "with CPython"),
