@@ -239,8 +239,8 @@ def _batch(model, batch_size: int, sample):
     if not inputs or len(outputs) != 1:
         raise _ask_for_sample("the model does not say one shape of its inputs and one output")
     x = keras.tree.map_structure(fixed, inputs[0] if len(inputs) == 1 else model.input)
-    out, loss = fixed(outputs[0]), _loss_name(model.loss)
-    sparse = loss.lower().startswith("sparse")
+    out = fixed(outputs[0])
+    sparse = _loss_name(model.loss).lower().startswith("sparse")
     return x, _Shape(out.shape[:-1], "int32") if sparse else _Shape(out.shape, "float32")
 
 

@@ -35,7 +35,6 @@ class Run:
     product: np.ndarray = field(repr=False)  # of shape (m, n)
     cycles: int
     tiles: int
-    cells: int
     useful: int  # cell-cycles spent on a product of two given numbers: m·k·n
     padding: int  # on a product with a zero that only fills the grid up
     waiting: int  # without an activation: while weights are loaded, at the start and the end
@@ -43,10 +42,10 @@ class Run:
     @property
     def utilisation(self) -> float:
         """Share of all cell-cycles that was useful, from 0 to 1."""
-        return self.useful / (self.cells * self.cycles)
+        return self.useful / (self.unit.cells * self.cycles)
 
     def __str__(self) -> str:
-        (m, k, n), total = self.shape, self.cells * self.cycles
+        (m, k, n), total = self.shape, self.unit.cells * self.cycles
         kinds = ("useful", "padding", "waiting")
         shares = ", ".join(f"{kind} {100 * getattr(self, kind) / total:.1f} %" for kind in kinds)
         return (
@@ -187,7 +186,7 @@ class MatrixUnit:
             for kind in counts:
                 counts[kind] += int(getattr(step, kind).sum())
         shape = (*a.shape, b.shape[1])
-        return Run(self, shape, step.product.data, step.cycle, step.tile, self.cells, **counts)
+        return Run(self, shape, step.product.data, step.cycle, step.tile, **counts)
 
     def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
         """The same simulation cycle by cycle, with the parameters and errors of `multiply`.

@@ -206,13 +206,6 @@ def test_a_compiler_that_is_not_installed_says_how(model):
     assert answer.verdict == "unavailable" and answer.why == why.rstrip(".")
 
 
-def test_the_learner_who_interrupts_leaves_nothing(model):
-    child = Child(ended=KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        ask(model, child)
-    assert not Path(child.told[0]["folder"]).exists()
-
-
 def test_what_keras_cannot_write_down_or_a_tpu_cannot_run_is_said_of_the_model(keras):
     class Boom(keras.layers.Layer):
         def call(self, x, training=False):

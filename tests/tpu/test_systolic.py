@@ -34,8 +34,8 @@ def test_integers_are_exact_and_the_cycles_are_those_of_the_formula(case):
     assert run.cycles == unit.cycles(m, k, n) == formula == len(list(unit.steps(a, b)))
     assert run.useful == m * k * n  # zeros among the given numbers count as numbers
     # in each tile all cells see all m rows, so what is not useful of that is padding
-    assert run.padding == run.tiles * run.cells * m - m * k * n
-    assert run.useful + run.padding + run.waiting == run.cells * run.cycles
+    assert run.padding == run.tiles * unit.cells * m - m * k * n
+    assert run.useful + run.padding + run.waiting == unit.cells * run.cycles
     assert run.utilisation == pytest.approx(unit.utilisation(m, k, n))
 
 
