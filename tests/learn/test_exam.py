@@ -9,7 +9,9 @@ from accel_helpers.learn import exam, progress, quiz
 from accel_helpers.learn.grading import AnswerError
 
 PAPERS = [exam.draw(number) for number in range(40)]
-ONE = next(n for n, q in enumerate(PAPERS[1].questions, 1) if q.kind == "one")
+PAPER = next(p for p in PAPERS if {"one", "number"} <= {q.kind for q in p.questions})
+KINDS = [q.kind for q in PAPER.questions]
+ONE, NUMBER = KINDS.index("one") + 1, KINDS.index("number") + 1
 
 
 def guess(question, dice):
@@ -58,28 +60,18 @@ def test_who_mixes_the_two_is_told_so():
     assert not result.passed and "16 answers are one or the other" in str(result)
 
 
-def test_who_guesses_fails_and_the_odds_are_stated():
-    assert max(exam.odds(paper) for paper in PAPERS) < 1 / 1000
-    dice, passed = random.Random(0), 0
-    for turn in range(2000):
-        paper = PAPERS[turn % len(PAPERS)]
-        answers = {n: guess(q, dice) for n, q in enumerate(paper.questions, 1)}
-        passed += exam.mark(paper, answers).passed
-    assert passed <= 2
-    empty = exam.mark(PAPERS[1], {})
-    assert exam.readable(1 / exam.odds(PAPERS[1])) in str(empty) and not empty.passed
-
-
-def test_the_odds_are_those_of_a_guesser_who_is_watched():
+def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
     """With a low mark: an upper bound, and not far above four thousand guessers."""
     dice, paper, need, turns, passed = random.Random(1), PAPERS[0], 8, 4000, 0
     for _ in range(turns):
-        answers = {n: guess(q, dice) for n, q in enumerate(paper.questions, 1)}
-        result = exam.mark(paper, answers)
+        result = exam.mark(paper, {n: guess(q, dice) for n, q in enumerate(paper.questions, 1)})
         passed += max(result.material, result.today) >= need
     expected = exam.odds(paper, need)
     spread = (expected * (1 - expected) / turns) ** 0.5
     assert passed / turns < expected + 4 * spread and expected < 2 * passed / turns
+    assert max(exam.odds(paper) for paper in PAPERS) < 1 / 1000
+    empty = exam.mark(paper, {})
+    assert exam.readable(1 / exam.odds(paper)) in str(empty) and not empty.passed
 
 
 @pytest.mark.parametrize(
@@ -88,7 +80,7 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched():
 )
 def test_what_is_no_paper_gets_a_sentence(answers, named):
     with pytest.raises(AnswerError, match=named):
-        exam.mark(PAPERS[1], answers)
+        exam.mark(PAPER, answers)
 
 
 @pytest.mark.parametrize("number", [-1, 1.5, "1", True, None, 10**10])
@@ -98,15 +90,14 @@ def test_a_paper_has_a_whole_number(number):
 
 
 def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
-    paper = exam.draw(1)
-    lost, answers = paper.questions[ONE - 1], known.whole(paper)
-    result = exam.hand_in(1, {**answers, ONE: known.wrong(lost)})
+    lost, answers = PAPER.questions[ONE - 1], known.whole(PAPER)
+    result = exam.hand_in(PAPER.number, {**answers, ONE: known.wrong(lost)})
     assert result.passed and f"Wrong or empty: {ONE}." in str(result)
     assert quiz.again().questions == (lost,)
     (sitting,) = progress.load().exams
-    assert (sitting.paper, sitting.today, sitting.questions) == (1, 19, 20)
+    assert (sitting.paper, sitting.today, sitting.questions) == (PAPER.number, 19, 20)
     for said in (str(quiz.overview()), quiz.overview().sentence()):
-        assert "paper 1" in said and "19 as is true today" in said
+        assert f"paper {PAPER.number}" in said and "19 as is true today" in said
     quiz.answer(lost.id, known.right(lost))
     assert quiz.again().questions == ()
 
@@ -129,29 +120,23 @@ def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
 
 
 def test_the_form_is_handed_in_as_a_whole(own_progress):
-    box = PAPERS[1].live()
+    box = PAPER.live()
     *_, button, status = box.children
-    question, field = PAPERS[1].questions[ONE - 1], box.children[ONE].children
+    question, field = PAPER.questions[ONE - 1], box.children[ONE].children
+    number = box.children[NUMBER].children[1]
     button.click()
-    assert "no answer" in status.value and not own_progress.exists()
-    field[1].value = known.right(question)
+    assert "no answer" in status.value
+    number.value = "<b>many</b>"
+    button.click()
+    assert f"question {NUMBER}" in status.value and "<b>" not in status.value
+    assert not own_progress.exists()
+    number.value, field[1].value = "", known.right(question)
     button.click()
     assert "✗" in status.value and "14 of 20" in status.value and "✓" in field[-1].value
     assert len(progress.load().answers) == 20 and len(quiz.again().questions) == 19
     field[1].value = known.wrong(question)
     button.click()
     assert "✗" in field[-1].value and len(quiz.again().questions) == 20
-
-
-def test_a_number_that_is_none_is_said_and_nothing_is_handed_in(own_progress):
-    paper = next(p for p in PAPERS if any(q.kind == "number" for q in p.questions))
-    place = next(n for n, q in enumerate(paper.questions, 1) if q.kind == "number")
-    box = paper.live()
-    *_, button, status = box.children
-    box.children[place].children[1].value = "<b>many</b>"
-    button.click()
-    assert f"question {place}" in status.value and "<b>" not in status.value
-    assert not own_progress.exists()
 
 
 def test_a_paper_reads_well_as_text_and_as_a_page():
