@@ -38,6 +38,52 @@ class Paper(Shown):
         call = f"ah.exam.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
         return "\n\n".join([*lines, f"Without the form: {call}"])
 
+    def mark(self, answers: Mapping[int, object]) -> Result:
+        """Mark a paper; nothing is kept. The answers are by the question's place on it, from 1.
+
+        An AnswerError names the question whose answer is not of the kind that it asks for.
+
+        >>> draw(1).mark({}).passed
+        False
+        """
+        if not isinstance(answers, Mapping):
+            raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {shown(answers)}.")
+        unknown = [n for n in answers if n not in range(1, len(self.questions) + 1)]
+        if unknown:
+            last, got = len(self.questions), shown(unknown[0])
+            raise AnswerError(f"the questions are 1 to {last}; got an answer to {got}.")
+        grades = []
+        for place, question in enumerate(self.questions, 1):
+            given = answers.get(place)
+            empty = given is None or (isinstance(given, str) and not given.strip())
+            try:
+                grades.append(None if empty else grading.grade(question, given))
+            except AnswerError as error:
+                raise AnswerError(f"question {place}: {error}") from None
+        return Result(self, tuple(grades))
+
+    def odds(self, need: int = PASS) -> float:
+        """How probable it is that somebody passes who guesses: has so many answers, as a share.
+
+        The guesser knows how many options are right and which steps belong, and picks a number from
+        those that people arrive at. So the true odds of a blind guesser are smaller.
+
+        >>> draw(1).odds() < 0.001
+        True
+        """
+        # how probable each pair of marks is: material, today
+        marks = {(0, 0): 1.0}
+        for question in self.questions:
+            ways, new = _ways(question), defaultdict(float)
+            # where the two answers differ, either of them is hit, and never both
+            hits = ((1, 0), (0, 1)) if question.differs else ((1, 1),)
+            for (material, today), chance in marks.items():
+                for more, newer in hits:
+                    new[material + more, today + newer] += chance / ways
+                new[material, today] += chance * (1 - len(hits) / ways)
+            marks = new
+        return math.fsum(chance for pair, chance in marks.items() if max(pair) >= need)
+
     def form(self, widgets):
         """The live form; the paper is handed in as a whole."""
         fields = [quiz_widget.field(each, n, "") for n, each in enumerate(self.questions, 1)]
@@ -111,7 +157,7 @@ class Result(Shown):
             said.append(f"Outside the exam, look at {self._places(True, False)}: today differs.")
         if lost := self._places(False, False):
             said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
-        if chance := odds(self.paper):
+        if chance := self.paper.odds():
             said.append(f"Somebody who guesses passes once in {readable(1 / chance)} papers.")
         return [*said, self.note] if self.note else said
 
@@ -165,32 +211,6 @@ def may_be_drawn(question: Question) -> bool:
     return bool(question.exam) and question.practice and question.kind != "measured"
 
 
-def mark(paper: Paper, answers: Mapping[int, object]) -> Result:
-    """Mark a paper; nothing is kept. The answers are by the question's place on it, from 1.
-
-    An AnswerError names the question whose answer is not of the kind that it asks for.
-
-    >>> mark(draw(1), {}).passed
-    False
-    """
-    if not isinstance(answers, Mapping):
-        raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {shown(answers)}.")
-    unknown = [n for n in answers if n not in range(1, len(paper.questions) + 1)]
-    if unknown:
-        raise AnswerError(
-            f"the questions are 1 to {len(paper.questions)}; got an answer to {shown(unknown[0])}."
-        )
-    grades = []
-    for place, question in enumerate(paper.questions, 1):
-        given = answers.get(place)
-        empty = given is None or (isinstance(given, str) and not given.strip())
-        try:
-            grades.append(None if empty else grading.grade(question, given))
-        except AnswerError as error:
-            raise AnswerError(f"question {place}: {error}") from None
-    return Result(paper, tuple(grades))
-
-
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     """Mark a paper and keep the answers.
 
@@ -216,7 +236,7 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     >>> hand_in(1, {1: "a"}).passed
     False
     """
-    result, when = mark(draw(number), answers), progress.now()
+    result, when = draw(number).mark(answers), progress.now()
 
     def change(it: progress.Progress) -> progress.Progress:
         for question, grade in zip(result.paper.questions, result.grades, strict=True):
@@ -226,29 +246,6 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
         return progress.sat(it, progress.Sitting(number, *marks, when))
 
     return replace(result, note=progress.keep(change))
-
-
-def odds(paper: Paper, need: int = PASS) -> float:
-    """How probable it is that somebody passes who guesses: has so many answers, as a share.
-
-    The guesser knows how many options are right and which steps belong, and picks a number from
-    those that people arrive at. So the true odds of a blind guesser are smaller.
-
-    >>> odds(draw(1)) < 0.001
-    True
-    """
-    # how probable each pair of marks is: material, today
-    marks = {(0, 0): 1.0}
-    for question in paper.questions:
-        ways, new = _ways(question), defaultdict(float)
-        # where the two answers differ, either of them is hit, and never both
-        hits = ((1, 0), (0, 1)) if question.differs else ((1, 1),)
-        for (material, today), chance in marks.items():
-            for more, newer in hits:
-                new[material + more, today + newer] += chance / ways
-            new[material, today] += chance * (1 - len(hits) / ways)
-        marks = new
-    return math.fsum(chance for pair, chance in marks.items() if max(pair) >= need)
 
 
 def readable(count: float) -> str:

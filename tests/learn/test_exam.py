@@ -39,7 +39,7 @@ def test_a_paper_covers_every_question_of_the_exam_and_can_be_drawn_again():
 def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
     for paper in PAPERS:
         differ = sum(q.differs for q in paper.questions)
-        old, new = (exam.mark(paper, known.whole(paper, material)) for material in (True, False))
+        old, new = (paper.mark(known.whole(paper, material)) for material in (True, False))
         assert differ >= 2 and old.passed and new.passed
         assert (old.material, old.today) == (exam.COUNT, exam.COUNT - differ)
         assert (new.today, new.material) == (exam.COUNT, exam.COUNT - differ)
@@ -56,7 +56,7 @@ def test_who_mixes_the_two_is_told_so():
     answers = new | {n: old[n] for n in places[1::2]}
     for place in [n for n in answers if n not in places][:4]:
         del answers[place]
-    result = exam.mark(paper, answers)
+    result = paper.mark(answers)
     assert not result.passed and "16 answers are one or the other" in str(result)
 
 
@@ -64,14 +64,14 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
     """With a low mark: an upper bound, and not far above four thousand guessers."""
     dice, paper, need, turns, passed = random.Random(1), PAPERS[0], 8, 4000, 0
     for _ in range(turns):
-        result = exam.mark(paper, {n: guess(q, dice) for n, q in enumerate(paper.questions, 1)})
+        result = paper.mark({n: guess(q, dice) for n, q in enumerate(paper.questions, 1)})
         passed += max(result.material, result.today) >= need
-    expected = exam.odds(paper, need)
+    expected = paper.odds(need)
     spread = (expected * (1 - expected) / turns) ** 0.5
     assert passed / turns < expected + 4 * spread and expected < 2 * passed / turns
-    assert max(exam.odds(paper) for paper in PAPERS) < 1 / 1000
-    empty = exam.mark(paper, {})
-    assert exam.readable(1 / exam.odds(paper)) in str(empty) and not empty.passed
+    assert max(paper.odds() for paper in PAPERS) < 1 / 1000
+    empty = paper.mark({})
+    assert exam.readable(1 / paper.odds()) in str(empty) and not empty.passed
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
 )
 def test_what_is_no_paper_gets_a_sentence(answers, named):
     with pytest.raises(AnswerError, match=named):
-        exam.mark(PAPER, answers)
+        PAPER.mark(answers)
 
 
 @pytest.mark.parametrize("number", [-1, 1.5, "1", True, None, 10**10])

@@ -177,11 +177,11 @@ sys.modules[{missing!r}] = None
 import accel_helpers as ah
 for shown in (ah.quiz.show("00"), ah.exam.draw(1), ah.predict.ask("q", "How long?")):
     assert set(shown._repr_mimebundle_()) == {left}
-others = ah.review.both("E1"), ah.ledger.fill(None), ah.exam.mark(shown, {{}}), ah.quiz.overview()
+others = ah.review.both("E1"), ah.ledger.fill(None), ah.exam.draw(1).mark({{}}), ah.quiz.overview()
 for shown in (*others, ah.quiz.answer("00/overlap", "c")):
     assert (shown._repr_html_() is None) == ("text/html" not in {left})
     print(shown)
-""".replace("ah.exam.mark(shown", "ah.exam.mark(ah.exam.draw(1)")
+"""
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
     assert "Right." in said.stdout and own_progress.exists()
