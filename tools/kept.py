@@ -11,6 +11,7 @@ of cells; two things that share a name; and what has no verb, such as the size o
 """
 
 import ast
+import re
 
 import lesson
 
@@ -87,8 +88,7 @@ def _words(node):
     """Give the names in an annotation, one written as text included."""
     said = {n.id for n in _every(node, ast.Name)} | {n.attr for n in _every(node, ast.Attribute)}
     texts = [n.value for n in _every(node, ast.Constant) if isinstance(n.value, str)]
-    texts = [text for text in texts if text.isidentifier()]  # others are a Literal's values
-    return said.union(*(_words(ast.parse(text, mode="eval")) for text in texts))
+    return said.union(*(re.findall(r"\w+", text) for text in texts))
 
 
 def _no_magic(source):
