@@ -1,7 +1,6 @@
 """Check that the lessons have the form of the course, and repair what needs no author."""
 
 import argparse
-import json
 import sys
 from dataclasses import dataclass
 
@@ -31,10 +30,8 @@ def check(text, path, neighbours=None):
     """Give everything that is wrong with a lesson; ruff is asked too."""
     name = str(path)
     try:
-        raw = json.loads(text)
-        if not isinstance(raw, dict) or raw.get("nbformat") != 4 or "cells" not in raw:
-            raise ValueError("it is not a notebook of format 4")
-        wrong = list(iter_validate(repair.readable(raw), version=4, version_minor=5))
+        readable = repair.readable(lesson.raw(text))
+        wrong = list(iter_validate(readable, version=4, version_minor=5))
     except (ValueError, AttributeError, TypeError) as error:
         return [Problem("valid", name, None, f"the file cannot be read: {error}.")]
     if wrong:

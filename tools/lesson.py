@@ -137,11 +137,17 @@ def restamp_links(source, stamp, lessons):
     return LINK.sub(new, source)
 
 
-def parse(text):
-    """Read a notebook of format 4 from its text; raises ValueError where it is not one."""
-    raw = json.loads(text)
-    if not isinstance(raw, dict) or raw.get("nbformat") != 4 or "cells" not in raw:
+def raw(text):
+    """Read the JSON of a notebook of format 4; raises ValueError where it is not one."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or found.get("nbformat") != 4 or "cells" not in found:
         raise ValueError("it is not a notebook of format 4")
+    return found
+
+
+def parse(text):
+    """Read a notebook from its text; raises as `raw` does."""
+    raw(text)
     return nbformat.v4.reads(text)
 
 

@@ -6,7 +6,6 @@ that finds no room on the disk, leaves the old report as it was.
 """
 
 import argparse
-import importlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import kernel
@@ -179,14 +179,12 @@ def _run_one(path, lessons, staging, progress, limits) -> LessonRun:
 
 
 def _need_jupyter():
-    try:
-        for name in ("ipykernel", "nbclient", "nbconvert"):
-            importlib.import_module(name)
-    except ImportError as error:
+    missing = [name for name in ("ipykernel", "nbclient", "nbconvert") if not find_spec(name)]
+    if missing:
         raise ReportError(
-            f"Running the lessons needs {error.name}, which is not installed here. In a clone of "
+            f"Running the lessons needs {missing[0]}, which is not installed here. In a clone of "
             'the course, `make run` brings it; so does: python -m pip install -e ".[course]"'
-        ) from error
+        )
 
 
 def _new_card(path: Path) -> None:
@@ -231,17 +229,16 @@ class _Lines:
         pass
 
 
-class _Bars:
+class _Bars(_Lines):
     """One bar per lesson that moves with every cell: for a terminal."""
 
-    def __init__(self, stream, tqdm):
-        self.stream, self.tqdm, self.bar = stream, tqdm, None
+    bar = None
 
     def start(self, name, position, of, cells):
         shown = f"{name} ({position} of {of})"
-        self.bar = self.tqdm(
-            total=cells, desc=shown, unit="cell", file=self.stream, dynamic_ncols=True
-        )
+        from tqdm import tqdm
+
+        self.bar = tqdm(total=cells, desc=shown, unit="cell", file=self.stream, dynamic_ncols=True)
 
     def cell(self):
         self.bar.update()
@@ -258,14 +255,7 @@ class _Bars:
 
 def progress_on(stream):
     """How a run is shown on a stream: bars on a terminal, plain lines elsewhere."""
-    if stream.isatty():
-        try:
-            from tqdm import tqdm
-
-            return _Bars(stream, tqdm)
-        except ImportError:
-            pass
-    return _Lines(stream)
+    return _Bars(stream) if stream.isatty() and find_spec("tqdm") else _Lines(stream)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
