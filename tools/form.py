@@ -80,8 +80,7 @@ def main(arguments=None):
     for problem in problems:
         print(problem)
     count = f"{len(files)} lesson{'s' * (len(files) != 1)}"
-    bad = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
-    print(f"{bad} in {count}." if problems else f"{count} in form.")
+    print(f"{len(problems)} found wrong in {count}." if problems else f"{count} in form.")
     return 1 if problems else 0
 
 

@@ -207,7 +207,7 @@ def _output_size(it):
 
 
 def has_text(output):
-    """Tell whether nbval compares words of an output: a picture's own sentence does not count."""
+    """Tell whether nbval compares words of an output: a picture's sentence does not count."""
     if output.output_type == "stream":
         return bool(output.text.strip())
     data = output.get("data", {"evalue": output.get("evalue", "")})

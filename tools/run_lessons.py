@@ -80,14 +80,7 @@ def find_lessons(places: Sequence[Path] = ()) -> tuple[Path, ...]:
 
 
 def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
-    """The lessons that were asked for, by number or name, in that order; all for an empty text.
-
-    Examples
-    --------
-    >>> lessons = [Path("00_start_here.ipynb"), Path("03_time_a_keras_model.ipynb")]
-    >>> [lesson.name for lesson in choose(lessons, "3, 00")]
-    ['03_time_a_keras_model.ipynb', '00_start_here.ipynb']
-    """
+    """The lessons that were asked for, by number or name, in that order; all for an empty text."""
     by_name = {lesson.stem: lesson for lesson in lessons}
     by_number = {lesson.stem[:2]: lesson for lesson in lessons}
     chosen = {}

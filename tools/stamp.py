@@ -23,15 +23,7 @@ _GITHUB = re.compile(
 
 
 def repository_of(url):
-    """Read ``owner/name`` from the address of a git remote on github.com.
-
-    Examples
-    --------
-    >>> repository_of("git@github.com:some-school/course.git")
-    'some-school/course'
-    >>> repository_of("https://gitlab.com/some-school/course") is None
-    True
-    """
+    """Read ``owner/name`` from the address of a git remote on github.com, or give None."""
     match = _GITHUB.fullmatch(url.strip())
     return f"{match['owner']}/{match['name']}" if match else None
 
