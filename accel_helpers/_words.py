@@ -11,8 +11,6 @@ LONGEST = 60  # characters of a link's text
 def format_seconds(seconds: float) -> str:
     """A time with three digits and the unit that suits it.
 
-    Examples
-    --------
     >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
     ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
     """
@@ -23,8 +21,6 @@ def format_seconds(seconds: float) -> str:
 def percent(share: float) -> str:
     """A share as a percentage, with the blank before the sign.
 
-    Examples
-    --------
     >>> percent(0.123)
     '12 %'
     """
@@ -34,8 +30,6 @@ def percent(share: float) -> str:
 def format_range(low: float, high: float) -> str:
     """Two times with one unit where they share it.
 
-    Examples
-    --------
     >>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011)
     ('12.3 to 14.5 ms', '900 µs to 1.1 ms')
     >>> format_range(0.00049012, 0.00049031)
@@ -53,8 +47,6 @@ def format_range(low: float, high: float) -> str:
 def format_bytes(count: float) -> str:
     """A number of bytes with three digits and the unit that suits it.
 
-    Examples
-    --------
     >>> [format_bytes(count) for count in (512, 3_156_000, 25e9)]
     ['512 B', '3.16 MB', '25 GB']
     """
@@ -67,8 +59,6 @@ def format_bytes(count: float) -> str:
 def format_rate(value: float, unit: str) -> str:
     """A rate with three digits and the prefix that suits it.
 
-    Examples
-    --------
     >>> format_rate(123_456_000_000, "FLOP/s"), format_rate(2.5e7, "B/s")
     ('123 GFLOP/s', '25 MB/s')
     """
@@ -81,8 +71,6 @@ def format_rate(value: float, unit: str) -> str:
 def format_count(count: float) -> str:
     """A large count with three digits and the word for its size (a billion is a thousand million).
 
-    Examples
-    --------
     >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
     ['512', '13.1 million', '2.81 trillion']
     """
@@ -97,18 +85,12 @@ def format_count(count: float) -> str:
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
     """A small table for a notebook: a caption, and a row for each pair of label and text.
 
-    None where there is no Jinja2: a `_repr_html_` that gives None leaves the text form.
-
-    Examples
-    --------
     >>> card = html_card("Sizes", [("largest", "<none>")])
     >>> "<caption" in card, "&lt;none&gt;</td>" in card
     (True, True)
     """
-    try:
-        return template("card.html").render(caption=caption, rows=rows)
-    except ImportError:
-        return None
+    rows = [(label, " ".join(text.split())) for label, text in rows]
+    return fragment("card/card", caption, rows)
 
 
 def _unit(seconds: float) -> tuple[float, str]:
@@ -125,8 +107,6 @@ def _digits(value: float) -> str:
 def marked(text: str) -> str:
     """Escape a text for HTML and set what stands in backticks as code.
 
-    Examples
-    --------
     >>> marked("is `a < b` <b>true</b>?")
     'is <code>a &lt; b</code> &lt;b&gt;true&lt;/b&gt;?'
     """
@@ -136,8 +116,6 @@ def marked(text: str) -> str:
 def linked(sources: Sequence[str]) -> str:
     """Sources as HTML: what is an address becomes a link, the name of a lesson stays text.
 
-    Examples
-    --------
     >>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
     '<a href="https://www.example.org/a/">example.org/a</a>; lesson 03, Key points'
     """
@@ -152,8 +130,6 @@ def linked(sources: Sequence[str]) -> str:
 def short(address: str) -> str:
     """An address as a person reads it: a long one by its host and by how it ends.
 
-    Examples
-    --------
     >>> short("https://www.example.org/" + "a-long-way/" * 9 + "to-the-page/")
     'example.org/…-way/a-long-way/a-long-way/a-long-way/to-the-page'
     """
@@ -180,7 +156,7 @@ def shown(value) -> str:
 def fragment(place: str, *values) -> str | None:
     """The HTML, in one line, that a macro of a template makes of values; `place` is "file/macro".
 
-    None where there is no Jinja2: what is shown has its text form only.
+    None where there is no Jinja2: a `_repr_html_` that gives None leaves the text form.
     """
     name, _, macro = place.partition("/")
     try:
