@@ -97,10 +97,7 @@ def test_a_sum_that_is_not_complete_says_so():
     shown = [texts(step, plan) for step in steps]
     assert "2…" in shown[3] and "2…" not in shown[-1] and "3" in shown[-1]
     assert all("padding" in words for words in shown)
-
-
-def test_kinds_of_cells_differ_without_colour():
-    steps, plan = unit.planned(*PADDED)
+    # and the kinds of its cells differ without colour
     with unit.sheet([steps[3]], plan) as (_, axes):
         looks = {(patch.get_linewidth(), patch.get_hatch()) for patch in axes.patches}
     assert {(1.8, None), (1.0, "////"), (0.8, None)} <= looks
@@ -121,15 +118,11 @@ def test_the_player_has_a_frame_for_each_cycle_and_needs_no_other_server():
         assert re.search(rf"<button [^>]*>{name}</button>", html)
     assert "http" not in html and len(html) < 400_000
     assert 'alt="Animation of 11 cycles. Matrix unit' in html and 'aria-label="cycle"' in html
+    again = player()._repr_mimebundle_()["text/html"]  # two players can be on one page
+    one, two = (re.search(r'id="([^"]+)"', page)[1] for page in (html, again))
+    assert one != two and html.replace(one, two) == again
     assert data["text/plain"] == str(player()) and set(data) == {"text/html", "text/plain"}
-    assert player().still == strip()
-    assert "36 of 99 cell-cycles" in player().alt and "Strip" not in player().alt
-
-
-def test_two_players_on_one_page_have_ids_of_their_own():
-    one, two = (player()._repr_mimebundle_()["text/html"] for _ in range(2))
-    ids = [re.search(r'id="([^"]+)"', html)[1] for html in (one, two)]
-    assert ids[0] != ids[1] and one.replace(*ids) == two
+    assert player().still == strip() and "36 of 99 cell-cycles" in player().alt
 
 
 def test_without_jinja2_the_still_stands_for_the_player(monkeypatch):
@@ -151,10 +144,7 @@ NINE, ONES = MatrixUnit(9, 3), [[1] * 9]
     ("call", "given"),
     [
         (lambda: unit_strip(NINE, A, B), r"9 x 3 cells, \(4, 3\)"),
-        (lambda: unit_animation(NINE, A, B), "9 x 3 cells"),
-        (lambda: unit_strip(THREE, np.ones((9, 1)), [[1]]), r"\(9, 1\) times"),
         (lambda: unit_strip(THREE, [[1]], ONES), r"\(1, 1\) times \(1, 9\)"),
-        (lambda: unit_strip(THREE, ONES, np.transpose(ONES)), r"\(1, 9\) times"),
         (lambda: unit_animation(TWO, np.ones((8, 8)), np.ones((8, 8))), "192"),
         (lambda: unit_strip(THREE, A, B, cycles=[]), r"got \[\]"),
         (lambda: unit_strip(THREE, A, B, cycles=[0, 1]), r"got \[0, 1\]"),
