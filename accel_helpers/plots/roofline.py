@@ -34,6 +34,14 @@ def roofline(
     own : bool, optional
         False for a reference machine's, in grey.
 
+    Examples
+    --------
+    >>> import accel_helpers as ah
+    >>> card = ah.results.reference_runs()[-1]
+    >>> roof = ah.ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
+    >>> roofline({"fit": (3.6, 6.1e9)}, roof, title="A step").alt[:70]
+    'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
+
     Notes
     -----
     The picture is from Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
@@ -58,10 +66,12 @@ def roofline(
             line = {"color": shade, "zorder": 2.5 if measured else 2}
             ridge = max(rates.values()) / copy
             axes.plot([left, ridge], [copy * left, copy * ridge], lw=2 if measured else 1.4, **line)
+            same: dict[str, list[str]] = {}  # number types that one label is for
             for kind, rate in rates.items():
                 width = 2.8 if kind == DTYPE and measured else 1.2
                 axes.plot([rate / copy, right], [rate, rate], lw=width, **line)
-            for rate, kinds in _same(rates).items():
+                same.setdefault(_flops(rate), []).append(kind)
+            for rate, kinds in same.items():
                 text = f"{' and '.join(kinds)}, {source}:\n{rate}"
                 labels.append((right, rates[kinds[0]], text, words, None))
             named = ", ".join(f"{kind} {_flops(rate)}" for kind, rate in rates.items())
@@ -97,14 +107,6 @@ def _roofs(ceilings, published, colour) -> list[tuple]:
                 ("published", 1e9 * published.mem_bw_gb_s, peaks, style.PUBLISHED, style.SAID)
             )
     return roofs
-
-
-def _same(rates: Mapping[str, float]) -> dict[str, list[str]]:
-    """The number types that have the same rate, as it is written."""
-    found: dict[str, list[str]] = {}
-    for dtype, rate in rates.items():
-        found.setdefault(_flops(rate), []).append(dtype)
-    return found
 
 
 def _along(axes, left, copy, text, colour, *, above: bool) -> None:
