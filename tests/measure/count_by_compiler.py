@@ -94,24 +94,6 @@ def quickstart(width, dropout):
     return training.quickstart_model(width=width, dropout=dropout)
 
 
-def characters(unroll):
-    """The model of lesson 04, with its loop or written out."""
-    import keras
-
-    from accel_helpers.train import text
-
-    def written_out(layer):
-        more = {"unroll": True} if hasattr(layer, "unroll") else {}
-        return type(layer).from_config(layer.get_config() | more)
-
-    model = text.model(60)
-    if not unroll:
-        return model
-    copy = keras.models.clone_model(model, clone_function=written_out)
-    copy.compile(keras.optimizers.Adam(), model.loss, metrics=["accuracy"])
-    return copy
-
-
 def residual():
     """A stem, two blocks whose input is added to their output, and a dense layer."""
     import keras
@@ -140,16 +122,6 @@ def transformer(activation):
     return compiled((inputs, make.Dense(50)(make.Add()([x, y]))))
 
 
-def frozen():
-    """The dense layers of a model in a model; the middle one of three is frozen."""
-    import keras
-
-    make = keras.layers
-    inner = keras.Sequential([keras.Input((96,)), make.Dense(80), make.Dense(72)], name="inner")
-    inner.layers[-1].trainable = False
-    return compiled([keras.Input((64,)), make.Dense(96), inner, make.Dense(10)])
-
-
 def optimizer(name):
     """Many parameters and one example: nearly all of the step is the optimizer's."""
     import keras
@@ -172,12 +144,9 @@ MODELS = {
         for batch in (32, 512)
         for rate in (0, 0.2)
     },
-    "characters, written out": (lambda: characters(True), 64, False),
-    "characters, with its loop": (lambda: characters(False), 64, False),
     "residual": (residual, 16, True),
     "transformer, relu": (lambda: transformer("relu"), 8, False),
     "transformer, gelu": (lambda: transformer("gelu"), 8, False),
-    "frozen": (frozen, 64, False),
     **{name: (lambda name=name: in_a_row(name), 32, False) for name in LAYERS},
     **{name: (lambda name=name: optimizer(name), 1, False) for name in OPTIMIZERS},
 }
