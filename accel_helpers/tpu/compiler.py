@@ -146,8 +146,10 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     # For programs far too large the compiler says no more than that memory is exhausted.
     if over or message.startswith("RESOURCE_EXHAUSTED"):
         needed, largest = over or (None, ())
-        rows = named(largest[:5])
-        return replace(answered, compiles=True, fits=False, needed=needed, largest=rows)
+        return replace(
+            answered, compiles=True, fits=False, needed=needed, largest=named(largest[:5]),
+            logical_bytes=None,
+        )  # fmt: skip
     first = (message.strip().splitlines() or ["no message"])[0][:300]
     return _unavailable(blank, f"the compiler failed: {first}")
 

@@ -125,7 +125,7 @@ def test_a_step_that_is_too_large_has_figures(model):
     assert (answer.verdict, answer.compiles, answer.fits) == ("too large", True, False)
     assert answer.needed == 20 * GIGA and answer.overflow == 4.25 * GIGA
     assert answer.largest[0].operation == "hidden" and answer.flops == 5000
-    assert answer.largest_batch is None and answer.tried == ()
+    assert answer.largest_batch is answer.logical_bytes is None and answer.tried == ()
     # for programs far too large the compiler gives none
     error = {**BEGINNING, "error": "RESOURCE_EXHAUSTED: Allocation type: HLO temp"}
     answer = ask(model, Child(error), find_batch=False)
