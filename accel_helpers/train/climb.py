@@ -63,16 +63,14 @@ class Climb:
     Parameters
     ----------
     stages : tuple of Stage
-        Each with a `name`, `batch_size`, `steps` in an epoch, `epoch` (a Measurement of seconds,
-        the first one apart), `step` (seconds), and `accuracy` for each seed.
+        Each with `name`, `batch_size`, `steps`, `epoch`, `step` and `accuracy`.
     notes : tuple of str, optional
 
     Examples
     --------
     >>> epoch = Measurement.from_samples([2.0, 2.1, 1.9, 2.0, 2.0], first_call=3.0)
-    >>> walk = Climb((Stage("default fit", 32, 10, epoch, (0.9,)),))
-    >>> walk["default fit"].step, walk.best
-    (0.2, 'none of them')
+    >>> Climb((Stage("default fit", 32, 10, epoch, (0.9,)),))["default fit"].step
+    0.2
     """
 
     stages: tuple[Stage, ...]
@@ -176,23 +174,13 @@ def measure(
     Parameters
     ----------
     images : Images
-        Of `training.load_images`. All training images are used for the timing, the different ones
-        for the accuracy.
+        Of `training.load_images`. All are used for the timing, the different ones for the accuracy.
     rounds : int, optional
         Turns, of an epoch each, after the one that also compiles; five or more give an interval.
     device : str, optional
         One of `backend.devices`.
     quick : bool, optional
         Few stages, few pictures and one seed: for a test, not for a result.
-
-    Returns
-    -------
-    Climb
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as above.
 
     Examples
     --------

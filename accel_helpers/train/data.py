@@ -40,8 +40,7 @@ def load_images(
     Parameters
     ----------
     count : int, optional
-        Training images wanted. Real images are repeated to reach it, which is fair for
-        timing and says nothing about accuracy.
+        Training images. Real ones are repeated to reach it, which says nothing about accuracy.
     source : str, optional
         "mnist", "bundled" or "auto" (the default, or the environment variable ``ACCEL_DATA``).
     time_limit : float, optional
@@ -54,10 +53,8 @@ def load_images(
 
     Raises
     ------
-    ValueError
-        If an argument is not as above.
-    ConnectionError
-        If `source` is "mnist" and MNIST could not be had.
+    ValueError, ConnectionError
+        If an argument is not as above; if `source` is "mnist" and MNIST could not be had.
 
     Examples
     --------
@@ -65,7 +62,9 @@ def load_images(
     (640, 28, 28)
     """
     count = whole(count, "count")
-    source = chosen(source or os.environ.get("ACCEL_DATA") or "auto", "mnist")
+    source = source or os.environ.get("ACCEL_DATA") or "auto"
+    if source not in ("auto", "mnist", "bundled"):
+        raise ValueError(f"source must be 'auto', 'mnist' or 'bundled'; got {source!r}.")
     arrays, why = None, ""
     if source != "bundled":
         # It is asked even where the file is there, since an ended download leaves half of one.
@@ -107,13 +106,6 @@ def fetch(code: str, time_limit: float) -> tuple[str, str]:
     if ended.kind == "crashed":
         return "", "the download failed."
     return probe.last_line(ended.output), ""
-
-
-def chosen(source: str, online: str) -> str:
-    """One of the three sources, or a ValueError."""
-    if source not in ("auto", online, "bundled"):
-        raise ValueError(f"source must be 'auto', {online!r} or 'bundled'; got {source!r}.")
-    return source
 
 
 def _digits():

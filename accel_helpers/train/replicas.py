@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel_helpers import probe
 from accel_helpers._records import whole
@@ -75,8 +74,7 @@ def train_each(
     replicas : sequence of int, optional
         How many copies of the model train together.
     global_batch, images : int, optional
-        Pictures in a step, over all replicas: a multiple of every number of replicas; and pictures
-        in an epoch, a multiple of `global_batch`.
+        Pictures in a step, over all replicas, and in an epoch: multiples of each other.
     epochs : int, optional
         At least two, since the first one is timed apart.
     time_limit : float, optional
@@ -89,16 +87,10 @@ def train_each(
     tuple of Trained
         In the order of `replicas`: `losses` and `epoch`, or a `note` that says what failed.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not as above.
-
     Examples
     --------
     >>> train_each((1, 3), global_batch=64)
     Traceback (most recent call last):
-      ...
     ValueError: global_batch=64 does not divide by the replicas (1, 3): choose a multiple of all.
     """
     replicas = tuple(whole(number, "replicas") for number in replicas)
@@ -114,31 +106,26 @@ def train_each(
     if backend is None:
         loaded = "keras" in sys.modules
         backend = keras_backend.framework() if loaded else strategy.pick(replicas=1).backend
-    end = time.monotonic() + time_limit
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "digits.npz")
-        store_images(images, path)
-        runs = []
-        try:
-            for number in replicas:
-                runs.append(_Run(number, backend, path, global_batch, epochs))
-            for _ in range(1 + epochs):  # to get ready, then every epoch
-                for run in runs:
-                    run.turn(end)
-        finally:  # also when the learner interrupts
+    end, runs = time.monotonic() + time_limit, []
+    try:
+        for number in replicas:
+            runs.append(_Run(number, backend, global_batch, epochs, images))
+        for _ in range(1 + epochs):  # to get ready, then every epoch
             for run in runs:
-                run.child.stop()
-        return tuple(run.result(time_limit) for run in runs)
+                run.turn(end)
+    finally:  # also when the learner interrupts
+        for run in runs:
+            run.child.stop()
+    return tuple(run.result(time_limit) for run in runs)
 
 
 class _Run:
     """A child process that trains one epoch each time it is given its turn."""
 
-    def __init__(self, replicas: int, name: str, path: str, global_batch: int, epochs: int):
+    def __init__(self, replicas: int, name: str, *numbers: int):
         self.replicas, self.name, self.heard, self.problem = replicas, name, [], ""
-        words = probe.python(_CHILD, path, replicas, global_batch, epochs)
         environ = probe.variables({**_HIDDEN, "KERAS_BACKEND": name})
-        self.child = probe.Child(words, environ, heard=1)
+        self.child = probe.Child(probe.python(_CHILD, replicas, *numbers), environ, heard=1)
 
     def turn(self, end: float) -> None:
         """Let it do its next piece of work, and wait for that."""
@@ -153,33 +140,23 @@ class _Run:
             self.problem = "too slow" if line is None else "stopped"
 
     def result(self, time_limit: float) -> Trained:
-        if not self.problem:
-            where, first, *rest = self.heard
-            epoch = Measurement.from_samples(
-                [turn["seconds"] for turn in rest],
-                first_call=first["seconds"],
-                name=Trained(self.replicas, self.name, (), None, "").name,
-            )
-            losses = tuple(turn["loss"] for turn in (first, *rest))
-            return Trained(self.replicas, self.name, losses, epoch, where["note"])
-        note = f"It was not done after {time_limit:g} s and was ended."
-        if self.problem == "stopped":
-            last = probe.last_line(self.child.output)
-            note = f"The process stopped{': ' + last[:300] if last else ' without a word.'}"
-        return Trained(self.replicas, self.name, (), None, note)
+        """What came of it, or why nothing did."""
+        failed = Trained(self.replicas, self.name, (), None, self.problem)
+        if self.problem == "too slow":
+            return replace(failed, note=f"It was not done after {time_limit:g} s and was ended.")
+        if self.problem:
+            last = probe.last_line(self.child.output)[:300]
+            return replace(failed, note=f"The process stopped: {last or 'without a word.'}")
+        where, *turns = self.heard
+        first, *rest = (turn["seconds"] for turn in turns)
+        epoch = Measurement.from_samples(rest, first_call=first, name=failed.name)
+        losses = tuple(turn["loss"] for turn in turns)
+        return replace(failed, losses=losses, epoch=epoch, note=where["note"])
 
 
-def store_images(count: int, path: str) -> None:
-    """Write the bundled digits to where the children read them."""
-    import numpy as np
-
-    images = training.load_images(count, source="bundled")
-    np.savez(path, x=images.x_train, y=images.y_train)
-
-
-def child(path: str, *numbers: str) -> None:
+def child(*numbers: str) -> None:
     """Train one epoch for every line that comes in; runs in the child process only."""
-    replicas, global_batch, epochs = map(int, numbers)
+    replicas, global_batch, epochs, count = map(int, numbers)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a framework prints does not get between the answers
 
@@ -191,7 +168,6 @@ def child(path: str, *numbers: str) -> None:
     picked = strategy.pick(replicas=replicas, environ=environ, root="/nowhere", run=_no_command)
     with picked.scope():
         import keras
-        import numpy as np
 
         class Turns(keras.callbacks.Callback):
             def on_epoch_begin(self, epoch, logs=None):
@@ -203,8 +179,8 @@ def child(path: str, *numbers: str) -> None:
                 keras_backend.wait(self.model)
                 answer(seconds=time.perf_counter() - self.began, loss=float(logs["loss"]))
 
-        with np.load(path) as stored:
-            x, y = (stored["x"] / 255).astype("float32"), stored["y"]
+        images = training.load_images(count, source="bundled")
+        x, y = (images.x_train / 255).astype("float32"), images.y_train
         model = training.quickstart_model(dropout=0, seed=SEED)
         answer(note=str(picked))
         options = {"batch_size": global_batch, "epochs": epochs, "shuffle": False, "verbose": 0}

@@ -74,22 +74,18 @@ def fit(
     Raises
     ------
     ValueError
-        If an argument cannot be used, or the checkpoint is of another training: of another
-        model, optimizer, loss, seed or batch size, other data, or more epochs than `epochs`.
+        If an argument cannot be used, or the checkpoint is of another training.
     DamagedCheckpoint
         If the checkpoint cannot be read. It is left as it is.
 
     Examples
     --------
     >>> import tempfile, keras, numpy as np
-    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model, x = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]), np.ones((8, 1))
     >>> model.compile("sgd", keras.losses.MeanSquaredError())
-    >>> x = np.ones((8, 1))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for epochs in (1, 3):  # the second time it goes on
-    ...         print(len(fit(model, x, x, epochs=epochs, folder=folder)))
-    1
-    3
+    ...     print([len(fit(model, x, x, epochs=epochs, folder=folder)) for epochs in (1, 3)])
+    [1, 3]
     """
     import numpy as np
 
@@ -132,12 +128,10 @@ def kill_when(
 ) -> probe.Outcome:
     """Start a command and kill it (SIGKILL) as soon as it prints a line with some text in it.
 
-    What the command has started itself is killed with it.
-
     Parameters
     ----------
     words : sequence of str
-        The command, such as ``[sys.executable, "train.py"]``.
+        The command, such as ``[sys.executable, "train.py"]``. What it starts is killed with it.
     text : str
         What to wait for.
     seconds : float, optional
@@ -149,11 +143,6 @@ def kill_when(
     -------
     probe.Outcome
         Of the kind "killed" where the text came; else "finished", "crashed" or "too slow".
-
-    Raises
-    ------
-    OSError
-        If there is no such command.
 
     Examples
     --------

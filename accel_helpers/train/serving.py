@@ -38,7 +38,7 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
     Parameters
     ----------
     folder : path-like
-        What ``model.export(folder)`` was given.
+        What ``model.export(folder)`` was given; a ValueError if there is no model in it.
     name : str, optional
         Of the model, as it stands in the address: letters, digits, ``_`` and ``-``.
     seconds : float, optional
@@ -47,18 +47,12 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
     Returns
     -------
     Server
-        With `url`, `modules`, `running`, `ask` and `stop`; it can stand in a ``with`` block.
-
-    Raises
-    ------
-    ValueError
-        If there is no exported model in the folder, or the name cannot stand in an address.
+        With `url`, `modules`, `ask` and `stop`; it can stand in a ``with`` block.
 
     Examples
     --------
     >>> serve("no such folder")
     Traceback (most recent call last):
-      ...
     ValueError: 'no such folder' holds no exported model (no saved_model.pb): call ...
     """
     if not re.fullmatch(r"[\w-]{1,60}", name, re.ASCII):

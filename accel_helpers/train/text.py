@@ -22,7 +22,7 @@ from pathlib import Path
 
 from accel_helpers._records import whole
 from accel_helpers.machine import backend
-from accel_helpers.train.data import chosen, fetch
+from accel_helpers.train.data import fetch
 
 __all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
 
@@ -110,9 +110,8 @@ class Text:
     def windows(self, sizes: Sizes = SMALL, *, characters: int | None = None):
         """Cut the text into pieces; to each belong the same characters one place later.
 
-        The pieces lie one after the other, in int32 arrays of shape (pieces, length). What does
-        not fill a whole batch is left out, so that every batch divides by the replicas, and a
-        compiled step sees one shape only. `characters` says how much of the text to use.
+        Int32 arrays of shape (pieces, length). What does not fill a whole batch is left out: every
+        batch divides by the replicas, and a compiled step sees one shape only.
         """
         import numpy as np
 
@@ -135,8 +134,8 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     Parameters
     ----------
     source : str, optional
-        "plays", "bundled" or "auto" (the default, or the environment variable ``ACCEL_DATA``,
-        where only "bundled" counts).
+        "plays" (a ConnectionError if they could not be had), "bundled" or "auto" (the default, or
+        the environment variable ``ACCEL_DATA``, where only "bundled" counts).
     time_limit : float, optional
         Seconds that a download may take.
 
@@ -145,13 +144,6 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     Text
         Its `text`, `vocabulary`, `name` and `note`; `encode`, `decode` and `windows`.
 
-    Raises
-    ------
-    ValueError
-        If `source` is not as above.
-    ConnectionError
-        If `source` is "plays" and they could not be had.
-
     Examples
     --------
     >>> load_text("bundled").text.splitlines()[0]
@@ -159,7 +151,8 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     """
     if source is None:
         source = "bundled" if os.environ.get("ACCEL_DATA") == "bundled" else "auto"
-    source = chosen(source, "plays")
+    if source not in ("auto", "plays", "bundled"):
+        raise ValueError(f"source must be 'auto', 'plays' or 'bundled'; got {source!r}.")
     text, why = (None, "") if source == "bundled" else _plays(time_limit)
     if text is not None:
         return Text(text, "Shakespeare's plays", "Some of them, from TensorFlow's own tutorial.")
@@ -175,20 +168,14 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
 def model(characters: int, sizes: Sizes = SMALL, *, learning_rate: float = 0.005, seed: int = 0):
     """A model that predicts the next character after every character: embedding, LSTM, dense.
 
-    Build it inside a strategy's scope.
+    Build it inside a strategy's scope. It is compiled, and its outputs are logits.
 
     Parameters
     ----------
     characters : int
         Different characters of the text.
-    sizes : Sizes, optional
-    learning_rate, seed : optional
-        Of Adam; of the first weights.
-
-    Returns
-    -------
-    keras.Model
-        Compiled; its outputs are logits.
+    sizes, learning_rate, seed : optional
+        How large it is; of Adam; of the first weights.
 
     Examples
     --------
@@ -216,10 +203,8 @@ def write(model, text: Text, prompt: str, n: int = 200, *, temperature: float = 
 
     Parameters
     ----------
-    model : keras.Model
-        As `model` builds it.
-    text : Text
-        Whose numbers it was trained on.
+    model, text : keras.Model, Text
+        As `model` builds it; whose numbers it was trained on.
     prompt : str
         What to go on from; at least one character.
     n, seed : int, optional

@@ -1,9 +1,9 @@
 """The lesson model, real images for it, and the timing of ``fit``.
 
-The *quickstart model* is a reconstruction: the study material shows a basic Keras model for
-28x28 images and does not print its layers, so the course uses the ones of the TensorFlow
-beginner's quickstart of those years (https://www.tensorflow.org/tutorials/quickstart/beginner):
-flatten, 128 units, dropout, 10 outputs, Adam, batches of 32, 5 epochs over 60,000 images.
+The *quickstart model* is a reconstruction: the study material does not print its layers, so they
+are those of the TensorFlow beginner's quickstart of those years
+(https://www.tensorflow.org/tutorials/quickstart/beginner): flatten, 128 units, dropout, 10 outputs,
+Adam, batches of 32, 5 epochs over 60,000 images.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ TURNS = 4  # in which the steps of a sweep are taken
 def fast() -> bool:
     """Whether small sizes are asked for (environment variable ``ACCEL_FAST=1``).
 
-    Examples
-    --------
     >>> isinstance(fast(), bool)
     True
     """
@@ -59,10 +57,6 @@ def quickstart_model(
         between two returns to Python.
     dropout : float, optional
         Share of hidden units that are switched off in training; 0 leaves the layer out.
-
-    Returns
-    -------
-    keras.Model
 
     Examples
     --------
@@ -86,18 +80,13 @@ def quickstart_model(
 def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
     """Floating-point operations of the matrix products in one training step; needs no framework.
 
-    A product of (m, k) and (k, n) takes 2mkn operations. The forward pass has one for each
-    layer; the backward pass has one for each layer's weights and one for the hidden layer's
-    output. The pictures themselves need no gradient.
+    A product of (m, k) and (k, n) takes 2mkn operations. The forward pass has one for each layer;
+    the backward pass has one for each layer's weights and one for the hidden layer's output.
 
     Parameters
     ----------
     width, batch_size : int, optional
         Units of the hidden layer; images in a batch.
-
-    Returns
-    -------
-    int
 
     Examples
     --------
@@ -151,14 +140,8 @@ def time_fit(
         Images and labels.
     batch_size, epochs : int, optional
         As for ``fit``; at least two epochs, since the first one also compiles.
-    clock : callable, optional
-        Returns the time in seconds.
-    name : str, optional
-        What is measured.
-
-    Returns the time in seconds.
-    name : str, optional
-        What is measured.
+    clock, name : optional
+        What returns the time in seconds; what is measured.
 
     Returns
     -------
@@ -168,9 +151,8 @@ def time_fit(
     Examples
     --------
     >>> images = load_images(64, source="bundled")
-    >>> timed = time_fit(quickstart_model(), images.x_train / 255, images.y_train, epochs=2)
-    >>> timed.steps_per_epoch, len(timed.epochs.samples)
-    (2, 1)
+    >>> len(time_fit(quickstart_model(), images.x_train, images.y_train, epochs=2).epochs.samples)
+    1
     """
     watch, epochs = stopwatch(clock), whole(epochs, "epochs", 2)
     model.fit(x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[watch])
@@ -197,7 +179,6 @@ def time_steps(
     x, y : array
         Images and labels; repeated as needed.
     widths, batch_sizes : iterable of int
-        What is swept.
     device : str, optional
         One of `backend.devices`.
     steps : int, optional
@@ -211,8 +192,7 @@ def time_steps(
     Examples
     --------
     >>> _, images = backend.choose(), load_images(64, source="bundled")
-    >>> found = time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4], steps=4)
-    >>> list(found)
+    >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4], steps=4))
     [(8, 4)]
     """
     import numpy as np
@@ -235,7 +215,7 @@ def time_steps(
 
 
 def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = "cpu"):
-    """The matrix products of one training step and nothing else, as a function to time.
+    """The five matrix products of one training step alone, as a function to time.
 
     Parameters
     ----------
@@ -243,11 +223,6 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
         As in the model.
     device : str, optional
         One of `backend.devices`.
-
-    Returns
-    -------
-    callable
-        Takes nothing; returns the five products.
 
     Examples
     --------
