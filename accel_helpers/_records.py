@@ -1,7 +1,12 @@
 """One reader for what somebody else wrote: files read with suspicion, and written whole.
 
-A frozen dataclass is its own schema. Whoever writes a file makes slips, so every complaint names
-the file, the place in it and the field, what must stand there and what does.
+A frozen dataclass is its own schema: its fields are checked against their annotations, and what
+holds across them stands in its `__post_init__` as a ValueError. Whoever writes a file makes slips,
+so every complaint names the file, the place in it and the field, what must stand there and what
+does.
+
+>>> read(tuple[float, ...], [1, 2.5], "card.json, samples")
+(1.0, 2.5)
 """
 
 from __future__ import annotations
@@ -40,19 +45,13 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-# --- one reader: a frozen dataclass is its own schema --------------------------------------------
-
 LARGEST = 5_000_000  # bytes of a file
 LONGEST_TEXT = 20_000  # characters
 _WANTED = {str: "a text", bool: "true or false", int: "a whole number", float: "a finite number"}
 
 
 def load(path, what: str, largest: int = LARGEST, name: str = ""):
-    """The plain tables of a TOML or JSON file of which nothing is known.
-
-    `what` says for the message what it should be, and `name` how it is called there, by default
-    without its folder. No such file: FileNotFoundError; all else: DataError.
-    """
+    """The plain tables of a TOML or JSON file of which nothing is known; `what` it should be."""
     path = Path(path)
     name = name or path.name
     kind = "TOML" if path.suffix == ".toml" else "JSON"
@@ -75,21 +74,7 @@ def load(path, what: str, largest: int = LARGEST, name: str = ""):
 
 
 def read(kind, value, where: str):
-    """Make a value of a type out of plain tables, lists, texts and numbers.
-
-    A dataclass is checked field by field against its annotations: str, int, finite float, bool,
-    Literal, tuple, dict, nested dataclasses, and unions of them; what holds across fields stands
-    in its `__post_init__` as a ValueError. Everything refused is a DataError that names the place.
-
-    Examples
-    --------
-    >>> read(tuple[float, ...], [1, 2.5], "card.json, samples")
-    (1.0, 2.5)
-    >>> read(int, "x", "card.json, tries")
-    Traceback (most recent call last):
-    ...
-    accel_helpers._records.DataError: card.json, tries: must be a whole number; got 'x'.
-    """
+    """Make a value of a type out of plain tables, lists, texts and numbers, or say what is off."""
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, value, where)
     origin, inner = get_origin(kind), get_args(kind)
@@ -139,17 +124,13 @@ def _one_of(kinds, value, where: str):
     if value is None and type(None) in kinds:
         return None
     kinds = [kind for kind in kinds if kind is not type(None)]
-    for kind in kinds[:-1]:
+    for kind in kinds:
         try:
             return read(kind, value, where)
         except DataError:
-            continue
-    if len(kinds) > 1 and all(kind in _WANTED for kind in kinds):
-        try:
-            return read(kinds[-1], value, where)
-        except DataError:
-            _refuse(where, " or ".join(_WANTED[kind] for kind in kinds), value)
-    return read(kinds[-1], value, where)
+            if kind is kinds[-1] and not (len(kinds) > 1 and _WANTED.keys() >= set(kinds)):
+                raise
+    _refuse(where, " or ".join(_WANTED[kind] for kind in kinds), value)
 
 
 def _dataclass(kind, value, where: str):
@@ -176,8 +157,6 @@ def _dataclass(kind, value, where: str):
 def _refuse(where: str, wanted: str, got):
     raise DataError(f"{where}: must be {wanted}; got {shown(got)}.")
 
-
-# --- what is handed in by hand -------------------------------------------------------------------
 
 
 def whole(value, name: str, least: int = 1) -> int:

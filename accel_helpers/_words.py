@@ -1,4 +1,18 @@
-"""What is shown to people: numbers with three digits and a unit, texts and cards as HTML."""
+"""What is shown to people: numbers with three digits and a unit, texts and cards as HTML.
+
+>>> percent(0.123), format_bytes(512), format_bytes(3_156_000), format_rate(123_456_000_000, "B/s")
+('12 %', '512 B', '3.16 MB', '123 GB/s')
+>>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
+['512', '13.1 million', '2.81 trillion']
+>>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011), format_range(49.01e-5, 49.02e-5)
+('12.3 to 14.5 ms', '900 µs to 1.1 ms', '490.1 to 490.2 µs')
+>>> marked("is `a < b` <b>true</b>?")
+'is <code>a &lt; b</code> &lt;b&gt;true&lt;/b&gt;?'
+>>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
+'<a href="https://www.example.org/a/">example.org/a</a>; lesson 03, Key points'
+>>> short("https://www.example.org/" + "a-long-way/" * 9 + "to-the-page/")
+'example.org/…-way/a-long-way/a-long-way/a-long-way/to-the-page'
+"""
 
 import functools
 import html
@@ -19,22 +33,12 @@ def format_seconds(seconds: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, with the blank before the sign.
-
-    >>> percent(0.123)
-    '12 %'
-    """
+    """A share as a percentage, with the blank before the sign."""
     return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
 
 
 def format_range(low: float, high: float) -> str:
-    """Two times with one unit where they share it.
-
-    >>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011)
-    ('12.3 to 14.5 ms', '900 µs to 1.1 ms')
-    >>> format_range(0.00049012, 0.00049031)
-    '490.12 to 490.31 µs'
-    """
+    """Two times with one unit where they share it."""
     (scale, unit), (low_scale, low_unit) = _unit(high), _unit(low)
     if low_unit == unit:
         ends = _digits(low / scale), _digits(high / scale)
@@ -45,11 +49,7 @@ def format_range(low: float, high: float) -> str:
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes with three digits and the unit that suits it.
-
-    >>> [format_bytes(count) for count in (512, 3_156_000, 25e9)]
-    ['512 B', '3.16 MB', '25 GB']
-    """
+    """A number of bytes with three digits and the unit that suits it."""
     for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= 0.9995 * scale:
             return f"{_digits(count / scale)} {unit}"
@@ -57,11 +57,7 @@ def format_bytes(count: float) -> str:
 
 
 def format_rate(value: float, unit: str) -> str:
-    """A rate with three digits and the prefix that suits it.
-
-    >>> format_rate(123_456_000_000, "FLOP/s"), format_rate(2.5e7, "B/s")
-    ('123 GFLOP/s', '25 MB/s')
-    """
+    """A rate with three digits and the prefix that suits it."""
     power = 0
     while value >= 999.5 and power < 5:
         value, power = value / 1000, power + 1
@@ -69,26 +65,15 @@ def format_rate(value: float, unit: str) -> str:
 
 
 def format_count(count: float) -> str:
-    """A large count with three digits and the word for its size (a billion is a thousand million).
-
-    >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
-    ['512', '13.1 million', '2.81 trillion']
-    """
-    if count < 1e6:
-        return f"{count:,.0f}"
+    """A large count with three digits and the word for its size (a billion is a thousand million)."""
     for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if count >= 0.9995 * scale:
             return f"{_digits(count / scale)} {word}"
-    return f"{_digits(count / 1e6)} million"
+    return f"{count:,.0f}"
 
 
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
-    """A small table for a notebook: a caption, and a row for each pair of label and text.
-
-    >>> card = html_card("Sizes", [("largest", "<none>")])
-    >>> "<caption" in card, "&lt;none&gt;</td>" in card
-    (True, True)
-    """
+    """A small table for a notebook: a caption, and a row for each pair of label and text."""
     rows = [(label, " ".join(text.split())) for label, text in rows]
     return fragment("card/card", caption, rows)
 
@@ -105,20 +90,12 @@ def _digits(value: float) -> str:
 
 
 def marked(text: str) -> str:
-    """Escape a text for HTML and set what stands in backticks as code.
-
-    >>> marked("is `a < b` <b>true</b>?")
-    'is <code>a &lt; b</code> &lt;b&gt;true&lt;/b&gt;?'
-    """
+    """Escape a text for HTML and set what stands in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def linked(sources: Sequence[str]) -> str:
-    """Sources as HTML: what is an address becomes a link, the name of a lesson stays text.
-
-    >>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
-    '<a href="https://www.example.org/a/">example.org/a</a>; lesson 03, Key points'
-    """
+    """Sources as HTML: what is an address becomes a link, the name of a lesson stays text."""
     return "; ".join(
         f'<a href="{html.escape(source)}">{html.escape(short(source))}</a>'
         if source.startswith("https://")
@@ -128,11 +105,7 @@ def linked(sources: Sequence[str]) -> str:
 
 
 def short(address: str) -> str:
-    """An address as a person reads it: a long one by its host and by how it ends.
-
-    >>> short("https://www.example.org/" + "a-long-way/" * 9 + "to-the-page/")
-    'example.org/…-way/a-long-way/a-long-way/a-long-way/to-the-page'
-    """
+    """An address as a person reads it: a long one by its host and by how it ends."""
     text = address.removeprefix("https://").removeprefix("www.").rstrip("/")
     if len(text) <= LONGEST:
         return text
@@ -154,10 +127,7 @@ def shown(value) -> str:
 
 
 def fragment(place: str, *values) -> str | None:
-    """The HTML, in one line, that a macro of a template makes of values; `place` is "file/macro".
-
-    None where there is no Jinja2: a `_repr_html_` that gives None leaves the text form.
-    """
+    """The HTML that a macro, "file/macro", makes of values; None, for text, without Jinja2."""
     name, _, macro = place.partition("/")
     try:
         found = template(f"{name}.html")
@@ -168,11 +138,7 @@ def fragment(place: str, *values) -> str | None:
 
 @functools.cache
 def template(name: str):
-    """A template of ``data/templates``, by Jinja2, which escapes every value that it is given.
-
-    The filters `marked` and `linked` set texts of the course; what they give is not escaped again.
-    Raises ImportError where there is no Jinja2: then a value has its text form only.
-    """
+    """A template of ``data/templates``, which escapes values; ImportError without Jinja2."""
     import jinja2
     from markupsafe import Markup
 

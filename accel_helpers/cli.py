@@ -11,27 +11,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import accel_helpers as ah
+from accel_helpers._records import DataError
 from accel_helpers.tpu import environment as tpu_environment
 
-OK, FAILED = 0, 1
 LONGEST = 8_000_000  # bytes of a log that are kept in memory
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The words after `python -m accel_helpers`, by default this process's.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the command that `argv` says, by default this process's, and give the exit code."""
     options = _parser().parse_args(argv)
-    return options.command(options)
+    try:
+        value = options.command(options)
+    except (DataError, OSError, tpu_environment.InstallFailed) as error:
+        print(error, file=sys.stderr)
+        if options.json:
+            print(json.dumps({"error": str(error)}))
+        return 1
+    if options.json:
+        plain = value.to_dict() if hasattr(value, "to_dict") else {"recipe": str(value)}
+        value = json.dumps(plain, indent=2)
+    print(value)
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,81 +42,43 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"accel_helpers {ah.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
 
-    describe = commands.add_parser("describe", help="say what this machine is")
-    describe.set_defaults(command=_describe)
+    def add(name: str, command, help: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help)
+        added.set_defaults(command=command)
+        added.add_argument("--json", action="store_true", help="print one JSON document")
+        return added
 
-    doctor = commands.add_parser("doctor", help="say what is wrong, and the one thing to do next")
+    add("describe", lambda _: ah.runtime.describe(), "say what this machine is")
+    doctor = add("doctor", _doctor, "say what is wrong, and the one thing to do next")
     doctor.add_argument(
         "file", nargs="?", metavar="FILE", help="a log or a traceback; - reads it from the input"
     )
     doctor.add_argument(
         "--tpu-recipe", action="store_true", help="print the dated recipe for TPUStrategy instead"
     )
-    doctor.set_defaults(command=_doctor)
-
-    card = commands.add_parser("card", help="check a result card and print it")
+    card = add("card", lambda said: ah.results.load(said.file), "check a result card and print it")
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
-    card.set_defaults(command=_card)
-
-    compiler = commands.add_parser(
-        "tpu-compiler", help="install the compiler for TPUs in a folder of its own, or remove it"
+    compiler = add(
+        "tpu-compiler",
+        _tpu_compiler,
+        "install the compiler for TPUs in a folder of its own, or remove it",
     )
     compiler.add_argument("action", choices=("install", "status", "remove"))
-    compiler.set_defaults(command=_tpu_compiler)
-
-    for command in (describe, doctor, card, compiler):
-        command.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
 
-def _describe(options) -> int:
-    return _show(ah.runtime.describe(), options)
-
-
-def _doctor(options) -> int:
+def _doctor(options):
     if options.tpu_recipe:
-        recipe = ah.doctor.tpu_recipe()
-        print(json.dumps({"recipe": str(recipe)}, indent=2) if options.json else recipe)
-        return OK
+        return ah.doctor.tpu_recipe()
     if options.file is None:
-        return _show(ah.doctor.diagnose(), options)
+        return ah.doctor.diagnose()
+    if options.file == "-":
+        return ah.doctor.diagnose(_ends(sys.stdin.buffer))
     try:
-        if options.file == "-":
-            text = _ends(sys.stdin.buffer)
-        else:
-            with open(options.file, "rb") as file:
-                text = _ends(file)
+        with open(options.file, "rb") as file:
+            return ah.doctor.diagnose(_ends(file))
     except OSError as error:
-        return _complain(f"{options.file}: cannot be read: {error.strerror}.", options)
-    return _show(ah.doctor.diagnose(text), options)
-
-
-def _card(options) -> int:
-    try:
-        return _show(ah.results.load(options.file), options)
-    except (OSError, ValueError) as error:
-        return _complain(error, options)
-
-
-def _tpu_compiler(options) -> int:
-    try:
-        if options.action == "install":
-            return _show(tpu_environment.install(say=_tell), options)
-        ask = {"status": tpu_environment.status, "remove": tpu_environment.remove}
-        return _show(ask[options.action](), options)
-    except (tpu_environment.InstallFailed, OSError) as error:
-        return _complain(error, options)
-    except KeyboardInterrupt:
-        return _complain(f"Interrupted. {tpu_environment.status()}", options)
-
-
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _show(value, options) -> int:
-    print(json.dumps(value.to_dict(), indent=2) if options.json else value)
-    return OK
+        raise DataError(f"{options.file}: cannot be read: {error.strerror}.") from None
 
 
 def _ends(file) -> str:
@@ -127,8 +89,11 @@ def _ends(file) -> str:
     return (head + tail).decode("utf-8", errors="replace")
 
 
-def _complain(error: BaseException | str, options) -> int:
-    print(error, file=sys.stderr)
-    if options.json:
-        print(json.dumps({"error": str(error)}))
-    return FAILED
+def _tpu_compiler(options):
+    if options.action != "install":
+        return getattr(tpu_environment, options.action)()
+    try:
+        return tpu_environment.install(say=lambda text: print(text, file=sys.stderr, flush=True))
+    except KeyboardInterrupt:
+        message = f"Interrupted. {tpu_environment.status()}"
+        raise tpu_environment.InstallFailed(message) from None

@@ -59,12 +59,7 @@ class Check:
 def choices(
     right: Mapping, allowed: Sequence, slips: Mapping, *, done: str, empty: str, hint="", item="{}"
 ) -> Check:
-    """Check a dictionary: for every key of `right` a word out of `allowed`, or a tuple of words.
-
-    Where several words are asked for, `allowed` has the words of each place. `slips` has the
-    message and the hint for a wrong answer by (key, answer), or by the key alone; `empty` and
-    `hint` are for a stub, and `item` is how a key is called.
-    """
+    """Check a dictionary: every key's word is `allowed`; slips are by key, or (key, answer)."""
     places = (allowed,) if isinstance(allowed[0], str) else allowed
     words = f"Choose from: {'; '.join(map(', '.join, places))}."
     hint = hint or words
@@ -171,14 +166,7 @@ def plain(value):
 def calls(
     truth, *, on, slips, right, needs, hint="", put=on_copies, otherwise=None, within=1e-6
 ) -> Check:
-    """Check a function: it is called on every case and held against the truth, then the slips.
-
-    `on` has the arguments of each case. A slip is a wrong rule, what it is, and what leads on;
-    before these stands the place of a number where the rule is for one of several. `put` asks
-    about a case. `otherwise` gets what was said and the case, and may have a message and a hint
-    for what is no known slip; else the wrong answer is shown, with `hint`. `needs` says what to
-    return, and `within` how far off is still right.
-    """
+    """Check a function `on` cases: slips are (rule, what it is, what leads on), or of a place."""
 
     def column(rule):
         return [put(rule, *each) for each in on]
