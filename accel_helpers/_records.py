@@ -1,9 +1,8 @@
 """One reader for what somebody else wrote: files read with suspicion, and written whole.
 
 A frozen dataclass is its own schema: its fields are checked against their annotations, and what
-holds across them stands in its `__post_init__` as a ValueError. Whoever writes a file makes slips,
-so every complaint names the file, the place in it and the field, what must stand there and what
-does.
+holds across them stands in its `__post_init__` as a ValueError. Every complaint names the file, the
+place in it and the field, what must stand there and what does.
 
 >>> read(tuple[float, ...], [1, 2.5], "card.json, samples")
 (1.0, 2.5)
@@ -148,15 +147,12 @@ def _dataclass(kind, value, where: str):
     found = {name: read(hints[name], each, f"{where}, {name}") for name, each in value.items()}
     try:
         return kind(**found)
-    except DataError:
-        raise
     except ValueError as error:  # what the dataclass itself asks for
         raise DataError(f"{where}: {error}") from None
 
 
 def _refuse(where: str, wanted: str, got):
     raise DataError(f"{where}: must be {wanted}; got {shown(got)}.")
-
 
 
 def whole(value, name: str, least: int = 1) -> int:

@@ -65,7 +65,7 @@ def format_rate(value: float, unit: str) -> str:
 
 
 def format_count(count: float) -> str:
-    """A large count with three digits and the word for its size (a billion is a thousand million)."""
+    """A large count with three digits and the word for its size; a billion has nine zeros."""
     for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if count >= 0.9995 * scale:
             return f"{_digits(count / scale)} {word}"

@@ -1,8 +1,4 @@
-"""Two ways to check an answer, each made from a table of the likeliest slips.
-
-`choices` checks a dictionary of words, `calls` a function. What they give carries its truth and
-its slips, and tests/lessons/test_exercises.py tries every one of them.
-"""
+"""Two ways to check an answer, from a table of the likeliest slips, all of which the tests try."""
 
 import html
 import math
@@ -108,14 +104,14 @@ def _is_choice(said: tuple, places: Sequence) -> bool:
     return len(said) == len(places) and all(fits)
 
 
+@dataclass
 class Asked:
     """A learner's function, which may be anything; an error inside it ends the check."""
 
-    start = "Replace its last line with your own."
-    stops = "Call it yourself first, on small numbers."
-
-    def __init__(self, function):
-        self.function, self.said = function, None
+    function: object
+    said: object = None
+    start: str = "Replace its last line with your own."
+    stops: str = "Call it yourself first, on small numbers."
 
     def __call__(self, *arguments):
         if not callable(self.function):
@@ -132,12 +128,11 @@ class Asked:
 
 
 def on_copies(ask, *case):
-    """Ask about a case; what comes back is made of floats, lists and texts."""
     return plain(ask(*deepcopy(case)))
 
 
 def on_arrays(ask, *case):
-    """The same with arrays in place of lists; whoever changes them is told so."""
+    """Ask with arrays in place of lists; whoever changes them is told so."""
     import numpy as np
 
     lent = [np.array(each) if isinstance(each, list) else each for each in case]

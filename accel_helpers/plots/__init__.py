@@ -1,4 +1,8 @@
-"""Every picture of the course, in one style; each is drawn from what it is given."""
+"""Every picture of the course, in one style; each is drawn from what it is given.
+
+Where a picture has a `title`, it stands above it. With ``own=False`` it is one of another machine,
+which is drawn in grey.
+"""
 
 from accel_helpers.plots.curves import epochs, losses, series
 from accel_helpers.plots.grids import digits, heatmap

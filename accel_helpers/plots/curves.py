@@ -11,7 +11,7 @@ from accel_helpers.plots.style import Picture
 
 
 def paint(axes, lines: Mapping[str, Mapping[float, float]], own: bool) -> list[tuple]:
-    """Draw lines of y over x, their marks nested to show where they coincide; their labels."""
+    """Draw lines of y over x, their marks nested to show where they coincide; give their labels."""
     labels, colours, step = [], style.palette(own), min(4, 8 / max(1, len(lines) - 1))
     for i, (name, line) in enumerate(lines.items()):
         colour, size = colours[i % len(colours)], 5 + (len(lines) - 1 - i) * step
@@ -22,16 +22,12 @@ def paint(axes, lines: Mapping[str, Mapping[float, float]], own: bool) -> list[t
 
 
 def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool = True) -> Picture:
-    """Every epoch of a fit, the first one set apart.
+    """A dot for every epoch of a fit, the first one set apart.
 
     Parameters
     ----------
     timing : Measurement
         Seconds per epoch, the first epoch as its `first_call`.
-    title : str, optional
-    own : bool, optional
-        False for a reference machine's, in grey.
-
     Examples
     --------
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
@@ -64,19 +60,14 @@ def losses(
     level: tuple[str, float] | None = None,
     own: bool = True,
 ) -> Picture:
-    """The loss after every epoch, of one training or of several that should agree.
+    """Curves of the loss after every epoch, of one training or of several that should agree.
 
     Parameters
     ----------
     curves : mapping of str to sequence of float
-        Name of a curve to its losses; seven at most. Their marks are nested, so that one sees
-        where curves coincide.
-    title : str
+        Name of a curve, of seven at most, to its losses.
     level : tuple of str and float, optional
-        A loss to compare with, and its name.
-    own : bool, optional
-        False for a reference machine's, in grey.
-
+        The name of a loss to compare with, and the loss.
     Examples
     --------
     >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
@@ -114,13 +105,8 @@ def series(
     ----------
     lines : mapping of str to (mapping of float to Measurement)
         Name of a line, of seven at most, to its measurements by size.
-    title, xlabel, ylabel : str
-        The labels with their units.
-    own : bool, optional
-        False for a reference machine's, in grey.
     log : bool, optional
         A logarithmic vertical axis, too.
-
     Examples
     --------
     >>> line = {n: Measurement.from_samples([n / 1e6] * 5) for n in (100, 1_000)}
@@ -134,10 +120,8 @@ def series(
             for x, m in line.items():
                 axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
         sizes = sorted({x for line in lines.values() for x in line})
-        ticks = sizes if len(sizes) <= 7 else ()
-        style.scale(
-            axes.xaxis, sizes[0] / 1.25, 1.25 * sizes[-1], style.plain, log=True, ticks=ticks
-        )
+        ends, ticks = (sizes[0] / 1.25, 1.25 * sizes[-1]), sizes if len(sizes) <= 7 else ()
+        style.scale(axes.xaxis, *ends, style.plain, log=True, ticks=ticks)
         ends = [end for line in lines.values() for m in line.values() for end in m.interval]
         low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
         style.scale(axes.yaxis, low, high, format_seconds, log=log)
@@ -146,8 +130,6 @@ def series(
         style.beside(figure, axes, labels)
         said = []
         for name, line in medians.items():
-            start, end = (
-                f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))
-            )
-            said.append(f"{name} from {start} to {end}")
+            at = [f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))]
+            said.append(f"{name} from {' to '.join(at)}")
         return style.picture(figure, f"Line plot over {xlabel}. {title}: {'; '.join(said)}.")

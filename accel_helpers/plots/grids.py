@@ -20,11 +20,8 @@ def heatmap(
     Parameters
     ----------
     ratios : mapping of (width, batch size) to Speedup
-    title, note : str
-        The note stands under the title: how to read the numbers.
-    own : bool, optional
-        False for a reference machine's, in grey. What is below 1 is orange.
-
+    note : str
+        How to read the numbers; it stands under the title.
     Examples
     --------
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
@@ -46,16 +43,16 @@ def heatmap(
         )
         for i, row in enumerate(rows):
             for j, column in enumerate(columns):
-                ratio, text, brief = ratios[row, column].ratio, "no measurable\ndifference", None
-                if ratio is not None:
-                    low, high = map(style.short, ratios[row, column].interval)
-                    brief = style.short(ratio)
+                gain, brief, text = ratios[row, column], "no difference", ""
+                if gain.ratio is not None:
+                    brief, low, high = map(style.short, (gain.ratio, *gain.interval))
                     text = f"{brief}\n({low} to {high})"
                 red, green, blue, _ = image.cmap(image.norm(shown[i][j]))
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-                font = {"color": "white" if dark else "black", "fontsize": 10 if brief else 8}
+                font = {"color": "white" if dark else "black", "fontsize": 10 if text else 8}
+                text = text or "no measurable\ndifference"
                 axes.text(j, i, text, ha="center", va="center", **font)
-                said.append(f"{row} by {column}: {brief or 'no difference'}")
+                said.append(f"{row} by {column}: {brief}")
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(rows)), rows)
         axes.grid(visible=False)
@@ -73,8 +70,6 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     images : sequence of array of shape (height, width)
         Larger numbers are darker.
     labels : sequence of int
-    title : str
-
     Examples
     --------
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""The roofline: what a program reached, under what its machine can reach at most."""
+"""The roofline, of Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65."""
 
 from __future__ import annotations
 
@@ -20,20 +20,15 @@ def roofline(
     title: str,
     own: bool = True,
 ) -> Picture:
-    """What a program reached, under what its machine can reach at most.
+    """The roofline: what a program reached, under what its machine can reach at most.
 
     Parameters
     ----------
     points : mapping of str to (float, float)
         Name to operations per byte moved (FLOP per byte) and rate reached (FLOP/s); at most seven.
     ceilings : ceilings.Ceilings
-        The rates measured on the machine.
     published : hardware.Accelerator, optional
-        The row of the device in the table of published peaks, drawn in grey.
-    title : str
-    own : bool, optional
-        False for a reference machine's, in grey.
-
+        The row of the device in the table of published peaks.
     Examples
     --------
     >>> import accel_helpers as ah
@@ -41,10 +36,6 @@ def roofline(
     >>> roof = ah.ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
     >>> roofline({"fit": (3.6, 6.1e9)}, roof, title="A step").alt[:70]
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
-
-    Notes
-    -----
-    The picture is from Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
     """
     colour = style.OWN if own else style.GREYS[0]
     roofs = _roofs(ceilings, published, colour)

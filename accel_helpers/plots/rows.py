@@ -74,9 +74,7 @@ def measurements(
     Parameters
     ----------
     own, reference : sequence of Measurement
-        The learner's, in blue, and of other machines, in grey; their names are the labels.
-    title : str
-
+        The learner's, in blue, and of other machines, in grey, with their names.
     Examples
     --------
     >>> step = Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step")
@@ -102,11 +100,7 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
     Parameters
     ----------
     values : mapping of str to float
-        Name of a part to its seconds, in the order in which they are drawn.
-    title : str
-    own : bool, optional
-        False for a reference machine's, in grey.
-
+        Name of a part to its seconds.
     Examples
     --------
     >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))
@@ -137,14 +131,9 @@ def climb(
     steps : mapping of str to Measurement
         Name of a step to the seconds of one epoch, from top to bottom; the first is the start.
     gains : mapping of str to Speedup
-        Every other step against the first. Where the interval is wide or the two cannot be told
-        apart, words stand in the place of a ratio.
+        Every other step against the first; words stand where no ratio can be told.
     accuracy : mapping of str to float
         Share of the test data that was right after equally many epochs.
-    title : str
-    own : bool, optional
-        False for a reference machine's, in grey.
-
     Examples
     --------
     >>> start = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0])
@@ -189,20 +178,16 @@ def shares(
     start: float = 0,
     own: bool = True,
 ) -> Picture:
-    """Shares of right answers, a row for each thing that was tried.
+    """Dots for shares of right answers, a row for each thing that was tried.
 
     Parameters
     ----------
     rows : mapping of str to sequence of float
         Name to shares from 0 to 1; where a row has several, their mean is marked.
-    title : str
     intervals : mapping of str to tuple of float, optional
-        Name to the ends of an interval, from 0 to 1; a row may have none.
+        Name to the ends of an interval; a row may have none.
     start : float, optional
         Where the axis begins, in %; 0 where something lies below it.
-    own : bool, optional
-        False for a reference machine's, in grey.
-
     Examples
     --------
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
@@ -224,19 +209,14 @@ def ladder(
     title: str,
     own: bool = True,
 ) -> Picture:
-    """Models one change apart: on the left how good they are, on the right what changed.
+    """Two plots of models one change apart: how good they are, and how much each change did.
 
     Parameters
     ----------
     rows : mapping of str to sequence of float
         Name to shares of right answers from 0 to 1, one for every seed.
     changes : mapping of str to tuple of float
-        Name to the difference from the row above, and the low and high end of its interval; 0.01
-        is one percentage point. The first row has none.
-    title : str
-    own : bool, optional
-        False for a reference machine's, in grey.
-
+        Name to the difference from the row above, and the two ends of its interval.
     Examples
     --------
     >>> print(ladder({"a": [0.7], "b": [0.9]}, {"b": (0.2, 0.1, 0.3)}, title="One step"))

@@ -1,7 +1,6 @@
 """What every picture is made of: its colours, a figure, the scale of an axis, labels beside it.
 
-Colours stand here and nowhere else. They are from Okabe and Ito's palette, which colour-blind
-people can tell apart (https://jfly.uni-koeln.de/color/), and no colour carries meaning alone.
+The colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), and none carries meaning alone.
 """
 
 from __future__ import annotations
@@ -12,17 +11,10 @@ import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-
-def shade(colour: str, towards: int, share: float) -> str:
-    """A colour a share of the way to black (0) or white (255)."""
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(part + share * (towards - part)):02X}" for part in parts)
-
-
 OWN, REFERENCE = "#0072B2", "#8C8C8C"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
-GREYS = (shade(REFERENCE, 0, 0.36), REFERENCE, shade(REFERENCE, 255, 0.45))
+GREYS = ("#5A5A5A", REFERENCE, "#C0C0C0")
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 PUBLISHED, SAID = "#A6A6A6", "#595959"  # a maker's peak, and what is written beside it
 INK, LINE = "#333333", "#555555"  # text, and lines of no data
@@ -51,8 +43,6 @@ class Picture:
     ----------
     png : bytes
     alt : str
-        What a reader learns who cannot see it.
-
     Examples
     --------
     >>> print(Picture(b"", "A dot at 3."))
@@ -95,7 +85,7 @@ def folded(name: str) -> str:
 
 @contextmanager
 def figure(width: float, height: float, title: str = "", panels: int = 1):
-    """A figure in the course's style, without pyplot's global state, and its axes; in inches."""
+    """A figure of so many inches, without pyplot's global state, and its axes."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -110,7 +100,7 @@ def figure(width: float, height: float, title: str = "", panels: int = 1):
 
 
 def picture(figure, alt: str, dpi: int = DPI) -> Picture:
-    """The figure as a PNG of 256 colours, which has a third of the bytes, and its sentence."""
+    """The figure as a PNG of 256 colours, a third of the bytes, and its sentence."""
     from PIL import Image
 
     drawn, few = io.BytesIO(), io.BytesIO()
@@ -137,11 +127,7 @@ def scale(axis, low: float, high: float, text, *, log=False, whole=False, ticks=
 
 
 def beside(figure, axes, entries, fontsize: float = 10) -> None:
-    """Labels to the right of the axes, at the height of what they name, none upon another.
-
-    An entry is (x, y, text, colour, mark): where the label points to, and how what it names is
-    marked, or None.
-    """
+    """Labels to the right of the axes, none upon another; entries: x, y, text, colour, mark."""
     from matplotlib.transforms import offset_copy
 
     figure.draw_without_rendering()
@@ -155,18 +141,16 @@ def beside(figure, axes, entries, fontsize: float = 10) -> None:
         height = (place - box.y0) / box.height
         arrow = {"arrowstyle": "-", "color": colour, "lw": 0.8, "relpos": (0, 0.5)}
         arrow |= {"shrinkA": 1, "shrinkB": 0}
-        if mark:  # its leader is no line of data, and ends at the mark
+        if mark:  # the leader is no line of data, and ends at the mark
             arrow |= {"ls": ":", "shrinkA": 18, "shrinkB": 6}
             axes.plot([1], [height], transform=key, clip_on=False, color=colour, **mark)
-        style = {"va": "center", "color": INK if mark else colour, "fontsize": fontsize}
-        axes.annotate(
-            text, (x, y), (1, height), textcoords=words, annotation_clip=False, arrowprops=arrow,
-            **style,
-        )  # fmt: skip
+        look = {"va": "center", "color": INK if mark else colour, "fontsize": fontsize}
+        look |= {"textcoords": words, "annotation_clip": False, "arrowprops": arrow}
+        axes.annotate(text, (x, y), (1, height), **look)
 
 
 def apart(wanted, heights, bottom: float, top: float) -> list[float]:
-    """Places from low to high, near where they are wanted, none upon another, none over the top."""
+    """Places, from low to high, near those wanted, none upon another and none over the top."""
     places, edge = [], bottom
     for want, height in zip(wanted, heights, strict=True):
         places.append(max(want, edge + height / 2))

@@ -50,14 +50,13 @@ class Animation:
         except ImportError:
             return self.still._repr_mimebundle_()
         frames = [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in self.frames]
-        # A new id each time, so that two players can be on one page. Without the still: a page
-        # that shows no player would show the strip twice.
+        # without the still: a page that shows no player would show the strip twice
         html = player.render(id=f"player-{uuid.uuid4().hex}", frames=frames, alt=self.alt)
         return {"text/html": html, "text/plain": self.alt}
 
 
 def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> Picture:
-    """Some cycles of a small matrix unit: what enters, what each cell does, what has left.
+    """A strip of cycles of a small matrix unit: what enters, what each cell does, what has left.
 
     Parameters
     ----------
@@ -67,13 +66,10 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
         Of shapes (m, k) and (k, n), with m, k and n of at most 8.
     cycles : iterable of int, optional
         Which cycles, from 1; at most 12. By default up to six, evenly spread.
-
     Raises
     ------
     ValueError
-        If there is no such cycle, or too many cells, rows or columns to be read. What
-        `MatrixUnit.multiply` refuses is refused as there.
-
+        If there is no such cycle or product, or too many cells, rows or columns to be read.
     Examples
     --------
     >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
@@ -101,13 +97,7 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
     Parameters
     ----------
     unit, a, b
-        As in `unit_strip`.
-
-    Raises
-    ------
-    ValueError
-        If it takes more than 60 cycles, or if `unit_strip` would refuse it.
-
+        As in `unit_strip`; of at most 60 cycles.
     Examples
     --------
     >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
@@ -128,14 +118,12 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
 
 
 def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
-    """The share of a unit that is useful, by `MatrixUnit.utilisation`, over the size of a product.
+    """A line of the useful share of a unit, `MatrixUnit.utilisation`, over a product's size.
 
     Parameters
     ----------
     sizes : iterable of int
-        At least two different n, each for a product of (n, n) and (n, n).
-    unit : systolic.MatrixUnit
-
+        At least two n, each for a product of (n, n) and (n, n).
     Examples
     --------
     >>> print(unit_sizes(range(64, 201), MatrixUnit(128, 128)))
