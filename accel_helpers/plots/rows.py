@@ -81,10 +81,10 @@ def measurements(
     >>> print(measurements([step], title="A step"))
     Dot plot. A step: step 11 ms.
     """
-    coloured = [(m, style.OWN) for m in own] + [(m, style.REFERENCE) for m in reference]
     rows = [
         Row(m.name, colour, (format_seconds(m.median),), m.samples, m.interval, m.median)
-        for m, colour in coloured
+        for colour, several in ((style.OWN, own), (style.REFERENCE, reference))
+        for m in several
     ]
     ends = [end for row in rows for end in (*row.dots, *row.bar)]
     log = max(ends) > 8 * min(ends)
@@ -225,13 +225,14 @@ better.
     """
     left, right = _shares(rows, own), []
     said = [f"{row.name} {row.notes[0]}" for row in left]
-    for place, (name, colour) in enumerate((row.name, row.colour) for row in left):
-        drawn, note = {}, ""
-        if name in changes:
-            difference, low, high = (100 * value for value in changes[name])
-            drawn, note = {"bar": (low, high), "line": difference}, verdict(low, high)
-            said[place] += f", {difference:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
-        right.append(Row(name, colour, (note.replace(" measurable ", " measurable\n"),), **drawn))
+    for place, row in enumerate(left):
+        change, bar, note = None, None, ""
+        if row.name in changes:
+            change, low, high = (100 * value for value in changes[row.name])
+            bar, note = (low, high), verdict(low, high)
+            said[place] += f", {change:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
+        note = note.replace(" measurable ", " measurable\n")
+        right.append(Row(row.name, row.colour, (note,), bar=bar, line=change))
     with style.figure(8.6, 1.5 + room(left), title, panels=2) as (figure, (one, two)):
         paint(one, left, ["mean"])
         paint(two, right, ["verdict"])
@@ -241,8 +242,8 @@ better.
         two.set(xlabel="change, in points\nbar: 95 % interval")
         two.axvline(0, color="black", lw=1.2)
         two.tick_params(axis="y", length=0)
-        said = "; ".join(said)
-        return style.picture(figure, f"Two plots, a row for each model. {title}: {said}.")
+        alt = f"Two plots, a row for each model. {title}: {'; '.join(said)}."
+        return style.picture(figure, alt)
 
 
 def _shares(rows, own, intervals=()) -> list[Row]:

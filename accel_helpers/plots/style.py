@@ -39,10 +39,6 @@ LONG = 26  # letters of a name before it is broken into lines
 class Picture:
     """A picture with the sentence that says what it shows.
 
-    Attributes
-    ----------
-    png : bytes
-    alt : str
     Examples
     --------
     >>> print(Picture(b"", "A dot at 3."))
