@@ -166,21 +166,21 @@ def roofline(
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
     """
     colour = style.OWN if own else style.GREYS[0]
-    roofs = _roofs(ceilings, published, colour)
-    ridges = [(rate / copy, rate) for _, copy, rates, *_ in roofs for rate in rates.values()]
+    roofs = _roofs(ceilings, published)
+    ridges = [(rate / copy, rate) for copy, rates in roofs.values() for rate in rates.values()]
     across, upward = zip(*points.values(), *ridges, strict=True)
     left, right = min(across) / 12, 6 * max(across)
-    low, high = min(*upward, *(copy * left for _, copy, *_ in roofs)) / 2.5, 2.2 * max(upward)
-    labels = []
+    low, high = min(*upward, *(copy * left for copy, _ in roofs.values())) / 2.5, 2.2 * max(upward)
+    labels, words = [], {"measured": colour, "published": style.SAID}
     said = [f"{name} {_flops(y)} at {x:.3g}" for name, (x, y) in points.items()]
     with style.figure(8.4, 4.6, title) as (figure, axes):
         style.scale(axes.xaxis, left, right, style.plain, log=True)
         style.scale(axes.yaxis, low, high, _flops, log=True)
         axes.set(xlabel="operations per byte moved (FLOP per byte)")
         axes.set(ylabel="operations per second (FLOP/s)")
-        for source, copy, rates, shade, words in roofs:
+        for source, (copy, rates) in roofs.items():
             measured = source == "measured"
-            line = {"color": shade, "zorder": 2.5 if measured else 2}
+            line = {"color": colour if measured else style.PUBLISHED, "zorder": 2 + measured / 2}
             ridge = max(rates.values()) / copy
             axes.plot([left, ridge], [copy * left, copy * ridge], lw=2 if measured else 1.4, **line)
             same: dict[str, list[str]] = {}  # number types that one label is for
@@ -190,7 +190,7 @@ def roofline(
                 same.setdefault(_flops(rate), []).append(kind)
             for rate, kinds in same.items():
                 text = f"{' and '.join(kinds)}, {source}:\n{rate}"
-                labels.append((right, rates[kinds[0]], text, words, None))
+                labels.append((right, rates[kinds[0]], text, words[source], None))
             named = ", ".join(f"{kind} {_flops(rate)}" for kind, rate in rates.items())
             said.append(f"ceilings {source}: memory {format_rate(copy, 'B/s')}, {named}")
         for i, (name, (x, y)) in enumerate(points.items()):
@@ -199,10 +199,10 @@ def roofline(
             labels.append((x, y, f"{style.folded(name)}\n{_flops(y)}", colour, mark))
         style.beside(figure, axes, labels, fontsize=9.5)
         figure.draw_without_rendering()
-        highest = max(copy for _, copy, *_ in roofs)
-        for source, copy, _, _, words in roofs:
+        highest = max(copy for copy, _ in roofs.values())
+        for source, (copy, _) in roofs.items():
             text = f"memory, {source}: {format_rate(copy, 'B/s')}"
-            _along(axes, left, copy, text, words, above=copy == highest)
+            _along(axes, left, copy, text, words[source], above=copy == highest)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
 
@@ -211,18 +211,16 @@ def _flops(rate: float) -> str:
     return format_rate(rate, "FLOP/s")
 
 
-def _roofs(ceilings, published, colour) -> list[tuple]:
-    """For each roof: where it is from, its bytes/s, its FLOP/s by number type, its two colours."""
+def _roofs(ceilings, published) -> dict[str, tuple[float, dict[str, float]]]:
+    """Each roof, by where it is from: its bytes/s, and its FLOP/s by number type."""
     from accel_helpers.machine.hardware import peak
 
     measured = {product.dtype: product.rate for product in ceilings.products}
-    roofs = [("measured", ceilings.copy.rate, measured, colour, colour)]
+    roofs = {"measured": (ceilings.copy.rate, measured)}
     if published is not None and published.mem_bw_gb_s:
         peaks = {dtype: 1e12 * (peak(published, dtype) or 0) for dtype in measured}
         if peaks := {dtype: rate for dtype, rate in peaks.items() if rate}:
-            roofs.append(
-                ("published", 1e9 * published.mem_bw_gb_s, peaks, style.PUBLISHED, style.SAID)
-            )
+            roofs["published"] = (1e9 * published.mem_bw_gb_s, peaks)
     return roofs
 
 
