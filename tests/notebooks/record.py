@@ -1,4 +1,4 @@
-"""Record the result sets that test_verdicts.py replays: python tests/notebooks/record.py OUT.json
+"""Record the results that the tests replay: python tests/notebooks/record.py OUT.json
 
 Run once with KERAS_BACKEND=jax and twice with KERAS_BACKEND=tensorflow. All are real measurements
 on one CPU; in the replay one of them plays the accelerator, faster, equal or slower.

@@ -1,0 +1,71 @@
+"""What the tests of single lessons share: their cells, run as they stand there with what is given.
+
+The recorded results are real measurements on one CPU (see record.py); in a replay one run plays the
+accelerator: faster, equal, slower.
+"""
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+import nbformat
+
+import accel_helpers as ah
+
+HERE = Path(__file__).parent
+PATHS = {p.name[:2]: p for p in sorted((HERE.parents[1] / "notebooks").glob("[0-9]*.ipynb"))}
+RECORDED = {p.stem: ah.results.load(p).measurements for p in (HERE / "recorded").glob("*.json")}
+SETS = {
+    "faster": ("tensorflow_a", "jax"),
+    "no measurable difference": ("tensorflow_a", "tensorflow_b"),
+    "slower": ("jax", "tensorflow_a"),
+}
+
+
+@functools.cache
+def notebook(number):
+    return nbformat.read(PATHS[number], as_version=4)
+
+
+def cells(number, words="", *, kind="code", tag=None):
+    return [
+        cell
+        for cell in notebook(number).cells
+        if cell.cell_type == kind
+        and words in cell.source
+        and (tag is None or tag in cell.metadata.get("tags", ()))
+    ]
+
+
+def the_cell(number, words, **of):
+    (found,) = cells(number, words, **of)
+    return found
+
+
+def printed(*cells):
+    return "".join(output.get("text", "") for cell in cells for output in cell.outputs)
+
+
+def prose(number):
+    return "\n".join(cell.source for cell in cells(number, kind="markdown"))
+
+
+def said(source, **names):
+    """Run a cell with names handed in; give the value of its last line."""
+    tree = ast.parse(source.replace("from IPython.display import Markdown\n", ""))
+    last = ast.Expression(tree.body.pop().value)
+    scope = {"ah": ah, "Markdown": str, **names}
+    exec(compile(tree, "cell", "exec"), scope)
+    return eval(compile(last, "cell", "eval"), scope)
+
+
+def choices(number, words, variable):
+    """The choices of a guess, as the lesson writes them."""
+    (found,) = re.findall(rf"{variable} = (\(.*\))", the_cell(number, words).source)
+    return ast.literal_eval(found)
+
+
+def race(name):
+    cpu, other = (RECORDED[run]["epoch"] for run in SETS[name])
+    return ah.timing.compare(cpu, other, names=("CPU", "GPU"))

@@ -1,0 +1,102 @@
+"""What every lesson keeps, and what single sentences of their texts promise.
+
+What a lesson stores is compared by nbval; that its exercises grade is in tests/lessons.
+"""
+
+import re
+
+import pytest
+from cells import PATHS, cells, notebook, printed, prose, the_cell
+
+import accel_helpers as ah
+
+
+@pytest.mark.parametrize("number", PATHS)
+def test_every_guess_that_is_asked_for_is_revealed(number):
+    source = "\n".join(cell.source for cell in cells(number))
+    asked, judged = (
+        set(re.findall(rf'predict\.{verb}\(\s*"([^"]+)"', source)) for verb in ("ask", "reveal")
+    )
+    assert asked == judged and asked and all(name.startswith(f"{number}/") for name in asked)
+
+
+@pytest.mark.parametrize("number", PATHS)
+def test_every_lesson_ends_with_its_quiz_and_installs_nothing(number):
+    (quiz,) = [cell for cell in cells(number) if cell.source == f'ah.quiz.show("{number}")']
+    assert quiz.outputs and "quiz" in notebook(number).cells[0].source
+    for cell in cells(number)[1:]:  # behind the setup cell
+        assert not re.search(r'^\s*[!%]|"pip"|-m pip', cell.source, re.M)
+
+
+@pytest.mark.parametrize("number", PATHS)
+def test_what_a_reference_cell_reads_is_what_the_lesson_records(number):
+    def names(cells):
+        """Begins of names on the card, up to what is filled in."""
+        name = rf'"({number}/(?:\w+/|(?={{))[^"{{]*)'
+        return set(re.findall(name, "\n".join(cell.source for cell in cells)))
+
+    reading = cells(number, tag="reference-run")
+    recorded = names(cell for cell in cells(number) if cell not in reading)
+    for read in names(reading):
+        assert any(r.startswith(read) or read.startswith(r) for r in recorded), read
+
+
+@pytest.mark.parametrize("number", [n for n in PATHS if n not in ("00", "11")])
+def test_an_answer_to_the_exam_is_folded_and_beside_it_is_what_is_true_today(number):
+    text = "".join(cell.source for cell in cells(number, "What is true today", kind="markdown"))
+    usual = "<summary>The usual answer (the material's text was not found)</summary>"
+    material = "<summary>What the exam's material answers</summary>"
+    assert text.count(usual if number == "10" else material) == (4 if number == "10" else 1)
+    assert text.count("*Not available: the standard answer.*") == text.count(usual)
+    for today in text.split("<summary>What is true today</summary>")[1:]:
+        assert "](https://" in today.split("</details>")[0]
+
+
+def test_the_runtime_of_each_lesson_is_asked_for_in_colab():
+    asked = {n: notebook(n).metadata.get("accelerator") for n in PATHS}
+    gpus, tpus = dict.fromkeys(("01", "02", "03"), "GPU"), dict.fromkeys(("04", "06"), "TPU")
+    assert asked == dict.fromkeys(PATHS) | gpus | tpus
+    chips = {"GPU": "T4", "TPU": "V5E1", None: None}
+    for number, kind in asked.items():
+        assert notebook(number).metadata["colab"].get("gpuType") == chips[kind]
+
+
+def test_nothing_is_said_to_have_been_measured_or_to_be_missing_against_the_cards():
+    kinds = {(c.machine.get("accelerator") or {}).get("kind") for c in ah.results.reference_runs()}
+    readme = (PATHS["03"].parents[1] / "README.md").read_text("utf-8")
+    stored = "".join(cell.source for cell in notebook("02").cells)
+    none = kinds == {None}
+    assert ("without an accelerator, so this is the control" in stored) == none
+    assert ("No GPU has been" in PATHS["03"].read_text("utf-8")) == none
+    assert ("no GPU or TPU yet" in readme) == none
+    if "TPU" not in kinds:
+        assert "We have not run this on a TPU ourselves" in PATHS["04"].read_text("utf-8")
+        assert "Nobody measured it" in PATHS["06"].read_text("utf-8")
+
+
+def test_each_word_of_the_first_printed_line_is_explained_before_it():
+    (i,) = [i for i, c in enumerate(notebook("00").cells) if "first = ah.timing" in c.source]
+    fast = ah.timing.Measurement.from_samples([0.0007, 0.0008, 0.00075], first_call=0.001)
+    before = "".join(c.source for c in notebook("00").cells[:i] if c.cell_type == "markdown")
+    for word in ("µs", "sample", "first call"):
+        assert word in str(fast) and f"**{word}**" in before
+
+
+def test_every_layer_that_is_printed_has_a_sentence_before_it():
+    layers = re.findall(
+        r"^(\w+) +[\d,]+ numbers", printed(the_cell("03", 'numbers to learn")')), re.M
+    )
+    assert layers and all(f"**{name}** " in prose("03") for name in layers)
+
+
+def test_the_review_and_its_text_are_of_all_questions_and_of_the_papers_that_are_drawn():
+    reviewed = "".join(cell.source for cell in cells("11", "review.both"))
+    assert re.findall(r"E\d+", reviewed) == [f"E{n}" for n in range(1, 15)]
+    text = prose("11")
+    assert "**Fourteen of either** pass" in text and ah.exam.PASS == 14
+    assert "Twenty of the questions" in text and ah.exam.COUNT == 20
+    assert "nineteen" in text and len(ah.ledger.entries()) == 19
+    quiz = {question.id for question in ah.quiz.show("11").questions}
+    first, second = ({q.id for q in ah.exam.draw(number).questions} for number in (1, 2))
+    assert "many of them in the one above" in text and len(quiz & first) >= 5
+    assert "It has questions in common with this one" in text and first & second

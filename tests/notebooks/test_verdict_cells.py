@@ -1,0 +1,351 @@
+"""Every cell "What this means" tells what came out, and each of its sentences can come out."""
+
+import ast
+import re
+from types import SimpleNamespace
+
+import pytest
+from cells import PATHS, SETS, cells, choices, race, said, the_cell
+
+import accel_helpers as ah
+from accel_helpers.machine.runtime import CLAIMED_TPU, SILENT_GPU
+from accel_helpers.machine.strategy import KINDS
+from accel_helpers.measure import scores
+
+
+def about(level, name=""):
+    return ah.timing.Measurement.from_samples(
+        [level * f for f in (1, 1.02, 0.99, 1.01, 0.98, 1.0)], name=name
+    )
+
+
+def ratio(value):
+    return ah.timing.compare(about(value), about(1.0))
+
+
+FASTER, SAME, SLOWER = ratio(2.0), ratio(1.0), ratio(0.5)
+
+
+def machine(kind=None, note=None, place="local"):
+    notes = (note,) if note else ()
+    return SimpleNamespace(
+        accelerator=kind and SimpleNamespace(kind=kind), notes=notes, place=place
+    )
+
+
+def facts(*found):
+    return {"mine": ah.verdicts.verified(**dict(zip(FACTS, found, strict=True)))}
+
+
+FACTS = ("attached", "visible", "placed", "faster")
+
+
+def sweep(small, large, devices):
+    return {"ratios": {(16, 32): ratio(small), (512, 32): ratio(large)}, "devices": devices}
+
+
+def parts(*levels):
+    return {"pieces": ah.verdicts.step_parts(*map(about, levels))}
+
+
+def first_epoch(seconds):
+    epochs = ah.timing.Measurement.from_samples([1.0, 1.1, 1.2, 1.0, 1.1], first_call=seconds)
+    return {"cpu": ah.training.FitTiming(epochs, 10)}
+
+
+def climb(last=1.0, large=(0.6, 0.95)):
+    def stage(name, seconds, accuracy, batch_size):
+        return ah.climb.Stage(name, batch_size, 8, about(seconds, name), accuracy)
+
+    stages = (
+        stage("default fit", 1.0, (0.8, 0.9), 32),
+        stage("bigger batches", 0.5, large, 256),
+        stage("end", last, (0.8, 0.9), 32),
+    )
+    return {"climb": ah.climb.Climb(stages)}
+
+
+def roof(flops, seconds):
+    """A step that moves 100 MB on a chip of 2 GFLOP/s and 1 GB/s."""
+    one = ah.timing.Measurement.from_samples([1.0])
+    product = ah.ceilings.Ceiling("matrix product", "float32", "cpu", 2e9, one)
+    copy = ah.ceilings.Ceiling("copy", "float32", "cpu", 1e9, one)
+    ceilings = ah.ceilings.Ceilings("cpu", (product,), copy)
+    work = {"a step": SimpleNamespace(flops=flops, bytes=1e8)}
+    return {"ceilings": ceilings, "work": work, "seconds": {"a step": seconds}}
+
+
+def losses(*last):
+    return {"agreement": ah.verdicts.same_loss({str(n): [2.0, x] for n, x in enumerate(last)})}
+
+
+def longer(value):
+    return {"longer": ah.verdicts.how_much_longer(ratio(value))}
+
+
+def scaling(low, high):
+    scaled = {"right": (0.95, 0.93, 0.97), "another way": ((low + high) / 2, low, high)}
+    return {"scaled": scaled, "raw": range(9)}
+
+
+def compiling(where, clear=True):
+    times = {"in_compile": about(0.002), "step": about(0.3), "first": 1}
+    return {"where": where, "clear": clear, **times}
+
+
+def wrong_loss(low, high, in_validation=0.95):
+    wrong = SimpleNamespace(verdict=scores.verdict(low, high))
+    return {"wrong": wrong, "on_test": [95, 100, 0.9, 0.98], "in_validation": in_validation}
+
+
+def kill(first=3, epoch=3, died="killed", came_out="exactly the same"):
+    return {
+        "died": SimpleNamespace(kind=died, ending="ended with: an error"),
+        "came_out": came_out,
+        "counted": list(range(first, 13)),
+        "epochs": 12,
+        "kill_at": {"epoch": epoch, "step": 9},
+    }
+
+
+def gain(low, high):
+    return {"gains": {"a layer": SimpleNamespace(verdict=scores.verdict(low, high))}}
+
+
+def backup(plain, with_dice):
+    return {"backup": {"without dropout": plain, "with dropout": with_dice}}
+
+
+WHOSE = choices("10", 'ask("10/serve"', "whose")
+CLOSE = choices("10", 'ask("10/kill"', "closeness")
+PLACES = choices("10", 'ask("10/compile"', "places")
+GPU, CPU = {"now": machine("GPU")}, {"now": machine()}
+# lesson and words of a verdict cell: what it must say of what
+TOLD = {
+    "00 say[again.verdict]": [
+        ("measurably faster", {"again": FASTER}),
+        ("measurably slower", {"again": SLOWER}),
+        ("no measurable difference", {"again": SAME}),
+    ],
+    "01 say[found]": [
+        ("A GPU is attached", GPU),
+        ("A TPU is attached, and no GPU", {"now": machine("TPU")}),
+        ("its GPU does not answer", {"now": machine(note=SILENT_GPU)}),
+        ("the list of its parts shows none", {"now": machine(note=CLAIMED_TPU)}),
+        ("Colab has no GPU to lend", {"now": machine(place="colab")}),
+        ("no menu of Colab's", CPU),
+    ],
+    "01 alone = ": [
+        ("was faster", {"race": FASTER, **GPU}),
+        ("was slower", {"race": SLOWER, **GPU}),
+        ("No measurable difference", {"race": SAME, **GPU}),
+        ("Keras does not use it", {"race": None, **GPU}),
+        ("no measurement of ours", {"race": None, **CPU}),
+    ],
+    "02 say.get(where": [
+        ("nobody said that the CPU", {"where": "cpu"}),
+        ("You got an error", {"where": ""}),
+        ("a result from a GPU", {"where": "gpu"}),
+        ("another device than you named", {"where": "tpu"}),
+    ],
+    "02 say[kind]": [
+        ("accelerator is faster", {"race": race("faster"), "alone": False}),
+        ("accelerator is slower", {"race": race("slower"), "alone": False}),
+        ("used and saves nothing", {"race": race("no measurable difference"), "alone": False}),
+        ("A false alarm", {"race": race("faster"), "alone": True}),
+        ("A false alarm", {"race": race("slower"), "alone": True}),
+        ("as it should be", {"race": race("no measurable difference"), "alone": True}),
+    ],
+    "02 say[mine.verdict]": [
+        ("no accelerator to verify here", facts(False, False, False, None)),
+        ("that the card does not know", facts(False, True, True, "faster")),
+        ("the framework does not see it", facts(True, False, False, None)),
+        ("your result lies on the CPU", facts(True, True, False, "faster")),
+        ("was not measured", facts(True, True, True, None)),
+        ("the CPU is faster at it", facts(True, True, True, "slower")),
+        ("no time saved can be measured", facts(True, True, True, "no measurable difference")),
+        ("All four facts hold here", facts(True, True, True, "faster")),
+    ],
+    "03 say[cpu.first_epoch]": [
+        ("took longer than every other", first_epoch(9.0)),
+        ("does not stand out", first_epoch(1.0)),
+    ],
+    "03 say[race_verdict]": [
+        ("accelerator was faster", {"race": race("faster")}),
+        ("accelerator was slower", {"race": race("slower")}),
+        ("No measurable difference", {"race": race("no measurable difference")}),
+        ("no accelerator here to compare", {"race": None}),
+    ],
+    "03 say[gap.verdict]": [
+        ("missed the work", {"gap": FASTER}),
+        ("No measurable difference", {"gap": SAME}),
+        ("came out longer", {"gap": SLOWER}),
+    ],
+    "03 crossover = ": [
+        ("was faster at every size", sweep(3, 9, ("cpu", "gpu"))),
+        ("width 512 and batch size 32. It gains", sweep(1, 9, ("cpu", "gpu"))),
+        ("At none of these sizes was", sweep(0.5, 1, ("cpu", "gpu"))),
+        ("At every size in the table a better", sweep(3, 9, ("cpu",))),
+        ("width 512 and batch size 32. Most is", sweep(1.5, 9, ("cpu",))),
+        ("At none of these sizes is it sure", sweep(1, 1.5, ("cpu",))),
+    ],
+    "03 say[pieces.verdict]": [
+        ("are 20 % of a step. So two thirds", parts(1.0, 0.6, 0.2)),
+        ("are 50 % of a step: a part", parts(1.0, 0.9, 0.5)),
+        ("are most of the step:** 80 %", parts(1.0, 0.9, 0.8)),
+        ("cannot be told apart here", parts(1.0, 0.9, 1.0)),
+        ("are 30 % of a step. So two thirds", parts(1.0, 1.0, 0.3)),
+    ],
+    "03 say[climb.verdict]": [
+        ("Less work around the arithmetic", climb(0.1)),
+        ("was slower than default fit", climb(3.0)),
+        ("default fit cannot be told apart", climb()),
+    ],
+    "03 of_the_batch[climb": [
+        ("came with lower accuracy", climb(large=(0.6, 0.7))),
+        ("came with higher accuracy", climb(large=(0.95, 0.99))),
+        ("cannot be told** from these trainings", climb()),
+    ],
+    "03 bound_by(": [
+        ("reaches 5 % of what the roof allows at its place. That is less", roof(1e9, 10.0)),
+        ("so the arithmetic of this chip", roof(1e9, 0.6)),
+        ("so the memory of this chip", roof(1e7, 0.11)),
+        ("faster than the limit", roof(1e9, 0.1)),
+    ],
+    "04 say[picked.kind]": [
+        (words, {"picked": SimpleNamespace(kind=kind)})
+        for kind, words in {
+            "tpu on jax": "JAX has what it needs",
+            "tpu on tensorflow": "a TensorFlow that may fit",
+            "one gpu": "A GPU is attached",
+            "several gpus": "Several GPUs are attached",
+            "virtual replicas": "virtual replicas share this CPU",
+            "cpu": "trains on the CPU, as one replica",
+        }.items()
+    ],
+    "04 say[agreement]": [
+        ("The loss is the same", losses(1.0, 1.000001)),
+        ("The losses differ", losses(1.0, 1.01)),
+        ("Nothing to compare", losses(1.0)),
+    ],
+    "04 say[pace_verdict]": [
+        ("took less time", {"pace": race("faster")}),
+        ("took more time", {"pace": race("slower")}),
+        ("No measurable difference", {"pace": race("no measurable difference")}),
+        ("Nothing to compare", {"pace": None}),
+    ],
+    "04 say[progress]": [
+        ("has learned something", {"learning": [4.0, 2.9]}),
+        ("hardly learned anything", {"learning": [4.0, 3.1]}),
+    ],
+    "06 say[longer]": [
+        ("about as long as 128", longer(1.0)),
+        ("more than 5 %", longer(1.5)),
+        ("at least twice as long", longer(4.0)),
+        ("less time than 128", longer(0.5)),
+        ("too rough", longer(2.0)),
+    ],
+    "06 say[padding]": [
+        ("changed nothing", {"padding": "the same"}),
+        ("Something changed", {"padding": "not the same"}),
+    ],
+    "10 say[outcome].format": [
+        ("Another way: worse, by this rough look", scaling(0.5, 0.6)),
+        ("Another way: no difference seen", scaling(0.9, 0.97)),
+        ("Another way: better, by this rough look", scaling(0.985, 1.0)),
+    ],
+    "10 say[where if clear": [
+        *zip(
+            ("the call of `compile` took longest", "is in the first step", "a later step took"),
+            map(compiling, PLACES),
+            strict=True,
+        ),
+        ("cannot be told", compiling("in compile", clear=False)),
+    ],
+    "10 say[g.verdict]": [
+        ("A layer: better", gain(0.01, 0.02)),
+        ("A layer: worse", gain(-0.2, -0.1)),
+        ("A layer: no measurable difference", gain(-0.1, 0.1)),
+    ],
+    "10 say[wrong.verdict]": [
+        ("wrong loss: better", wrong_loss(0.01, 0.02)),
+        ("wrong loss: worse", wrong_loss(-0.2, -0.1)),
+        ("wrong loss: no measurable difference", wrong_loss(-0.1, 0.1)),
+    ],
+    "10 {report}": [
+        ("Validation and test agree", wrong_loss(-0.2, -0.1)),
+        ("Validation and test differ", wrong_loss(-0.2, -0.1, in_validation=0.99)),
+        ("Validation and test differ", wrong_loss(-0.2, -0.1, in_validation=0.8)),
+    ],
+    "10 Markdown(say[outcome])": [
+        (words, {"whose": WHOSE, "outcome": outcome})
+        for outcome, words in zip(
+            WHOSE, ("Only the first ran", "Only the exported", "Both ran", "Neither"), strict=True
+        )
+    ],
+    "10 counted[0] - 1": [
+        ("epochs 1 and 2 were not trained again", kill()),
+        ("epochs 1 to 3 were not trained again", kill(first=4)),  # it came just after the epoch
+        ("epoch 1 was not trained again", kill(2, 2)),
+        ("no epoch was whole at the kill", kill(1, 1)),
+        ("did not go on from the checkpoint:** after the kill, epoch 1", kill(1)),
+        ("did not go on from the checkpoint:** after the kill, epoch 4", kill(4, 5)),
+        ("no kill:** ended with: an error", kill(died="crashed")),
+    ],
+    "10 }[came_out]": [
+        (words, kill(came_out=came_out))
+        for came_out, words in zip(
+            CLOSE, ("Exactly the same", "The same weights up to", "weights differ"), strict=True
+        )
+    ],
+    "10 plain <= 1e-6": [
+        ("With dropout it does not", backup(0.0, 0.01)),
+        ("Both end", backup(0.0, 0.0)),
+        ("Neither ends", backup(0.1, 0.2)),
+        ("Only the one with dropout", backup(0.1, 0.0)),
+    ],
+}
+ALL = [(cell, words, names) for cell, cases in TOLD.items() for words, names in cases]
+
+
+def source_of(cell):
+    return the_cell(cell[:2], cell[3:], tag="verdict").source
+
+
+@pytest.mark.parametrize(("cell", "words", "names"), ALL, ids=[f"{c}: {w}" for c, w, _ in ALL])
+def test_what_came_out_is_told_as_it_came_out(cell, words, names):
+    text = said(source_of(cell), **names)
+    assert words in text
+    assert not [other for other, _ in TOLD[cell] if other != words and other in text]
+
+
+def sentences(source):
+    """The longest piece without a field of each sentence that a cell could say."""
+    for node in ast.walk(ast.parse(source)):
+        for value in node.values if isinstance(node, ast.Dict) else ():
+            texts = [part.value for part in ast.walk(value) if isinstance(part, ast.Constant)]
+            pieces = [piece for text in texts for piece in re.split(r"\{.*?\}", text)]
+            yield max(pieces, key=len)
+
+
+@pytest.mark.parametrize("number", PATHS)
+def test_every_sentence_belongs_to_something_that_can_come_out(number):
+    for cell in cells(number, tag="verdict"):
+        keys = [key for key in TOLD if key[:2] == number and key[3:] in cell.source]
+        texts = [said(cell.source, **names) for key in keys for _, names in TOLD[key]]
+        for sentence in sentences(cell.source):
+            assert any(sentence in text for text in texts), sentence
+
+
+def test_every_place_to_train_and_every_guess_has_its_sentence():
+    assert set(KINDS) == {names["picked"].kind for _, names in TOLD["04 say[picked.kind]"]}
+    guesses = choices("06", 'ask("06/here"', "answers")
+    assert set(guesses) <= {names["longer"] for _, names in TOLD["06 say[longer]"]}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_recorded_runs_are_as_far_apart_as_their_intervals_say(name):
+    result = race(name)
+    (slow_low, slow_high), (fast_low, fast_high) = result.slow.interval, result.fast.interval
+    assert (fast_high < slow_low) == (name == "faster")
+    assert (slow_high < fast_low) == (name == "slower")
