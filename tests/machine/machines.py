@@ -67,6 +67,22 @@ def write(root, files):
         (Path(root) / path).write_text(text)
 
 
+def answering(smi=None, sysctl=()):
+    """Run nothing: nvidia-smi says, or raises, what is given; no other command is there."""
+
+    def run(command, timeout):
+        assert timeout <= 3
+        if command[0] == "sysctl" and sysctl:
+            return sysctl[command[-1]]
+        if command[0] != "nvidia-smi" or smi is None:
+            raise FileNotFoundError(command[0])
+        if isinstance(smi, Exception):
+            raise smi
+        return smi
+
+    return run
+
+
 def keras_on(name):
     """Modules as they are where Keras is loaded; the library only looks at them."""
     return {"keras": SimpleNamespace(backend=SimpleNamespace(backend=lambda: name)),
@@ -109,16 +125,9 @@ class Machine:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).symlink_to(target)
 
-        def run(command, timeout):
-            assert timeout <= 3
-            if command[0] == "sysctl" and self.sysctl:
-                return self.sysctl[command[-1]]
-            if command[0] != "nvidia-smi" or self.smi is None:
-                raise FileNotFoundError(command[0])
-            return self.smi
-
-        return {"environ": dict(self.environ), "root": root, "run": run,
-                "versions": self.packages.get}  # fmt: skip
+        run = answering(self.smi, self.sysctl)
+        versions = self.packages.get
+        return {"environ": dict(self.environ), "root": root, "run": run, "versions": versions}
 
 
 def _gpu(line, count=1, environ=COLAB_GPU, packages=GPU_PACKAGES, **said):

@@ -15,15 +15,12 @@ ROWS = load()
 IDS = [f"{row.name}, {row.unit}" for row in ROWS]
 NAMES = [(name, row) for row in ROWS for name in row.names]
 NO_MATCHES = [
-    "", " ", "T", "NVIDIA", "Tesla", "GPU", "cpu", "TPU", "TPU v7", "TPU7x", "TPU v5", "TPU v5p",
-    "TPU v4 lite", "TPU v2 or v3", "TPU of unknown type", "v2-8", "v5e-8", "v5litepod-16",
-    "NVIDIA L40S", "NVIDIA L40", "NVIDIA T400", "NVIDIA T1000", "Tesla T40", "NVIDIA A10",
-    "NVIDIA A10G", "NVIDIA A100-PCIE-40GB", "NVIDIA A100 80GB PCIe", "NVIDIA H100 PCIe",
-    "NVIDIA H100 NVL", "NVIDIA H200 NVL", "NVIDIA GH200 480GB", "NVIDIA H20",
+    "", " ", "T", "NVIDIA", "Tesla", "GPU", "cpu", "TPU", "TPU v7", "TPU v5", "TPU v5p",
+    "TPU v4 lite", "TPU v2 or v3", "v2-8", "v5litepod-16", "NVIDIA L40S", "NVIDIA T400",
+    "Tesla T40", "NVIDIA A10", "NVIDIA A100-PCIE-40GB", "NVIDIA H100 PCIe", "NVIDIA GH200 480GB",
     "Tesla V100-PCIE-16GB", "Tesla V100-SXM2-32GB", "Tesla P100-SXM2-16GB", "Tesla K40m",
     "NVIDIA GeForce RTX 4090", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
-    "RTX PRO 6000 Blackwell Workstation Edition", "NVIDIA RTX 6000 Ada Generation",
-    "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
+    "NVIDIA RTX 6000 Ada Generation", "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
 ]  # fmt: skip
 
 
@@ -63,12 +60,6 @@ def test_a_device_that_is_not_in_the_table_finds_no_row():
     there = {f"{maker}{name}" for name, _ in NAMES for maker in ("", "NVIDIA ", "Tesla ")}
     assert [name for name in NO_MATCHES if match(name) and name not in there] == []
     assert len(there & set(NO_MATCHES)) < len(NO_MATCHES) / 2
-
-
-def test_the_names_that_systems_report_are_known():
-    for name in ("Tesla T4", "NVIDIA H100 80GB HBM3", "Tesla P100-PCIE-16GB", "TPU v5 lite"):
-        assert match(name)
-    assert match("TPU v2").unit == match("TPU v3").unit == "core", "JAX shows cores"
 
 
 @pytest.mark.parametrize(("name", "ridge"), [("Tesla T4", 203.125), ("v5e", 240.54), ("K80", None)])
@@ -111,21 +102,13 @@ def test_number_types_of_frameworks_are_understood_and_others_named():
 # Judging
 
 
-def test_the_published_mistake_of_not_waiting_is_impossible():
-    answer = judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4")
-    assert (answer.verdict, answer.limit, answer.unit) == ("impossible", 320e9, "B/s")
-    assert answer.rate == pytest.approx(2.63e12, rel=0.01)
-    assert answer.share == pytest.approx(8.2, abs=0.05)
-    assert "2.632 TB/s is 8.22 times the published 320 GB/s" in str(answer)
-
-
 A100, MIB = "NVIDIA A100-SXM4-40GB", 2**20
+CPU = next(row.name for row in ROWS if row.kind == "CPU")
 
 
 @pytest.mark.parametrize(
     ("verdict", "rate", "device", "given"),
     [
-        ("plausible", 5e12, "Tesla T4", {}),
         ("impossible", 40e12, "Tesla T4", {}),
         ("plausible", 40e12, "Tesla T4", {"dtype": "mixed_float16"}),
         ("impossible", 40e12, "Tesla T4", {"dtype": "bfloat16"}),
@@ -139,20 +122,19 @@ A100, MIB = "NVIDIA A100-SXM4-40GB", 2**20
         ("unknown", 1e15, None, {}),
         ("above ceiling", 20e12, "Tesla P100-PCIE-16GB", {}),  # a sheet that nobody opened
         ("above ceiling", 500e12, "NVIDIA L4", {"dtype": "float8"}),  # the sources differ
-        ("impossible", 300e12, "NVIDIA L4", {"dtype": "float16"}),
-        ("impossible", 14e12, "Tesla T4", {}),
         ("plausible", 14e12, "Tesla T4", {"count": 2}),
         # a measured ceiling warns below the sheet and never softens it
         ("above ceiling", 50e12, "Tesla T4", {"dtype": "float16", "ceiling": 25e12}),
         ("impossible", 500e12, "Tesla T4", {"dtype": "float16", "ceiling": 25e12}),
-        ("impossible", 500e12, "Tesla T4", {"dtype": "float16", "ceiling": 1e15}),
         ("above ceiling", 100e9, None, {"ceiling": 13e9}),
         ("plausible", 10e9, None, {"ceiling": 13e9}),
+        # no sheet of a CPU is believed
+        ("unknown", 1e15, CPU, {}),
+        ("above ceiling", 1e12, CPU, {"ceiling": 4e11}),
         # memory
         ("plausible", 280e9, "Tesla T4", {"size": 10e9, "dtype": "int32"}),
         ("impossible", 3e12, A100, {"size": 10e9}),
         ("above ceiling", 600e9, "TPU v2", {"size": 10e9}),  # less sure than its peak
-        ("impossible", 1.6e12, "TPU v5e", {"size": 10e9}),
         # 32 MiB read and written where the chip itself holds 40 MiB: fast, and possible
         ("above ceiling", 4e12, A100, {"size": 64 * MIB}),
         ("impossible", 4e12, A100, {"size": 64e9}),
@@ -167,17 +149,8 @@ def test_a_rate_is_judged_by_the_path_that_the_hardware_takes(verdict, rate, dev
     assert answer.verdict == verdict and answer.rate == pytest.approx(rate)
     assert (answer.limit is None) == (answer.share is None) == (verdict == "unknown")
     if verdict == "unknown":
-        assert (
-            "ceiling=" in answer.reason
-            and (device or "no accelerator").split()[-1] in answer.reason
-        )
-
-
-def test_no_sheet_of_a_cpu_is_believed():
-    cpu = next(row for row in ROWS if row.kind == "CPU")
-    assert judge(flops=1e15, seconds=1, accelerator=cpu).verdict == "unknown"
-    above = judge(flops=1e12, seconds=1, accelerator=cpu, ceiling=4e11)
-    assert (above.verdict, above.limit, above.share) == ("above ceiling", 4e11, 2.5)
+        known = (device or "no accelerator").split()[-1]
+        assert "ceiling=" in answer.reason and known in answer.reason
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.kind != "CPU"], ids=lambda r: r.name)
@@ -230,17 +203,10 @@ def test_numbers_that_make_no_sense_are_refused_by_name(given, named):
     ("old", "new", "named"),
     [
         ("paid,30.3", "paid,fast", "line 3, peak_fp32_tflops"),
-        ("paid,30.3", "paid,-30.3", "line 3: peak_fp32_tflops"),
-        ("paid,30.3", "paid,nan", "line 3, peak_fp32_tflops"),
-        ("paid,30.3", "paid,inf", "line 3, peak_fp32_tflops"),
         ("paid,30.3", "paid,0", "line 3: peak_fp32_tflops"),
-        ("NVIDIA L4,GPU", "NVIDIA L4,NPU", "line 3, kind"),
         ("NVIDIA L4,GPU", ",GPU", "line 3: name"),
-        (",high,high (FP8 medium),", ",sure,high (FP8 medium),", "line 3, confidence"),
-        (",peak_fp8_tflops_dense,48", ",peak_fp9_tflops,48", "peak_fp9_tflops"),
         (",peak_fp8_tflops_dense,48", ",notes,48", "less_sure"),
         ("power_w,", "watts,", "watts"),
-        ("paid,30.3", "paid,30.3,1", "line 3"),
         ("paid,30.3,60", "paid,30.3", "line 3"),
         (match("L4").source, "", "line 3: name, unit and source"),
     ],

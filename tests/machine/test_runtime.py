@@ -1,5 +1,6 @@
 """What `describe` says of recorded machines: small trees of files, handed in."""
 
+import dataclasses
 import json
 import os
 import platform
@@ -10,13 +11,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from machines import MACHINES, PLAIN_FILES, T4, gpu_files, tpu_files, write
+from machines import LISTED, MACHINES, PLAIN_FILES, T4, answering, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
-from accel_helpers.machine.runtime import CLAIMED_TPU, Runtime, describe
+from accel_helpers.machine.runtime import CLAIMED_TPU, describe
 
-MEMINFO = PLAIN_FILES["proc/meminfo"]
-T4_INFORMATION = "Model: \t\t Tesla T4\nIRQ:   \t\t 33\nDevice Minor: \t 0\n"
+MEMINFO = {"proc/meminfo": PLAIN_FILES["proc/meminfo"]}
 
 
 @pytest.fixture
@@ -25,16 +25,8 @@ def machine(tmp_path):
 
     def build(files=(), *, environ=(), smi=None, installed=()):
         write(tmp_path, dict(files))
-
-        def run(command, timeout):
-            assert timeout <= 3
-            if command[0] != "nvidia-smi" or smi is None:
-                raise FileNotFoundError(command[0])
-            if isinstance(smi, Exception):
-                raise smi
-            return smi
-
         versions = dict(installed).get
+        run = answering(smi)
         return describe(environ=dict(environ), root=tmp_path, run=run, versions=versions)
 
     return build
@@ -50,7 +42,6 @@ def machine(tmp_path):
         ({"COLAB_RELEASE_TAG": "release-colab_20260819"}, "colab", "release-colab_20260819"),
         ({"VERTEX_PRODUCT": "COLAB_ENTERPRISE"}, "colab", "Colab Enterprise"),
         ({"VERTEX_PRODUCT": "WORKBENCH_INSTANCE"}, "local", None),
-        ({"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}, "kaggle", None),
         ({"KAGGLE_KERNEL_RUN_TYPE": "Batch", "COLAB_RELEASE_TAG": "r"}, "kaggle", None),
         ({"COLAB_RELEASE_TAG": ""}, "local", None),
     ],
@@ -89,35 +80,25 @@ def test_a_gpu_under_wsl_has_no_driver_files_and_is_still_found(machine):
     [
         subprocess.TimeoutExpired("nvidia-smi", 3),
         subprocess.CalledProcessError(9, "nvidia-smi"),
-        FileNotFoundError("nvidia-smi"),
+        None,
         "",
-        "No devices were found\n",
         "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n",
     ],
 )
 def test_without_nvidia_smi_the_drivers_own_list_names_the_gpu(machine, failure):
-    listed = {"proc/driver/nvidia/gpus/0000:00:04.0/information": T4_INFORMATION}
-    found = machine(gpu_files() | listed, smi=failure)
-    assert (found.accelerator.name, found.accelerator.count) == ("Tesla T4", 1)
-    assert found.accelerator.memory_bytes is None
-    assert found.accelerator.driver == "550.54.15"
+    found = machine(gpu_files() | LISTED, smi=failure)
+    gpu = found.accelerator
+    assert (gpu.name, gpu.count, gpu.memory_bytes, gpu.driver) == ("Tesla T4", 1, None, "550.54.15")
     assert any("nvidia-smi did not answer" in note for note in found.notes)
 
 
-def test_a_container_counts_only_the_gpus_it_was_given(machine):
+def test_a_container_counts_only_the_gpus_it_was_given_and_asks_nobody_where_there_is_none(machine):
     listed = {
         f"proc/driver/nvidia/gpus/0000:00:0{n}.0/information": f"Model: Tesla T4\nDevice Minor: {n}"
         for n in range(4)
     }
+    assert machine(smi=AssertionError("asked")).accelerator is None
     assert machine(gpu_files() | listed).accelerator.count == 1
-
-
-def test_without_driver_files_nvidia_smi_is_not_even_asked(tmp_path):
-    def run(command, timeout):
-        assert command[0] != "nvidia-smi"
-        raise FileNotFoundError
-
-    assert describe(environ={}, root=tmp_path, run=run).accelerator is None
 
 
 # TPUs
@@ -125,19 +106,12 @@ def test_without_driver_files_nvidia_smi_is_not_even_asked(tmp_path):
 
 @pytest.mark.parametrize(
     ("device", "name"),
-    [
-        ("0x0027", "TPU v2 or v3"),
-        ("0x0063", "TPU v5e"),
-        ("0x006f", "TPU v6e"),
-        ("0xbeef", "TPU of unknown type"),
-    ],
+    [("0x0027", "TPU v2 or v3"), ("0x0063", "TPU v5e"), ("0xbeef", "TPU of unknown type")],
 )
 def test_a_tpu_is_known_by_its_pci_device(machine, device, name):
     found = machine(tpu_files(1, device)).accelerator
-    assert (found.kind, found.name, found.count) == ("TPU", name, 1)
-    assert found.memory_bytes is None and device in found.evidence[0]
-    found = machine(tpu_files(4, device) | {"dev/accel0": ""}).accelerator
-    assert (found.count, str(found)) == (4, f"4 x {name}") and "device files" in found.evidence
+    assert (found.kind, found.name, found.count, found.memory_bytes) == ("TPU", name, 1, None)
+    assert str(machine(tpu_files(4, device)).accelerator) == f"4 x {name}"
 
 
 @pytest.mark.parametrize("files", [
@@ -152,21 +126,17 @@ def test_what_is_no_tpu_is_not_taken_for_one(machine, files):
 # CPU and memory
 
 
-@pytest.mark.parametrize("files", [
-    {"sys/fs/cgroup/memory.max": "1073741824\n"},
-    {"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n"},
-    {"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1073741824\n",
-     "sys/fs/cgroup/a/b/memory.max": "max\n"},
-    {"proc/self/cgroup": "4:memory:/a\n",
-     "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1073741824\n"},
+@pytest.mark.parametrize(("files", "memory"), [
+    ({"sys/fs/cgroup/memory.max": "1073741824\n"}, 2**30),
+    ({"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n"}, 2**30),
+    ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1073741824\n",
+      "sys/fs/cgroup/a/b/memory.max": "max\n"}, 2**30),
+    ({"proc/self/cgroup": "4:memory:/a\n",
+      "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1073741824\n"}, 2**30),
+    ({"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 13286960 * 1024),
 ])  # fmt: skip
-def test_a_containers_memory_limit_counts_where_it_is_lower(machine, files):
-    assert machine({"proc/meminfo": MEMINFO} | files).memory_bytes == 2**30
-
-
-def test_a_limit_above_the_memory_is_no_limit(machine):
-    unlimited = {"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}
-    assert machine({"proc/meminfo": MEMINFO} | unlimited).memory_bytes == 13286960 * 1024
+def test_a_containers_memory_limit_counts_where_it_is_lower(machine, files, memory):
+    assert machine(MEMINFO | files).memory_bytes == memory
 
 
 @pytest.mark.parametrize("files", [
@@ -179,17 +149,10 @@ def test_a_containers_cpu_limit_counts_where_it_is_lower(machine, files):
     assert machine(files).cores == 1
 
 
-@pytest.mark.parametrize("text", ["max 100000\n", "", "nonsense\n", "-1 100000\n", "99999999 1\n"])
+@pytest.mark.parametrize("text", ["max 100000\n", "nonsense\n", "-1 100000\n", "99999999 1\n"])
 def test_no_cpu_limit_leaves_the_cores_of_the_machine(machine, text):
     cores = machine().cores
     assert machine({"sys/fs/cgroup/cpu.max": text}).cores == cores >= 1
-
-
-def test_an_unreadable_machine_gives_none_and_no_error(machine):
-    found = machine()
-    assert (found.cpu_name, found.memory_bytes, found.accelerator) == (None, None, None)
-    assert found.frameworks == {}
-    assert "name unknown" in str(found) and "none installed" in str(found)
 
 
 def test_files_with_nonsense_give_none_and_no_error(machine):
@@ -204,6 +167,7 @@ def test_files_with_nonsense_give_none_and_no_error(machine):
     found = machine(nonsense, smi="²,²,²\n")
     assert (found.cpu_name, found.memory_bytes) == (None, None)
     assert found.accelerator.name == "NVIDIA GPU of unknown type"
+    assert "name unknown" in str(found) and "none installed" in str(found)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -225,18 +189,9 @@ def test_every_machine_of_the_matrix_is_described(tmp_path, name):
     assert len(claimed) == ("tpu-claimed" in recorded.finds)
 
 
-# Frameworks
-
-
 def test_the_real_installed_versions_are_found():
-    found = describe().frameworks
-    for name in ("numpy", "ipywidgets"):
-        try:
-            module = __import__(name)
-        except ImportError:
-            assert name not in found
-        else:
-            assert found[name] == module.__version__
+    numpy = pytest.importorskip("numpy")
+    assert describe().frameworks["numpy"] == numpy.__version__
 
 
 # Cards
@@ -245,7 +200,7 @@ def test_the_real_installed_versions_are_found():
 @pytest.fixture
 def colab(machine):
     return machine(
-        gpu_files() | {"proc/cpuinfo": PLAIN_FILES["proc/cpuinfo"], "proc/meminfo": MEMINFO},
+        gpu_files() | PLAIN_FILES,
         environ={"COLAB_RELEASE_TAG": "release-colab_20260819", "COLAB_TPU_ADDR": "x"},
         smi=T4,
         installed={"tensorflow": "2.20.0", "keras": "3.13.2", "ipython": "7.34.0"},
@@ -260,30 +215,24 @@ def test_the_card_is_aligned_and_fits_a_terminal(colab):
     assert all(len(line) <= 96 and line[13] == " " != line[14] for line in lines)
 
 
-def test_no_accelerator_is_said_in_plain_words(machine):
-    bare = machine()
-    plain = Runtime(**(vars(bare) | {"system": "Linux x86_64"}))
-    assert "Accelerator:  none attached (this machine has only its CPU)" in str(plain)
-    mac = Runtime(**(vars(bare) | {"system": "macOS arm64"}))
-    assert "only its CPU" not in str(mac), "a Mac has a GPU that is not looked for"
+@pytest.mark.parametrize(("system", "only"), [("Linux x86_64", True), ("macOS arm64", False)])
+def test_a_mac_has_a_gpu_that_is_not_looked_for(machine, system, only):
+    found = dataclasses.replace(machine(), system=system)
+    assert ("only its CPU" in str(found)) == only and "Accelerator:  none" in str(found)
 
 
 def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
     text = json.dumps(colab.to_dict())
     assert json.loads(text) == colab.to_dict()
-    assert colab.to_dict()["accelerator"]["name"] == "Tesla T4"
-    assert "/" not in text and "\\\\" not in text
+    assert colab.to_dict()["accelerator"]["name"] == "Tesla T4" and "/" not in text
     real = json.dumps(describe().to_dict())
     for secret in (str(Path.home()), os.getcwd(), sys.prefix, platform.node()):
         assert len(secret) < 4 or secret not in real
-    keys = {"place", "release", "accelerator", "frameworks", "python", "system", "cpu_name",
-            "cores", "memory_bytes", "notes"}  # fmt: skip
-    assert set(colab.to_dict()) == keys
 
 
 def test_the_html_card_says_what_the_text_says_and_escapes_it(colab):
     gpu = Attached("GPU", '<script>alert(1)</script> & "co"', 1)
-    odd = Runtime(**(vars(colab) | {"accelerator": gpu, "release": "<b>"}))
+    odd = dataclasses.replace(colab, accelerator=gpu, release="<b>")
     page, cells = odd._repr_html_(), []
     parser = HTMLParser()
     parser.handle_data = cells.append
@@ -294,14 +243,6 @@ def test_the_html_card_says_what_the_text_says_and_escapes_it(colab):
 
 
 # Speed and safety
-
-
-def test_describe_imports_no_framework():
-    code = (
-        "import sys, accel_helpers.machine.runtime as r; r.describe()._repr_html_(); "
-        "print({'tensorflow', 'keras', 'jax', 'torch', 'numpy', 'IPython'} & {*sys.modules})"
-    )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 
 def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
@@ -315,7 +256,6 @@ def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
 
 def test_a_command_that_fails_is_an_error_and_one_that_works_gives_its_output():
     assert run_command([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
-    with pytest.raises(subprocess.CalledProcessError):
-        run_command([sys.executable, "-c", "raise SystemExit(9)"], 30)
-    with pytest.raises(OSError):
-        run_command(["no-such-command-anywhere"], 30)
+    for command in ([sys.executable, "-c", "raise SystemExit(9)"], ["no-such-command-anywhere"]):
+        with pytest.raises((subprocess.CalledProcessError, OSError)):
+            run_command(command, 30)

@@ -60,40 +60,17 @@ def test_an_example_of_a_failure_is_found_as_that_failure(name, line):
 @pytest.mark.parametrize(
     "line",
     [
-        "ModuleNotFoundError: No module named 'tensorflow_datasets'",
         "KeyError: 'COLAB_GPU'",
-        "IndexError: index 0 is out of bounds for axis 0 with size 0",
-        "failed to connect to all addresses; last error: UNKNOWN",
-        "stty: 'standard input': Inappropriate ioctl for device",
-        "ioctl failed: Permission denied",
-        "Fatal Python error: Segmentation fault",
-        "Segmentation fault (core dumped)",
-        "You must feed a value for placeholder tensor 'Placeholder' with dtype float",
-        "RESOURCE_EXHAUSTED: Received message larger than max (18874385 vs. 4194304)",
-        "MemoryError: Unable to allocate 7.28 TiB for an array",
         "Num GPUs Available: 0",
-        "[]",
-        "compute capability: 12.0",
-        "Policy: mixed_bfloat16",
         "      Uninstalling tensorflow-2.18.0:\nE failed call to cuInit: UNKNOWN ERROR (303)\n[]\n"
         "Num GPUs Available: 0",
         "this function is not available in this library.",
-        "Cannot dlopen some TensorRT libraries",
         "ERROR: No matching distribution found for tensorflow==2.13.0",
         "module 'tensorflow' has no attribute 'my_typo'",
     ],
 )
 def test_a_line_that_may_mean_many_things_is_not_taken_for_a_failure(line):
     assert find(f"Epoch 1/5\n{line}\n") == ()
-
-
-def test_a_crash_of_tensorflow_in_the_midst_of_training_is_not_one_at_import():
-    training = (
-        'Fatal Python error: Segmentation fault\n\n  File "/x/tensorflow/python/eager/execute.py", '
-        'line 53 in quick_execute\n  File "/x/keras/src/backend/tensorflow/trainer.py", line 399 '
-        'in fit\n  File "/content/train.py", line 3 in <module>'
-    )
-    assert "tpu-import-segfault" not in ids(training)
 
 
 NO_GPU = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
@@ -119,34 +96,30 @@ def test_what_the_last_exception_says_comes_first():
     assert find(text)[0].evidence == OOM
 
 
+RAISED = "Traceback (most recent call last):\n  File\n"
+
+
 def test_an_exception_that_was_followed_by_another_is_not_the_last():
     text = (
-        "Traceback (most recent call last):\n  File\nKeyError: 'COLAB_TPU_ADDR'\n"
+        f"{RAISED}KeyError: 'COLAB_TPU_ADDR'\n"
         "During handling of the above exception, another exception occurred:\n"
-        f"Traceback (most recent call last):\n  File\nResourceExhaustedError: {OOM}\n"
+        f"{RAISED}ResourceExhaustedError: {OOM}\n"
     )
     assert ids(text)[0] == "out-of-memory"
 
 
 def test_an_error_that_is_named_in_the_message_does_not_end_the_exception():
-    text = (
-        f"{DLOPEN}\nTraceback (most recent call last):\n  File\nRuntimeError: two errors:\n"
-        f"{NO_GPU}\nValueError: the second one\n"
-    )
-    assert ids(text)[0] == "gpu-none"
-    unrelated = f"{DLOPEN}\nTraceback (most recent call last):\n  File\nValueError: 3\n{NO_GPU}\n"
+    two = f"{DLOPEN}\n{RAISED}RuntimeError: two errors:\n{NO_GPU}\nValueError: the second one\n"
+    assert ids(two)[0] == "gpu-none"
+    unrelated = f"{DLOPEN}\n{RAISED}ValueError: 3\n{NO_GPU}\n"
     assert ids(unrelated)[0] == "gpu-none"
     for between in ("line\n" * 30, "2026-01-01 10:00:00: W the log goes on\n", "E0000 00:00: x\n"):
         assert ids(unrelated.replace(NO_GPU, between + NO_GPU))[0] == "cuda-libraries"
 
 
-def test_a_failure_comes_once_however_often_its_line_comes():
-    assert ids(f"{OOM}\n" * 50) == ["out-of-memory"]
-
-
-def test_the_evidence_is_one_short_line_with_the_match_in_it():
+def test_a_failure_comes_once_and_its_evidence_is_one_short_line_with_the_match_in_it():
     long = "x " * 900 + OOM + " y" * 900
-    for text in (f"   {OOM}   \n", long, f"a\n{long}\nb"):
+    for text in (f"   {OOM}   \n" * 50, long, f"a\n{long}\nb"):
         (finding,) = find(text)
         assert OOM in finding.evidence and len(finding.evidence) <= 200
         assert finding.evidence == finding.evidence.strip()
@@ -171,16 +144,7 @@ def test_colours_line_ends_and_a_notebooks_own_spelling_do_not_matter(text):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "\n",
-        " \t\r\n\x00",
-        "Traceback (most recent call last)",
-        "Traceback (most recent call last):\n",
-        bytes(range(256)).decode("latin-1") * 50,
-        "\ud800\udfff",
-        "Error: ",
-    ],
+    ["", " \t\r\n\x00", "Traceback (most recent call last)", "\ud800\udfff", "Error: "],
 )
 def test_a_text_without_a_known_failure_gives_an_empty_tuple(text):
     assert find(text) == ()
@@ -221,11 +185,9 @@ ENTRY = {"id": "x", "pattern": "abc", "cause": "c", "fix": "f", "versions": "all
     ("entries", "named"),
     [
         ([ENTRY | {"fixx": "f"}], "fixx"),
-        ([{k: v for k, v in ENTRY.items() if k != "examples"}], "examples"),
         ([ENTRY | {"pattern": "a(bc"}], "pattern"),
         ([ENTRY | {"also": "["}], "also"),
-        ([ENTRY | {"cause": 3}], "cause"),
-        ([ENTRY | {"source": "ct#5238"}], "source"),
+        ([ENTRY | {"cause": ""}], "cause"),
         ([ENTRY, ENTRY], "'x'"),
     ],
 )
@@ -241,3 +203,5 @@ def test_also_and_unless_are_looked_for_in_the_whole_text():
     crash = 'Fatal Python error: Segmentation fault\n"/a/tensorflow/b.py", line 3 in <module>\n'
     assert ids(crash) == ["tpu-import-segfault"]
     assert ids(crash + "*** SIGSEGV of something else\n") == []
+    training = '"/x/tensorflow/python/eager/execute.py", line 53 in quick_execute\n'
+    assert ids(crash.replace('"/a', training + '"/a')) == [], "a crash while it trains"
