@@ -13,10 +13,14 @@ versions are examples, not a record. GPUs: the line that nvidia-smi prints.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
+ROOT = Path(__file__).parents[2]
 RELEASE = {"COLAB_RELEASE_TAG": "release-colab_20260819-060000_RC00"}
 COLAB_CPU = {**RELEASE, "COLAB_BACKEND_VERSION": "next", "COLAB_GPU": "", "COLAB_TPU_1VM": ""}
 COLAB_GPU = {**COLAB_CPU, "COLAB_GPU": "1"}
@@ -83,6 +87,21 @@ def answering(smi=None, sysctl=()):
     return run
 
 
+def python(code, *arguments, path=(), **environ):
+    """Run code, or a script, where no accelerator is and nothing is settled yet."""
+    dropped = ("KERAS_", "TF_", "JAX_", "TPU_", "COLAB_", "PYTEST_")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
+    roots = os.pathsep.join(map(str, [*path, ROOT]))
+    start = [str(code)] if isinstance(code, Path) else ["-c", code]
+    return subprocess.run(
+        [sys.executable, *start, *arguments],
+        env={**clean, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+
+
 def keras_on(name):
     """Modules as they are where Keras is loaded; the library only looks at them."""
     return {"keras": SimpleNamespace(backend=SimpleNamespace(backend=lambda: name)),
@@ -91,29 +110,25 @@ def keras_on(name):
 
 @dataclass(frozen=True)
 class Machine:
-    """A recorded machine, and what must be said of it.
-
-    ``smi`` is what nvidia-smi prints, ``links`` are symbolic links. ``finds`` are the ids of the
-    doctor's findings; ``picks`` is the kind, the framework and the replicas of `strategy.pick`.
-    """
+    """A recorded machine, and what must be said of it."""
 
     environ: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)
-    smi: str | None = None
+    smi: str | None = None  # what nvidia-smi prints
     packages: dict = field(default_factory=dict)
-    finds: tuple[str, ...] = ()
-    picks: tuple[str, str, int] = ("cpu", "tensorflow", 1)
+    finds: tuple[str, ...] = ()  # of the doctor
+    picks: tuple[str, str, int] = ("cpu", "tensorflow", 1)  # kind, framework, replicas
     loaded: dict = field(default_factory=dict)
     links: dict = field(default_factory=dict)
     sysctl: dict = field(default_factory=dict)
 
-    def but(self, *, environ=(), packages=(), files=(), **changes) -> Machine:
+    def but(self, *finds, environ=(), packages=(), files=(), **changes) -> Machine:
         """The same machine with some things changed; a package that is None is not there."""
         there = {**self.packages, **dict(packages)}
         changes["packages"] = {name: version for name, version in there.items() if version}
         changes["environ"] = {**self.environ, **dict(environ)}
         changes["files"] = {**self.files, **dict(files)}
-        return replace(self, **changes)
+        return replace(self, **{"finds": finds or self.finds, **changes})
 
     def build(self, folder: Path) -> dict:
         """Make its files in an empty folder; give ``environ``, ``root``, ``run``, ``versions``."""
@@ -144,6 +159,7 @@ _V5E = Machine(COLAB_TPU, tpu_files(), None, TPU_PACKAGES, ("tpu-no-tensorflow",
 _CLAIMED = replace(_V5E, files={}, finds=("tpu-claimed",), picks=("cpu", "jax", 1))
 # On the runtime 2026.07 (Python 3.12) pip replaces libtpu by the one that 2.19.1 pins.
 _FITTING = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10"}
+_STOCK, _FOR_CPUS = {"tensorflow": "2.20.0"}, {"tensorflow": None, "tensorflow-cpu": "2.21.0"}
 _KAGGLE_T4 = _gpu(T4, 2, KAGGLE, picks=("several gpus", "tensorflow", 2))
 _LAPTOP = Machine({}, {}, None, CPU_PACKAGES)
 _LAPTOP_GPU = _gpu("NVIDIA GeForce RTX 3060 Laptop GPU, 6144, 550.54.15\n", environ={},
@@ -152,9 +168,9 @@ _LAPTOP_GPU = _gpu("NVIDIA GeForce RTX 3060 Laptop GPU, 6144, 550.54.15\n", envi
 _MAC = Machine({}, {}, None, {"tensorflow": "2.20.0", "keras": "3.13.2"}, sysctl={
     "machdep.cpu.brand_string": "Apple M2\n", "hw.memsize": "17179869184\n",
 })  # fmt: skip
-_JAX = {"KERAS_BACKEND": "jax"}
-_TENSORFLOW = {"KERAS_BACKEND": "tensorflow"}
-_ON_CPU_WITH_JAX = ("cpu", "jax", 1)
+_JAX, _TENSORFLOW = {"KERAS_BACKEND": "jax"}, {"KERAS_BACKEND": "tensorflow"}
+_KEPT_OFF = {**_JAX, "JAX_PLATFORMS": "cpu"}
+_CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
 
 HEALTHY = {
     "colab t4": _COLAB_T4,
@@ -170,21 +186,19 @@ HEALTHY = {
     "colab v5e-1, platforms": _V5E.but(environ={**_JAX, "JAX_PLATFORMS": "tpu,cpu"}, finds=()),
     "colab v5e-1, a name of its own": _V5E.but(environ={**_JAX, "TPU_NAME": "node-1"}, finds=()),
     "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(
-        packages=_FITTING, finds=(),
-        picks=("tpu on tensorflow", "tensorflow", 1),
+        packages=_FITTING, finds=(), picks=("tpu on tensorflow", "tensorflow", 1)
     ),
     "kaggle t4 x2": _KAGGLE_T4,
     "kaggle t4 x2, both chosen": _KAGGLE_T4.but(environ={"CUDA_VISIBLE_DEVICES": "0,1"}),
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(
-        packages={"tensorflow": None, "tensorflow-cpu": "2.21.0"},
-        environ={"CUDA_VISIBLE_DEVICES": "-1"},
+        packages=_FOR_CPUS, environ={"CUDA_VISIBLE_DEVICES": "-1"}
     ),
     "laptop, torch": Machine({}, {}, None, {"torch": "2.9.0"}),
     "laptop, tensorflow and a gpu": _LAPTOP_GPU,
     "a mac": _MAC,
     "a mac, two packages of tensorflow": _MAC.but(packages={"tensorflow-macos": "2.15.0"}),
-}  # fmt: skip
+}
 FAULTY = {
     "colab cpu": _COLAB_CPU,
     "kaggle cpu": Machine(KAGGLE, {}, None, CPU_PACKAGES, ("no-accelerator-kaggle",)),
@@ -194,111 +208,106 @@ FAULTY = {
     ),
     "colab v5e-1": _V5E,
     "colab v5e-1, keras loaded by half": _V5E.but(loaded={"keras": SimpleNamespace()}),
-    "colab v5e-1, stock tensorflow": _V5E.but(
-        packages={"tensorflow": "2.20.0"}, finds=("tpu-stock-tensorflow",)
-    ),
+    "colab v5e-1, stock tensorflow": _V5E.but("tpu-stock-tensorflow", packages=_STOCK),
     "colab v5e-1, stock tensorflow asked for": _V5E.but(
-        packages={"tensorflow": "2.20.0"}, environ=_TENSORFLOW, finds=("tpu-stock-tensorflow",),
-        picks=("cpu", "tensorflow", 1),
+        "tpu-stock-tensorflow", packages=_STOCK, environ=_TENSORFLOW, picks=_CPU
     ),
     "colab v5e-1, keras on tensorflow": _V5E.but(
-        packages={"tensorflow": "2.20.0"}, loaded=keras_on("tensorflow"),
-        finds=("keras-not-on-jax",), picks=("cpu", "tensorflow", 1),
+        "keras-not-on-jax", packages=_STOCK, loaded=keras_on("tensorflow"), picks=_CPU
     ),
     # https://github.com/Kaggle/docker-python: its TPU image has tensorflow-cpu beside JAX.
     "kaggle v5e-8": Machine(
-        {**KAGGLE, "TPU_ACCELERATOR_TYPE": "v5e-8"}, tpu_files(8), None,
-        {**TPU_PACKAGES, "tensorflow-cpu": "2.20.0"}, ("tpu-stock-tensorflow",),
+        {**KAGGLE, "TPU_ACCELERATOR_TYPE": "v5e-8"},
+        tpu_files(8),
+        None,
+        {**TPU_PACKAGES, "tensorflow-cpu": "2.20.0"},
+        ("tpu-stock-tensorflow",),
         ("tpu on jax", "jax", 8),
     ),
     "colab v5e-1, tensorflow-tpu 2.20.0": _V5E.but(
-        packages={"tensorflow-tpu": "2.20.0"}, finds=("tensorflow-tpu-pins",)
+        "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.20.0"}
     ),
     "colab v5e-1, tensorflow-tpu 2.20.0 asked for": _V5E.but(
-        packages={"tensorflow-tpu": "2.20.0"}, environ=_TENSORFLOW, finds=("tensorflow-tpu-pins",)
+        "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.20.0"}, environ=_TENSORFLOW
     ),
     "colab v5e-1, tensorflow-tpu without its libtpu": _V5E.but(
-        packages={"tensorflow-tpu": "2.19.1"}, environ=_JAX, finds=("tensorflow-tpu-pins",)
+        "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.19.1"}, environ=_JAX
     ),
     "colab v5e-1, two packages of tensorflow": _V5E.but(
-        packages={"tensorflow": "2.20.0", **_FITTING}, environ=_TENSORFLOW,
-        finds=("tensorflow-twice",), picks=("tpu on tensorflow", "tensorflow", 1),
+        "tensorflow-twice",
+        packages=_STOCK | _FITTING,
+        environ=_TENSORFLOW,
+        picks=("tpu on tensorflow", "tensorflow", 1),
     ),
     "colab v5e-1, keras on jax beside tensorflow-tpu": _V5E.but(
-        packages=_FITTING, environ=_JAX, finds=("jax-libtpu-too-old",), picks=_ON_CPU_WITH_JAX
+        "jax-libtpu-too-old", packages=_FITTING, environ=_JAX, picks=_CPU_WITH_JAX
     ),
     "colab v5e-1, no libtpu": _V5E.but(
-        packages={"libtpu": None}, environ=_JAX, finds=("jax-without-libtpu",),
-        picks=_ON_CPU_WITH_JAX,
+        "jax-without-libtpu", packages={"libtpu": None}, environ=_JAX, picks=_CPU_WITH_JAX
     ),
-    "colab v5e-1, jax kept off": _V5E.but(
-        environ={**_JAX, "JAX_PLATFORMS": "cpu"}, finds=("jax-platforms",), picks=_ON_CPU_WITH_JAX
-    ),
+    "colab v5e-1, jax kept off": _V5E.but("jax-platforms", environ=_KEPT_OFF, picks=_CPU_WITH_JAX),
     "colab v5e-1, held by another": _V5E.but(
-        environ=_JAX, finds=("tpu-in-use",),
+        "tpu-in-use",
+        environ=_JAX,
         links={"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"},
     ),
     "colab, claimed tpu": _CLAIMED,
     "colab, claimed tpu and more": _CLAIMED.but(
+        "tpu-claimed",
+        "keras-backend-unknown",
+        "tpu-name",
         environ={"KERAS_BACKEND": "theano", "TPU_NAME": "my-tpu"},
-        finds=("tpu-claimed", "keras-backend-unknown", "tpu-name"),
     ),
     "colab, a driver that does not answer": _COLAB_CPU.but(
-        files={"dev/nvidiactl": ""}, finds=("gpu-silent",)
+        "gpu-silent", files={"dev/nvidiactl": ""}
     ),
-    "colab t4, only in the driver's list": _COLAB_T4.but(
-        files=LISTED, smi=None, finds=("gpu-by-list",)
-    ),
+    "colab t4, only in the driver's list": _COLAB_T4.but("gpu-by-list", files=LISTED, smi=None),
     "a container that was given no gpu": _LAPTOP.but(
-        files={"proc/driver/nvidia/version": NVIDIA, **LISTED}, finds=("gpu-not-handed-over",)
+        "gpu-not-handed-over", files={"proc/driver/nvidia/version": NVIDIA, **LISTED}
     ),
     "colab t4, hidden": _COLAB_T4.but(
-        environ={"CUDA_VISIBLE_DEVICES": "-1"}, finds=("cuda-hidden",),
-        picks=("cpu", "tensorflow", 1),
+        "cuda-hidden", environ={"CUDA_VISIBLE_DEVICES": "-1"}, picks=_CPU
     ),
     "colab t4, a tensorflow for cpus": _COLAB_T4.but(
-        packages={"tensorflow": None, "tensorflow-cpu": "2.21.0"},
-        finds=("tensorflow-cpu-build",), picks=("one gpu", "jax", 1),
+        "tensorflow-cpu-build", packages=_FOR_CPUS, picks=("one gpu", "jax", 1)
     ),
     "colab t4, nothing for gpus": _COLAB_T4.but(
-        packages={"tensorflow": None, "tensorflow-cpu": "2.21.0", "jax-cuda12-plugin": None},
-        finds=("tensorflow-cpu-build",), picks=("cpu", "tensorflow", 1),
+        "tensorflow-cpu-build", packages=_FOR_CPUS | {"jax-cuda12-plugin": None}, picks=_CPU
     ),
     "colab t4, jax without its plugin": _COLAB_T4.but(
-        packages={"jax-cuda12-plugin": None}, environ=_JAX, finds=("jax-without-cuda",),
-        picks=_ON_CPU_WITH_JAX,
+        "jax-without-cuda", packages={"jax-cuda12-plugin": None}, environ=_JAX, picks=_CPU_WITH_JAX
     ),
     "colab t4, jax kept off": _COLAB_T4.but(
-        environ={**_JAX, "JAX_PLATFORMS": "cpu"}, finds=("jax-platforms",), picks=_ON_CPU_WITH_JAX
+        "jax-platforms", environ=_KEPT_OFF, picks=_CPU_WITH_JAX
     ),
     "laptop, a gpu without its libraries": _LAPTOP_GPU.but(
-        packages={"nvidia-cudnn-cu12": None}, finds=("cuda-libraries-missing",)
+        "cuda-libraries-missing", packages={"nvidia-cudnn-cu12": None}
     ),
     "laptop, nothing": Machine(finds=("framework-missing",)),
     "laptop, a backend that nobody knows": _LAPTOP.but(
-        environ={"KERAS_BACKEND": "theano"}, finds=("keras-backend-unknown",)
+        "keras-backend-unknown", environ={"KERAS_BACKEND": "theano"}
     ),
     "laptop, a backend that is not there": _LAPTOP.but(
-        environ={"KERAS_BACKEND": "torch"}, finds=("keras-backend-not-installed",)
+        "keras-backend-not-installed", environ={"KERAS_BACKEND": "torch"}
     ),
     "laptop, a tensorflow for tpus": _LAPTOP.but(
+        "tensorflow-tpu-without-tpu",
+        picks=_CPU_WITH_JAX,
         packages={"tensorflow": None, "tensorflow-tpu": "2.20.0", "libtpu": "0.0.51"},
-        finds=("tensorflow-tpu-without-tpu",), picks=_ON_CPU_WITH_JAX,
     ),
     "laptop, an old address": _LAPTOP.but(
-        environ={"COLAB_TPU_ADDR": "10.0.0.2:8470"}, finds=("old-tpu-node",)
+        "old-tpu-node", environ={"COLAB_TPU_ADDR": "10.0.0.2:8470"}
     ),
-    "laptop, an old name": _LAPTOP.but(environ={"TPU_NAME": "my-tpu"}, finds=("tpu-name",)),
+    "laptop, an old name": _LAPTOP.but("tpu-name", environ={"TPU_NAME": "my-tpu"}),
     # Until 2024: TensorFlow on one machine, the TPU on another.
     "old tpu node": Machine(
-        {
-            **RELEASE,
-            "COLAB_TPU_ADDR": "10.255.255.1:8470",
-            "TPU_NAME": "grpc://10.255.255.1:8470",
-        }, {}, None, {"tensorflow": "2.12.0", "keras": "2.12.0", "numpy": "1.23.5"},
+        {**RELEASE, "COLAB_TPU_ADDR": "10.255.255.1:8470", "TPU_NAME": "grpc://10.255.255.1:8470"},
+        {},
+        None,
+        {"tensorflow": "2.12.0", "keras": "2.12.0", "numpy": "1.23.5"},
         ("no-accelerator-colab", "old-tpu-node", "grpc-address"),
     ),
-}  # fmt: skip
+}
 
 
 MACHINES = HEALTHY | FAULTY

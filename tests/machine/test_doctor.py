@@ -19,15 +19,9 @@ import pytest
 import accel_helpers
 from accel_helpers.machine import doctor, faults, runtime
 from accel_helpers.machine.faults import Finding
-from accel_helpers.machine.runtime import describe
 
 ROOT = Path(accel_helpers.__file__).parent.parent
 OLD = "KeyError: 'COLAB_TPU_ADDR'"
-
-
-def examine(name, tmp_path, **changes):
-    machine = machines.MACHINES[name].but(**changes)
-    return doctor.diagnose(**machine.build(tmp_path), loaded=machine.loaded)
 
 
 def caught(function):
@@ -42,14 +36,15 @@ def caught(function):
 
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
-    told = examine(name, tmp_path)
-    assert tuple(one.id for one in told.findings) == machines.MACHINES[name].finds
+    machine = machines.MACHINES[name]
+    told = doctor.diagnose(**machine.build(tmp_path), loaded=machine.loaded)
+    assert tuple(one.id for one in told.findings) == machine.finds
     assert told.next_step and json.loads(json.dumps(told.to_dict())) == told.to_dict()
     for one in told.findings:
         assert one.cause.endswith(".") and one.fix and one.source.startswith("https://")
         assert "{" not in one.cause + one.fix, "every brace was filled in"
         assert " ".join(one.cause.split()) in " ".join(str(told).split())
-    if machines.MACHINES[name].environ.keys() & {"COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE"}:
+    if machine.environ.keys() & {"COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE"}:
         assert "pip install" not in str(told), "nothing is installed over what is there"
 
 
@@ -60,49 +55,17 @@ def test_every_fault_has_a_rule_and_a_machine_that_shows_it():
     assert named <= set(faults.RULES)
 
 
-@pytest.mark.parametrize("name", machines.MACHINES)
-def test_the_notes_of_a_machine_are_the_doctors_own_words(name, tmp_path):
-    recorded = machines.MACHINES[name].build(tmp_path)
-    causes = {fault.cause for fault in faults.among(runtime.look(**recorded), *faults.RULES)}
-    assert set(describe(**recorded).notes) <= causes
-
-
-@pytest.mark.parametrize("value", ["", "-1", "1", "NoDevFiles", " "])
-def test_a_gpu_can_be_hidden_in_several_ways(value, tmp_path):
-    told = examine("colab t4", tmp_path, environ={"CUDA_VISIBLE_DEVICES": value})
-    assert [one.id for one in told.findings] == ["cuda-hidden"]
-
-
 @pytest.mark.parametrize(
     ("setting", "visible"),
-    [
-        (None, 2),
-        ("0", 1),
-        ("1,0", 2),
-        ("-1", 0),
-        ("", 0),
-        ("0,7,1", 1),
-        ("0,0", 1),
-        ("GPU-8a,1", 2),
-    ],
-)
+    [("0", 1), ("1,0", 2), ("0,7,1", 1), ("0,0", 1), ("GPU-8a,1", 2),
+     *((hides, 0) for hides in ("", " ", "-1", "7", "NoDevFiles"))],
+)  # fmt: skip
 def test_cuda_counts_up_to_the_first_entry_that_names_no_gpu(setting, visible, tmp_path):
-    environ = {} if setting is None else {"CUDA_VISIBLE_DEVICES": setting}
+    environ = {"CUDA_VISIBLE_DEVICES": setting}
     recorded = machines.MACHINES["kaggle t4 x2"].but(environ=environ).build(tmp_path)
-    assert runtime.look(**recorded).visible_gpus == visible
-
-
-def test_a_restart_is_called_by_the_name_it_has_there(tmp_path):
-    for number, (name, place) in enumerate(
-        {
-            "colab t4": "colab",
-            "kaggle t4 x2": "kaggle",
-            "laptop, tensorflow and a gpu": "local",
-        }.items()
-    ):
-        (tmp_path / str(number)).mkdir()
-        told = examine(name, tmp_path / str(number), environ={"CUDA_VISIBLE_DEVICES": ""})
-        assert faults.known().place[place].restart in told.next_step
+    it = runtime.look(**recorded)
+    assert it.visible_gpus == visible
+    assert [one.id for one in faults.find(it)] == ["cuda-hidden"] * (visible == 0)
 
 
 def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
@@ -116,33 +79,28 @@ def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
 
 @pytest.mark.parametrize("value", ["grpc://10.255.255.1:1", "grpc://", "grpc://x:y", "\0", "$(x)"])
 def test_a_tpu_address_of_nonsense_is_told(value, tmp_path):
-    told = examine("laptop", tmp_path, environ={"TPU_NAME": value, "COLAB_TPU_ADDR": value})
-    assert len(told.findings) == 2
+    machine = machines.MACHINES["laptop"].but(environ={"TPU_NAME": value, "COLAB_TPU_ADDR": value})
+    assert len(doctor.diagnose(**machine.build(tmp_path)).findings) == 2
 
 
 # --- errors and texts (what is found in them: test_symptoms.py) -----------------------------------
 
 
-def test_an_error_that_was_caught_is_diagnosed():
-    found = doctor.diagnose(caught(lambda: {}["COLAB_TPU_ADDR"]))
-    assert found.findings[0].evidence == OLD and found.next_step == found.findings[0].fix
+class Odd(Exception):
+    def __str__(self):
+        raise ValueError("no text")
 
 
-def test_the_error_behind_an_error_counts_too():
+def test_an_error_that_was_caught_is_diagnosed_and_so_is_the_one_behind_it():
     def fail():
         try:
             {}["COLAB_TPU_ADDR"]
         except KeyError as error:
-            raise RuntimeError("the notebook stopped") from error
+            raise Odd from error
 
-    assert doctor.diagnose(caught(fail)).findings
-
-
-def test_an_error_whose_text_cannot_be_made_is_no_trouble():
-    class Odd(Exception):
-        def __str__(self):
-            raise ValueError("no text")
-
+    for error in (caught(lambda: {}["COLAB_TPU_ADDR"]), caught(fail)):
+        (finding,) = (told := doctor.diagnose(error)).findings
+        assert finding.evidence == OLD and told.next_step == finding.fix
     assert doctor.diagnose(Odd()).findings == ()
 
 
@@ -157,7 +115,7 @@ def test_what_is_not_known_is_said_with_what_to_do(text):
     assert told.findings == () and told.next_step in " ".join(str(told).split())
 
 
-@pytest.mark.parametrize("given", [3, b"bytes", ["KeyError"], Path("log.txt")])
+@pytest.mark.parametrize("given", [b"bytes", Path("log.txt")])
 def test_what_is_neither_error_nor_text_is_refused_by_name(given):
     with pytest.raises(TypeError, match=type(given).__name__):
         doctor.diagnose(given)
@@ -174,8 +132,9 @@ def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
     assert set(tags) <= {"p", "ol", "li", "strong", "br", "a"}
     assert 'href="https://a.example/?b=1&amp;c&lt;script&gt;"' in page
     text = str(told)
-    assert all(words in text for words in (evil.cause, 'do "this" & that', "https://a.example"))
-    assert text.index("\n1. Cause:") < text.index("\n2. Cause:")
+    assert all(
+        words in text for words in (evil.cause, evil.fix, "https://a.example", "\n2. Cause:")
+    )
 
 
 # --- the recipe ---------------------------------------------------------------------------------
@@ -187,7 +146,6 @@ def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
         ((3, 13), {}, ["Python up to 3.12", "Runtime version 2026.07"], ["uninstall"]),
         ((3, 12), {}, ["tensorflow-tpu==2.19.1", "libtpu==0.0.10"], ["Runtime version"]),
         ((3, 12), {"tensorflow": "2.20.0"}, ["uninstall -y tensorflow"], ["already"]),
-        ((3, 12), {"tensorflow-cpu": "2.21.0"}, ["uninstall -y tensorflow-cpu"], ["already"]),
         ((3, 12), {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10"}, ["there already"],
          ["%pip install", "uninstall"]),
     ],
@@ -225,10 +183,9 @@ def ids(told):
 
 
 def test_the_command_reads_a_file_or_its_input_and_prints_only_json(tmp_path):
-    log, filler = tmp_path / "huge.log", b"epoch 1: loss 0.5\n" * 700_000
-    log.write_bytes(OLD.encode() + b"\n" + filler + filler + b"Skipping registering GPU devices\n")
+    log, filler = tmp_path / "huge.log", b"epoch 1: loss 0.5\n" * 1_400_000
+    log.write_bytes(OLD.encode() + b"\n" + filler + b"Skipping registering GPU devices\n")
     assert ids(cli(log, "--json")) == ["tpu-node-address", "cuda-libraries"], "both ends of it"
-    assert ids(cli("-", "--json", given=f"{OLD}\n".encode())) == ["tpu-node-address"]
     assert ids(cli("-", "--json", given=bytes(range(256)) * 100)) == []
     assert OLD in cli("-", given=f"{OLD}\n".encode()).stdout.decode()
 

@@ -2,27 +2,17 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import machines
 import pytest
+from machines import python, write
 
-from accel_helpers.machine import faults
-from accel_helpers.machine.strategy import RestartNeeded, Strategy
+from accel_helpers.machine.strategy import Strategy
 
 SCRIPT = Path(__file__).with_name("train_in_scopes.py")
-ROOT = SCRIPT.parents[2]
 SAME_LOSS = 1e-5  # relative: gradients are added up in another order, in float32
 JAX = {"KERAS_BACKEND": "jax"}
 slow = pytest.mark.slow
-
-
-@pytest.mark.parametrize("place", ["colab", "kaggle", "local"])
-def test_the_sentence_says_where_to_restart(place):
-    said = str(RestartNeeded("It has started", place, 4))
-    assert faults.known().place[place].restart in said and "pick(replicas=4).scope()" in said
 
 
 def test_what_a_strategy_says_of_itself():
@@ -32,18 +22,6 @@ def test_what_a_strategy_says_of_itself():
 
 
 # The real ones, in processes of their own
-
-
-def python(code, home, *arguments, path=(), **environ):
-    """Run code, or a script, where no accelerator is and nothing is settled yet."""
-    dropped = ("KERAS_", "TF_", "JAX_", "TPU_", "COLAB_", "PYTEST_")
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
-    roots = os.pathsep.join(map(str, [*path, ROOT]))
-    start = [str(code)] if isinstance(code, Path) else ["-c", code]
-    return subprocess.run(
-        [sys.executable, *start, *arguments], cwd=home, capture_output=True, text=True,
-        env={**clean, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ}, timeout=280,
-    )  # fmt: skip
 
 
 def said(done):
@@ -63,8 +41,8 @@ def without_tensorflow(tmp_path):
 
 @slow
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
-def test_several_sizes_in_one_kernel_train_alike(name, tmp_path):
-    out = said(python(SCRIPT, tmp_path, "sizes", "1,2,4,2", KERAS_BACKEND=name))
+def test_several_sizes_in_one_kernel_train_alike(name):
+    out = said(python(SCRIPT, "sizes", "1,2,4,2", KERAS_BACKEND=name))
     one, *others = out["runs"]
     assert [run["used"] for run in out["runs"]] == [1, 2, 4, 2], "every replica has the weights"
     assert one["kind"] == "cpu" and others[0]["kind"] == "virtual replicas"
@@ -76,9 +54,9 @@ def test_several_sizes_in_one_kernel_train_alike(name, tmp_path):
 
 @slow
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
-def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow):
+def test_mishaps_leave_the_process_as_it_was(name, without_tensorflow):
     path = without_tensorflow if name == "jax" else []
-    out = said(python(SCRIPT, tmp_path, "mishaps", path=path, KERAS_BACKEND=name))
+    out = said(python(SCRIPT, "mishaps", path=path, KERAS_BACKEND=name))
     assert out["clean"] and "A scope is open already" in out["nested"]
     assert out["after"]["used"] == 2
     if name == "jax":  # said in the docstring of `Strategy.scope`
@@ -89,11 +67,11 @@ def test_mishaps_leave_the_process_as_it_was(name, tmp_path, without_tensorflow)
 
 @pytest.mark.parametrize("name", ["tensorflow", pytest.param("jax", marks=slow)])
 def test_after_a_look_at_the_devices_a_restart_is_asked_for_and_one_replica_trains(
-    name, tmp_path, without_tensorflow
+    name, without_tensorflow
 ):
     path = without_tensorflow if name == "jax" else []
     environ = {"KERAS_BACKEND": name, "COLAB_RELEASE_TAG": "r"}
-    out = said(python(SCRIPT, tmp_path, "late", path=path, **environ))
+    out = said(python(SCRIPT, "late", path=path, **environ))
     assert "Runtime → Restart session" in out["refused"]
     assert "pick(replicas=2).scope()" in out["refused"]
     assert out["one"]["used"] == 1
@@ -127,11 +105,11 @@ STARTED = "import jax; jax.devices(); os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'"
     ],
 )  # fmt: skip
 def test_a_scope_that_does_not_suit_this_machine_is_refused_and_settles_nothing(
-    tmp_path, without_tensorflow, kind, name, replicas, before, error, words, loaded
+    without_tensorflow, kind, name, replicas, before, error, words, loaded
 ):
     code = REFUSED.format(kind=kind, name=name, replicas=replicas, before=before)
     path = without_tensorflow if "jax" in before or name == "jax" else []
-    done = python(code, tmp_path, path=path)
+    done = python(code, path=path)
     raised, text, there, same = json.loads(done.stdout)
     assert (raised, there) == (error, loaded) and words in text
     assert same or "keras" in loaded, "nothing is settled where Keras is not loaded"
@@ -160,8 +138,8 @@ print(json.dumps(out))
 """
 
 
-def hostile(home, root="/", **how):
-    out = said(python(HOSTILE, home, str(root), **how))
+def hostile(root="/", **how):
+    out = said(python(HOSTILE, str(root), **how))
     assert out["loaded"] == [] and out["loss"] > 0
     return out
 
@@ -176,8 +154,8 @@ def hostile(home, root="/", **how):
                      ["tpu-claimed", "tpu-name"], marks=slow),
     ],
 )  # fmt: skip
-def test_a_nonsense_environment(environ, finds, tmp_path, without_tensorflow):
-    out = hostile(tmp_path, path=without_tensorflow, **JAX, **environ)
+def test_a_nonsense_environment(environ, finds, without_tensorflow):
+    out = hostile(path=without_tensorflow, **JAX, **environ)
     assert out["finds"] == finds and "TPU" in out["reason"]
 
 
@@ -191,14 +169,14 @@ def test_files_that_cannot_be_read_and_an_nvidia_smi_that_hangs(tmp_path, withou
     hanging.chmod(0o755)
     found = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
     how = {"path": without_tensorflow, "PATH": found, **JAX}
-    assert hostile(tmp_path, root=tmp_path / "root", **how)["finds"] == ["gpu-silent"]
+    assert hostile(tmp_path / "root", **how)["finds"] == ["gpu-silent"]
 
 
 @pytest.fixture
 def aborting(tmp_path):
     """A package tensorflow-tpu that ends the process when it is imported."""
     folder = tmp_path / "packages"
-    machines.write(folder, {
+    write(folder, {
         "tensorflow/__init__.py": "import os\nos.abort()\n",
         "tensorflow_tpu-2.20.0.dist-info/METADATA":
             "Metadata-Version: 2.1\nName: tensorflow-tpu\nVersion: 2.20.0\n",
@@ -207,14 +185,14 @@ def aborting(tmp_path):
 
 
 @pytest.mark.parametrize("environ", [{}, pytest.param({"KERAS_BACKEND": "tensorflow"}, marks=slow)])
-def test_a_tensorflow_that_aborts_at_import(aborting, tmp_path, environ):
-    out = hostile(tmp_path, path=aborting, **environ)
+def test_a_tensorflow_that_aborts_at_import(aborting, environ):
+    out = hostile(path=aborting, **environ)
     assert out["backend"] == "jax" and not out["tensorflow"]
     assert out["finds"] == ["tensorflow-twice", "tensorflow-tpu-without-tpu"]
     assert ("SIGABRT" in out["reason"]) == bool(environ)
 
 
-def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting, tmp_path):
+def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting):
     """Keras on JAX would import it with the first seed."""
     code = (
         "import accel_helpers as ah\n"
@@ -227,6 +205,6 @@ def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting, t
         "    import tensorflow\n"
         "except ImportError as error: print(error)"
     )
-    first, second, third = python(code, tmp_path, path=aborting).stdout.splitlines()
+    first, second, third = python(code, path=aborting).stdout.splitlines()
     assert "ended with SIGABRT" in first and "KERAS_BACKEND=jax" in first
     assert second == "jax" and "tensorflow-tpu is kept out of this kernel" in third
