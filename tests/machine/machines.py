@@ -177,7 +177,6 @@ HEALTHY = {
     "colab l4": _gpu("NVIDIA L4, 23034, 550.54.15\n"),
     "colab a100": _gpu("NVIDIA A100-SXM4-40GB, 40960, 550.54.15\n"),
     "colab t4, keras on jax": _COLAB_T4.but(environ=_JAX, picks=("one gpu", "jax", 1)),
-    "colab t4, the only gpu is chosen": _COLAB_T4.but(environ={"CUDA_VISIBLE_DEVICES": "0"}),
     "colab g4, tensorflow 2.21": _G4.but(
         packages={"tensorflow": "2.21.0"}, finds=(), picks=("one gpu", "tensorflow", 1)
     ),
@@ -189,7 +188,6 @@ HEALTHY = {
         packages=_FITTING, finds=(), picks=("tpu on tensorflow", "tensorflow", 1)
     ),
     "kaggle t4 x2": _KAGGLE_T4,
-    "kaggle t4 x2, both chosen": _KAGGLE_T4.but(environ={"CUDA_VISIBLE_DEVICES": "0,1"}),
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(
         packages=_FOR_CPUS, environ={"CUDA_VISIBLE_DEVICES": "-1"}

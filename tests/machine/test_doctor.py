@@ -57,7 +57,7 @@ def test_every_fault_has_a_rule_and_a_machine_that_shows_it():
 
 @pytest.mark.parametrize(
     ("setting", "visible"),
-    [("0", 1), ("1,0", 2), ("0,7,1", 1), ("0,0", 1), ("GPU-8a,1", 2),
+    [("0", 1), ("1,0", 2), ("0,7,1", 1), ("0,0,1", 1), ("GPU-8a,1", 2),
      *((hides, 0) for hides in ("", " ", "-1", "7", "NoDevFiles"))],
 )  # fmt: skip
 def test_cuda_counts_up_to_the_first_entry_that_names_no_gpu(setting, visible, tmp_path):
