@@ -47,15 +47,16 @@ def digits(keras):
 
 
 @pytest.fixture(scope="session")
-def tpu_environment():
+def required():
+    """A call that skips a test that cannot run here, and fails it where everything must run."""
+    return pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip
+
+
+@pytest.fixture(scope="session")
+def tpu_environment(required):
     """The TPU compiler, kept in .test-environments/ and installed when it is not there."""
     environ = {**os.environ, "ACCEL_TPU_COMPILER": str(KEPT / "tpu-compiler")}
     try:
         return environment_of_compiler.install(environ)
     except environment_of_compiler.InstallFailed as reason:
         required(str(reason))
-
-
-def required(reason):
-    """Skip a test that cannot run here; fail it where everything must run."""
-    (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)

@@ -7,7 +7,7 @@ import mimetypes
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -26,11 +26,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class LessonRun:
-    """How one lesson ran.
-
-    `error` is a sentence with the place where it failed, or None. `page` is the lesson's file in
-    the report, or None when the lesson could not be read.
-    """
+    """How one lesson ran; without a `page` in the report when it could not be read."""
 
     name: str
     title: str
@@ -53,17 +49,14 @@ class LessonRun:
             return f"{self.seconds:.1f} seconds"
         return f"{self.seconds / 60:.0f} minutes"
 
-    def to_dict(self) -> dict:
-        return {**asdict(self), "ok": self.ok, "seconds": round(self.seconds, 3)}
-
 
 def write_lesson(
     lesson: LessonRun, notebook, source: Path, names: Sequence[str], folder: Path
 ) -> LessonRun:
-    """Write the page and the plots of an executed lesson, and tell their files.
+    """Write the page and the plots of an executed lesson into a folder, and tell their files.
 
-    The links and pictures of the notebook are relative to `source`, where it lies; links to the
-    lessons called `names` lead to their pages. `folder` is the report, with a folder `plots`.
+    Its links and pictures are relative to `source`, where it lies; links to the lessons called
+    `names` lead to their pages.
     """
     title = _title(notebook) or lesson.name
     shown, plots = copy.deepcopy(notebook), []
@@ -86,13 +79,8 @@ def write_lesson(
     return lesson
 
 
-def index(
-    lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool = False, summary: str = ""
-) -> str:
-    """The first page of the report, as HTML; it loads nothing but the plots beside it.
-
-    `fast` says that the lessons ran on small sizes, `summary` is the file that lesson 11 wrote.
-    """
+def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool, summary: str) -> str:
+    """The first page of the report, as HTML; `summary` is the file that lesson 11 wrote."""
     import jinja2
 
     loader = jinja2.FileSystemLoader(TEMPLATES)

@@ -6,15 +6,13 @@ that finds no room on the disk, leaves the old report as it was.
 """
 
 import argparse
-import json
 import os
 import re
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,42 +39,12 @@ class ReportError(RuntimeError):
     """The report could not be made; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """What a run made: one entry per lesson, in the order in which they ran."""
-
-    lessons: tuple[LessonRun, ...]
-    folder: Path
-
-    @property
-    def ok(self) -> bool:
-        return all(lesson.ok for lesson in self.lessons)
-
-    def to_dict(self) -> dict:
-        return {
-            "ok": self.ok,
-            "report": str(self.folder / "index.html"),
-            "result_card": str(self.folder / CARD),
-            "lessons": [lesson.to_dict() for lesson in self.lessons],
-        }
-
-    def __str__(self) -> str:
-        lines = [f"{lesson.name}: {lesson.status}" for lesson in self.lessons if not lesson.ok]
-        ran = sum(lesson.ok for lesson in self.lessons)
-        lines.append(f"{ran} of {len(self.lessons)} lessons ran to the end.")
-        lines.append(f"Report: {self.folder / 'index.html'}")
-        return "\n".join(lines)
-
-
-def find_lessons(places: Sequence[Path] = ()) -> tuple[Path, ...]:
+def find_lessons() -> tuple[Path, ...]:
     """The lessons by number: in the working folder's `notebooks`, or else beside this folder."""
-    places = places or (Path.cwd() / "notebooks", Path(__file__).resolve().parents[1] / "notebooks")
-    for place in places:
-        lessons = sorted(place.glob("[0-9][0-9]_*.ipynb"))
-        if lessons:
+    for folder in (Path.cwd(), Path(__file__).resolve().parents[1]):
+        if lessons := sorted(folder.glob("notebooks/[0-9][0-9]_*.ipynb")):
             return tuple(lessons)
-    looked = " or ".join(str(place) for place in dict.fromkeys(places))
-    raise UnknownLesson(f"No lessons in {looked}. Run this in a clone of the course.")
+    raise UnknownLesson("No lessons in notebooks/. Run this in a clone of the course.")
 
 
 def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
@@ -99,24 +67,20 @@ def run(
     out: Path,
     *,
     fast: bool = False,
-    progress=None,
-    environ: Mapping[str, str] | None = None,
+    stream=None,
     cell_seconds: float = CELL_SECONDS,
-    new_card=None,
     runtime=None,
-) -> RunResult:
+) -> list[LessonRun]:
     """Execute lessons and write the report. A lesson that fails does not stop the others.
 
-    What is in the folder `out` stays, apart from what the report replaces. `fast` sets
-    ACCEL_FAST=1, `progress` is told how it goes, `new_card` writes a fresh result card to a path,
-    and `runtime` is what `runtime.describe()` returns. A run that is stopped raises
-    KeyboardInterrupt with how far it came, and one that cannot be written ReportError.
+    What is in the folder `out` stays, apart from what the report replaces. A run that is stopped
+    raises KeyboardInterrupt with how far it came, and one that cannot be written ReportError.
     """
-    out = Path(out)
-    progress = progress or progress_on(sys.stderr)
+    stream = stream or sys.stderr
+    progress = _Bars(stream) if stream.isatty() and find_spec("tqdm") else _Lines(stream)
     staging = out / UNFINISHED
     environ = {
-        **(os.environ if environ is None else environ),
+        **os.environ,
         "ACCEL_RESULT_CARD": str(staging.resolve() / CARD),
         # A report is of this run: the learner's own answers are neither shown nor changed.
         "ACCEL_PROGRESS": str(staging.resolve() / PROGRESS),
@@ -129,7 +93,7 @@ def run(
             if staging.exists():
                 shutil.rmtree(staging)  # a run that was killed left it
             (staging / "plots").mkdir(parents=True)
-            (new_card or _new_card)(staging / CARD)
+            _new_card(staging / CARD)
             for path in lessons:
                 limits = (environ, cell_seconds, progress.cell, interrupts)
                 done.append(_run_one(path, lessons, staging, progress, limits))
@@ -153,7 +117,7 @@ def run(
         ) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    return RunResult(tuple(done), out)
+    return done
 
 
 def _run_one(path, lessons, staging, progress, limits) -> LessonRun:
@@ -246,28 +210,24 @@ class _Bars(_Lines):
             self.bar.close()
 
 
-def progress_on(stream):
-    """How a run is shown on a stream: bars on a terminal, plain lines elsewhere."""
-    return _Bars(stream) if stream.isatty() and find_spec("tqdm") else _Lines(stream)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Leave with 0 when all lessons ran to the end, 1 when one failed, 2 on wrong usage."""
     parser = argparse.ArgumentParser(description="Run the lessons here and write the report.")
     parser.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
     parser.add_argument("--fast", action="store_true", help="small sizes: no conclusions")
     parser.add_argument("--out", type=Path, default=Path("course_report"), help="its folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args(argv)
     try:
-        result = run(choose(find_lessons(), options.lessons), options.out, fast=options.fast)
+        done = run(choose(find_lessons(), options.lessons), options.out, fast=options.fast)
     except (UnknownLesson, ReportError, KeyboardInterrupt) as error:
         print(error, file=sys.stderr)
-        if options.json:
-            print(json.dumps({"error": str(error)}))
         return 2 if isinstance(error, UnknownLesson) else 1
-    print(json.dumps(result.to_dict(), indent=2) if options.json else result)
-    return 0 if result.ok else 1
+    failed = [lesson for lesson in done if not lesson.ok]
+    for lesson in failed:
+        print(f"{lesson.name}: {lesson.status}")
+    print(f"{len(done) - len(failed)} of {len(done)} lessons ran to the end.")
+    print(f"Report: {options.out / 'index.html'}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,15 @@
-"""A picture of the page for every failure."""
+"""A picture of the page for every failure, and the browser that these tests need."""
 
+import lab
 import pytest
+
+
+@pytest.fixture(scope="session")
+def needed(required):
+    try:
+        lab.find_browser()
+    except lab.LabError as reason:
+        required(str(reason))
 
 
 @pytest.hookimpl(wrapper=True)

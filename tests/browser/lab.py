@@ -1,11 +1,6 @@
-"""Open a lesson in JupyterLab, in a browser without a window, and use it with keys and clicks.
+"""Open a copy of a lesson in JupyterLab, in a browser without a window, and use it.
 
-As a command it takes pictures of a lesson, run on small sizes, as a learner sees it:
-
-    python tests/browser/lab.py notebooks/03_time_a_keras_model.ipynb pictures/
-
-Nothing outside this machine is asked for anything, and the notebook itself is not changed: a copy
-is opened.
+Nothing outside this machine is asked for anything.
 """
 
 import contextlib
@@ -16,16 +11,14 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROME_ON_A_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+ON_A_MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 LIMIT = 300.0  # seconds: nothing takes so long; a machine that is busy may take its time
-OVERLAP = 60  # pixels of two pictures
 # Each of these answers a question that JupyterLab would ask in a box over the page.
 SETTINGS = {
     "notebook-extension/tracker": {
@@ -58,23 +51,10 @@ class LabError(RuntimeError):
 
 def find_browser():
     """Give the path of a Chromium or Chrome on this machine."""
-    found = [path for path in map(shutil.which, BROWSERS) if path]
-    found += [str(CHROME_ON_A_MAC)] * CHROME_ON_A_MAC.exists()
-    if not found:
-        raise LabError(f"no browser here; looked for {', '.join(BROWSERS)}")
-    return found[0]
-
-
-@contextlib.contextmanager
-def needed():
-    """Skip a test where there is no browser; fail it where everything must run."""
-    import pytest
-
-    try:
-        find_browser()
-    except LabError as reason:
-        (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(str(reason))
-    yield
+    for name in (*BROWSERS, ON_A_MAC):
+        if path := shutil.which(name):
+            return path
+    raise LabError(f"no browser here; looked for {', '.join(BROWSERS)}")
 
 
 def wait_for(what, condition, pause=time.sleep):
@@ -90,8 +70,8 @@ def wait_for(what, condition, pause=time.sleep):
 class Lesson:
     """A notebook that is open in JupyterLab.
 
-    `page` is Playwright's; `cells` are the notebook's as they are stored, `asked` the addresses
-    outside this machine that the page asked for; none was let through.
+    `cells` are as they are stored, `asked` are the addresses outside this machine that the page
+    asked for; none was let through.
     """
 
     def __init__(self, page, file, path, ask_server):
@@ -193,17 +173,6 @@ class Lesson:
         ]
         return self.page.locator(", ".join([*kinds, ".jp-Dialog"])).all_inner_texts()
 
-    def pictures(self, folder):
-        """Save the whole notebook as pictures, from its top to its end; give their paths."""
-        panel = self.page.locator(".jp-NotebookPanel-notebook .jp-WindowedPanel-outer").first
-        height, shown = panel.evaluate("e => [e.scrollHeight, e.clientHeight]")
-        for number, top in enumerate(range(0, max(height - OVERLAP, 1), shown - OVERLAP), 1):
-            panel.evaluate("(e, top) => { e.scrollTop = top }", top)
-            self.pause(0.25)
-            path = Path(folder) / f"{self.file.stem}-{number:02}.png"
-            panel.screenshot(path=path)
-            yield path
-
 
 class Lab:
     """JupyterLab and a browser, with copies of notebooks to open."""
@@ -225,13 +194,13 @@ class Lab:
             return self.ask_server("/api/status")
 
     @contextlib.contextmanager
-    def open(self, notebook, height=1000):
+    def open(self, notebook):
         """Open a copy of a notebook in a page of its own; its kernel ends with it."""
         file = self.work / notebook.stem / notebook.name
         file.parent.mkdir()
         shutil.copyfile(notebook, file)
         path = file.relative_to(self.work).as_posix()
-        page = self.browser.new_page(viewport={"width": 1280, "height": height})
+        page = self.browser.new_page(viewport={"width": 1280, "height": 1000})
         try:
             lesson = Lesson(page, file, path, self.ask_server)
             lesson.go(f"{self._address}/lab/tree/{path}?token={self._token}&reset")
@@ -245,7 +214,7 @@ class Lab:
 
 @contextlib.contextmanager
 def started(folder):
-    """Start JupyterLab in a folder, with settings of its own, and a browser; give a `Lab`."""
+    """Start JupyterLab in a folder, with settings of its own, and a browser."""
     work, own = Path(folder) / "work", Path(folder) / "jupyter"
     work.mkdir(parents=True)
     with launched() as browser, _server(work, own) as (address, token):
@@ -259,17 +228,12 @@ def launched():
     """Start the browser of this machine, without a window."""
     from playwright.sync_api import sync_playwright
 
-    switches = "no-sandbox disable-gpu disable-dev-shm-usage disable-background-networking "
-    switches += (
-        "disable-component-update no-first-run no-proxy-server"  # no sandbox: we may be root
-    )
-    path, args = find_browser(), [f"--{switch}" for switch in switches.split()]
+    args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
+    path = find_browser()  # no sandbox: we may be root
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=args, timeout=1000 * LIMIT)
-        try:
+        with contextlib.closing(browser):
             yield browser
-        finally:
-            browser.close()
 
 
 @contextlib.contextmanager
@@ -315,18 +279,3 @@ def _server(root, own):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def main(notebook, folder):
-    """Take pictures of a lesson; exit status 0 if no cell shows an error, else 1."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="lab-") as work, started(work) as lab:
-        with lab.open(Path(notebook), height=1500) as lesson:
-            lesson.run_all()
-            print(*lesson.pictures(folder), sep="\n")
-            print(*lesson.problems(), *map("asked for, and refused: {}".format, lesson.asked))
-            return bool(lesson.problems())
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -22,8 +22,8 @@ ONE_OF_EACH = """() => { const seen = new Set()
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with lab.needed(), lab.launched() as browser:
+def browser(needed):
+    with lab.launched() as browser:
         yield browser
 
 

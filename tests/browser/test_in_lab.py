@@ -28,8 +28,8 @@ expect.set_options(timeout=1000 * lab.LIMIT)
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory):
-    with lab.needed(), lab.started(tmp_path_factory.mktemp("lab")) as started:
+def started(needed, tmp_path_factory):
+    with lab.started(tmp_path_factory.mktemp("lab")) as started:
         yield started
 
 
@@ -62,14 +62,12 @@ def first_question(form):
 
 @pytest.fixture(scope="module")
 def unrun(started):
-    """Open lesson 00, and run nothing yet."""
     with opened(started, "00") as form:
         yield form
 
 
 @pytest.fixture(scope="module")
 def form(unrun):
-    """Run all of lesson 00."""
     unrun.lesson.run_all()
     return unrun
 
@@ -95,13 +93,9 @@ def test_every_question_of_a_run_lesson_is_answered(form):
         expect(form.said(number)).to_contain_text("no answer yet", ignore_case=True)
     first_question(form)
     number = form.number("number")
-    question = form.questions[number - 1]
-    value, why = quiz_page.slip(question)
-    form.answer(number, value)
-    expect(form.feedback(number, why)).to_be_visible()
     form.answer(number, "a word")
     expect(form.said(number)).to_contain_text("a number", ignore_case=True)
-    form.answer(number, quiz_page.solution(question))
+    form.answer(number, quiz_page.solution(form.questions[number - 1]))
     expect(form.said(number)).to_contain_text("✓ Right.")
 
 
@@ -157,7 +151,6 @@ def test_answers_are_kept_and_found_after_a_reload_and_after_a_killed_kernel(for
 
 @pytest.fixture(scope="module")
 def lesson(started):
-    """Open lesson 03 and run all of it."""
     with opened(started, "03") as form:
         form.lesson.run_all()
         first_question(form)
@@ -202,11 +195,8 @@ def test_a_choice_is_made_with_the_mouse_and_with_the_keyboard_alone(lesson):
     lesson.run_cell(reveal)
     expect(lesson.cell(reveal)).to_contain_text("You guessed B; what came out:")
     lesson.run_cell(ask, "Control+Enter")  # a fresh form; the mouse is not used from here on
-    for letter in ("A", "C"):  # a choice, and another one after all
-        lesson.tab_to(form.get_by_label(letter, exact=True))
-        press("Space")
-        expect(form.get_by_label(letter, exact=True)).to_be_checked()
-    expect(form.get_by_label("A", exact=True)).not_to_be_checked()
+    lesson.tab_to(form.get_by_label("C", exact=True))
+    press("Space")
     lesson.tab_to(form.get_by_role("button", name="Keep my guess"))
     press("Enter")
     expect(form.get_by_role("status")).to_contain_text("Kept: C.")
@@ -219,10 +209,7 @@ def test_an_exercise_is_solved_in_its_cell(lesson):
     cell.locator(".cm-line", has_text="raise NotImplementedError").click()
     for keys in ("End", "Shift+Home"):
         lesson.page.keyboard.press(keys)
-    for number, line in enumerate(ANSWER.splitlines()):
-        if number:
-            lesson.page.keyboard.press("Enter")  # the editor indents the next line by itself
-        lesson.page.keyboard.type(line)
+    lesson.page.keyboard.type(ANSWER)  # the editor indents each new line by itself
     lesson.page.keyboard.press("Shift+Enter")
     lesson.settle()
     expect(cell.locator(".jp-OutputArea")).to_contain_text("Right.")
@@ -247,7 +234,7 @@ def test_the_player_shows_every_frame_by_click_and_key_and_plays_and_pauses(star
         assert lesson.problems() == []
         first_question(form)
         player = lesson.cell(lesson.place("ah.plots.unit_animation"))
-        image, keyboard = player.locator(".animation img"), lesson.page.keyboard
+        image = player.locator(".animation img")
 
         def button(name):
             return player.get_by_role("button", name=name, exact=True)
@@ -261,13 +248,11 @@ def test_the_player_shows_every_frame_by_click_and_key_and_plays_and_pauses(star
         assert len(set(seen)) == FRAMES
         button("Previous frame").click()
         assert image.get_attribute("src") == seen[-2]
-        button("First frame").click()
-        button("Next frame").focus()
-        for frame, key in enumerate(("Enter", "Space"), 1):
-            keyboard.press(key)
-            assert image.get_attribute("src") == seen[frame]
+        button("First frame").focus()
+        lesson.page.keyboard.press("Enter")
+        assert image.get_attribute("src") == seen[0]
         button("Play").click()
-        expect(image).not_to_have_attribute("src", seen[2])
+        expect(image).not_to_have_attribute("src", seen[0])
         button("Pause").click()
         stopped = image.get_attribute("src")
         lesson.pause(2.5)

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 import replica
-from session import Colab, required
+from session import Colab
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +16,7 @@ def closed_port():
 
 
 @pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
-def colab(request, tmp_path, closed_port):
+def colab(request, required, tmp_path, closed_port):
     """Start a session on a replica of one of Colab's runtimes, without the course's library."""
     try:
         python = replica.make(request.param)

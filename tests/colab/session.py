@@ -7,16 +7,10 @@ import shutil
 import subprocess
 
 import kernel  # of tools
-import pytest
 import replica
 
 OURS = "accel-helpers"
 CELL_SECONDS = 600
-
-
-def required(reason):
-    """Skip a test that cannot run here; fail it where everything must run."""
-    (pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip)(reason)
 
 
 class Colab:

@@ -33,7 +33,7 @@ def printed(text):
 
 def code(name, source, *outputs, tagged=()):
     """Make a code cell; its count is set by `counted`."""
-    cell = new_code_cell(source, id=name, outputs=list(outputs))
+    cell = new_code_cell(source, outputs=list(outputs), **({"id": name} if name else {}))
     if tagged:
         cell.metadata["tags"] = list(tagged)
     return cell

@@ -40,8 +40,8 @@ def prose(text):
     return at("prose", source=text)
 
 
-def shows(kind, data, text="A dot, and no more.", **more):
-    return [new_output("display_data", data={kind: data, "text/plain": text, **more})]
+def shows(kind, data, text="A dot, and no more."):
+    return [new_output("display_data", data={kind: data, "text/plain": text})]
 
 
 def notebook(**given):
@@ -94,14 +94,13 @@ BETWEEN = code("between", "print(4)", printed("4\n"))
 TWICE = {"metadata": {"tags": ["nbval-skip", "nbval-ignore-output"]}, "execution_count": None}
 MENDED = [  # what is planted, and the rules that must see it
     (lambda nb: nb.update(nbformat_minor=4), "format"),
+    (lambda nb: [one.pop("id") for one in nb.cells], "ids"),
     (at("two", id="one"), "ids"),
     (at("two", id="a b"), "ids"),
     (at("title", source=TITLE), "badge"),
     (at("title", swap=(NAME, "98_other.ipynb")), "badge"),
-    (at("title", swap=("/main/", "/v1.0/")), "badge"),
     (swapped, "setup"),
     (without("setup"), "setup"),
-    (at("setup", tags=""), "setup"),
     (at("setup", swap=("import os\n", "import os \n")), "setup"),
     (at("setup", swap=('"main"', '"main; rm -rf ~"')), "setup"),
     (notebook(kernelspec={"name": "venv"}), "notebook-metadata"),
@@ -117,9 +116,7 @@ MENDED = [  # what is planted, and the rules that must see it
 ]
 FOR_AUTHORS = [
     (at("title", swap=("# An example", "An example")), "title headings"),
-    (at("title", swap=("**Minutes:** 5", "")), "title"),
     (at("title", swap=("**You need:** nothing", "**You need:**")), "title"),
-    (at("title", swap=("**You will be able to:**", "Learn to")), "title"),
     (at("title", swap=("**You will have measured:**", "")), "title"),
     (without("title"), "title setup headings"),
     (at("one", tags="setup"), "setup compared"),
@@ -137,70 +134,45 @@ FOR_AUTHORS = [
     (at("picture", outputs=[printed("x" * 200_001)]), "output-size"),
     (at("two", outputs=[]), "compared"),
     (at("two", outputs=shows("image/png", PIXEL)), "compared"),
-    (at("two", outputs=[printed(" \n")]), "compared"),
     (prose("![](a.png)"), "alt-text"),
-    (prose('<img src="a.png">'), "alt-text"),
     (prose('<img src="a.png" alt=" ">'), "alt-text"),
     (at("picture", outputs=shows("text/html", "<img src=''>")), "alt-text"),
     (at("picture", outputs=shows("image/png", PIXEL, "<Figure size 64x48>")), "alt-text"),
     (at("picture", outputs=shows("image/jpeg", PIXEL, "Loss")), "alt-text"),
     (prose("# Another"), "headings"),
-    (prose("### Deep"), "headings"),
     (prose("<h4>Deep</h4>"), "headings"),
-    (exercise("Write `1`."), "exercise"),
     (exercise(HINTS.rpartition("\n\n<details>")[0]), "exercise"),
     (exercise(HINTS.replace("2</summary>\n", "2</summary>")), "exercise"),
     (exercise(HINTS.replace("Count.\n\n", "")), "exercise"),
-    (exercise(HINTS.replace("Hint", "Answer")), "exercise"),
     (exercise(f"```\n{HINTS}\n```"), "exercise"),
     (exercise(between=[BETWEEN]), "exercise"),
     (exercise(stub="print(1)"), "exercise"),
-    (exercise(stub=f"# {STUB}\nprint(1)"), "exercise"),
     (exercise(solution=""), "exercise"),
     (exercise(solution=SOLUTION.replace("99/one", "99/two")), "exercise"),
-    (at("one", source="print("), "ruff-check"),
     (at("one", source="print(unknown)"), "ruff-check"),
-    (prose("A GPU is 12x faster."), "speed-up"),
     (prose("A GPU is **12x** faster."), "speed-up"),
-    (prose("We saw 12×."), "speed-up"),
     (prose("We saw 3.5 ×."), "speed-up"),
     (prose("It runs 12 times as fast as before."), "speed-up"),
-    (prose("A 10-fold speed-up follows."), "speed-up"),
     (prose("A speedup of about 4.5 is usual."), "speed-up"),
     (prose("Expect 2x, or more."), "speed-up"),
 ]
-HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}, "slideshow": {}}
 IN_FORM = [
-    exercise(),
     exercise(HINTS.replace("\n\nCount.", "\n\n```\n1 + 0\n```\n\nCount.")),
-    exercise(HINTS.replace("\n\n</details>", "\n</details>")),
     exercise(between=[new_markdown_cell("One more thing.", id="more")]),
     exercise(stub='print(\n    ah.checks.check(\n        "99/one",\n        ...,\n    )\n)'),
-    exercise(solution=f"one = 1\n{SOLUTION}"),
-    at("one", metadata=HIDDEN),
     lambda nb: nb.cells.append(code("empty", "")),
-    prose("The pictures have 28×28 points, 28 × 28 in all, in a batch of 32 × 8 replicas."),
     prose("The [study](https://example.org) reports 12x faster training."),
     prose("The exam's material answers 12 times faster."),
     prose("In the reference run it was 12x faster."),
-    prose("Run it 3 times, then take the median. It takes 4 times the memory."),
     prose("Call `f(2x)` and the 0x10 of the register."),
     prose("```\n12x faster\n```"),
-    prose("`![](a.png)`"),
     prose("```html\n<img>\n# no title\n```"),
-    prose("![a](b.png)"),
 ]
-
-
-@pytest.mark.parametrize("nb", [example(), example(STAMPED)], ids=["unstamped", "stamped"])
-def test_a_good_lesson_is_in_form_and_repairing_it_changes_nothing(nb):
-    text = lesson.dump(nb)
-    assert form.check(text, Path(NAME)) == []
-    assert repair.fix(text, Path(NAME)) == (text, [])
 
 
 @pytest.mark.parametrize("change", IN_FORM)
 def test_what_is_no_defect_is_let_pass(change):
+    """What the lessons hold already is let pass in `make lint`."""
     nb = example()
     change(nb)
     assert found(nb) == set()
@@ -212,7 +184,7 @@ def test_a_defect_is_seen_and_repaired(spoil, expected):
     spoil(nb)
     assert found(nb) >= set(expected.split())
     text, done = repair.fix(lesson.dump(nb), Path(NAME))
-    assert done
+    assert done and repair.fix(lesson.dump(nb), Path(NAME)) == (text, done)
     left = {problem.rule for problem in form.check(text, Path(NAME))}
     assert left <= {"counts"}, "a count can come from a run only"
     assert repair.fix(text, Path(NAME)) == (text, [])
@@ -237,36 +209,20 @@ def test_the_layout_is_the_one_that_nbformat_writes():
     prose("Größe")(nb)
     text = lesson.dump(nb)
     escaped = json.dumps(json.loads(text), indent=1, sort_keys=True) + "\n"
-    wide = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    for other in (escaped, wide, text + "\n", text.replace("\n", "\r\n")):
+    for other in (escaped, text + "\n", text.replace("\n", "\r\n")):
         assert [problem.rule for problem in form.check(other, Path(NAME))] == ["canonical"]
         assert repair.fix(other, Path(NAME)) == (text, ["the file's layout"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", '{"nbformat": 3}', '{"nbformat": 4, "cells": [1]}', '{"nbformat":4,"cells":7}'],
-)
+@pytest.mark.parametrize("text", ["{", "[]", '{"nbformat": 3}', '{"nbformat": 4, "cells": [1]}'])
 def test_what_is_no_notebook_is_said_to_be_none(text):
     assert [problem.rule for problem in form.check(text, Path(NAME))] == ["valid"]
     assert repair.fix(text, Path(NAME)) == (text, [])
 
 
-def test_cells_without_ids_get_stable_ones():
-    raw = json.loads(lesson.dump(example()))
-    for one in raw["cells"]:
-        del one["id"]
-    text = json.dumps(raw)
-    assert {p.rule for p in form.check(text, Path(NAME))} == {"ids", "canonical"}
-    mended, _ = repair.fix(text, Path(NAME))
-    assert form.check(mended, Path(NAME)) == []
-    assert repair.fix(text, Path(NAME))[0] == mended
-
-
-@pytest.mark.parametrize("lost", [at("setup", swap=('REF = "v1.0"', "")), without("setup")])
-def test_a_repair_keeps_the_stamp_wherever_it_stands(lost):
+def test_a_repair_keeps_the_stamp_wherever_it_stands():
     nb = example(STAMPED)
-    lost(nb)
+    without("setup")(nb)
     mended = lesson.parse(repair.fix(lesson.dump(nb), Path(NAME))[0])
     assert mended.cells[1].source == setup_source(STAMPED)
     assert mended.cells[0].source.startswith(badge(STAMPED, NAME))
@@ -304,8 +260,6 @@ def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path, capsys):
     assert path.read_text(encoding="utf-8") == lesson.dump(nb), "checking writes nothing"
     assert form.main(["--fix", str(path)]) == form.main([str(path)]) == 0
     assert os.listdir(tmp_path) == [NAME], "nothing is left beside the lesson"
-    assert form.main([str(tmp_path / "missing.ipynb")]) == 2
-    assert "missing.ipynb" in capsys.readouterr().err
 
 
 def test_lessons_with_different_stamps_are_seen(tmp_path, capsys):

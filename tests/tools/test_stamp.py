@@ -8,7 +8,7 @@ import lesson
 import pytest
 import stamp
 from example import NAME, example, save
-from lesson import UNSTAMPED, Refused, Stamp, checked, link, setup_source
+from lesson import UNSTAMPED, Refused, Stamp, checked, link
 
 OTHER = "98_other.ipynb"
 THEIRS = "https://colab.research.google.com/github/a/b/blob/main/notebooks/theirs.ipynb"
@@ -63,27 +63,21 @@ def texts(course):
 
 
 OURS = "some-school/course"
-REMOTES = [
-    (f"https://github.com/{OURS}", OURS),
-    (f"https://github.com/{OURS}.git", OURS),
-    (f"https://github.com/{OURS}/", OURS),
-    (f"https://token@github.com/{OURS}.git", OURS),
-    (f"git@github.com:{OURS}.git", OURS),
-    (f"github.com:{OURS}", OURS),
-    (f"ssh://git@github.com/{OURS}.git", OURS),
-    (f"ssh://git@ssh.github.com:443/{OURS}.git", OURS),
-    (f"https://gitlab.com/{OURS}.git", None),
-    (f"git@github.com.evil.org:{OURS}.git", None),
-    (f"https://github.com.evil.org/{OURS}", None),
-    (f"https://evil.org/github.com/{OURS}", None),
-    ("https://github.com/course", None),
-    ("../course.git", None),
-]
+REMOTES = {
+    f"https://github.com/{OURS}/": OURS,
+    f"https://token@github.com/{OURS}.git": OURS,
+    f"git@github.com:{OURS}": OURS,
+    f"ssh://git@ssh.github.com:443/{OURS}.git": OURS,
+    f"https://gitlab.com/{OURS}.git": None,
+    f"git@github.com.evil.org:{OURS}.git": None,
+    f"https://github.com.evil.org/{OURS}": None,
+    f"https://evil.org/github.com/{OURS}": None,
+    "https://github.com/course": None,
+}
 
 
-@pytest.mark.parametrize("url, repository", REMOTES)
-def test_the_repository_is_read_from_an_address_at_github_only(url, repository):
-    assert stamp.repository_of(url) == repository
+def test_the_repository_is_read_from_an_address_at_github_only():
+    assert {url: stamp.repository_of(url) for url in REMOTES} == REMOTES
 
 
 def test_the_default_is_the_remote_and_its_password_is_not_shown(course, run):
@@ -98,6 +92,8 @@ def test_the_default_is_the_remote_and_its_password_is_not_shown(course, run):
     assert texts(course) == before
     git(course, "remote", "add", "origin", f"git@github.com:{OURS}.git")
     assert run()[1].startswith(f"Wrote {OURS} at trunk into 2 lessons")
+    with pytest.raises(Refused):  # it lies inside a checkout, and is none of its own
+        stamp.default_stamp(course / "notebooks", None, "v1")
 
 
 def test_the_ref_is_the_tag_here_else_the_branch(course):
@@ -112,16 +108,9 @@ def test_the_ref_is_the_tag_here_else_the_branch(course):
         stamp.default_ref(course)
 
 
-def test_a_folder_inside_somebody_elses_checkout_is_none_of_its_own(course):
-    git(course, "remote", "add", "origin", f"https://github.com/{OURS}")
-    assert stamp.default_stamp(course, None, None) == Stamp(OURS, "trunk")
-    with pytest.raises(Refused):
-        stamp.default_stamp(course / "notebooks", None, "v1")
-
-
 def test_everything_gets_the_same_stamp_and_can_be_stamped_anew_and_unstamped(course, run):
     before = texts(course)
-    for repository, ref in (("a/b", "v1"), ("c/d.e", "topic/one"), ("a/my.course", "v2")):
+    for repository, ref in (("c/d.e", "topic/one"), ("a/my.course", "v2")):
         new = Stamp(repository, ref)
         assert "into 2 lessons and README.md: 3 files" in run("--repo", repository, "--ref", ref)[1]
         for name in (NAME, OTHER):
@@ -150,31 +139,21 @@ BAD_REFS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "bad", [Stamp(x, "v1") for x in BAD_REPOSITORIES] + [Stamp("a/b", x) for x in BAD_REFS]
-)
-def test_a_stamp_that_cannot_be_is_refused(bad):
-    with pytest.raises(Refused):
-        checked(bad)
+def test_a_stamp_that_cannot_be_is_refused():
+    for bad in [Stamp(x, "v1") for x in BAD_REPOSITORIES] + [Stamp("a/b", x) for x in BAD_REFS]:
+        with pytest.raises(Refused):
+            pytest.fail(f"{checked(bad)!r} was taken")
 
 
-@pytest.mark.parametrize("ref", ["main", "v1.0", "topic/one", "0a1b2c3d", "2026_11", "a-b"])
-def test_an_ordinary_ref_is_taken(ref):
-    assert checked(Stamp("a" * 39 + "/B_c.d-e", ref)).ref == ref
+def test_an_ordinary_stamp_is_taken():
+    for ref in ("v1.0", "topic/one", "0a1b2c3d", "2026_11", "a-b"):
+        assert checked(Stamp("a" * 39 + "/B_c.d-e", ref)).ref == ref
 
 
 def test_what_cannot_be_done_is_refused_before_anything_is_written(course, run):
     (course / "notebooks" / OTHER).write_text("{")
     before = texts(course)
-    assert run("--repo=a/b", "--ref=x;y")[0] == 2
-    assert run("--repo=-a/b", "--ref=v1")[0] == 2
-    assert run("--unstamp", "--repo=a/b")[0] == 2
+    assert run("--repo=a/b", "--ref=x;y")[0] == run("--unstamp", "--repo=a/b")[0] == 2
     status, said = run("--repo=a/b", "--ref=v1")
     assert status == 2 and OTHER in said
     assert texts(course) == before
-
-
-def test_only_the_two_constants_of_a_setup_cell_change():
-    old, new = setup_source(UNSTAMPED).splitlines(), setup_source(Stamp("a/b", "v1")).splitlines()
-    changed = [(a, b) for a, b in zip(old, new, strict=True) if a != b]
-    assert [b for _, b in changed] == ['REPOSITORY = "a/b"', 'REF = "v1"']

