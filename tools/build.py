@@ -1,8 +1,4 @@
-"""Execute the lessons as nbval will see them and store what is the same on every machine.
-
-A lesson is written only after all of it ran. An output that says what the old one said is left as
-it was, so that a difference in the repository is a difference in what a learner reads.
-"""
+"""Execute the lessons as nbval will see them and store what is the same on every machine."""
 
 import argparse
 import copy
@@ -76,7 +72,7 @@ def kinds(outputs):
 
 
 def keep_old(new, old, replacements):
-    """Put the old outputs back where the cell is the same and its outputs say the same."""
+    """Put the old outputs back where they say the same: what differs is what a learner reads."""
     before = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
     for cell in new.cells:
         was = before.get(cell.id)

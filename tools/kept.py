@@ -49,10 +49,7 @@ def verbs(folder=LIBRARY):
 
 
 def unkept(nb, measuring):
-    """Give what is measured and not kept, as pairs: the cell's place, and the name.
-
-    A measurement without a name, which nothing can keep, is given by its code.
-    """
+    """Give what is measured and not kept, as pairs: the cell's place, and its name or its code."""
     cells = [
         (i, ast.parse(_no_magic(cell.source)))
         for i, cell in enumerate(nb.cells)
@@ -97,10 +94,7 @@ def _no_magic(source):
 
 
 def _names(node):
-    """Give the names in a piece of code, but not those that a comprehension makes for itself.
-
-    An f-string counts for nothing: a text keeps no measurement.
-    """
+    """Give the names in code, but those that a comprehension makes; an f-string keeps nothing."""
     if isinstance(node, ast.JoinedStr):
         return set()
     own = {node.id} if isinstance(node, ast.Name) else set()
@@ -137,10 +131,7 @@ def _derived(node, measured):
 
 
 def _bindings(tree):
-    """Give what is bound to what, as pairs: the names, and the code of the value.
-
-    A function counts as one name that is bound to its body.
-    """
+    """Give what is bound to what: names, and the value's code; a function's value is its body."""
     found, todo = [], list(tree.body)
     while todo:
         node = todo.pop(0)

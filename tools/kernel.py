@@ -55,9 +55,8 @@ def execute(
 ) -> str | None:
     """Run a notebook in place; give the code cell that failed, from 1, and why, or None.
 
-    It gets the outputs up to the cell that failed. `environ` is the kernel's whole environment,
-    `on_cell` is called after every cell, `interrupts` is what `interrupts_kept` gave; `options`
-    are nbclient's. When it was stopped (KeyboardInterrupt), the kernel has ended.
+    `interrupts` is what `interrupts_kept` gave: stopped, it leaves no kernel. `options` are
+    nbclient's.
     """
     import asyncio
 
@@ -115,11 +114,7 @@ def execute(
 
 @contextlib.contextmanager
 def interrupts_kept():
-    """A list that grows with every Ctrl-C.
-
-    Python drops a KeyboardInterrupt that comes while it tidies up an object; then the run would
-    go on. Does nothing outside the main thread, or where somebody else handles Ctrl-C.
-    """
+    """A list that grows with every Ctrl-C: Python drops one that comes while it tidies up."""
     pressed: list[int] = []
 
     def keep(number, frame):

@@ -1,8 +1,4 @@
-"""What every tool here knows about a lesson: its file, its setup cell, its badge and its stamp.
-
-The stamp is the repository and the ref that a published copy of the course comes from. It stands
-in the badge and in the setup cell of each lesson, and nowhere else is it written down.
-"""
+"""What every tool here knows about a lesson: its file, setup cell, badge and stamp."""
 
 import json
 import re
@@ -55,10 +51,7 @@ UNSTAMPED = Stamp("unstamped.copy.of.the.course.run.make.stamp/accelerator-cours
 
 
 def checked(stamp):
-    """Give back the stamp where GitHub could hold it, or the placeholder itself.
-
-    Nothing that passes can end a string, a link or a shell word; all else is Refused.
-    """
+    """Give back a stamp where GitHub could hold it: nothing in it ends a string or a shell word."""
     if stamp == UNSTAMPED:
         return stamp
     owner, _, name = stamp.repository.partition("/")
@@ -115,10 +108,7 @@ def badge(stamp, name):
 
 
 def link_stamps(source, lessons):
-    """Give the stamps of the Colab links to the course's own lessons, in their order.
-
-    A link to somebody else's notebook is none of ours, whatever its folder is called.
-    """
+    """Give the stamps of the Colab links to the course's own lessons, in their order."""
     found = (m for m in LINK.finditer(source) if m["name"] in lessons)
     return [Stamp(m["repository"], m["ref"]) for m in found]
 

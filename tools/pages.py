@@ -53,11 +53,7 @@ class LessonRun:
 def write_lesson(
     lesson: LessonRun, notebook, source: Path, names: Sequence[str], folder: Path
 ) -> LessonRun:
-    """Write the page and the plots of an executed lesson into a folder, and tell their files.
-
-    Its links and pictures are relative to `source`, where it lies; links to the lessons called
-    `names` lead to their pages.
-    """
+    """Write the page and plots of an executed lesson; its links are relative to `source`."""
     title = _title(notebook) or lesson.name
     shown, plots = copy.deepcopy(notebook), []
     for cell in shown.cells:

@@ -192,10 +192,7 @@ def _run_ruff(nb, path):
 
 
 def fix(text, path, lessons=None):
-    """Repair what needs no author; give the new text and what was done, in words.
-
-    A file that cannot be read is given back as it is.
-    """
+    """Repair what needs no author; give the new text and what was done, in words."""
     lessons = lessons or frozenset({path.name})
     try:
         old = lesson.parse(text)

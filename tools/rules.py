@@ -1,8 +1,4 @@
-"""The rules of a lesson's form; form.py asks them, repair.py mends what needs no author.
-
-A rule is a function that yields what is wrong as pairs: the cell's place in the notebook, counted
-from 0 (None: the whole file), and a sentence that says what to do.
-"""
+"""The rules of a lesson's form: functions that yield a cell's place, or None, and a sentence."""
 
 import json
 import re

@@ -1,9 +1,4 @@
-"""Run the lessons on this machine and write a report that opens without a network.
-
-Every lesson runs in a fresh kernel of the Python that runs this, in its own folder. The report is
-made in a folder beside the old one and moved into place at the end: a run that is stopped, or
-that finds no room on the disk, leaves the old report as it was.
-"""
+"""Run the lessons on this machine and write a report that opens without a network."""
 
 import argparse
 import os
@@ -71,11 +66,7 @@ def run(
     cell_seconds: float = CELL_SECONDS,
     runtime=None,
 ) -> list[LessonRun]:
-    """Execute lessons and write the report. A lesson that fails does not stop the others.
-
-    What is in the folder `out` stays, apart from what the report replaces. A run that is stopped
-    raises KeyboardInterrupt with how far it came, and one that cannot be written ReportError.
-    """
+    """Execute lessons and write the report, all of it at the end; a failure stops none."""
     stream = stream or sys.stderr
     progress = _Bars(stream) if stream.isatty() and find_spec("tqdm") else _Lines(stream)
     staging = out / UNFINISHED

@@ -1,9 +1,4 @@
-"""Write where this copy of the course lives into every badge and every setup cell.
-
-A lesson that is opened alone, in Colab say, fetches its library from the repository and the ref
-in its setup cell. Badge and setup cell always carry the same ones, so that a lesson and its
-library cannot drift apart.
-"""
+"""Write where this copy of the course lives into every badge and every setup cell."""
 
 import argparse
 import re
@@ -87,11 +82,7 @@ def stamp_lesson(text, path, stamp, lessons):
 
 
 def stamp_page(text, stamp, lessons, repositories):
-    """Give a page's text with the stamp in its Colab links, clone lines and pip lines.
-
-    Clone and pip lines are ours where they name one of the repositories that the course was
-    stamped with until now; all others stay.
-    """
+    """Give a page's text with the stamp in its links and its lines on `repositories`."""
     for old in repositories:
         repository = re.escape(old)
         text = re.sub(
@@ -108,10 +99,7 @@ def stamp_page(text, stamp, lessons, repositories):
 
 
 def stamp_course(folder, stamp):
-    """Stamp the lessons and the README of a course; give the files and those that changed.
-
-    Every new text is made before the first one is written.
-    """
+    """Stamp lessons and README, all or none; give the files and those that changed."""
     stamp = checked(stamp)
     notebooks = lesson.chosen([], folder / "notebooks")
     lessons = frozenset(path.name for path in notebooks)

@@ -50,11 +50,7 @@ def lent(chips):
 
 
 def measured_on(card, number):
-    """Give the devices on which a card measured a lesson: names of rows of the table.
-
-    A machine without an accelerator measures its CPU. One with an accelerator has measured only
-    what stands in the name of a result, such as "03/step/gpu/width 16/batch 32".
-    """
+    """Give the rows of the table on which a card measured a lesson, by its results' names."""
     attached = card.machine.get("accelerator")
     if not any(name.startswith(f"{number}/") for name in card.measurements):
         return set()
@@ -73,10 +69,7 @@ def measured_on(card, number):
 
 
 def page(cards, chips, numbers):
-    """Give the page's text for cards (oldest first), accelerators, and lessons such as "03".
-
-    A card that was made with small sizes is refused, and so are words that `lent` does not know.
-    """
+    """Give the page's text for cards (oldest first), accelerators, and lessons such as "03"."""
     for card in cards:
         if "--fast" in card.command or "ACCEL_FAST=1" in card.command:
             raise lesson.Refused(f"{card.label}: made with small sizes, so it is no reference run.")

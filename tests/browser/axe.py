@@ -1,21 +1,15 @@
-"""What axe-core, the checker of web pages for accessibility, finds in a page.
-
-The rules are those of the Web Content Accessibility Guidelines 2.0 to 2.2, levels A and AA.
-"""
+"""What breaks a rule of WCAG 2.0 to 2.2, levels A and AA, in a page, by axe-core."""
 
 from axe_playwright_python.sync_playwright import Axe
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-# In JupyterLab only what the course puts there is looked at: the text of a lesson and the outputs
-# of its cells. Menus, tabs, toolbars, editors and prompts are JupyterLab's own. Pictures, too, are
-# drawn by JupyterLab: the course sends a description with each, and JupyterLab 4.6 leaves it out.
-# The pages of the report have it, and are looked at whole.
+# In JupyterLab only what the course puts there: the text of a lesson, the outputs of its cells. The
+# course sends a description with each picture, and JupyterLab 4.6 leaves it out.
 OURS = {
     "include": [[".jp-RenderedMarkdown"], [".jp-OutputArea-output"]],
     "exclude": [[".jp-RenderedImage img"]],
 }
-# The folded hints of a lesson are Markdown. How high such a line is, 22.4 pixels where the rule
-# asks for 24, is settled by JupyterLab's style, and the rule excuses what an author left as it is.
+# How high a line of Markdown is, 22.4 pixels where the rule asks for 24, is JupyterLab's affair.
 HINT = "target-size: <summary>Hint "
 
 
@@ -38,11 +32,9 @@ def violations(page, context=None):
 
 
 def violations_in_the_lab(page):
-    """Give what breaks a rule in the texts and outputs of the lesson that is open in JupyterLab.
-
-    axe-core leaves out what it takes for hidden. So the page is made so high that nothing has to
-    be scrolled, and its body, which is 0 pixels high there, is told not to hide what it holds.
-    """
+    """Give what breaks a rule in the texts and outputs of the lesson that is open in JupyterLab."""
+    # axe-core leaves out what it takes for hidden: the page is made so high that nothing has to be
+    # scrolled, and its body, which is 0 pixels high there, is told not to hide what it holds.
     before = page.viewport_size
     needed = page.evaluate("""() => {
         document.body.style.overflow = 'visible'

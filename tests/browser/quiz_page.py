@@ -1,11 +1,6 @@
-"""A quiz in an open lesson, used as a learner uses it; and notebooks that hold quizzes."""
-
-import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+"""A quiz in an open lesson, used as a learner uses it."""
 
 from accel_helpers.learn import questions
-
-KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 class QuizPage:
@@ -76,20 +71,6 @@ def slip(question):
     """Give a wrong answer to a question with one right option, and its feedback."""
     wrong = next(option for option in question.options if not (option.correct or option.material))
     return (wrong.letter if wrong.value is None else f"{wrong.value:g}"), wrong.feedback
-
-
-def stored(call, shown):
-    """Make a cell as the notebook tools store it: text and the static form, no widget."""
-    data = {"text/plain": str(shown), "text/html": shown._repr_html_()}
-    output = new_output("execute_result", data, execution_count=1)
-    return new_code_cell(call, execution_count=1, outputs=[output])
-
-
-def notebook(path, cells):
-    """Write a notebook with a title, the library, and cells."""
-    start = [new_markdown_cell("# Quizzes"), new_code_cell("import accel_helpers as ah")]
-    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    nbformat.write(new_notebook(cells=[*start, *cells], metadata=metadata), path)
 
 
 def plain(text):

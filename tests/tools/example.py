@@ -5,42 +5,31 @@ from lesson import UNSTAMPED, badge, setup_source
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 NAME = "99_example.ipynb"
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
-    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
-PICTURE = f"""from IPython.display import display
-
-dot = "{PIXEL[:60]}"
-dot += "{PIXEL[60:]}"
-said = "A single dot that stands for nothing."
-display({{"image/png": dot, "text/plain": said}}, raw=True)"""
+PIXEL = "UE5H"  # nobody looks at it
+SHOWN = {"image/png": PIXEL, "text/plain": "A single dot that stands for nothing."}
 TITLE = """# An example
 
-**Minutes:** 5
-
-**You need:** nothing
-
-**You will be able to:** tell a lesson's form
-
-**You will have measured:** nothing"""
+* **Minutes:** 5
+* **You need:** nothing
+* **You will be able to:** tell a lesson's form
+* **You will have measured:** nothing"""
 
 
 def printed(text):
-    """Give the output of a cell that prints."""
     return new_output("stream", name="stdout", text=text)
 
 
 def code(name, source, *outputs, tagged=()):
-    """Make a code cell; its count is set by `counted`."""
-    cell = new_code_cell(source, outputs=list(outputs), **({"id": name} if name else {}))
-    if tagged:
-        cell.metadata["tags"] = list(tagged)
-    return cell
+    metadata = {"tags": list(tagged)} if tagged else {}
+    given = {"id": name} if name else {}
+    return new_code_cell(source, outputs=list(outputs), metadata=metadata, **given)
+
+
+def displayed(data):
+    return new_output("display_data", data=data)
 
 
 def cell(nb, name):
-    """Give the cell of a notebook with an id."""
     return next(cell for cell in nb.cells if cell.id == name)
 
 
@@ -53,19 +42,17 @@ def counted(nb):
 
 def example(stamp=UNSTAMPED, name=NAME):
     """Make a notebook that keeps every rule, as if it had been executed."""
-    picture = {"image/png": PIXEL, "text/plain": "A single dot that stands for nothing."}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    setup = code("setup", setup_source(stamp), printed("accel_helpers is ready.\n"))
-    setup.metadata["tags"] = ["setup"]
+    ready = printed("accel_helpers is ready.\n")
     cells = [
         new_markdown_cell(f"{badge(stamp, name)}\n\n{TITLE}", id="title"),
-        setup,
+        code("setup", setup_source(stamp), ready, tagged=["setup"]),
         new_markdown_cell("## Run\n\nThe library has a version.", id="prose"),
         code("one", "print(bool(ah.__version__))", printed("True\n")),
         code("two", "print(1 + 1)", printed("2\n")),
         code("three", "print(3)", printed("3\n")),
         code("measure", "import time\n\nprint(time.time())", tagged=["nbval-ignore-output"]),
-        code("picture", PICTURE, new_output("display_data", data=picture)),
+        code("picture", f"display({SHOWN}, raw=True)".replace("'", '"'), displayed(SHOWN)),
     ]
     nb = counted(new_notebook(metadata={"kernelspec": kernel}, cells=cells))
     nb.nbformat_minor = 5

@@ -9,7 +9,7 @@ import lesson
 import pytest
 import repair
 import rules
-from example import NAME, PIXEL, TITLE, cell, code, counted, example, printed, save
+from example import NAME, PIXEL, TITLE, cell, code, counted, displayed, example, printed, save
 from lesson import Stamp, badge, setup_source
 from nbformat.v4 import new_markdown_cell, new_output
 
@@ -41,7 +41,7 @@ def prose(text):
 
 
 def shows(kind, data, text="A dot, and no more."):
-    return [new_output("display_data", data={kind: data, "text/plain": text})]
+    return [displayed({kind: data, "text/plain": text})]
 
 
 def notebook(**given):
@@ -56,21 +56,8 @@ def swapped(nb):
     nb.cells[1], nb.cells[2] = nb.cells[2], nb.cells[1]
 
 
-HINTS = """Write `1`.
-
-<details>
-<summary>Hint 1</summary>
-
-Count.
-
-</details>
-
-<details>
-<summary>Hint 2</summary>
-
-`0` comes first.
-
-</details>"""
+HINT = "\n\n<details>\n<summary>Hint {}</summary>\n\nCount.\n\n</details>"
+HINTS = f"Write `1`.{HINT.format(1)}{HINT.format(2)}"
 STUB = 'print(ah.checks.check("99/one", ...))'
 SOLUTION = 'print(ah.checks.check("99/one", 1))'
 
@@ -205,11 +192,8 @@ def test_every_rule_has_been_seen_to_fail():
 
 
 def test_the_layout_is_the_one_that_nbformat_writes():
-    nb = example()
-    prose("Größe")(nb)
-    text = lesson.dump(nb)
-    escaped = json.dumps(json.loads(text), indent=1, sort_keys=True) + "\n"
-    for other in (escaped, text + "\n", text.replace("\n", "\r\n")):
+    text = lesson.dump(example())
+    for other in (json.dumps(json.loads(text)), text + "\n", text.replace("\n", "\r\n")):
         assert [problem.rule for problem in form.check(other, Path(NAME))] == ["canonical"]
         assert repair.fix(other, Path(NAME)) == (text, ["the file's layout"])
 

@@ -22,14 +22,7 @@ V5E = {"kind": "TPU", "name": "TPU v5e", "count": 1}
 
 
 def card(*names, accelerator=None, day="2027-01-02", numbers=None, command="make run"):
-    machine = {
-        "place": "colab",
-        "accelerator": accelerator,
-        "frameworks": {"keras": "3.13.2", "jax": "0.7.2"},
-        "python": "3.12.1",
-        "cpu_name": "A CPU",
-        "cores": 2,
-    }
+    machine = {"place": "colab", "accelerator": accelerator, "python": "3.12.1"}
     measured = dict.fromkeys(names, M)
     return results.Card(f"{day}T10:00:00+00:00", command, machine, measured, numbers or {})
 
@@ -54,12 +47,6 @@ def test_every_chip_that_colab_lends_has_a_row_and_nothing_is_measured_without_a
     chip = SimpleNamespace(name="New chip", kind="GPU", colab_status_2026="perhaps")
     with pytest.raises(Refused, match="New chip.*'perhaps'"):
         status.lent([chip])
-
-
-def test_a_cpu_is_measured_by_a_card_without_an_accelerator_and_nothing_else_is():
-    table = rows(card("01/product/cpu", "03/epoch/cpu"))
-    assert table.pop("CPU") == [DATE, NO, DATE, NO]
-    assert not any(DATE in cells for cells in table.values())
 
 
 @pytest.mark.parametrize(
