@@ -110,15 +110,6 @@ def read(kind, value, where: str):
     return value
 
 
-def filled(record, *names: str) -> None:
-    """Refuse a record where one of these texts, or lists, is empty; for its `__post_init__`."""
-    for name in names:
-        value = getattr(record, name)
-        inner = (value,) if isinstance(value, str) else value
-        if not inner or any(isinstance(each, str) and not each.strip() for each in inner):
-            raise ValueError(f"{name!r} must be filled; got {shown(value)}.")
-
-
 def _one_of(kinds, value, where: str):
     if value is None and type(None) in kinds:
         return None

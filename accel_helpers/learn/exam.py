@@ -1,8 +1,6 @@
-"""Practice exams: papers drawn by a number, marked twice, and the odds of a guesser.
+"""Practice exams: papers drawn by a number and marked twice, and the odds of a guesser.
 
-A paper is marked twice: how many answers agree with the exam's material, and how many with what is
-true today. Either mark passes, so that neither kind of knowledge is punished; the result tells the
-two apart.
+One mark counts the exam's material's answers, the other those that are true today; either passes.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ __all__ = ["draw", "hand_in"]
 
 @dataclass(frozen=True, repr=False)
 class Paper(Shown):
-    """A practice exam that waits to be handed in; put last in a cell, a form appears."""
+    """A practice exam that waits to be handed in."""
 
     number: int  # by which the same paper can be drawn again
     questions: tuple[Question, ...]
@@ -39,13 +37,7 @@ class Paper(Shown):
         return "\n\n".join([*lines, f"Without the form: {call}"])
 
     def mark(self, answers: Mapping[int, object]) -> Result:
-        """Mark a paper; nothing is kept. The answers are by the question's place on it, from 1.
-
-        An AnswerError names the question whose answer is not of the kind that it asks for.
-
-        >>> draw(1).mark({}).passed
-        False
-        """
+        """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
         if not isinstance(answers, Mapping):
             raise AnswerError(f"answers are a dictionary such as {{1: 'a'}}; got {shown(answers)}.")
         unknown = [n for n in answers if n not in range(1, len(self.questions) + 1)]
@@ -63,14 +55,7 @@ class Paper(Shown):
         return Result(self, tuple(grades))
 
     def odds(self, need: int = PASS) -> float:
-        """How probable it is that somebody passes who guesses: has so many answers, as a share.
-
-        The guesser knows how many options are right and which steps belong, and picks a number from
-        those that people arrive at. So the true odds of a blind guesser are smaller.
-
-        >>> draw(1).odds() < 0.001
-        True
-        """
+        """How probable it is that somebody passes who guesses, and knows how many are right."""
         # how probable each pair of marks is: material, today
         marks = {(0, 0): 1.0}
         for question in self.questions:
@@ -87,7 +72,6 @@ class Paper(Shown):
     def form(self, widgets):
         """The live form; the paper is handed in as a whole."""
         fields = [quiz_widget.field(each, n, "") for n, each in enumerate(self.questions, 1)]
-
         status, say = quiz_widget.note("")
 
         def finish() -> None:
@@ -174,17 +158,7 @@ def draw(number: int = 1) -> Paper:
     Parameters
     ----------
     number : int, optional
-        Another number, another paper; the same number, the same paper.
-
-    Returns
-    -------
-    Paper
-
-    Raises
-    ------
-    ValueError
-        If the number is none from 0 to 10**9.
-
+        From 0 to 10**9; another number, another paper.
     Examples
     --------
     >>> paper = draw(1)
@@ -219,18 +193,7 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     number : int
         Of the paper.
     answers : mapping of int to str or float
-        By the question's place on the paper, from 1.
-
-    Returns
-    -------
-    Result
-        With a sentence where the answers could not be kept.
-
-    Raises
-    ------
-    ValueError
-        If no paper has that number, or an answer is not of the kind that its question asks for.
-
+        By the question's place on the paper, from 1; an `AnswerError` says which is none.
     Examples
     --------
     >>> hand_in(1, {1: "a"}).passed
@@ -243,22 +206,15 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
             given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
             it = quiz.answered(it, question, given, verdict, when)
         marks = result.material, result.today, len(result.grades)
-        return progress.sat(it, progress.Sitting(number, *marks, when))
+        return replace(it, exams=(*it.exams, progress.Sitting(number, *marks, when)))
 
     return replace(result, note=progress.keep(change))
 
 
 def readable(count: float) -> str:
-    """A large count with two digits that count.
-
-    >>> readable(123456.0)
-    '120,000'
-    """
+    """A large count with two digits that count."""
     digits = max(len(str(int(count))) - 2, 0)
     return f"{int(round(count, -digits)):,}"
-
-
-# ---------------------------------------------------------------------------------------------
 
 
 def _fits(question: Question, chosen: Sequence[Question]) -> bool:
@@ -270,10 +226,7 @@ def _fits(question: Question, chosen: Sequence[Question]) -> bool:
 
 def _ways(question: Question) -> int:
     """Among how many answers the guesser chooses."""
-    both = (False, True)
+    sizes = [len(question.letters(material)) for material in (False, True)]
     if question.kind == "several":
-        sizes = {len(question.letters(material)) for material in both}
         return min(math.comb(len(question.options), size) for size in sizes)
-    if question.kind == "order":
-        return math.factorial(min(len(question.steps(material)) for material in both))
-    return len(question.options)
+    return math.factorial(min(sizes)) if question.kind == "order" else len(question.options)

@@ -64,25 +64,13 @@ def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
     Parameters
     ----------
     question : Question
-    answer : str, float or sequence of str
-        A letter, several letters ("ac"), the letters of steps in order ("cab"), or a number.
+    answer : str or float
+        A letter, several ("ac"), steps in order ("cab"), or a number; else an `AnswerError`.
     card : Card, optional
         The learner's measurements, for a question of the kind "measured".
-
-    Returns
-    -------
-    Grade
-
-    Raises
-    ------
-    AnswerError
-        If the answer is not of the kind that the question asks for.
-
     Examples
     --------
     >>> from accel_helpers.learn.questions import bank
-    >>> grade(bank()["03/speed_up"], "b").verdict
-    'as the material'
     >>> grade(bank()["03/factor"], "69/43").verdict
     'right'
     """
@@ -127,21 +115,14 @@ def outcome(question: Question, card: Card | None) -> float | None:
     return value if value > 0 and math.isfinite(value) else None
 
 
-# ---------------------------------------------------------------------------------------------
-
-
 def _grade(question: Question, given, right: bool, theirs: bool, said) -> Grade:
     verdict = RIGHT if right else MATERIAL if theirs else WRONG
     return Grade(question, given, verdict, theirs, tuple(said))
 
 
 def _letters(question: Question, given) -> str:
-    last, answer = question.options[-1].letter, given
-    if isinstance(given, (list, tuple, set, frozenset)):
-        texts = [one if isinstance(one, str) else "?" for one in given]
-        answer = "".join(sorted(texts) if isinstance(given, (set, frozenset)) else texts)
-    known = isinstance(answer, str)
-    letters = "".join(answer.lower().replace(",", " ").split()) if known else "?"
+    last = question.options[-1].letter
+    letters = "".join(given.lower().replace(",", " ").split()) if isinstance(given, str) else "?"
     if not letters:
         raise AnswerError(f"no answer yet: choose from a to {last}.")
     if not all("a" <= letter <= last for letter in letters):
@@ -169,10 +150,7 @@ def _as_number(question: Question, given) -> float:
             raise AnswerError(f"no answer yet: a number{unit} is needed.")
         answer = _read(text)
     usable = isinstance(answer, numbers.Real) and not isinstance(answer, bool)  # NumPy's are, too
-    try:
-        number = float(answer) if usable else math.nan
-    except OverflowError:
-        number = math.nan
+    number = float(answer) if usable else math.nan
     if not abs(number) < 1e300:
         raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(given)}.")
     return number

@@ -13,12 +13,10 @@ from accel_helpers.learn.quiz_widget import Shown
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
 __all__ = ["ask", "guess", "reveal"]
 
-_guesses: dict[str, float | str] = {}
-
 
 @dataclass(frozen=True, repr=False)
 class Question(Shown):
-    """A question that waits for a guess; in a notebook it shows a form."""
+    """A question that waits for a guess."""
 
     name: str  # by which the guess is kept, such as "03/fit"
     text: str
@@ -72,11 +70,8 @@ class Outcome:
         if self.verdict == "no guess":
             return f"You made no guess. What came out: {actual}."
         guess = _number(self.guess, self.unit)
-        ending = {
-            "close": "Close.",
-            "right": "Right.",
-            "wrong": "Not so this time.",
-        }.get(self.verdict, f"The guess was {self.verdict}.")
+        endings = {"close": "Close.", "right": "Right.", "wrong": "Not so this time."}
+        ending = endings.get(self.verdict, f"The guess was {self.verdict}.")
         return f"You guessed {guess}; what came out: {actual}. {ending}"
 
 
@@ -90,26 +85,14 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
     text : str
         The question.
     unit : str, optional
-        Unit of the number that is asked for.
+        Of the number that is asked for.
     choices : sequence of str, optional
-        At least two, where one of them is asked for.
-
-    Returns
-    -------
-    Question
-
+        Where one of them is asked for.
     Examples
     --------
     >>> question = ask("demo", "How long does it take?", unit="seconds")
-    >>> guess("demo", 12)
-    >>> print(reveal("demo", 30.0, unit="seconds"))
-    You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    if not name or not isinstance(name, str):
-        raise ValueError(f"name must be a text such as '03/fit'; got {shown(name)}.")
-    if isinstance(choices, str) or (choices and len(choices) < 2):
-        raise ValueError(f"choices must be a list of at least two texts; got {shown(choices)}.")
-    return Question(name, str(text), str(unit), tuple(map(str, choices)))
+    return Question(name, text, unit, tuple(map(str, choices)))
 
 
 def guess(name: str, value: float | str) -> None:
@@ -121,19 +104,13 @@ def guess(name: str, value: float | str) -> None:
         As in `ask`.
     value : float or str
         The number, or one of the choices.
-
     Examples
     --------
     >>> guess("03/fit", 12.5)
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be a text such as '03/fit'; got {shown(name)}.")
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise TypeError(f"a guess is a number or a text; got {shown(value)}.")
-    if type(value) not in (str, int, float):
-        value = float(value)  # such as a number of NumPy's
-    _guesses[name] = value
-    _keep(name, value, None)
+    _keep(name, value if isinstance(value, (str, int)) else float(value), None)
 
 
 def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
@@ -141,38 +118,25 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
 
     Parameters
     ----------
-    name : str
+    name, unit : str
         As in `ask`.
     actual : float or str
         What was measured, or the choice that turned out right.
-    unit : str, optional
-        Of the number.
-
-    Returns
-    -------
-    Outcome
-
     Examples
     --------
-    >>> print(reveal("never asked", 3.0, unit="seconds"))
-    You made no guess. What came out: 3 seconds.
+    >>> guess("demo", 12)
+    >>> print(reveal("demo", 30.0, unit="seconds"))
+    You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    made = _guesses.get(name)
-    if made is None and name in (kept := progress.current().guesses):
-        made = kept[name].guess  # from before a restart
+    kept = progress.current().guesses
+    made = kept[name].guess if name in kept else None
     if made is not None:
         _keep(name, made, actual if isinstance(actual, str) else float(actual))
     return judged(made, actual, unit=unit)
 
 
 def judged(made: float | str | None, actual: float | str, *, unit: str = "") -> Outcome:
-    """Judge a guess; `reveal` without what is kept.
-
-    Examples
-    --------
-    >>> judged(10.0, 11.0).verdict
-    'close'
-    """
+    """Judge a guess; `reveal` without what is kept."""
     if made is None:
         verdict = "no guess"
     elif isinstance(actual, str) or isinstance(made, str):
@@ -184,11 +148,7 @@ def judged(made: float | str | None, actual: float | str, *, unit: str = "") -> 
     return Outcome(made, actual, verdict, unit)
 
 
-# ---------------------------------------------------------------------------------------------
-
-
 def _keep(name: str, made, actual) -> None:
-    """Put a guess into the progress file; where that is not possible, memory has to do."""
     when = progress.now()
     progress.keep(lambda kept: progress.guessed(kept, name, made, actual, when))
 

@@ -1,8 +1,6 @@
 """What a learner has answered, guessed and finished: one small file that is never needed.
 
-It lies in the working folder, or on Google Drive where that is mounted, so that it outlives the
-runtime. It is written whole or not at all, and read with suspicion. A file that cannot be read is
-left as it is: what is answered then stays in memory, and a sentence says so.
+A file that cannot be read is left as it is: what is answered then stays in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from accel_helpers import _records
 from accel_helpers._records import DataError
 
 NAME = "course_progress.json"
-LARGEST = 2_000_000  # bytes; the file of a learner who answered everything has a twentieth of it
 DRIVE = Path("/content/drive/MyDrive")  # where Colab mounts it
 __all__ = ["current"]
 
@@ -33,7 +30,7 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """The latest answer to a question: what was given, its verdict, how often, and when."""
+    """The latest answer to a question, and the how manieth it is."""
 
     given: str | float
     verdict: str
@@ -92,16 +89,8 @@ def finished(it: Progress, lesson: str, when: str) -> Progress:
     return it if lesson in it.lessons else replace(it, lessons={**it.lessons, lesson: when})
 
 
-def sat(it: Progress, sitting: Sitting) -> Progress:
-    """Add a practice exam."""
-    return replace(it, exams=(*it.exams, sitting))
-
-
 def merged(one: Progress, other: Progress) -> Progress:
-    """Put two together, such as those of two folders.
-
-    Of what both have the later counts; a lesson is finished when it was first.
-    """
+    """Of two, what is later counts; a lesson is finished when it was first."""
 
     def of_both(what: str, choose, key=None) -> dict:
         a, b = getattr(one, what), getattr(other, what)
@@ -115,36 +104,25 @@ def merged(one: Progress, other: Progress) -> Progress:
     )
 
 
-# --- The file -------------------------------------------------------------------------------------
-
-
-def place(environ: Mapping[str, str] | None = None, drive: Path = DRIVE) -> Path:
+def place(drive: Path = DRIVE) -> Path:
     """Where the file lies: as ``ACCEL_PROGRESS`` says, on a mounted Google Drive, or right here."""
-    named = (os.environ if environ is None else environ).get("ACCEL_PROGRESS")
-    if named:
-        return Path(named)
-    return drive / NAME if os.path.isdir(drive) else Path(NAME)
+    here = drive / NAME if os.path.isdir(drive) else NAME
+    return Path(os.environ.get("ACCEL_PROGRESS") or here)
 
 
 def load(path=None, *, drive: Path = DRIVE) -> Progress:
-    """Read a file and check it; none is an empty progress. DataError names the file and field.
-
-    By default it is that of `place`; with Google Drive, what lies in the working folder is added.
-    """
+    """Read a file, by default those of `place`; none is empty, and DataError names a bad field."""
     return functools.reduce(merged, map(_read, [Path(path)] if path else _files(drive)))
 
 
 def save(progress: Progress, path) -> None:
-    """Write a progress file, whole or not at all; what could not be read again is a DataError."""
+    """Write a file, whole or not at all; what could not be read again is a DataError."""
     _records.write_whole(Path(path).resolve(), _text(progress, str(path)))  # a link stays a link
 
 
 def keep(change: Change, *, drive: Path = DRIVE) -> str:
-    """Change what is kept: read the file, change it, write it; whatever happens, nothing is raised.
-
-    Gives an empty text if it was written; else a sentence that says why not.
-    """
-    target = place(drive=drive)
+    """Change what is kept, and never raise; gives a sentence where it could not be written."""
+    target = place(drive)
     try:  # what could not be read again is not kept: it would bar the way for all that follows
         _text(change(Progress()), str(target))
     except (TypeError, ValueError, OverflowError) as error:
@@ -154,15 +132,11 @@ def keep(change: Change, *, drive: Path = DRIVE) -> str:
         with _alone(target.parent):
             save(_changed(load(drive=drive)), target)
     except DataError as error:
-        return (
-            f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
-            f"Until then your answers stay in memory."
-        )
+        said = f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
+        return said + "Until then your answers stay in memory."
     except OSError as error:
-        return (
-            f"Not saved: {target.name} cannot be written here ({error.strerror}). "
-            f"Your answers stay in memory."
-        )
+        said = f"Not saved: {target.name} cannot be written here ({error.strerror}). "
+        return said + "Your answers stay in memory."
     _waiting.clear()
     return ""
 
@@ -174,11 +148,6 @@ def current(*, drive: Path = DRIVE) -> Progress:
     ----------
     drive : pathlib.Path, optional
         Where Google Drive is mounted, if it is.
-
-    Returns
-    -------
-    Progress
-
     Examples
     --------
     >>> current().schema
@@ -192,13 +161,11 @@ def current(*, drive: Path = DRIVE) -> Progress:
 
 
 def _changed(progress: Progress) -> Progress:
-    """With the changes that could not be written yet."""
     return functools.reduce(lambda it, change: change(it), _waiting, progress)
 
 
 def _files(drive: Path) -> list[Path]:
-    """Where to read: one file, or the working folder's and Google Drive's."""
-    found = place(drive=drive)
+    found = place(drive)
     # begun before Google Drive was mounted, or while it was away
     begun = found == drive / NAME and os.path.exists(NAME)
     return [Path(NAME), found] if begun else [found]
@@ -208,15 +175,12 @@ def _text(progress: Progress, name: str) -> str:
     """The text of a file; a DataError where that could not be read again."""
     plain = asdict(progress)
     _records.read(Progress, plain, name)
-    text = json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
-    if len(text.encode()) > LARGEST:
-        raise DataError(f"{name}: it would become larger than {LARGEST:,} bytes.")
-    return text
+    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
 
 def _read(path: Path) -> Progress:
     try:
-        values = _records.load(path, "progress file", LARGEST, str(path))
+        values = _records.load(path, "progress file", name=str(path))
     except FileNotFoundError:
         return Progress()
     return _records.read(Progress, values, str(path))

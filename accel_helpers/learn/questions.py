@@ -1,19 +1,14 @@
-"""The question bank: data in ``data/questions/*.toml``, whose fields are those of `Question`.
-
-`grading` grades an answer to a question, `quiz` shows it.
-"""
+"""The question bank, ``data/questions/*.toml``; tests/learn/test_questions.py has its rules."""
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Literal, get_args
 
 from accel_helpers import _records
-from accel_helpers._records import DataError
 
 Kind = Literal["one", "several", "number", "order", "measured"]
 Label = Literal[
@@ -39,14 +34,11 @@ class Option:
     text: str
     correct: bool  # right today
     feedback: str  # why it is right, or wrong
-    material: bool | None = None  # the exam's material answers so; told by no option: as `correct`
+    material: bool = False  # the exam's material answers so; told by no option: as `correct`
     position: int | None = None  # of a step, in the right order from 1
     material_position: int | None = None
     value: float | None = None  # of a number: the answer, or what a known mistake leads to
     letter: str = ""  # by which it is chosen; its place among the options gives it
-
-    def __post_init__(self):
-        _records.filled(self, "text", "feedback")
 
 
 @dataclass(frozen=True)
@@ -73,46 +65,13 @@ class Question:
     within: float = 1.0  # the factor up to which a guess counts as close
 
     def __post_init__(self):
-        _records.filled(self, "stem", "source", "options")
-        told = any((o.material, o.material_position) != (None, None) for o in self.options)
-        settled = (_settled(o, chr(97 + n), told) for n, o in enumerate(self.options))
-        object.__setattr__(self, "options", tuple(settled))
-        for wanted, fits in self._rules().items():
-            if not fits:
-                raise ValueError(f"{self.id!r:.40}: {wanted}.")
-
-    def _rules(self) -> dict[str, object]:
-        """What must hold across the fields."""
-        options, kind, exam = self.options, self.kind, bool(self.exam)
-        right, theirs = sum(o.correct for o in options), sum(o.material for o in options)
-        order, number, guess = (kind == each for each in ("order", "number", "measured"))
-        several = right > 1 and theirs and (order or right < len(options))
-        numbers = all(re.fullmatch(r"E[1-9]\d?", number) for number in self.exam)
-        named = re.fullmatch(r"\d\d/[a-z0-9_]+", self.id) and self.id[:2] == self.lesson
-        close = self.measured and self.within > 1 and tuple(o.text for o in options) == CLOSENESS
-        places = ([o.position for o in options], [o.material_position for o in options])
-        return {
-            "'id' must be the lesson and a name, such as 03/speedup": named,
-            "'exam' must be numbers such as E3": numbers,
-            "'material' and 'label' must be there with 'exam'": exam == bool(self.material)
-            and exam == bool(self.label),
-            "'today' must only be there where 'exam' is": exam or not self.today,
-            "'today' must be there, since two answers differ": self.today or not self.differs,
-            f"'options' must be 2 to 8, with right ones as the kind {kind!r} asks for": (
-                2 <= len(options) <= 8
-                and (several if kind in ("several", "order") else (right, theirs) == (1, 1))
-            ),
-            "'value' must be there for a number, and only there": all(
-                (o.value is not None) == number for o in options
-            ),
-            "'position' must count 1, 2, 3 in an order, and only there": all(
-                _counted(each) if order else set(each) == {None} for each in places
-            ),
-            "'correct' must be the steps with a position": not order
-            or all(o.correct == (o.position is not None) for o in options),
-            f"'measured', 'within' and the options {CLOSENESS} must be there": close or not guess,
-            "'tolerance' and 'scale' must not be below 0": self.tolerance >= 0 < self.scale,
-        }
+        told = any(o.material or o.material_position for o in self.options)
+        options = []
+        for letter, o in zip("abcdefgh", self.options, strict=False):
+            place = o.material_position if told else o.position
+            theirs = o.material or bool(place) if told else o.correct
+            options.append(replace(o, letter=letter, material=theirs, material_position=place))
+        object.__setattr__(self, "options", tuple(options))
 
     @property
     def differs(self) -> bool:
@@ -122,12 +81,12 @@ class Question:
         )
 
     def steps(self, material: bool = False) -> str:
-        """Give the letters of a kind "order" in the right order, or in the material's."""
+        """The letters of a kind "order" in the right order, or in the material's."""
         places = {o.material_position if material else o.position: o for o in self.options}
         return "".join(places[place].letter for place in sorted(places.keys() - {None}))
 
     def letters(self, material: bool = False) -> str:
-        """Give the letters of the options that are right, or that the material answers."""
+        """The letters of the options that are right, or that the material answers."""
         return "".join(o.letter for o in self.options if (o.material if material else o.correct))
 
     @property
@@ -166,30 +125,15 @@ File = dict[Literal["question"], tuple[Question, ...]]  # of the bank
 def bank() -> Mapping[str, Question]:
     """Every question of the course by its id, in the order of the lessons.
 
-    Returns
-    -------
-    mapping of str to Question
-
-    Raises
-    ------
-    DataError
-        If a file is not in order; the message names the file, the question and the field.
-
     Examples
     --------
     >>> all(question.source for question in bank().values())
     True
     """
-    found = {}
-    folder = resources.files("accel_helpers") / "data" / "questions"
+    folder, found = resources.files("accel_helpers") / "data" / "questions", []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        for question in _records.read(File, _records.load(path, "bank"), path.name).get(
-            "question", ()
-        ):
-            if question.id in found:
-                raise DataError(f"{path.name}: the id {question.id!r} stands twice.")
-            found[question.id] = question
-    return found
+        found += _records.read(File, _records.load(path, "bank"), path.name)["question"]
+    return {question.id: question for question in found}
 
 
 def for_the_exam(label: str) -> str:
@@ -197,18 +141,3 @@ def for_the_exam(label: str) -> str:
     if label == NOT_FOUND:
         return "The usual answer (the material's text was not found)"
     return f"What the exam's material answers ({label})"
-
-
-def _settled(option: Option, letter: str, told: bool) -> Option:
-    """An option with its letter; without a word on the material, that answers what is right."""
-    if not told:
-        theirs, place = option.correct, option.position
-    else:
-        place = option.material_position
-        theirs = place is not None if option.material is None else option.material
-    return replace(option, letter=letter, material=theirs, material_position=place)
-
-
-def _counted(places: list) -> bool:
-    found = sorted(place for place in places if place is not None)
-    return len(found) >= 3 and found == list(range(1, len(found) + 1))

@@ -1,9 +1,4 @@
-"""Quizzes: shown as a form where there are widgets, as text where not, and answered by a call.
-
-The questions are data (`questions`), grading is pure (`grading`), the widgets are thin
-(`quiz_widget`), and what is shown as HTML stands in ``data/templates/quiz.html``. What is answered
-is kept in a small file (`progress`).
-"""
+"""Quizzes: shown as a form where there are widgets, as text where not, and answered by a call."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ __all__ = ["again", "answer", "overview", "show"]
 
 @dataclass(frozen=True, repr=False)
 class Quiz(Shown):
-    """Questions that wait for answers; put last in a cell, a form appears."""
+    """Questions that wait for answers."""
 
     questions: tuple[Question, ...]
     macro, ending = "page", "Run this cell to answer."
@@ -68,16 +63,6 @@ def show(*names: str) -> Quiz:
     ----------
     *names : str
         Lessons ("03"), questions ("03/speedup") or exam questions ("E3").
-
-    Returns
-    -------
-    Quiz
-
-    Raises
-    ------
-    ValueError
-        If there is no such question.
-
     Examples
     --------
     >>> show("E3").questions[0].exam
@@ -97,38 +82,20 @@ def answer(name: str, given) -> Grade:
     name : str
         The question, such as "03/speedup".
     given : str or float
-        A letter, several letters, or a number.
-
-    Returns
-    -------
-    Grade
-
-    Raises
-    ------
-    ValueError
-        If there is no such question, or the answer is of another kind than it asks for.
-
+        A letter, several letters, or a number; an `AnswerError` (a ValueError) says what is none.
     Examples
     --------
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
-    found = questions.bank().get(name) if isinstance(name, str) else None
-    if found is None:
+    if not isinstance(name, str) or name not in questions.bank():
         raise ValueError(f"no question is called {shown(name)}. ah.quiz.show('03') shows some.")
-    graded, note = _graded(found, given)
+    graded, note = _graded(questions.bank()[name], given)
     return replace(graded, feedback=(*graded.feedback, note)) if note else graded
 
 
 def again() -> Quiz:
     """What was not answered rightly the last time, to be asked again.
-
-    That is what was wrong, what an exam was handed in without, and guesses that wait for their
-    measurement.
-
-    Returns
-    -------
-    Quiz
 
     Examples
     --------
@@ -178,10 +145,6 @@ class Overview(Shown):
 def overview() -> Overview:
     """Say how far the learner has come.
 
-    Returns
-    -------
-    Overview
-
     Examples
     --------
     >>> overview().rows[0][0]
@@ -221,9 +184,6 @@ def answered(it: Progress, question: Question, given, verdict: str, when: str) -
     it = progress.answered(it, question.id, given, verdict, when)
     done = all(_done(each.id, it.answers) for each in _named(question.lesson))
     return progress.finished(it, question.lesson, when) if done else it
-
-
-# ---------------------------------------------------------------------------------------------
 
 
 def _done(name: str, answers) -> bool:

@@ -1,13 +1,9 @@
-"""What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share.
-
-A `Field` is one question on the page. It knows how to read the answer and where to say something;
-what an answer is worth is none of its business.
-"""
+"""What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accel_helpers._words import fragment
@@ -52,8 +48,7 @@ class Shown:
             return None
         return self.form(ipywidgets)
 
-    def bundle(self, modules: Mapping = sys.modules) -> dict:
-        """What stands for it in an output, by MIME type; `modules` are those imported."""
+    def _repr_mimebundle_(self, include=None, exclude=None, modules=sys.modules):
         box, static = self.live(), self._repr_html_()
         data = {"text/plain": str(self)}
         if static and (box is None or "google.colab" not in modules):
@@ -62,14 +57,11 @@ class Shown:
             data[VIEW] = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
         return data
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return self.bundle()
-
 
 def field(question: Question, number: int, said: str, on_check=None) -> Field:
-    """A question, the `number`-th of the page, as widgets; `said` is the HTML beneath it at first.
+    """The widgets of a question; a button for it alone calls `on_check`, if given, with the Field.
 
-    `on_check` is called with the field when its button is pressed; without it there is no button.
+    `said` is the HTML that stands beneath it at first.
     """
     import ipywidgets as widgets
 
@@ -124,16 +116,15 @@ def _answer(widgets, question: Question, number: int):
             for letter, label in labels.items()
         }
         return [*boxes.values()], lambda: "".join(k for k, box in boxes.items() if box.value)
-    wide = {"style": {"description_width": "initial"}}
-    wide["layout"] = {"width": "auto", "max_width": "36em"}
+    unit = f" ({_plain(question.unit)})" if question.unit else ""
+    label, above = f"Answer {number}{unit}:", []
     if question.kind == "order":
         # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
         label = f"Answer {number}, the letters in order, such as cab:"
-        text = widgets.Text(description=label, **wide)
-        return [widgets.HTML(fragment("quiz/choices", question)), text], lambda: text.value
-    unit = f" ({_plain(question.unit)})" if question.unit else ""
-    text = widgets.Text(description=f"Answer {number}{unit}:", **wide)
-    return [text], lambda: text.value
+        above = [widgets.HTML(fragment("quiz/choices", question))]
+    layout, style = {"width": "auto", "max_width": "36em"}, {"description_width": "initial"}
+    text = widgets.Text(description=label, layout=layout, style=style)
+    return [*above, text], lambda: text.value
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers._words import shown
-from accel_helpers.learn.questions import NOT_FOUND, Label, for_the_exam
+from accel_helpers.learn.questions import Label, for_the_exam
 from accel_helpers.learn.quiz_widget import Shown
 
 FILE = "exam_answers.toml"
@@ -52,11 +52,6 @@ class Answer:
     measurement: Measured
     card: tuple[str, ...] = ()
 
-    def __post_init__(self):
-        _records.filled(self, "number", "asks", "lesson", "material", "today", "today_source")
-        if self.label != NOT_FOUND:
-            _records.filled(self, "material_source")
-
     @property
     def heading(self) -> str:
         """What stands over the first answer."""
@@ -70,12 +65,12 @@ File = dict[Literal["answer"], tuple[Answer, ...]]
 def answers() -> tuple[Answer, ...]:
     """The exam questions that the course answers, in their order."""
     path = resources.files("accel_helpers") / "data" / FILE
-    return _records.read(File, _records.load(path, "file of answers"), FILE).get("answer", ())
+    return _records.read(File, _records.load(path, "file of answers"), FILE)["answer"]
 
 
 @dataclass(frozen=True, repr=False)
 class Review(Shown):
-    """Questions of the exam; put last in a cell, each is shown with two folded answers."""
+    """Questions of the exam, each shown with two folded answers."""
 
     answers: tuple[Answer, ...]
     macro = "review"
@@ -96,17 +91,7 @@ def both(*numbers: str) -> Review:
     Parameters
     ----------
     *numbers : str
-        Questions of the exam, such as "E1".
-
-    Returns
-    -------
-    Review
-
-    Raises
-    ------
-    ValueError
-        If there is no such question.
-
+        Questions of the exam.
     Examples
     --------
     >>> both("E3").answers[0].lesson

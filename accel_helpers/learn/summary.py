@@ -1,13 +1,8 @@
-"""The summary to keep: both answers to every exam question, and what you measured, on one page.
-
-`write` fills ``data/templates/summary.html``, which asks the network for nothing, can be printed,
-and has no scripts. `review` has the answers, `ledger` the claims.
-"""
+"""The summary to keep: both answers to every exam question, and what you measured, on one page."""
 
 from __future__ import annotations
 
 import datetime
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,45 +18,24 @@ __all__ = ["write"]
 
 
 def write(
-    path=None,
-    *,
-    card: results.Card | None = None,
-    missed: Sequence[str] = (),
-    answered: str = "",
-    questions: Sequence[Answer] | None = None,
-    now: datetime.datetime | None = None,
+    path=None, *, card: results.Card | None = None, missed: Sequence[str] = (), answered: str = ""
 ) -> Path:
     """Write the summary, whole or not at all.
 
     Parameters
     ----------
     path : path-like, optional
-        The file, by default course_summary.html beside the result card; one that is there is
-        replaced.
+        By default course_summary.html beside the result card; a file that is there is replaced.
     card : Card, optional
         By default the current result card, if there is one.
     missed : sequence of str, optional
         A sentence for each question that is still to be learned.
     answered : str, optional
         How many questions were answered, in a sentence.
-    questions : sequence of Answer, optional
-        By default those of `review.both`.
-    now : datetime.datetime, optional
-        By default the time of the call.
-
-    Returns
-    -------
-    pathlib.Path
-
     Raises
     ------
     OSError
         If it cannot be written; the message names the place. A file that was there is still whole.
-    TypeError
-        If `missed` is no list of sentences, or `card` no card.
-    ImportError
-        If there is no Jinja2, which Colab and Jupyter come with.
-
     Examples
     --------
     >>> import tempfile
@@ -75,21 +49,10 @@ def write(
             card = results.load(current)
         except ValueError as error:
             note = f"Your result card was not used: {error}"
-    if isinstance(missed, str) or not all(isinstance(each, str) for each in missed):
+    if isinstance(missed, str):
         raise TypeError(f"missed needs a list of sentences; got {shown(missed)}.")
-    entries = ledger.fill(card)
-    text = template("summary.html").render(
-        questions=[(one, _measured(one, entries, card)) for one in questions or answers()],
-        entries=entries,
-        machine=_machine(card.machine) if card else "nothing measured yet: there is no result card",
-        card=card,
-        missed=missed,
-        answered=answered,
-        now=now or datetime.datetime.now(),
-        note=note,
-    )
-    text = re.sub(r"/(?=[^<>\n]*</a>)", "/<wbr>", text)  # a line may break in a long address
-    text = "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
+    now = datetime.datetime.now()
+    text = page(answers(), card, missed=missed, answered=answered, note=note, now=now)
     try:
         write_whole(path, text)
     except OSError as error:
@@ -97,6 +60,20 @@ def write(
         reason += "folder that you may write to: ah.summary.write('summary.html')."
         raise OSError(error.errno, reason) from None
     return path
+
+
+def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
+    """The page, ``data/templates/summary.html``, with what is `said` of the learner."""
+    entries = ledger.fill(card)
+    text = template("summary.html").render(
+        questions=[(one, _measured(one, entries, card)) for one in questions],
+        entries=entries,
+        machine=_machine(card.machine) if card else "nothing measured yet: there is no result card",
+        card=card,
+        **said,
+    )
+    text = re.sub(r"/(?=[^<>\n]*</a>)", "/<wbr>", text)  # a line may break in a long address
+    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 
 
 def _measured(
@@ -113,28 +90,16 @@ def _measured(
 
 
 def _on_card(name: str, card: results.Card | None) -> str:
-    if card is None:
-        return ""
-    try:
-        if name in card.measurements:
-            measured = card.measurements[name]
-            if not all(map(math.isfinite, (measured.median, *measured.interval))):
-                raise OverflowError(name)
-            return str(measured).splitlines()[0]
-        if values := card.numbers.get(name):
-            more = f" and so on, {values[-1]:.4g} at the end" if len(values) > 8 else ""
-            return ", ".join(f"{value:.4g}" for value in values[:8]) + more
-    except (ArithmeticError, ValueError):  # numbers that no machine gives
-        return "cannot be read. Run its lesson again."
-    return ""
+    if card and name in card.measurements:
+        return str(card.measurements[name]).splitlines()[0]
+    values = card.numbers.get(name, ()) if card else ()
+    more = f" and so on, {values[-1]:.4g} at the end" if len(values) > 8 else ""
+    return ", ".join(f"{value:.4g}" for value in values[:8]) + more
 
 
 def _machine(machine: Mapping) -> str:
     """What a card says of its machine; it may say anything."""
-    accelerator = machine.get("accelerator")
+    accelerator, cores = machine.get("accelerator"), machine.get("cores")
     name = accelerator.get("name") if isinstance(accelerator, Mapping) else None
-    words = [word for word in (name, machine.get("cpu_name")) if isinstance(word, str) and word]
-    cores = machine.get("cores")
-    if type(cores) is int:
-        words.append(f"{cores} cores" if 0 < cores < 1e6 else "cores not known")
-    return ", ".join(words)[:300] or "unknown machine"
+    words = [name, machine.get("cpu_name"), cores and f"{cores!s:.9} cores"]
+    return ", ".join(str(word) for word in words if word)[:300] or "unknown machine"

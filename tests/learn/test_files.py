@@ -10,19 +10,17 @@ from hypothesis import strategies as st
 
 from accel_helpers import _records
 from accel_helpers._records import DataError
-from accel_helpers.learn import ledger, progress, questions, review
+from accel_helpers.learn import progress, questions, review
 
 WHEN = "2026-11-22T10:00:00+00:00"
 DATA = review.resources.files("accel_helpers") / "data"
 SCHEMAS = {
     "03.toml": questions.File,
-    "claims.toml": ledger.File,
     "exam_answers.toml": review.File,
     "course_progress.json": progress.Progress,
 }
 GOOD = {
     "03.toml": _records.load(DATA / "questions" / "03.toml", ""),
-    "claims.toml": _records.load(DATA / "claims.toml", ""),
     "exam_answers.toml": _records.load(DATA / "exam_answers.toml", ""),
     "course_progress.json": {
         "schema": 1,
@@ -32,19 +30,12 @@ GOOD = {
         "exams": [{"paper": 1, "material": 17, "today": 15, "questions": 20, "when": WHEN}],
     },
 }
-Q, C, A, P = GOOD
+Q, A, P = GOOD
 GONE = object()
-KIND = {q["kind"]: n for n, q in reversed(list(enumerate(GOOD[Q]["question"])))}
-NUMBER, ORDER, MEASURED = (KIND[kind] for kind in ("number", "order", "measured"))
 
 
 def read(name, tables):
     return _records.read(SCHEMAS[name], tables, name)
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_a_file_in_order_is_read(name):
-    assert read(name, GOOD[name])
 
 
 @pytest.mark.parametrize(
@@ -53,50 +44,15 @@ def test_a_file_in_order_is_read(name):
         (Q, ("question",), 5, "question: must be a list"),
         (Q, ("y",), 1, "a name: must be one of question"),
         (Q, ("question", 0, "lesson"), 3, "question, 1, lesson"),
-        (Q, ("question", 0, "id"), "04/x", "question, 1: '04/x': 'id'"),
         (Q, ("question", 0, "kind"), "essay", "question, 1, kind"),
-        (Q, ("question", 0, "stem"), "  ", "'stem'"),
         (Q, ("question", 0, "colour"), 1, "'colour'"),
-        (Q, ("question", 0, "source"), [], "'source'"),
-        (Q, ("question", 0, "exam"), "E3", "question, 1, exam"),
-        (Q, ("question", 0, "exam"), ["3"], "'exam'"),
-        (Q, ("question", 0, "exam"), GONE, "with 'exam'"),
-        (Q, ("question", 0, "material"), GONE, "'material'"),
-        (Q, ("question", 0, "label"), "hearsay", "question, 1, label"),
-        (Q, ("question", 0, "today"), GONE, "'today'"),
-        (Q, ("question", 2, "today"), "x", None),
-        (Q, ("question", 0, "options"), [], "'options'"),
         (Q, ("question", 0, "options", 0, "correct"), "yes", "options, 1, correct"),
-        (Q, ("question", 0, "options", 2, "correct"), False, "'options'"),
-        (Q, ("question", 0, "options", 1, "value"), 2, "'value'"),
-        (Q, ("question", 0, "options", 1, "position"), 1, "'position'"),
-        (Q, ("question", NUMBER, "options", 0, "value"), GONE, "'value'"),
-        (Q, ("question", NUMBER, "tolerance"), -1, "'tolerance'"),
-        (Q, ("question", ORDER, "options", 0, "position"), 0, "'position'"),
-        (Q, ("question", MEASURED, "options", 0, "text"), "nearly", "'measured'"),
-        (Q, ("question", MEASURED, "within"), 1, "'within'"),
-        (C, ("say", "cannot tell"), GONE, "'say'"),
-        (C, ("claim", 0, "number"), 2, "'number'"),
-        (C, ("claim", 0, "why"), " ", "'why'"),
-        (C, ("claim", 0, "verdict"), "nonsense", "claim, 1, verdict"),
-        (C, ("claim", 0, "source"), ["http://x"], "'source'"),
-        (C, ("claim", 6, "instead"), GONE, "claim 7 needs"),
-        (C, ("claim", 0, "evidence", "rule"), "guess", "claim, 1, evidence: 'rule'"),
-        (C, ("claim", 0, "evidence", "names"), ["a"], "2 'names'"),
-        (C, ("claim", 0, "evidence", "say", "not shown here"), GONE, "'say'"),
-        (C, ("claim", 0, "evidence", "times"), 0, "'times'"),
-        (C, ("claim", 0, "evidence", "missing"), "x", "'missing'"),
-        (A, ("answer", 0, "label"), "guessed", "answer, 1, label"),
-        (A, ("answer", 0, "material"), [], "'material'"),
-        (A, ("answer", 0, "material_source"), [], "'material_source'"),
         (A, ("answer", 0, "measurement", "says"), GONE, "measurement: the field 'says'"),
         (P, ("schema",), True, "schema"),
         (P, ("answers", "03/a", "given"), None, "answers, 03/a, given"),
         (P, ("answers", "03/a", "given"), "x" * 30_000, "answers, 03/a, given"),
         (P, ("guesses", "03/epoch", "actual"), float("nan"), "guesses, 03/epoch, actual"),
         (P, ("lessons", "03"), "2026-11-22\ud80010:00:00", "lessons, 03"),
-        (P, ("exams", 0, "today"), "all", "exams, 1, today"),
-        (P, ("later",), 1, "'later'"),
     ],
 )
 def test_a_wrong_field_is_named_with_its_file_and_place(name, place, value, named):
@@ -108,9 +64,7 @@ def test_a_wrong_field_is_named_with_its_file_and_place(name, place, value, name
         del inner[last]
     else:
         inner[last] = value
-    if named is None:
-        assert read(name, tables)
-        return
+    assert read(name, GOOD[name])
     with pytest.raises(DataError) as error:
         read(name, tables)
     assert str(error.value).startswith(name) and named in str(error.value)

@@ -4,6 +4,8 @@ import difflib
 import itertools
 import json
 import math
+import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -18,12 +20,42 @@ ONE = [q for q in EVERY if q.kind == "one"]
 EXAM = {f"E{n}" for n in range(1, 15)}
 
 
+def tables():
+    paths = Path(questions.__file__).parents[1].glob("data/questions/*.toml")
+    return [q for path in paths for q in tomllib.loads(path.read_text("utf-8"))["question"]]
+
+
 def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_ways():
-    assert len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
+    assert len(tables()) == len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
     for chosen in (EVERY, [q for q in EVERY if exam.may_be_drawn(q)]):
         stems = {n: {q.stem for q in chosen if n in q.exam} for n in EXAM}
         assert min(map(len, stems.values())) >= 2
     assert {n for q in EVERY for n in q.exam} == EXAM
+
+
+@pytest.mark.parametrize("question", EVERY, ids=lambda question: question.id)
+def test_a_question_is_in_order(question):
+    options, kind, exam = question.options, question.kind, bool(question.exam)
+    texts = [question.stem, *question.source, *(t for o in options for t in (o.text, o.feedback))]
+    assert all(text.strip() for text in texts) and question.source
+    assert re.fullmatch(r"\d\d/[a-z0-9_]+", question.id) and question.id[:2] == question.lesson
+    assert exam == bool(question.material) == bool(question.label)
+    assert not question.differs or question.today
+    assert exam or not question.today
+    right, theirs = sum(o.correct for o in options), sum(o.material for o in options)
+    assert 2 <= len(options) <= 8
+    assert all((o.value is not None) == (kind == "number") for o in options)
+    if kind in ("several", "order"):
+        assert right > 1 and theirs and (kind == "order" or right < len(options))
+    else:
+        assert right == theirs == 1
+    for material in (False, True):
+        steps = question.steps(material)
+        assert sorted(steps) == (list(question.letters(material)) if kind == "order" else [])
+    for places in zip(*((o.position, o.material_position) for o in options), strict=True):
+        assert sorted(filter(None, places)) == [*range(1, len(options) + 1 - places.count(None))]
+    if kind == "measured":
+        assert question.within > 1 and tuple(o.text for o in options) == questions.CLOSENESS
 
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.id)

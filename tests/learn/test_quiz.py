@@ -152,9 +152,10 @@ def put(kind, inputs, answer):
 
 def test_colab_gets_one_form_and_everybody_else_both():
     shown, empty = quiz.show("00"), quiz.again()
-    assert set(shown.bundle({})) == {"text/plain", "text/html", VIEW}
-    assert set(shown.bundle({"google.colab": 1})) == {"text/plain", VIEW}
-    assert set(empty.bundle({"google.colab": 1})) == {"text/plain", "text/html"}
+    assert set(shown._repr_mimebundle_(modules={})) == {"text/plain", "text/html", VIEW}
+    colab = {"google.colab": 1}
+    assert set(shown._repr_mimebundle_(modules=colab)) == {"text/plain", VIEW}
+    assert set(empty._repr_mimebundle_(modules=colab)) == {"text/plain", "text/html"}
 
 
 def test_it_uses_only_what_both_generations_of_widgets_have():
