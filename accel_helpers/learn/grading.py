@@ -44,7 +44,6 @@ class Grade(Shown):
 
     @property
     def said(self) -> str:
-        """The verdict with its mark."""
         old = self and self.question.differs and not self.as_material
         return SAY["right today" if old else self.verdict]
 
@@ -101,18 +100,13 @@ def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
 
 def outcome(question: Question, card: Card | None) -> float | None:
     """What the learner measured for a question of the kind "measured", in its unit, if he did."""
-    values = []
-    for name in filter(None, (question.measured, question.over)):
-        if card is not None and name in card.measurements:
-            values.append(card.measurements[name].median)
-        elif card is not None and card.numbers.get(name):
-            values.append(card.numbers[name][-1])
-        else:
-            return None
-    if not values[-1]:  # nothing that was measured is 0, and nothing is divided by it
+    if card is None:
         return None
-    value = (values[0] / values[1] if len(values) == 2 else values[0]) * question.scale
-    return value if value > 0 and math.isfinite(value) else None
+    known = {name: values[-1] for name, values in card.numbers.items() if values}
+    known |= {name: each.median for name, each in card.measurements.items()}
+    over = known.get(question.over) if question.over else 1.0
+    value = known.get(question.measured)
+    return value / over * question.scale if value and over else None
 
 
 def _grade(question: Question, given, right: bool, theirs: bool, said) -> Grade:

@@ -6,7 +6,7 @@ The claims are in ``data/claims.toml``, whose first lines explain the fields.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
@@ -96,11 +96,6 @@ class Ledger(Shown, tuple):
         return "\n".join(map(str, self))
 
 
-def entries() -> tuple[Claim, ...]:
-    """All claims, by number."""
-    return file().claim
-
-
 def fill(card: Card | None) -> Ledger:
     """Put beside every claim what a result card says about it.
 
@@ -113,12 +108,7 @@ def fill(card: Card | None) -> Ledger:
     >>> print(fill(None)[4].verdict)
     not measured yet: lesson 03
     """
-    if card is not None and not isinstance(card, Card):
-        raise TypeError(
-            f"fill needs a result card or None; got {type(card).__name__}. Load the card first: "
-            "ah.results.load(ah.results.card_path())."
-        )
-    return Ledger(_entry(claim, card) for claim in entries())
+    return Ledger(_entry(claim, card) for claim in file().claim)
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
@@ -156,7 +146,7 @@ def _ratio(evidence: Evidence, card: Card) -> tuple[str, str]:
 
 
 def _longer(evidence: Evidence, card: Card) -> tuple[str, str]:
-    found = _compared(replace(evidence, in_turns=True), card)
+    found = _compared(evidence, card)
     verdict = verdicts.how_much_longer(found)
     return ROUGH if verdict == UNCLEAR else verdict, str(found)
 
@@ -193,7 +183,7 @@ def _same(evidence: Evidence, card: Card) -> tuple[str, str]:
 
 
 def _accuracy(evidence: Evidence, card: Card) -> tuple[str, str]:
-    found = _compared(replace(evidence, in_turns=True), card)
+    found = _compared(evidence, card)
     small, large = (card.numbers[name] for name in evidence.names[2:])
     text = f"{str(found).rstrip('.')}. Pictures told right: "
     text += f"{_shares(large)}, against {_shares(small)}"

@@ -32,7 +32,6 @@ class Question(Shown):
         return "\n".join(lines)
 
     def form(self, widgets):
-        """A box or choices, and a button; only what ipywidgets 7 and 8 share."""
         hint = " <em>(Keyboard: Tab and Space.)</em>" if self.choices else ""
         text = widgets.HTML(f"<p><strong>Your guess.</strong> {marked(self.text)}{hint}</p>")
         if self.choices:

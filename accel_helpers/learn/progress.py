@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import functools
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -30,7 +29,7 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """The latest answer to a question, and the how manieth it is."""
+    """The latest answer to a question, and which try it was."""
 
     given: str | float
     verdict: str
@@ -69,8 +68,7 @@ class Progress:
     schema: Literal[1] = 1
 
 
-Change = Callable[[Progress], Progress]
-_waiting: list[Change] = []  # changes that could not be written yet
+_waiting: list[Callable[[Progress], Progress]] = []  # changes that could not be written yet
 
 
 def answered(it: Progress, name: str, given, verdict: str, when: str) -> Progress:
@@ -110,9 +108,14 @@ def place(drive: Path = DRIVE) -> Path:
     return Path(os.environ.get("ACCEL_PROGRESS") or here)
 
 
-def load(path=None, *, drive: Path = DRIVE) -> Progress:
-    """Read a file, by default those of `place`; none is empty, and DataError names a bad field."""
-    return functools.reduce(merged, map(_read, [Path(path)] if path else _files(drive)))
+def load(path=None) -> Progress:
+    """Read a file, by default that of `place`; none is empty, and DataError names a bad field."""
+    path = Path(path or place())
+    try:
+        values = _records.load(path, "progress file", name=str(path))
+    except FileNotFoundError:
+        return Progress()
+    return _records.read(Progress, values, str(path))
 
 
 def save(progress: Progress, path) -> None:
@@ -120,7 +123,7 @@ def save(progress: Progress, path) -> None:
     _records.write_whole(Path(path).resolve(), _text(progress, str(path)))  # a link stays a link
 
 
-def keep(change: Change, *, drive: Path = DRIVE) -> str:
+def keep(change: Callable[[Progress], Progress], *, drive: Path = DRIVE) -> str:
     """Change what is kept, and never raise; gives a sentence where it could not be written."""
     target = place(drive)
     try:  # what could not be read again is not kept: it would bar the way for all that follows
@@ -130,7 +133,7 @@ def keep(change: Change, *, drive: Path = DRIVE) -> str:
     _waiting.append(change)
     try:
         with _alone(target.parent):
-            save(_changed(load(drive=drive)), target)
+            save(_whole(drive), target)
     except DataError as error:
         said = f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
         return said + "Until then your answers stay in memory."
@@ -153,22 +156,20 @@ def current(*, drive: Path = DRIVE) -> Progress:
     >>> current().schema
     1
     """
-    found = Progress()
-    for one in _files(drive):
-        with contextlib.suppress(DataError):
-            found = merged(found, _read(one))
-    return _changed(found)
+    return _whole(drive, DataError)
 
 
-def _changed(progress: Progress) -> Progress:
-    return functools.reduce(lambda it, change: change(it), _waiting, progress)
-
-
-def _files(drive: Path) -> list[Path]:
-    found = place(drive)
-    # begun before Google Drive was mounted, or while it was away
-    begun = found == drive / NAME and os.path.exists(NAME)
-    return [Path(NAME), found] if begun else [found]
+def _whole(drive: Path, *unread: type[Exception]) -> Progress:
+    """All files, but those that end in one of these errors, and what could not be written yet."""
+    paths, found = [place(drive)], Progress()
+    if paths[0] == drive / NAME and os.path.exists(NAME):  # begun while the drive was away
+        paths.insert(0, Path(NAME))
+    for path in paths:
+        with contextlib.suppress(*unread):
+            found = merged(found, load(path))
+    for change in _waiting:
+        found = change(found)
+    return found
 
 
 def _text(progress: Progress, name: str) -> str:
@@ -178,27 +179,14 @@ def _text(progress: Progress, name: str) -> str:
     return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
 
-def _read(path: Path) -> Progress:
-    try:
-        values = _records.load(path, "progress file", name=str(path))
-    except FileNotFoundError:
-        return Progress()
-    return _records.read(Progress, values, str(path))
-
-
 @contextlib.contextmanager
 def _alone(folder: Path):
     """Let one process at a time change the file, where the system has such locks."""
-    try:
-        import fcntl
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):  # Google Drive has none
+            import fcntl
 
-        handle = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
-        yield
-        return
-    try:
-        with contextlib.suppress(OSError):  # Google Drive has none
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(handle)

@@ -96,7 +96,6 @@ class Question:
 
     @property
     def how(self) -> str:
-        """How it is answered, with the unit where it has one."""
         unit = self.unit and not self.has_choices
         return f"{HOW[self.kind][:-1]} ({self.unit})." if unit else HOW[self.kind]
 

@@ -29,7 +29,6 @@ class Quiz(Shown):
         return "\n\n".join(q.text(n, call=True) for n, q in enumerate(self.questions, 1))
 
     def form(self, widgets):
-        """The live form; each question is checked by itself."""
         if not self.questions:
             return None
         kept = progress.current()
@@ -37,12 +36,12 @@ class Quiz(Shown):
 
         def check(field) -> None:
             try:
-                graded, note = _graded(field.question, field.read())
+                graded = _graded(field.question, field.read())
             except AnswerError as error:
                 said = str(error)
                 field.say(f"<p>{marked(said[:1].upper() + said[1:])}</p>")
                 return
-            field.say(graded._repr_html_() + (f"<p>{marked(note)}</p>" if note else ""))
+            field.say(graded._repr_html_())
             say_total(self._so_far(progress.current()))
 
         fields = [
@@ -88,10 +87,9 @@ def answer(name: str, given) -> Grade:
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
-    if not isinstance(name, str) or name not in questions.bank():
+    if name not in [*questions.bank()]:
         raise ValueError(f"no question is called {shown(name)}. ah.quiz.show('03') shows some.")
-    graded, note = _graded(questions.bank()[name], given)
-    return replace(graded, feedback=(*graded.feedback, note)) if note else graded
+    return _graded(questions.bank()[name], given)
 
 
 def again() -> Quiz:
@@ -128,7 +126,6 @@ class Overview(Shown):
         return f"Answered rightly: {lessons or 'nothing yet'}. {self._sat()}"
 
     def below(self) -> list[str]:
-        """What stands below the lessons."""
         said = f"Guesses: {self.guesses}, of which {self.close} came out close or right."
         return [self._sat(), said, f"Kept in {self.file}." if self.file else "Nothing is kept yet."]
 
@@ -192,12 +189,8 @@ def _done(name: str, answers) -> bool:
 
 def _named(name: str) -> Sequence[Question]:
     bank = questions.bank()
-    if isinstance(name, str):
-        if name in bank:
-            return [bank[name]]
-        found = [q for q in bank.values() if name == q.lesson or name in q.exam]
-        if found:
-            return found
+    if found := [q for q in bank.values() if name in (q.id, q.lesson, *q.exam)]:
+        return found
     lessons = ", ".join(dict.fromkeys(question.lesson for question in bank.values()))
     raise ValueError(
         f"there are no questions of {shown(name)}. Name a lesson ({lessons}), an exam question "
@@ -205,8 +198,8 @@ def _named(name: str) -> Sequence[Question]:
     )
 
 
-def _graded(question: Question, given) -> tuple[Grade, str]:
-    """Grade an answer and keep it; give the grade, and a sentence where it could not be kept."""
+def _graded(question: Question, given) -> Grade:
+    """Grade an answer and keep it; a sentence in the grade says where it could not be kept."""
     try:
         card = results.load(results.card_path())
     except ValueError:  # it is not there, or it is none
@@ -217,4 +210,5 @@ def _graded(question: Question, given) -> tuple[Grade, str]:
     def change(it: Progress) -> Progress:
         return answered(it, question, graded.given, graded.verdict, when)
 
-    return graded, progress.keep(change)
+    note = progress.keep(change)
+    return replace(graded, feedback=(*graded.feedback, note)) if note else graded

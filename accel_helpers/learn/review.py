@@ -27,7 +27,6 @@ class Measured:
 
     @property
     def place(self) -> str:
-        """Lesson and heading."""
         return f"Lesson {self.lesson}, “{self.heading}”"
 
     @property
@@ -54,7 +53,6 @@ class Answer:
 
     @property
     def heading(self) -> str:
-        """What stands over the first answer."""
         return for_the_exam(self.label)
 
 

@@ -71,7 +71,7 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
     assert passed / turns < expected + 4 * spread and expected < 2 * passed / turns
     assert max(paper.odds() for paper in PAPERS) < 1 / 1000
     empty = paper.mark({})
-    assert exam.readable(1 / paper.odds()) in str(empty) and not empty.passed
+    assert "passes once in" in str(empty) and not empty.passed
 
 
 @pytest.mark.parametrize(

@@ -110,9 +110,6 @@ def test_what_stands_in_a_hostile_progress_file_is_text(own_progress):
     assert quiz.again().questions == (BANK["00/overlap"],)  # its verdict is none of ours
 
 
-# ---------------------------------------------------------------------------------------------
-
-
 def parts(box, place=1):
     """A question's inputs, its button and its status."""
     inner = box.children[place].children
@@ -156,13 +153,6 @@ def test_colab_gets_one_form_and_everybody_else_both():
     colab = {"google.colab": 1}
     assert set(shown._repr_mimebundle_(modules=colab)) == {"text/plain", VIEW}
     assert set(empty._repr_mimebundle_(modules=colab)) == {"text/plain", "text/html"}
-
-
-def test_it_uses_only_what_both_generations_of_widgets_have():
-    """No Output widget, no colours that mean something."""
-    text = open(quiz_widget.__file__, encoding="utf-8").read()
-    used = set(re.findall(r"widgets\.(\w+)\(", text))
-    assert used == {"HTML", "VBox", "Button", "RadioButtons", "Checkbox", "Text"}
 
 
 @pytest.mark.parametrize(

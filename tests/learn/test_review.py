@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers import _words
 from accel_helpers.learn import questions, review
 from accel_helpers.learn.review import answers
 from accel_helpers.measure import results
@@ -20,8 +19,12 @@ def test_every_exam_question_has_both_answers_with_sources_a_section_and_names_o
     names |= {f"02/race/gpu/{name}" for name in ("first", "second")}
     names |= {n for card in results.reference_runs() for n in (*card.measurements, *card.numbers)}
     assert [one.number for one in answers()] == [f"E{n}" for n in range(1, 15)]
+    differ = {n for q in questions.bank().values() if q.differs for n in q.exam}
+    assert {one.number for one in answers() if one.differs} == differ
     for one in answers():
         assert all(url.startswith("https://") for url in one.today_source + one.material_source)
+        assert all((one.asks, one.material, one.today, one.today_source))
+        assert one.material_source or one.label == questions.NOT_FOUND
         page, _, anchor = one.measurement.link.partition("#")
         cells = json.loads((NOTEBOOKS / page).read_text("utf-8"))["cells"]
         text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
@@ -29,12 +32,6 @@ def test_every_exam_question_has_both_answers_with_sources_a_section_and_names_o
         anchors = {title.translate({ord("*"): "", ord("`"): "", ord(" "): "-"}) for title in titles}
         assert anchor in anchors, (one.number, anchor)
         assert set(one.card) <= names, one.number
-
-
-def test_the_bank_and_the_answers_say_the_same_about_where_they_differ():
-    """An exam question whose two answers differ is told so in one of its questions at least."""
-    differ = {n for q in questions.bank().values() if q.differs for n in q.exam}
-    assert {one.number for one in answers() if one.differs} == differ
 
 
 def test_the_answers_are_folded_and_linked():
@@ -71,11 +68,3 @@ def test_what_stands_in_a_file_is_text():
         measurement=review.Measured(EVIL, EVIL, EVIL, EVIL),
     )
     assert "<img" not in review.Review((one,))._repr_html_()
-
-
-@pytest.mark.parametrize(
-    "rest", ["[" + "a" * 90, "[/" + "a" * 90, "x" * 90, "x" * 55 + "/page" * 9, "a.org/" + "y" * 90]
-)
-def test_an_address_that_is_none_becomes_a_short_text(rest):
-    text = _words.linked([f"https://{rest}"]).partition(">")[2].removesuffix("</a>")
-    assert len(text) <= _words.LONGEST + 2 and text[0] == rest[0] and "…" in text

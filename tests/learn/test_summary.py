@@ -164,15 +164,6 @@ def test_everything_from_files_is_escaped(machine):
     assert "x" * 301 not in text
 
 
-@pytest.mark.parametrize("samples", [[5e-324] * 6, [1e308] * 6, [5e-324, 1e308] * 4])
-def test_times_that_no_machine_takes(tmp_path, samples):
-    names = {name for answer in review.answers() for name in answer.card}
-    found = {name: Measurement.from_samples(samples) for name in names}
-    card = results.Card("2026-11-22", "test", {}, found, {name: (1e308,) for name in names})
-    text = written(tmp_path, card=card)
-    assert "</html>" in text
-
-
 def test_a_place_that_cannot_be_written_is_named_and_left_as_it_is(tmp_path):
     (tmp_path / "s.html").mkdir()  # no file can take the place of a folder, whoever runs this
     for path in (tmp_path / "nowhere" / "s.html", tmp_path / "s.html"):
