@@ -72,7 +72,7 @@ class Paper(Shown):
         status, say = quiz_widget.note("")
 
         def finish() -> None:
-            answers = {n: field.read() for n, field in enumerate(fields, 1)}
+            answers = {n: read() for n, (_, read, _) in enumerate(fields, 1)}
             if not any(answers.values()):
                 say("<p>Not handed in yet: there is no answer.</p>")
                 return
@@ -81,8 +81,8 @@ class Paper(Shown):
             except AnswerError as error:
                 say(f"<p>Not handed in yet: {marked(str(error))}</p>")
                 return
-            for field, grade in zip(fields, result.grades, strict=True):
-                field.say("<p>No answer.</p>" if grade is None else grade._repr_html_())
+            for (_, _, tell), grade in zip(fields, result.grades, strict=True):
+                tell("<p>No answer.</p>" if grade is None else grade._repr_html_())
             say(result._repr_html_())
 
         button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})

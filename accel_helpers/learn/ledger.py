@@ -204,12 +204,5 @@ def _count(evidence: Evidence, card: Card) -> tuple[str, str]:
     return "one here" if count == 1 else "several here", f"{evidence.labels[0]}: {count:.0f}"
 
 
-RULES = {
-    "ratio": _ratio,
-    "longer": _longer,
-    "share": _share,
-    "rate": _rate,
-    "same": _same,
-    "accuracy": _accuracy,
-    "count": _count,
-}
+_READERS = (_ratio, _longer, _share, _rate, _same, _accuracy, _count)
+RULES = {reader.__name__.strip("_"): reader for reader in _READERS}

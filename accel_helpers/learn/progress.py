@@ -151,10 +151,6 @@ def current(*, drive: Path = DRIVE) -> Progress:
     ----------
     drive : pathlib.Path, optional
         Where Google Drive is mounted, if it is.
-    Examples
-    --------
-    >>> current().schema
-    1
     """
     return _whole(drive, DataError)
 

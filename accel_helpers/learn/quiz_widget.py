@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from accel_helpers._words import fragment
 from accel_helpers.learn.questions import Question
 
 WIDE = {"width": "auto", "max_width": "100%"}
 VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-@dataclass(frozen=True)
-class Field:
-    """A question on the page: how its answer is read, and how HTML is shown beneath it."""
-
-    question: Question
-    box: object
-    read: Callable[[], object]  # as `grading.grade` takes it; empty where there is none yet
-    say: Callable[[str], None]
 
 
 class Shown:
@@ -58,10 +47,10 @@ class Shown:
         return data
 
 
-def field(question: Question, number: int, said: str, on_check=None) -> Field:
-    """The widgets of a question; a button for it alone calls `on_check`, if given, with the Field.
+def field(question: Question, number: int, said: str, check=None):
+    """The widgets of a question, what reads the answer, and what shows HTML beneath it.
 
-    `said` is the HTML that stands beneath it at first.
+    `check` is called with the question and the last two, by a button for this question alone.
     """
     import ipywidgets as widgets
 
@@ -70,21 +59,20 @@ def field(question: Question, number: int, said: str, on_check=None) -> Field:
     for one in answer:  # what was said is about the answer before
         one.observe(lambda _: say("<p>Not checked yet.</p>"), "value")
     parts = [widgets.HTML(fragment("quiz/head", question, number)), *answer]
-    if on_check:
+    if check:
         button = widgets.Button(description=f"Check answer {number}", layout={"width": "auto"})
-        button.on_click(lambda _: on_check(made))
+        button.on_click(lambda _: check(question, read, say))
         parts.append(button)
     box = widgets.VBox([*parts, status])
     box.add_class("accel-question")
-    made = Field(question, box, read, say)
-    return made
+    return box, read, say
 
 
-def sheet(fields: Sequence[Field], *below):
+def sheet(fields: Sequence[tuple], *below):
     """Put questions, and what stands below them, into one box."""
     import ipywidgets as widgets
 
-    boxes = [field.box for field in fields]
+    boxes = [box for box, _, _ in fields]
     box = widgets.VBox([widgets.HTML(fragment("quiz/style")), *boxes, *below])
     box.add_class("accel-quiz")
     return box

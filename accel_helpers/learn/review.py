@@ -96,8 +96,6 @@ def both(*numbers: str) -> Review:
     '03'
     """
     known = {one.number: one for one in answers()}
-    unknown = [each for each in numbers if not isinstance(each, str) or each not in known]
-    if unknown or not numbers:
-        got = shown(unknown[0]) if unknown else "none"
-        raise ValueError(f"the questions are {', '.join(known)}; got {got}.")
+    if unknown := [each for each in numbers if each not in [*known]]:
+        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown[0])}.")
     return Review(tuple(known[number] for number in numbers))

@@ -32,10 +32,6 @@ def write(
         A sentence for each question that is still to be learned.
     answered : str, optional
         How many questions were answered, in a sentence.
-    Raises
-    ------
-    OSError
-        If it cannot be written; the message names the place. A file that was there is still whole.
     Examples
     --------
     >>> import tempfile

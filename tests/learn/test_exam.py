@@ -143,4 +143,3 @@ def test_a_paper_reads_well_as_text_and_as_a_page():
     text, page = str(PAPERS[1]), PAPERS[1]._repr_html_()
     assert "ah.exam.hand_in(1, {1:" in text and "ah.quiz.answer" not in text
     assert page.count("<details>") == exam.COUNT
-    assert len(page.encode()) < 150_000

@@ -79,25 +79,25 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
+def places(inner):
+    """Every place in nested tables and lists, with what holds it."""
+    for key in [*inner] if isinstance(inner, dict) else range(len(inner)):
+        yield inner, key
+        if isinstance(inner[key], (dict, list)):
+            yield from places(inner[key])
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.data())
 def test_any_change_of_a_file_gives_a_value_or_an_error_that_names_the_file(data):
     name = data.draw(st.sampled_from([*GOOD]))
     tables = copy.deepcopy(GOOD[name])
     for _ in range(data.draw(st.integers(1, 4))):
-        inner = tables
-        while inner:
-            key = data.draw(
-                st.sampled_from([*inner] if isinstance(inner, dict) else range(len(inner)))
-            )
-            if isinstance(inner[key], (dict, list)) and data.draw(st.integers(0, 3)):
-                inner = inner[key]
-                continue
-            if data.draw(st.booleans()):
-                inner[key] = data.draw(ANYTHING)
-            else:
-                del inner[key]
-            break
+        there = [*places(tables)] or [({}, "")]
+        inner, key = there[data.draw(st.integers(0, len(there) - 1))]
+        inner[key] = data.draw(ANYTHING)
+        if data.draw(st.booleans()):
+            del inner[key]
     try:
         read(name, tables)
     except DataError as error:
