@@ -103,9 +103,6 @@ def guess(name: str, value: float | str) -> None:
         As in `ask`.
     value : float or str
         The number, or one of the choices.
-    Examples
-    --------
-    >>> guess("03/fit", 12.5)
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise TypeError(f"a guess is a number or a text; got {shown(value)}.")

@@ -107,12 +107,17 @@ def again() -> Quiz:
 class Overview(Shown):
     """How far a learner has come."""
 
-    rows: tuple[tuple[str, int, int, str], ...]  # lesson, right, questions, the day of the last
-    guesses: int
-    close: int  # of the guesses: those that came out close or right
-    exam: progress.Sitting | None  # the last one
-    file: str  # where it is kept; empty where nothing is yet
+    kept: Progress
     macro = "overview"
+
+    @property
+    def rows(self) -> list[tuple[str, int, int, str]]:
+        """Each lesson, how many answers are right, of how many, and the day of the last."""
+        rows, kept = [], self.kept
+        for lesson in dict.fromkeys(question.lesson for question in questions.bank().values()):
+            done = [_done(question.id, kept.answers) for question in _named(lesson)]
+            rows.append((lesson, sum(done), len(done), kept.lessons.get(lesson, "")[:10]))
+        return rows
 
     def __str__(self) -> str:
         lines = [f"lesson {n}: {good} of {of} {day}".rstrip() for n, good, of, day in self.rows]
@@ -124,17 +129,20 @@ class Overview(Shown):
         return f"Answered rightly: {lessons or 'nothing yet'}. {self._sat()}"
 
     def below(self) -> list[str]:
-        said = f"Guesses: {self.guesses}, of which {self.close} came out close or right."
-        return [self._sat(), said, f"Kept in {self.file}." if self.file else "Nothing is kept yet."]
+        kept, guesses = self.kept, self.kept.guesses.values()
+        out = [predict.judged(g.guess, g.actual) for g in guesses if g.actual is not None]
+        close = sum(outcome.verdict in ("close", "right") for outcome in out)
+        said = f"Guesses: {len(guesses)}, of which {close} came out close or right."
+        there = kept.answers or guesses or kept.exams
+        where = f"Kept in {progress.place()}." if there else "Nothing is kept yet."
+        return [self._sat(), said, where]
 
     def _sat(self) -> str:
-        if self.exam is None:
+        if not self.kept.exams:
             return "No practice exam yet."
-        one = self.exam
-        return (
-            f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
-            f"material answers, {one.today} as is true today."
-        )
+        one = self.kept.exams[-1]
+        said = f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
+        return f"{said}material answers, {one.today} as is true today."
 
 
 def overview() -> Overview:
@@ -145,19 +153,7 @@ def overview() -> Overview:
     >>> overview().rows[0][0]
     '00'
     """
-    kept, rows = progress.current(), []
-    for lesson in dict.fromkeys(question.lesson for question in questions.bank().values()):
-        done = [_done(question.id, kept.answers) for question in _named(lesson)]
-        rows.append((lesson, sum(done), len(done), kept.lessons.get(lesson, "")[:10]))
-    out = [
-        predict.judged(guess.guess, guess.actual).verdict
-        for guess in kept.guesses.values()
-        if guess.actual is not None
-    ]
-    close = sum(verdict in ("close", "right") for verdict in out)
-    last = kept.exams[-1] if kept.exams else None
-    file = str(progress.place()) if kept.answers or kept.guesses or kept.exams else ""
-    return Overview(tuple(rows), len(kept.guesses), close, last, file)
+    return Overview(progress.current())
 
 
 def earlier(question: Question, kept: Progress) -> str:
