@@ -61,9 +61,7 @@ MEASURED = made(
         (NUMBER, "1,6", "right", True, ["1.6"]),
         (NUMBER, "8/5", "right", True, ["1.6"]),
         (NUMBER, numpy.float32(1.6), "right", True, ["1.6"]),
-        (NUMBER, numpy.int64(38), "wrong", False, ["about 38"]),
         (NUMBER, 5, "wrong", False, ["too high"]),
-        (NUMBER, -1e299, "wrong", False, ["too low"]),
         (ORDER, "cda", "right", True, ["c)", "d)", "a)"]),
         (ORDER, "cad", "wrong", False, ["a) does not come as step 2"]),
         (ORDER, "cdab", "wrong", False, ["b) does not belong there. about never"]),
@@ -89,26 +87,15 @@ def card(seconds=None, numbers=None):
     return Card("2026-11-22", "test", {}, times, numbers or {})
 
 
-@pytest.mark.parametrize(
-    ("guess", "verdict", "said"),
-    [(6.5, "right", "close"), (2, "wrong", "too low"), (60, "wrong", "too high"),
-     (-1, "wrong", "too low"), (0, "wrong", "too low")],
-)  # fmt: skip
-def test_a_guess_is_graded_against_the_learners_own_card(guess, verdict, said):
+def test_a_guess_is_graded_against_the_learners_own_card():
     mine = card({"a": 6.0, "b": 2.0})
     assert grading.outcome(MEASURED, mine) == 6.0  # twice the ratio
-    got = grading.grade(MEASURED, guess, card=mine)
-    assert (got.verdict, got.feedback[1]) == (verdict, f"about {said}") and "6" in got.feedback[0]
-
-
-@pytest.mark.parametrize(
-    "mine",
-    [None, card(), card({"a": 1.0}), card(numbers={"03/a": (1.0,), "03/b": (0.0,)}),
-     card(numbers={"03/a": (), "03/b": (1.0,)})],
-)  # fmt: skip
-def test_a_guess_about_nothing_measured_is_kept_open(mine):
-    got = grading.grade(MEASURED, 3, card=mine)
-    assert got.verdict == "not measured" and "lesson 03" in got.feedback[0] and not got
+    for guess, said in ((6.5, "close"), (2, "too low"), (60, "too high"), (0, "too low")):
+        got = grading.grade(MEASURED, guess, card=mine)
+        assert bool(got) == (said == "close") and got.feedback[1] == f"about {said}"
+    for other in (None, card(), card({"a": 1.0}), card(numbers={"03/a": (1.0,), "03/b": (0.0,)})):
+        got = grading.grade(MEASURED, 3, card=other)
+        assert got.verdict == "not measured" and "lesson 03" in got.feedback[0] and not got
 
 
 @pytest.mark.parametrize(
@@ -118,7 +105,6 @@ def test_a_guess_about_nothing_measured_is_kept_open(mine):
         (ONE, "d", "'d'"),
         (ONE, "ab", "'ab'"),
         (ONE, 1, "got 1"),
-        (ONE, None, "got None"),
         (ONE, "<script>alert(1)</script>", "a to c"),
         (SEVERAL, "aa", "'aa'"),
         (SEVERAL, ["a", "c"], "a to c"),
@@ -127,7 +113,6 @@ def test_a_guess_about_nothing_measured_is_kept_open(mine):
         (NUMBER, "about two", "'about two'"),
         (NUMBER, "1,600", "'1,600'"),
         (NUMBER, "1/0", "'1/0'"),
-        (NUMBER, True, "True"),
         (NUMBER, math.nan, "(times)"),
         (MEASURED, "x" * 10_000_000, "(times)"),
     ],
@@ -138,16 +123,13 @@ def test_what_is_no_answer_gets_a_sentence(question, answer, named):
     assert named in str(error.value) and len(str(error.value)) < 200
 
 
-def test_the_right_answer_is_not_told_to_a_wrong_one():
-    for wrong in (grading.grade(DIFFERS, "c"), grading.grade(SEVERAL, "ab")):
-        assert not any(told in str(wrong) for told in ("True today", "about r", "about this"))
-
-
-def test_both_answers_are_told_apart():
+def test_both_answers_are_told_apart_and_not_to_a_wrong_one():
     for answer, beginning in (("a", "Right today."), ("b", "For the exam: yes.")):
         said = str(grading.grade(DIFFERS, answer))
         assert said.startswith(beginning) and "True today: this" in said
         assert "What the exam's material answers (reported second-hand): that" in said
+    for wrong in (grading.grade(DIFFERS, "c"), grading.grade(SEVERAL, "ab")):
+        assert not any(told in str(wrong) for told in ("True today", "about r", "about this"))
 
 
 def test_hostile_texts_stay_texts():
