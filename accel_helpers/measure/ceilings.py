@@ -1,12 +1,4 @@
-"""The best rates of the machine at hand, measured: what a training can be held against.
-
-Two rates bound what a chip does. *Operations*: the best product of two square matrices. *Memory*:
-the best pass over arrays that are far too large for the chip's own, faster memory.
-
-A published peak says what the chip could do; a measured ceiling says what *this* machine does,
-through the same framework as the training. They are measured as a training is: by the median.
-A minimum would fall the longer one looks, and no training runs at its luckiest moment.
-"""
+"""The best rates of the machine at hand, measured: what a training can be held against."""
 
 from __future__ import annotations
 
@@ -14,9 +6,10 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from accel_helpers._records import positive
-from accel_helpers._words import format_rate, format_seconds, percent
+from accel_helpers._words import format_rate, format_seconds
 from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure.measurement import Measurement
@@ -34,17 +27,13 @@ __all__ = ["Ceilings", "bound_by", "measure"]
 
 @dataclass(frozen=True)
 class Ceiling:
-    """One best rate of a device: the `time` of so much `work`, in FLOP or in bytes moved.
+    """One best rate of a device."""
 
-    `what` is "matrix product" or "copy" (a pass over memory), `detail` what exactly was run.
-    """
-
-    what: str
+    what: str  # "matrix product" or "copy", a pass over memory
     dtype: str
     device: str
-    work: float
-    time: Measurement
-    detail: str = ""
+    work: float  # FLOP or bytes moved, in one call
+    time: Measurement  # its first note is what exactly was run
 
     @property
     def rate(self) -> float:
@@ -57,7 +46,8 @@ class Ceiling:
         rate = format_rate(self.rate, "FLOP/s" if product else "B/s")
         scale = self.rate / float(rate.split()[0])  # the ends of the interval in the same unit
         low, high = (f"{self.work / end / scale:.3g}" for end in self.time.interval[::-1])
-        return f"{kind}, on {self.device}: {rate} (interval {low} to {high}; {self.detail})"
+        detail = "".join(self.time.notes[:1])
+        return f"{kind}, on {self.device}: {rate} (interval {low} to {high}; {detail})"
 
 
 @dataclass(frozen=True)
@@ -69,18 +59,8 @@ class Ceilings:
     copy: Ceiling
     notes: tuple[str, ...] = ()  # what was left out, and why
 
-    def product(self, dtype: str = "float32") -> Ceiling:
-        """The ceiling of a number type; a ValueError where it was not measured."""
-        for product in self.products:
-            if product.dtype == dtype:
-                return product
-        raise ValueError(f"no ceiling for {dtype!r} on {self.device}. {' '.join(self.notes)}")
-
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """Measurements and numbers for `results.record`, "PREFIX/product float32" and so on.
-
-        The numbers, "PREFIX/product float32/work", are operations or bytes of one call.
-        """
+        """Measurements and numbers, "PREFIX/product float32" and its "/work", for a result card."""
         named = {f"{prefix}/product {product.dtype}": product for product in self.products}
         named[f"{prefix}/copy {self.copy.dtype}"] = self.copy
         return (
@@ -96,22 +76,16 @@ class Ceilings:
         prefix: str,
         device: str = "cpu",
     ) -> Ceilings:
-        """The ceilings that `record_as` put on a card; a ValueError where it has none."""
-        found = []
-        for name, seconds in measurements.items():
-            what, _, dtype = name.removeprefix(f"{prefix}/").partition(" ")
-            if name != f"{prefix}/{what} {dtype}" or what not in ("product", "copy"):
-                continue
-            work = tuple(numbers.get(f"{name}/work", ()))
-            if len(work) != 1 or not work[0] > 0:
-                raise ValueError(f"the card needs one number above zero named {name + '/work'!r}.")
-            what = "matrix product" if what == "product" else what
-            detail = seconds.notes[0] if seconds.notes else ""
-            found.append(Ceiling(what, dtype, device, work[0], seconds, detail))
-        copies = [each for each in found if each.what == "copy"]
-        if len(copies) != 1 or len(found) < 2:
-            raise ValueError(f"the card needs products and one copy of {prefix!r}.")
-        return cls(device, tuple(each for each in found if each.what != "copy"), copies[0])
+        """The ceilings that `record_as` put on a card."""
+        found = {"product": [], "copy": []}
+        for name in measurements:
+            if name.startswith(f"{prefix}/"):
+                what, dtype = name.removeprefix(f"{prefix}/").split()
+                kind = "matrix product" if what == "product" else what
+                (work,) = numbers[f"{name}/work"]
+                found[what].append(Ceiling(kind, dtype, device, work, measurements[name]))
+        (copy,) = found["copy"]
+        return cls(device, tuple(found["product"]), copy)
 
     def __str__(self) -> str:
         lines = [str(ceiling) for ceiling in (*self.products, self.copy)]
@@ -124,36 +98,21 @@ class Bound:
 
     verdict: str
     share: float  # of what is attainable at this intensity
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.verdict}: {self.reason}"
 
 
-def bound_by(
-    work,
-    seconds: float | Measurement,
-    ceilings: Ceilings,
-    *,
-    dtype: str = "float32",
-) -> Bound:
+def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     """Say what bounds a piece of work: arithmetic, memory, or neither of them.
 
-    Work that does few operations per byte waits for memory, work that does many waits for
-    arithmetic: the roofline of Williams, Waterman and Patterson (2009, Communications of the ACM
-    52, number 4, https://doi.org/10.1145/1498765.1498785).
+    Work that does few operations per byte waits for memory, work that does many for arithmetic:
+    the roofline of Williams, Waterman and Patterson (2009), https://doi.org/10.1145/1498765.1498785
 
     Parameters
     ----------
     work : work.StepWork
-        Or anything else that knows its `flops` and `bytes`.
+        Or anything else that knows its `flops`, in float32, and `bytes`.
     seconds : float or Measurement
-        How long it takes; the median of a Measurement.
     ceilings : Ceilings
         Of the device on which it ran.
-    dtype : str, optional
-        The number type of its matrix products.
-
     Returns
     -------
     Bound
@@ -161,48 +120,30 @@ def bound_by(
         ceiling allows; "neither" where it reaches less, so that something else bounds it, such as
         Python between steps; "above the ceiling" where it is faster than can be: the time or the
         count is wrong, or the data stayed in the chip's own memory.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a quantity is missing or not above zero.
-
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> one = Measurement.from_samples([1.0])
-    >>> product = Ceiling("matrix product", "float32", "cpu", 100e9, one)
-    >>> ceilings = Ceilings("cpu", (product,), Ceiling("copy", "float32", "cpu", 10e9, one))
-    >>> work = SimpleNamespace(flops=2e9, bytes=5e9)
-    >>> print(bound_by(work, 1.0, ceilings))
-    memory: 2 GFLOP/s is 50 % of the 4 GFLOP/s that memory allows at 0.4 FLOP per byte.
+    >>> times = Measurement.from_samples([1.0])
+    >>> product, copy = (Ceiling("", "float32", "cpu", work, times) for work in (100e9, 10e9))
+    >>> bound_by(SimpleNamespace(flops=2e9, bytes=5e9), 1.0, Ceilings("cpu", (product,), copy))
+    Bound(verdict='memory', share=0.5)
     """
-    flops = positive(getattr(work, "flops", None), "work.flops")
-    moved = positive(getattr(work, "bytes", None), "work.bytes")
-    seconds = positive(getattr(seconds, "median", seconds), "seconds")
-    intensity, rate, ceiling = flops / moved, flops / seconds, ceilings.product(dtype).rate
-    attainable = min(ceiling, intensity * ceilings.copy.rate)
-    share, lower = rate / attainable, "arithmetic" if ceiling <= attainable else "memory"
-    reason = (
-        f"{format_rate(rate, 'FLOP/s')} is {percent(share)} of the "
-        f"{format_rate(attainable, 'FLOP/s')} that {lower} allows at {intensity:.3g} FLOP per byte."
-    )
-    verdict = lower if share >= SHARE else "neither"
+    flops, moved = positive(work.flops, "work.flops"), positive(work.bytes, "work.bytes")
+    rate = flops / positive(getattr(seconds, "median", seconds), "seconds")
+    ceiling = {product.dtype: product.rate for product in ceilings.products}["float32"]
+    attainable = min(ceiling, flops / moved * ceilings.copy.rate)
+    share = rate / attainable
+    verdict = "arithmetic" if ceiling <= attainable else "memory"
     if share > MARGIN:
         verdict = "above the ceiling"
-        reason += (
-            " Either the time or the count is wrong, or the data stayed in the chip's own memory "
-            "and fewer bytes were moved than counted, or the ceiling was measured too low."
-        )
-    elif verdict == "neither":
-        reason += " Something else takes most of the time, such as Python between two steps."
-    return Bound(verdict, share, reason)
+    elif share < SHARE:
+        verdict = "neither"
+    return Bound(verdict, share)
 
 
 def measure(
     device: str = "cpu",
     *,
-    dtypes: Sequence[str] = DTYPES,
     quick: bool = False,
     clock: Callable[[], float] = time.perf_counter,
     make_product: Callable[[str, int], Callable[[], object]] | None = None,
@@ -210,39 +151,37 @@ def measure(
 ) -> Ceilings:
     """Measure the best rates of a device with the framework under Keras.
 
-    Every number type gets about a second: products of growing size are tried a few times each, and
-    the best size is then timed anew, so that the figure is not the luckiest of many.
+    The best product of two square matrices for every number type, and the best pass over arrays
+    far too large for the chip's own, faster memory; by the median, as a training is measured. Of
+    growing sizes the best is timed anew, so that the figure is not the luckiest of many.
 
     Parameters
     ----------
     device : str, optional
-        One of `backend.devices`.
-    dtypes : sequence of str, optional
-        Number types. One that the framework cannot multiply here, or that is over 20 times slower
-        than the best, is left out, and a note says so.
+        One of `backend.devices`; a ValueError where it is not.
     quick : bool, optional
         Small sizes and a fraction of the time: for a test, not for a result.
     clock, make_product, make_pass : callable, optional
         What tells the time in seconds, and what makes the functions that are timed, from number
         type and size and from how many numbers.
-
     Returns
     -------
     Ceilings
-
-    Raises
-    ------
-    ValueError
-        If there is no such device, or no number types are given.
-    RuntimeError
-        If no number type can be multiplied, or Keras runs on another framework.
+        A number type that cannot be multiplied here, or over 20 times slower than the best, is
+        left out, and a note says so.
+    Examples
+    --------
+    >>> [product.rate > 0 for product in measure("cpu", quick=True).products][0]
+    True
     """
-    if isinstance(dtypes, str) or not dtypes:
-        raise ValueError(f"dtypes must be a list such as ['float32']; got {dtypes!r}.")
     sizes, numbers, budget = QUICK if quick else CPU if device == "cpu" else ACCELERATOR
-    make_product = make_product or _product_on(device)
+    make_product = make_product or partial(_product, device)
+    make_pass = make_pass or partial(_pass, device)
+    detail = f"{numbers:,} numbers added to {numbers:,} in place: 2 read, 1 written, 4 bytes each"
+    timed = _timed(make_pass(numbers), "copy float32", detail, budget, clock)
+    copy = Ceiling("copy", "float32", device, 12 * numbers, timed)
     products, notes, fastest = [], [], {}
-    for dtype in dtypes:
+    for dtype in DTYPES:
         try:
             tried = _try_sizes(make_product, dtype, sizes, budget / 2, clock, fastest)
         except Exception as error:  # a framework raises what it likes where a type is unknown to it
@@ -254,15 +193,11 @@ def measure(
         for n in best:
             detail, share = f"{n} x {n} matrices: 2 x {n}³ operations", budget / 2 / len(best)
             timed = _timed(tried[n][1], f"product {dtype}", detail, share, clock)
-            found.append(Ceiling("matrix product", dtype, device, 2 * n**3, timed, detail))
+            found.append(Ceiling("matrix product", dtype, device, 2 * n**3, timed))
         fastest |= {n: min(spent, fastest.get(n, spent)) for n, (spent, _) in tried.items()}
         products.append(max(found, key=lambda ceiling: ceiling.rate))
     if not products:
         raise RuntimeError(f"no matrix product could be measured on {device}. {' '.join(notes)}")
-    run = (make_pass or _pass_on(device))(numbers)
-    detail = f"{numbers:,} numbers added to {numbers:,} in place: 2 read, 1 written, 4 bytes each"
-    timed = _timed(run, "copy float32", detail, budget, clock)
-    copy = Ceiling("copy", "float32", device, 12 * numbers, timed, detail)
     return Ceilings(device, tuple(products), copy, tuple(notes))
 
 
@@ -299,48 +234,34 @@ def _timed(run, name, detail, budget, clock) -> Measurement:
     return replace(found, notes=(detail, *found.notes))
 
 
-def _product_on(device):
-    """Make functions that multiply two square matrices on a device."""
+def _product(device, dtype, n):
+    """A function that multiplies two square matrices on a device."""
+    import numpy as np
+    from keras import ops
+
     from accel_helpers.machine import backend
 
-    def make(dtype, n):
-        import numpy as np
-        from keras import ops
+    values = np.random.default_rng(0).random((2, n, n), dtype="float32") - 0.5
+    with backend.on(device):
+        a, b = (ops.cast(ops.convert_to_tensor(v), dtype) for v in values)
+    compiled = backend.jit(ops.matmul)
 
-        values = np.random.default_rng(0).random((2, n, n), dtype="float32") - 0.5
+    def run():
         with backend.on(device):
-            a, b = (ops.cast(ops.convert_to_tensor(v), dtype) for v in values)
-        compiled = backend.jit(ops.matmul)
+            return compiled(a, b)
 
-        def run():
-            with backend.on(device):
-                return compiled(a, b)
-
-        return run
-
-    backend.on(device)  # says now where there is no such device
-    return make
+    return run
 
 
-def _pass_on(device):
-    """Make functions that add one array to another where it lies.
+def _pass(device, numbers):
+    """A function that adds one array to another in place: a new one would time the allocator."""
+    import keras
 
-    In place, since a new array for every result would measure how fast the system hands out
-    memory, which on a CPU can be far slower than the memory itself.
-    """
     from accel_helpers.machine import backend
 
-    def make(numbers):
-        import keras
-
-        name = keras.backend.backend()
-        passes = {"tensorflow": _pass_tensorflow, "jax": _pass_jax}
-        if name not in passes:
-            raise RuntimeError(f"ceilings need TensorFlow or JAX; Keras runs on {name}.")
-        with backend.on(device):
-            return passes[name](*(keras.ops.full((numbers,), x, "float32") for x in (0.0, 1.0)))
-
-    return make
+    made = {"tensorflow": _pass_tensorflow, "jax": _pass_jax}[keras.backend.backend()]
+    with backend.on(device):
+        return made(*(keras.ops.full((numbers,), x, "float32") for x in (0.0, 1.0)))
 
 
 def _pass_tensorflow(total, ones):

@@ -23,33 +23,17 @@ FASTER, SLOWER, SAME = "faster", "slower", "no measurable difference"
 class Measurement:
     """What a function took: all samples, and what they support.
 
-    Attributes
-    ----------
-    samples : tuple of float
-        Seconds per call, in the order in which they were measured.
-    first_call : float or None
-        Seconds of the very first call, kept apart: it may compile, load or copy.
-    name : str
-        What was measured.
-    calls_per_sample : int
-        1, or the number of calls in a block where single calls were too short to time.
-    notes : tuple of str
-        How it was measured, where that matters.
-
     Examples
     --------
-    >>> m = Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step")
-    >>> m.median
-    0.0205
-    >>> print(m)
+    >>> print(Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step"))
     step: 20.5 ms (95 % interval 19.8 to 21.5 ms, 6 samples)
     """
 
-    samples: tuple[float, ...]
-    first_call: float | None = None
+    samples: tuple[float, ...]  # seconds per call, in the order measured
+    first_call: float | None = None  # seconds; it may compile, load or copy
     name: str = ""
-    calls_per_sample: int = 1
-    notes: tuple[str, ...] = ()
+    calls_per_sample: int = 1  # more where single calls were too short to time
+    notes: tuple[str, ...] = ()  # how it was measured
 
     def __post_init__(self):
         if not self.samples:
@@ -67,19 +51,15 @@ class Measurement:
         *,
         first_call: float | None = None,
         name: str = "",
-        calls_per_sample: int = 1,
         notes: Sequence[str] = (),
     ) -> Measurement:
-        """Make a measurement from times taken elsewhere, in the order measured.
-
-        A TypeError or ValueError where they are not at least one finite number above zero.
-        """
+        """Make a measurement from times taken elsewhere, in the order measured."""
         if isinstance(seconds, (str, bytes)) or not hasattr(seconds, "__iter__"):
             raise TypeError(
                 "from_samples needs a list of seconds, such as [0.012, 0.011]; "
                 f"got {shown(seconds)}."
             )
-        return cls(tuple(seconds), first_call, str(name), int(calls_per_sample), tuple(notes))
+        return cls(tuple(seconds), first_call, str(name), notes=tuple(notes))
 
     @property
     def median(self) -> float:

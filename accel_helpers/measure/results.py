@@ -1,8 +1,4 @@
-"""The result card: what was measured, on which machine, when, with which versions.
-
-A card is one small JSON file. It is written whole or not at all, and read with suspicion:
-every field is checked, and an error names the file and the field.
-"""
+"""The result card: a small JSON file of what was measured, where, and with which versions."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -22,19 +17,16 @@ from accel_helpers.measure.measurement import Measurement
 
 __all__ = ["card_path", "load", "record", "reference_runs"]
 
+RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
 class Card:
-    """Measurements with all that is needed to understand them later, each by its name.
+    """Measurements, and numbers that are no times, with all that is needed to understand them."""
 
-    `created` is ISO 8601 in UTC, `command` what was run, `machine` what `runtime.describe` said;
-    `numbers` are no times, such as the loss of every epoch.
-    """
-
-    created: str
-    command: str
+    created: str  # ISO 8601 in UTC
+    command: str  # that made it
     machine: dict[str, Plain | tuple[str, ...] | dict[str, Plain | tuple[str, ...]]]
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     numbers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -66,17 +58,15 @@ class Card:
         return "\n".join(lines)
 
 
-def new_card(*, command: str, machine: dict | None = None) -> Card:
-    """An empty card for this machine, or for what `runtime.describe` said of another one."""
-    machine = machine or runtime.describe().to_dict()
+def new_card(*, command: str) -> Card:
+    """An empty card for this machine."""
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    return Card(now.isoformat(), command, machine)
+    return Card(now.isoformat(), command, runtime.describe().to_dict())
 
 
-def save(card: Card, path) -> Path:
-    """Write a card, whole or not at all, into a folder that exists; OSError where it cannot."""
-    write_whole(Path(path), json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    return Path(path)
+def save(card: Card, path: Path) -> None:
+    """Write a card, whole or not at all, into a folder that exists."""
+    write_whole(path, json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
 
 def load(path) -> Card:
@@ -85,18 +75,20 @@ def load(path) -> Card:
     Parameters
     ----------
     path : path-like
-
     Returns
     -------
     Card
         With `measurements`, `numbers` and `machine` by name, and a `label` in a few words.
-
     Raises
     ------
     ValueError
         If the file is missing, too large, no JSON or not a card; it names the field.
+    Examples
+    --------
+    >>> load(min(RUNS.glob("*.json"))).created[:4]
+    '2026'
     """
-    path = path if hasattr(path, "read_text") else Path(path)
+    path = Path(path)
     try:
         card = _records.read(Card, _records.load(path, "result card"), path.name)
     except FileNotFoundError as error:
@@ -138,16 +130,14 @@ def record(
         What is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
     path : path-like, optional
         The card; by default `card_path`.
-
     Returns
     -------
     str
         A sentence: where it was saved, or why not.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If what is handed in is no measurement, or no list of finite numbers.
+    Examples
+    --------
+    >>> record({"step": Measurement.from_samples([0.1])}, path="no such folder/card.json")
+    'Not saved: card.json cannot be written here (No such file or directory).'
     """
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
@@ -173,9 +163,7 @@ def reference_runs() -> tuple[Card, ...]:
     >>> all(card.measurements for card in reference_runs())
     True
     """
-    folder = resources.files("accel_helpers") / "data" / "reference_runs"
-    cards = [load(file) for file in folder.iterdir() if file.name.endswith(".json")]
-    return tuple(sorted(cards, key=lambda card: card.created))
+    return tuple(sorted(map(load, RUNS.glob("*.json")), key=lambda card: card.created))
 
 
 def _floats(values, name: str) -> tuple[float, ...]:

@@ -1,18 +1,9 @@
-"""Where a series of samples lies: its centre, an honest interval, its drift.
+"""Where a series of samples lies: its centre, an honest interval, its drift; all on logarithms.
 
-Everything is done on the logarithms of the samples, since times are compared by ratios. The
-centre is the trimmed mean (a tenth cut off at each end), with the standard error of Yuen (1974,
-Biometrika 61). Three things widen the interval:
-
-* few samples: Student's t;
-* samples that resemble their neighbours: by the lag-1 autocorrelation r, (1 + r) / (1 - r);
-* a drift: the interval then reaches over both ends of the line through the samples.
-
-More than 60 samples are first condensed to 30 medians of neighbours, so that slow waves in the
-load of a machine count as what they are. What thirty samples with a spread of 12 % cannot show
-reliably: a drift of some 5 to 20 % from the first to the last of them, going on from one timing
-into the next or in opposite directions, and a level that wanders as a random walk does. Two
-timings of one thing are then told apart too often. Where it matters, `timing.compare` takes turns.
+The trimmed mean, with the standard error of Yuen (1974, Biometrika 61) and Student's t; neighbours
+that resemble each other widen the interval by (1 + r) / (1 - r), and a drift does to its ends. What
+30 samples with a spread of 12 % cannot show reliably: a drift of 5 to 20 % in all that goes on from
+one timing into the next or turns around, and a level that wanders. Then take turns.
 """
 
 from __future__ import annotations
@@ -41,7 +32,7 @@ class Place:
 
 
 def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
-    """Where a series of logarithms lies, in the order measured, at least two of them."""
+    """Where at least two logarithms lie; many are condensed, so that slow waves count as such."""
     values = _condense(list(values))
     n = len(values)
     cut = int(TRIM * n)

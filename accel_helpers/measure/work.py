@@ -1,23 +1,4 @@
-"""The work in one training step of a Keras model: its operations and bytes, counted layer by layer.
-
-Nothing is run: shapes and formulas are enough. The rules, so that you can check any row by hand:
-
-* A product of (m, k) and (k, n) takes 2mkn operations. Going back, a layer has one product for its
-  weights, unless they are frozen, and one for its input, unless nothing before it is trained.
-* Where a filter lies over the padding of "same" nothing is multiplied, and nothing is counted.
-* An elementwise operation counts one for each element. Roots, powers, exponentials, logarithms and
-  the like are left out, as in XLA's own count, which keeps them apart. (For the error function
-  in gelu XLA writes some 60 operations; here it counts as one of them.) Metrics are left out too.
-* Bytes: a layer is one operation. What it needs is read once, what it makes is written once, and
-  going back the same holds for gradients and for what was kept. The loop of a recurrent layer
-  reads its weights in every step. Flatten and Reshape move nothing.
-
-The bytes are those of a machine that keeps nothing between two layers and fuses everything within
-one. Caches, and a compiler that fuses across layers, make the true figure smaller; one that fuses
-less makes it larger. XLA's "bytes accessed" for the models of lesson 03, dropout or not, is between
-2 and 11 times this count before it fuses anything, and between 1 and 2 times after
-(`tests/measure/test_work.py` asks it). The rules of the layers are in `layers`.
-"""
+"""The work in one training step of a Keras model, counted layer by layer; nothing is run."""
 
 from __future__ import annotations
 
@@ -78,17 +59,15 @@ class StepWork:
 
     batch_size: int
     layers: tuple[LayerWork, ...]
-    loss_flops: int
-    loss_bytes: int
-    optimizer_flops: int
-    optimizer_bytes: int
+    loss: tuple[int, int]  # operations and bytes
+    optimizer: tuple[int, int]
     notes: tuple[str, ...] = ()
 
     @property
     def flops(self) -> int:
         """All operations of the step."""
         layers = sum(row.forward_flops + row.backward_flops for row in self.layers)
-        return layers + self.loss_flops + self.optimizer_flops
+        return layers + self.loss[0] + self.optimizer[0]
 
     @property
     def product_flops(self) -> int:
@@ -98,7 +77,7 @@ class StepWork:
     @property
     def bytes(self) -> int:
         """All bytes read and written in the step."""
-        return sum(row.bytes for row in self.layers) + self.loss_bytes + self.optimizer_bytes
+        return sum(row.bytes for row in self.layers) + self.loss[1] + self.optimizer[1]
 
     @property
     def intensity(self) -> float:
@@ -108,16 +87,15 @@ class StepWork:
     def __str__(self) -> str:
         rows = [("layer", "kind", "parameters", "operations", "bytes")]
         for r in self.layers:
-            flops = r.forward_flops + r.backward_flops
-            rows.append((r.name, r.kind, f"{r.parameters:,}", f"{flops:,}", f"{r.bytes:,}"))
-        rows.append(("loss", "", "", f"{self.loss_flops:,}", f"{self.loss_bytes:,}"))
-        rows.append(("optimizer", "", "", f"{self.optimizer_flops:,}", f"{self.optimizer_bytes:,}"))
-        a, b, *numbers = (max(map(len, column)) for column in zip(*rows, strict=True))
+            rows.append((r.name, r.kind, r.parameters, r.forward_flops + r.backward_flops, r.bytes))
+        rows += [("loss", "", "", *self.loss), ("optimizer", "", "", *self.optimizer)]
+        rows = [[f"{c:,}" if isinstance(c, int) else c for c in row] for row in rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"One training step, batch of {self.batch_size:,}, forward and backward:"]
-        for name, kind, *cells in rows:
-            cells = [cell.rjust(width) for cell, width in zip(cells, numbers, strict=True)]
-            lines.append("  ".join([name.ljust(a), kind.ljust(b), *cells]))
-        share = 100 * self.product_flops / self.flops if self.flops else 0
+        for row in rows:
+            cells = zip("<<>>>", row, widths, strict=True)
+            lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in cells))
+        share = 100 * self.product_flops / self.flops
         lines.append(f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them")
         lines.append(
             f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte."
@@ -128,39 +106,36 @@ class StepWork:
 def count_step(model, batch_size: int) -> StepWork:
     """Count the operations and bytes of one training step.
 
+    * A product of (m, k) and (k, n) takes 2mkn operations. Going back, a layer has one for its
+      weights, unless they are frozen, and one for its input, unless nothing before it is trained.
+      Over the padding of "same" nothing is multiplied.
+    * An elementwise operation counts one for each element; roots, powers, exponentials and the
+      like are left out, as in XLA's own count, and so are metrics.
+    * Bytes: a layer is one operation, which reads once what it needs and writes once what it
+      makes, also going back; a loop reads its weights in every step. Caches, and a compiler that
+      fuses across layers, make the true figure smaller: XLA's is 1 to 2 times this count.
+
     Parameters
     ----------
     model : keras.Model
         Compiled, with all shapes known: Sequential with an Input, or functional.
     batch_size : int
-        Examples in the step.
-
     Returns
     -------
     StepWork
         With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
         `intensity` (FLOP per byte), the `layers` one by one, and `notes` on what is not counted.
-
     Raises
     ------
-    TypeError
-        If a layer has weights and no rule here, or the model's layers cannot be listed.
-    ValueError
-        If the model is not compiled, or a shape is open.
-
+    TypeError, ValueError
+        If a layer has weights and no rule here, layers cannot be listed, or a shape is open.
     Examples
     --------
     >>> from accel_helpers.train import training
-    >>> step = count_step(training.quickstart_model(), batch_size=32)
-    >>> step.product_flops, step.flops
-    (13090816, 14247854)
+    >>> count_step(training.quickstart_model(), batch_size=32).product_flops
+    13090816
     """
     batch_size = whole(batch_size, "batch_size")
-    if getattr(model, "optimizer", None) is None:
-        raise ValueError(
-            "the model has no loss and no optimizer, which are part of a training step; call "
-            "model.compile(optimizer, loss) first."
-        )
     graph = _graph(model)
     if any(given.shape[0] not in (None, batch_size) for given in graph.inputs):
         raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
@@ -170,7 +145,7 @@ def count_step(model, batch_size: int) -> StepWork:
     loss, update = _loss(model, graph.outputs, batch_size, notes), _optimizer(model, notes)
     if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
         notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, rows, *loss, *update, tuple(notes))
+    return StepWork(batch_size, rows, loss, update, tuple(notes))
 
 
 def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
@@ -180,10 +155,7 @@ def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
 
 
 def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[LayerWork]:
-    """A row for each use of a layer; `gradient` says which tensors need one, and learns more.
-
-    `uses` counts how often a layer was used, `seen` how often a tensor.
-    """
+    """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
     import keras
 
     nodes = _graph(model)._nodes_by_depth
@@ -275,11 +247,7 @@ def _loss(model, outputs, batch, notes):
     """Operations and bytes of the loss, both passes."""
     import keras
 
-    losses = model.loss
-    if isinstance(losses, dict):
-        losses = [losses.get(name) for name in model.output_names]
-    if not isinstance(losses, (list, tuple)):
-        losses = [losses] * len(outputs)
+    losses = model.loss if isinstance(model.loss, list) else [model.loss] * len(outputs)
     flops = moved = 0
     for output, loss in zip(outputs, losses, strict=True):
         if loss is None:

@@ -23,7 +23,7 @@ class Pretend:
         self.now, self.memory, self.rates, self.tried = 0.0, memory, rates, []
 
     def make_product(self, dtype, n):
-        rate = self.rates[dtype]
+        rate = self.rates.get(dtype, TypeError(f"no kernel for {dtype}\nmore"))
         if isinstance(rate, Exception):
             raise rate
         self.tried.append((dtype, n))
@@ -39,23 +39,16 @@ class Pretend:
 
         return run
 
-    def measure(self, **options):
-        options = {"dtypes": tuple(self.rates), "clock": lambda: self.now} | options
-        return measure(make_product=self.make_product, make_pass=self.make_pass, **options)
-
-
-def made(memory=10e9, **rates):
-    one = Measurement.from_samples([1.0])
-    products = [Ceiling("matrix product", name, "cpu", r, one) for name, r in rates.items()]
-    return Ceilings("cpu", tuple(products), Ceiling("copy", "float32", "cpu", memory, one))
+    def measure(self, quick=False):
+        makers = {"make_product": self.make_product, "make_pass": self.make_pass}
+        return measure(clock=lambda: self.now, quick=quick, **makers)
 
 
 def test_the_rates_of_a_known_device_come_out():
-    found = Pretend(float32=100e9, bfloat16=250e9).measure()
-    assert [p.dtype for p in found.products] == ["float32", "bfloat16"]
-    assert [p.rate for p in found.products] == pytest.approx([100e9, 250e9])
+    found = Pretend(float32=100e9, bfloat16=250e9, float16=250e9).measure()
+    assert [p.dtype for p in found.products] == [*ceilings.DTYPES] and found.notes == ()
+    assert [p.rate for p in found.products] == pytest.approx([100e9, 250e9, 250e9])
     assert found.copy.rate == pytest.approx(10e9) and "GB/s" in str(found.copy)
-    assert found.notes == ()
     of_the_median = Measurement.from_samples([1.0, 2.0, 2.0, 2.0, 9.0])
     assert Ceiling("matrix product", "float32", "cpu", 8e9, of_the_median).rate == 4e9
 
@@ -64,7 +57,7 @@ def test_the_size_that_suits_the_device_best_is_kept_and_a_slow_one_is_spared():
     peaked = Pretend(float32=lambda n: 100e9 if n == 512 else 40e9)
     product = peaked.measure().products[0]
     assert product.work == 2 * 512**3 and product.rate == pytest.approx(100e9)
-    assert product.time.notes[0] == product.detail and "512" in product.detail
+    assert "512" in product.time.notes[0] and product.time.notes[0] in str(product)
     slow = Pretend(memory=1e9, float32=10e9, bfloat16=9e9)
     slow.measure()
     assert max(n for _, n in slow.tried) <= 512 and slow.now < 6
@@ -73,23 +66,18 @@ def test_the_size_that_suits_the_device_best_is_kept_and_a_slow_one_is_spared():
     assert quick.now < full.now / 3
 
 
-@pytest.mark.parametrize("rate", [0.5e9, TypeError("no kernel for float16\nmore")])
-def test_a_number_type_that_is_hopeless_or_refused_is_left_out_at_once(rate):
-    device = Pretend(float32=100e9, float16=rate)
+def test_a_number_type_that_is_hopeless_or_refused_is_left_out_at_once():
+    device = Pretend(float32=100e9, bfloat16=0.5e9)
     found = device.measure()
     assert [p.dtype for p in found.products] == ["float32"]
-    assert "float16" in found.notes[0] and found.notes[0] in str(found)
-    assert [n for dtype, n in device.tried if dtype == "float16"] in ([256], [])
-    with pytest.raises(ValueError, match="'float16' on cpu.*left out"):
-        found.product("float16")
+    for dtype, note in zip(("bfloat16", "float16"), found.notes, strict=True):
+        assert dtype in note and note in str(found)
+    assert [n for dtype, n in device.tried if dtype == "bfloat16"] == [256]
 
 
 def test_what_is_not_here_is_named():
-    for none in ((), "float32"):
-        with pytest.raises(ValueError, match="dtypes"):
-            Pretend(float32=1e11).measure(dtypes=none)
     with pytest.raises(RuntimeError, match="no kernel"):
-        Pretend(float32=TypeError("no kernel")).measure()
+        Pretend().measure()
     backend.choose()
     with pytest.raises(ValueError, match="'tpu'"):
         measure("tpu")
@@ -100,8 +88,8 @@ import json, sys
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings
 backend.choose()
-product = ceilings._product_on("cpu")("float32", 8)
-one = ceilings._pass_on("cpu")(1000)
+product = ceilings._product("cpu", "float32", 8)
+one = ceilings._pass("cpu", 1000)
 sums = [float(sum(np.ravel(one())[:1])) for _ in range(3)]
 found = ceilings.measure("cpu", quick=True)
 parts = [(c.dtype, c.work, c.rate, c.time.median) for c in (*found.products, found.copy)]
@@ -142,49 +130,28 @@ def test_a_real_device_is_measured(framework, monkeypatch):
     ],
 )
 def test_what_bounds_a_piece_of_work(flops, moved, verdict, share):
-    roof = made(memory=10e9, float32=100e9)
+    one = Measurement.from_samples([1.0])
+    product, copy = (Ceiling("", "float32", "cpu", rate, one) for rate in (100e9, 10e9))
+    roof = Ceilings("cpu", (product,), copy)
     seconds = 1.0 if verdict != "neither" else 1 + 1e-6
     work = SimpleNamespace(flops=flops, bytes=moved)
     answer = bound_by(work, seconds, roof)
     assert answer.verdict == verdict and answer.share == pytest.approx(share, rel=1e-5)
-    assert verdict in str(answer)
     time = Measurement.from_samples([0.9 * seconds, seconds, 5 * seconds])
     assert bound_by(work, time, roof) == answer
-
-
-@pytest.mark.parametrize(
-    ("work", "seconds", "moved", "error"),
-    [
-        (1e9, 1.0, None, TypeError),
-        (None, 1.0, 1e9, TypeError),
-        (0, 1.0, 1e9, ValueError),
-        (1e9, -1.0, 1e9, ValueError),
-        (1e9, 1.0, float("inf"), ValueError),
-    ],
-)
-def test_a_quantity_that_is_missing_is_refused(work, seconds, moved, error):
-    with pytest.raises(error):
-        bound_by(SimpleNamespace(flops=work, bytes=moved), seconds, made(float32=1e11))
+    with pytest.raises(ValueError, match="seconds"):
+        bound_by(work, -1.0, roof)
 
 
 def test_ceilings_go_on_a_card_and_come_back(tmp_path):
-    found, path = Pretend(float32=100e9, bfloat16=250e9).measure(), tmp_path / "card.json"
+    found, path = Pretend(float32=1e11, bfloat16=2e11).measure(), tmp_path / "card.json"
     measurements, numbers = found.record_as("03/ceiling")
     kinds = ("product float32", "product bfloat16", "copy float32")
     assert set(measurements) == {f"03/ceiling/{kind}" for kind in kinds}
     other = {"04/ceiling/copy x": Measurement.from_samples([1.0])}
     assert results.record(measurements | other, numbers=numbers, path=path).startswith("Saved")
     card = results.load(path)
-    assert Ceilings.from_card(card.measurements, card.numbers, "03/ceiling") == found
-
-
-@pytest.mark.parametrize("work", [None, (0.0,), (1.0, 2.0)])
-@pytest.mark.parametrize("missing", ["03/ceiling/copy float32", None])
-def test_a_card_is_not_trusted(work, missing):
-    measurements, numbers = made(float32=100e9).record_as("03/ceiling")
-    measurements.pop(missing, None)
-    if missing is None:
-        numbers["03/ceiling/product float32/work"] = work or ()
-    for prefix in ("03/ceiling", "04/ceiling"):
-        with pytest.raises(ValueError, match="the card needs"):
-            Ceilings.from_card(measurements, numbers, prefix)
+    again = Ceilings.from_card(card.measurements, card.numbers, "03/ceiling")
+    assert (again.products, again.copy) == (found.products, found.copy)
+    with pytest.raises(ValueError):
+        Ceilings.from_card(card.measurements, card.numbers, "05/ceiling")

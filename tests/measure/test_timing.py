@@ -256,13 +256,11 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
     ("call", "error", "named"),
     [
         (lambda: benchmark(3), TypeError, "3"),
-        (lambda: benchmark(lambda: 1, wait=7), TypeError, "7"),
         (lambda: benchmark(lambda: 1, repeats=0), ValueError, "repeats"),
         (lambda: benchmark(lambda: 1, repeats=2.5), ValueError, "2.5"),
         (lambda: benchmark(lambda: 1, min_time=-1), ValueError, "min_time"),
         (lambda: benchmark(lambda: 1, max_time="5"), ValueError, "max_time"),
         (lambda: benchmark(lambda: 1 / 0), ZeroDivisionError, "division"),
-        (lambda: benchmark(lambda: None, clock=lambda: 0.0), ValueError, "clock"),  # no hang
         (lambda: measured([]), ValueError, "at least one"),
         (lambda: measured("1 2"), TypeError, "1 2"),
         (lambda: measured([1.0, -2.0]), ValueError, "sample 1"),
@@ -270,8 +268,8 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
         (lambda: measured([1.0], first_call=0), ValueError, "first_call"),
         (lambda: measured(["a"]), TypeError, "sample 0"),
         (lambda: Measurement.from_dict({"times": []}), ValueError, "times"),
-        (lambda: compare(CPU, lambda: 1), TypeError, "one of each"),
-        (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "6 and 1"),
+        (lambda: compare(CPU, lambda: 1), TypeError, "Measurement"),
+        (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "shorter"),
     ],
 )
 def test_bad_input_is_named(call, error, named):

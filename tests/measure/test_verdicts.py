@@ -78,11 +78,6 @@ def test_verified_stops_at_the_first_no(attached, visible, placed, faster, verdi
     assert found.facts == dict(zip(("attached", "visible", "placed", "faster"), said, strict=True))
 
 
-def test_verified_refuses_what_is_no_verdict():
-    with pytest.raises(ValueError, match="'quicker'"):
-        verdicts.verified(attached=True, visible=True, placed=True, faster="quicker")
-
-
 @pytest.mark.parametrize(
     ("environ", "smi", "verdict"),
     [
