@@ -96,7 +96,8 @@ def read(kind, value, where: str):
             _refuse(where, "a table", value)
         keys = [read(inner[0], key, f"{where}, a name") for key in value]
         return {key: read(inner[1], value[key], f"{where}, {key:.60}") for key in keys}
-    if kind is float and type(value) in (int, float) and abs(value) < 1e300:
+    number = type(value) is int or isinstance(value, float)  # NumPy's floats are floats
+    if kind is float and number and abs(value) < 1e300:
         return float(value)
     if kind in _WANTED and (type(value) is not kind or kind is float):
         _refuse(where, _WANTED[kind], value)

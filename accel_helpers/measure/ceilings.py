@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from accel_helpers._records import positive
 from accel_helpers._words import format_rate, format_seconds
+from accel_helpers.machine import backend
 from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure.measurement import Measurement
@@ -70,11 +71,7 @@ class Ceilings:
 
     @classmethod
     def from_card(
-        cls,
-        measurements: Mapping[str, Measurement],
-        numbers: Mapping[str, Sequence[float]],
-        prefix: str,
-        device: str = "cpu",
+        cls, measurements: Mapping, numbers: Mapping, prefix: str, device: str = "cpu"
     ) -> Ceilings:
         """The ceilings that `record_as` put on a card."""
         found = {"product": [], "copy": []}
@@ -203,8 +200,6 @@ def measure(
 
 def _try_sizes(make_product, dtype, sizes, budget, clock, fastest):
     """Time each size a few times, and stop before one that would take too long."""
-    from accel_helpers.machine import backend
-
     tried, began = {}, clock()
     for n, larger in zip(sizes, [*sizes[1:], math.inf], strict=True):
         shortest = math.inf
@@ -239,8 +234,6 @@ def _product(device, dtype, n):
     import numpy as np
     from keras import ops
 
-    from accel_helpers.machine import backend
-
     values = np.random.default_rng(0).random((2, n, n), dtype="float32") - 0.5
     with backend.on(device):
         a, b = (ops.cast(ops.convert_to_tensor(v), dtype) for v in values)
@@ -256,8 +249,6 @@ def _product(device, dtype, n):
 def _pass(device, numbers):
     """A function that adds one array to another in place: a new one would time the allocator."""
     import keras
-
-    from accel_helpers.machine import backend
 
     made = {"tensorflow": _pass_tensorflow, "jax": _pass_jax}[keras.backend.backend()]
     with backend.on(device):

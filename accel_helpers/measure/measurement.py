@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from accel_helpers._records import positive, read, whole
-from accel_helpers._words import format_range, format_seconds, percent, shown
+from accel_helpers._words import format_range, format_seconds, percent
 from accel_helpers.measure.samples import CONFIDENCE, Place, locate
 
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
@@ -46,20 +46,10 @@ class Measurement:
 
     @classmethod
     def from_samples(
-        cls,
-        seconds: Sequence[float],
-        *,
-        first_call: float | None = None,
-        name: str = "",
-        notes: Sequence[str] = (),
+        cls, seconds: Sequence[float], *, first_call: float | None = None, name: str = ""
     ) -> Measurement:
         """Make a measurement from times taken elsewhere, in the order measured."""
-        if isinstance(seconds, (str, bytes)) or not hasattr(seconds, "__iter__"):
-            raise TypeError(
-                "from_samples needs a list of seconds, such as [0.012, 0.011]; "
-                f"got {shown(seconds)}."
-            )
-        return cls(tuple(seconds), first_call, str(name), notes=tuple(notes))
+        return cls(tuple(seconds), first_call, str(name))
 
     @property
     def median(self) -> float:
@@ -68,9 +58,7 @@ class Measurement:
 
     @property
     def spread(self) -> float:
-        """How far apart the middle half of the samples lies, as a share of the median."""
-        if len(self.samples) < 2:
-            return 0.0
+        """How far apart the middle half of several samples lies, as a share of the median."""
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
         return (high - low) / self.median
 

@@ -72,9 +72,6 @@ def save(card: Card, path: Path) -> None:
 def load(path) -> Card:
     """Read a card and check every field of it.
 
-    Parameters
-    ----------
-    path : path-like
     Returns
     -------
     Card
@@ -126,10 +123,10 @@ def record(
     ----------
     measurements : mapping of str to Measurement
         By name, such as {"03/fit/cpu": measurement}. A name that is on the card is replaced.
-    numbers : mapping of str to sequence of float, optional
+    numbers : mapping of str to list or tuple of float, optional
         What is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
     path : path-like, optional
-        The card; by default `card_path`.
+        By default `card_path`.
     Returns
     -------
     str
@@ -142,7 +139,8 @@ def record(
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
             raise TypeError(f"record needs measurements; {name!r} is {type(m).__name__}.")
-    numbers = {name: _floats(values, name) for name, values in (numbers or {}).items()}
+    given, several = numbers or {}, tuple[float, ...]
+    numbers = {name: _records.read(several, given[name], repr(name)) for name in given}
     path, count = card_path() if path is None else Path(path), len(measurements) + len(numbers)
     try:
         card = load(path) if path.exists() else new_card(command="lessons run by hand")
@@ -164,9 +162,3 @@ def reference_runs() -> tuple[Card, ...]:
     True
     """
     return tuple(sorted(map(load, RUNS.glob("*.json")), key=lambda card: card.created))
-
-
-def _floats(values, name: str) -> tuple[float, ...]:
-    if hasattr(values, "__iter__") and not isinstance(values, str):  # NumPy's floats are floats
-        values = [float(value) if isinstance(value, float) else value for value in values]
-    return _records.read(tuple[float, ...], values, repr(name))

@@ -99,25 +99,18 @@ def verdict(low: float, high: float) -> str:
 def change(before: Score, after: Score) -> Change:
     """Compare two scores that were taken with the same seeds on the same images.
 
-    The interval holds the luck of the seeds and that of the images, named by Dietterich (1998,
-    Neural Computation 10) and measured by Bouthillier et al. (https://arxiv.org/abs/2103.03098).
-    For the seeds: Student's t over the differences of the pairs. For the images: Student's t over
-    the differences of each, averaged over the seeds, with half an image added to each of the four
-    cases right/right to wrong/wrong (Agresti and Min 2005, Statistics in Medicine 24), since few
-    differ. They are independent, so their half-widths add up by squares.
-
-    Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2 to
-    5 seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
+    The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098), of
+    which the half-widths add up by squares. For the seeds: Student's t over the differences of the
+    pairs. For the images: over those of each, averaged over the seeds, with half an image added to
+    each of the four cases right/right to wrong/wrong (Agresti and Min 2005, Statistics in Medicine
+    24). Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2
+    to 5 seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
 
     Parameters
     ----------
     before, after : Score
         With at least 2 seeds and 30 images; row by row the same seed, column by column the same
         image. Else a ValueError.
-    Returns
-    -------
-    Change
-        With `difference`, `interval` and `verdict`.
     Examples
     --------
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)

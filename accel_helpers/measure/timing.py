@@ -11,6 +11,7 @@ from itertools import repeat
 
 from accel_helpers._records import positive, whole
 from accel_helpers._words import format_seconds, percent, shown
+from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.measure.samples import locate
 
@@ -50,8 +51,7 @@ def benchmark(
         Of what `fn` returned; comes back when the device has finished. By default `backend.wait`.
     clock : callable, optional
         The time in seconds.
-    repeats : int, optional
-    min_time, max_time : float, optional
+    repeats, min_time, max_time : int, float, float, optional
         At least so many samples, and until so many seconds were spent in them; but no more than
         `max_time` seconds once there are five.
     name : str, optional
@@ -82,10 +82,10 @@ def compare(
 ) -> Speedup:
     """Compare two functions, or two measurements, and say whether they differ at all.
 
-    Two functions take turns, slow-fast, fast-slow and so on, so that a machine that grows slower
-    or faster meanwhile favours neither; the ratio is taken pair by pair. Two measurements were
-    taken one after the other: they differ only where their intervals do not overlap, where they
-    are more than 5 % apart, and where a drift that both show does not explain it.
+    Functions take turns, slow-fast, fast-slow and so on, so that a machine that grows slower or
+    faster meanwhile favours neither; the ratio is taken pair by pair. Measurements differ only
+    where their intervals do not overlap, where they are more than 5 % apart, and where a drift
+    that both show does not explain it.
 
     Parameters
     ----------
@@ -120,14 +120,11 @@ def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> lis
     whole(repeats, "repeats")
     positive(min_time, "min_time", zero=True)
     positive(max_time, "max_time", zero=True)
-    runners = [_Runner(fn, wait, clock) for fn in functions]
-    taken: list[list[float]] = [[] for _ in runners]
+    runners = [_Runner(fn, wait or backend.wait, clock) for fn in functions]
     start, spent, rounds = clock(), 0.0, 0
     while (rounds < repeats or spent < min_time) and rounds < MAX_SAMPLES:
-        pairs = list(zip(runners, taken, strict=True))
-        for runner, samples in pairs[:: -1 if rounds % 2 else 1]:
-            samples.append(runner.sample())
-            spent += samples[-1] * runner.calls
+        for runner in runners[:: -1 if rounds % 2 else 1]:
+            spent += runner.sample()
         rounds += 1
         if clock() - start > max_time and rounds >= FEW_SAMPLES:
             break
@@ -135,8 +132,8 @@ def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> lis
         for runner in runners:
             runner.notes.append(f"Stopped after {max_time:g} s with {rounds} of {repeats} samples.")
     return [
-        Measurement(tuple(samples), runner.first_call, name, runner.calls, tuple(runner.notes))
-        for samples, runner, name in zip(taken, runners, names, strict=True)
+        Measurement(tuple(each.samples), each.first_call, name, each.calls, tuple(each.notes))
+        for each, name in zip(runners, names, strict=True)
     ]
 
 
@@ -149,15 +146,15 @@ class _Runner:
                 f"a function to call is needed, such as lambda: model.predict(x); got {shown(fn)} "
                 f"({type(fn).__name__}). Put 'lambda:' in front of the call."
             )
-        self.fn, self.clock, self.calls = fn, clock, 1
+        self.fn, self.wait, self.clock, self.calls = fn, wait, clock, 1
         self.notes: list[str] = []
+        self.samples: list[float] = []
         start = clock()
         result = fn()
-        self.wait = wait or _waiter(result)
-        self.wait(result)
+        wait(result)
         self.first_call = max(clock() - start, 1e-9)
         frameworks = {"tensorflow", "jax", "torch"} & sys.modules.keys()
-        if wait is None and result is None and frameworks:
+        if wait is backend.wait and result is None and frameworks:
             self.notes.append(
                 "The function returned nothing, so nothing could be waited for. If it starts "
                 "work on a device, let it return the result."
@@ -181,20 +178,10 @@ class _Runner:
         return self.clock() - start
 
     def sample(self) -> float:
-        """Seconds per call, measured once more."""
-        block, self.spare = self.spare, None
-        if block is None:
-            block = self._block()
-        return max(block / self.calls, 1e-12)  # a coarse clock may say zero
-
-
-def _waiter(result):
-    plain = result is None or isinstance(result, (bool, int, float, str, bytes))
-    if plain or type(result).__module__.partition(".")[0] == "numpy":
-        return lambda result: result
-    from accel_helpers.machine import backend
-
-    return backend.wait
+        """Take a sample more, and say how many seconds that took."""
+        block, self.spare = self.spare or self._block(), None
+        self.samples.append(max(block / self.calls, 1e-12))  # a coarse clock may say zero
+        return block
 
 
 def _pairs(slow: Measurement, fast: Measurement) -> Speedup:

@@ -17,9 +17,9 @@ __all__ = ["attached", "how_much_longer", "same_loss", "step_parts", "verified",
 class Crossover:
     """From which (width, batch size) on something pays."""
 
-    verdict: str  # "everywhere", "from some size on" or "nowhere"
+    verdict: str
     smallest: tuple[int, int] | None = None
-    largest: tuple[int, int] | None = None
+    largest: tuple[int, int] | None = None  # where the ratio is largest
     ratio: float | None = None
 
 
@@ -33,7 +33,7 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     Returns
     -------
     Crossover
-        With `verdict`, `smallest`, `largest` (where the ratio is largest) and that `ratio`.
+        Its verdict is "everywhere", "from some size on" or "nowhere".
     Examples
     --------
     >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
@@ -147,10 +147,6 @@ def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4)
 def how_much_longer(found: Speedup) -> str:
     """Say how much longer one thing takes than another, as far as the interval allows.
 
-    Parameters
-    ----------
-    found : Speedup
-        Of the one that may take longer over the other.
     Returns
     -------
     str

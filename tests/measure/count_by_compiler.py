@@ -1,11 +1,6 @@
-"""Small models, and the operations and bytes that the compiler counts in a training step of them.
+"""What XLA counts in a training step of small models, as JSON; nothing is run.
 
-python count_by_compiler.py prints as JSON, for every model, what XLA says of the program that
-Keras on JAX makes of one step: as it was traced ("traced") and, for some, as it was compiled
-("compiled"). Beside it stands what `work.count_step` says there ("counted"). Nothing is run.
-
-XLA counts the body of a loop once, however often it runs. So a recurrent layer is unrolled here:
-the same step, written out, with no loop in it.
+It counts the body of a loop once, however often it runs. So a recurrent layer is unrolled here.
 """
 
 import json
@@ -88,7 +83,6 @@ def compiled(layers, from_logits=True):
 
 
 def quickstart(width, dropout):
-    """The model of lesson 03."""
     from accel_helpers.train import training
 
     return training.quickstart_model(width=width, dropout=dropout)
@@ -183,7 +177,7 @@ if __name__ == "__main__":
     found = {}
     for name in sys.argv[1:] or MODELS:
         build, batch_size, compile_too = MODELS[name]
-        # the first weights are of no interest, so what makes them need not be fast
+        # what makes the first weights need not be fast
         jax.config.update("jax_disable_most_optimizations", True)
         model = build()
         jax.config.update("jax_disable_most_optimizations", False)
