@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,7 +84,7 @@ def make(names=(), say=print) -> dict[str, str]:
                 raise SystemExit(f"{name} for {chip}: {answer.why}")
             # How long it took is this machine's affair.
             answer = replace(answer, name=name, seconds=0.0)
-            files[f"{name}-{chip}.json"] = json.dumps(answer.to_dict(), indent=1) + "\n"
+            files[f"{name}-{chip}.json"] = json.dumps(asdict(answer), indent=1) + "\n"
             say(answer)
     return files
 

@@ -1,14 +1,10 @@
-"""What the TPU compiler says of a training step, as one value that reads well; fresh or stored.
-
-The stored answers, of the lessons' models, are in `data/tpu_programs`: made by
-`tools/tpu_programs.py`, and held against a fresh compile in the tests.
-"""
+"""What the TPU compiler says of a training step, as one value that reads well; fresh or stored."""
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict, dataclass
-from importlib import resources
+from dataclasses import dataclass
+from pathlib import Path
 
 from accel_helpers import _records
 from accel_helpers._words import format_bytes, format_count, html_card
@@ -17,7 +13,9 @@ from accel_helpers.tpu.report import Allocation, Collective
 UNKNOWN = "not known"
 NOT_WRITTEN = "the step could not be written down"
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX"}
-PRODUCTS = "products.json"  # single matrix products, beside the lessons' models
+# The lessons' models, made by `tools/tpu_programs.py`; and single matrix products.
+DATA = Path(__file__).parents[1] / "data" / "tpu_programs"
+PRODUCTS = DATA / "products.json"
 
 
 @dataclass(frozen=True)
@@ -57,21 +55,10 @@ class CompiledStep:
     versions: str = ""  # of the compiler
 
     @property
-    def overflow(self) -> int:
-        """Bytes by which the step is too large; 0 where it fits, or where nobody knows."""
-        return max(0, (self.needed or 0) - self.memory)
-
-    @property
     def intensity(self) -> float | None:
-        """Arithmetic intensity of one chip's part; None with a loop, whose bytes count once."""
+        """FLOP for each byte, on one chip; None with a loop, whose bytes count once."""
         known = self.flops and self.bytes_accessed and not self.loops
         return self.flops / self.chips / self.bytes_accessed if known else None
-
-    @property
-    def padding(self) -> float | None:
-        """Bytes in the chip's memory for each byte of the step's arguments."""
-        known = self.logical_bytes and self.padded_bytes
-        return self.padded_bytes / self.logical_bytes if known else None
 
     @property
     def verdict(self) -> str:
@@ -108,7 +95,7 @@ class CompiledStep:
             rows.append(("bytes", f"{moved}, as the compiler counts"))
         if self.intensity:
             rows.append(("intensity", f"{self.intensity:.3g} operations for each byte"))
-        if self.padding:
+        if self.logical_bytes and self.padded_bytes:
             given, taken = map(format_bytes, (self.logical_bytes, self.padded_bytes))
             rows.append(("padding", f"{given} given to the step take {taken} on the chip"))
         if self.largest:
@@ -127,7 +114,7 @@ class CompiledStep:
             return f"yes: {format_bytes(self.peak_memory)} at the peak, of {there}"
         if self.needed is None:
             return f"no: more than the {there} that there are"
-        needed, over = map(format_bytes, (self.needed, self.overflow))
+        needed, over = map(format_bytes, (self.needed, self.needed - self.memory))
         least = "at least " if self.at_least else ""
         return f"no: it needs {least}{needed}, and there are {there}: {over} too much"
 
@@ -159,10 +146,6 @@ class CompiledStep:
     def _repr_html_(self) -> str:
         return html_card(self.headline, self.rows())
 
-    def to_dict(self) -> dict:
-        """Everything, as plain JSON types; `_records.read` makes the value of it again."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Product:
@@ -183,18 +166,14 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     Parameters
     ----------
     name, chip : str
-        Such as "quickstart"; "v5e" or "v6e". A ValueError names those that there are.
-
-    Returns
-    -------
-    CompiledStep
+        Such as "quickstart", and "v5e" or "v6e"; a ValueError names those that there are.
 
     Examples
     --------
     >>> print(stored("quickstart").headline)
     quickstart, batch of 32, written by JAX, for one TPU v5e (no TPU was used)
     """
-    files = {entry.name: entry for entry in _data().iterdir() if entry.name != PRODUCTS}
+    files = {path.name: path for path in DATA.glob("*-v?e.json")}
     file = f"{name}-{chip}.json"
     if file not in files:
         names = ", ".join(sorted({entry.rpartition("-")[0] for entry in files}))
@@ -210,26 +189,16 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     ----------
     m, k, n : int
         It multiplies (m, k) by (k, n). A ValueError names the products that are stored.
-    chip : str, optional
-        "v5e" or "v6e".
-
-    Returns
-    -------
-    Product
+    chip : str
 
     Examples
     --------
     >>> [stored_product(n, n, n).instructions for n in (128, 129)]
     [8, 36]
     """
-    rows = _records.load(_data() / PRODUCTS, "list of products")
-    rows = _records.read(tuple[Product, ...], rows, PRODUCTS)
+    rows = _records.read(tuple[Product, ...], _records.load(PRODUCTS, "list"), PRODUCTS.name)
     for row in rows:
         if (row.chip, row.m, row.k, row.n) == (chip, m, k, n):
             return row
     known = ", ".join(f"({row.m}, {row.k}, {row.n}) {row.chip}" for row in rows)
     raise ValueError(f"No product ({m}, {k}, {n}) is stored for {chip!r}. There are: {known}.")
-
-
-def _data():
-    return resources.files("accel_helpers") / "data" / "tpu_programs"

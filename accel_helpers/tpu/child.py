@@ -1,13 +1,8 @@
 """The child process of `compiler`: compiles one program for a TPU that is not there.
 
-It is started as a script in the environment that `environment` keeps, never imported into a
-notebook: what it loads (JAX and libtpu, of the versions below) stays out of the learner's process.
-It reads `job.json` and `program.pb` from the folder that it is given and writes `answer.json` and
-`compiled.txt` there. When its parent is gone (its standard input ends), it removes that folder and
-ends itself.
-
-Every private interface of JAX that the course uses stands in `compile_program`. The versions are
-pinned, and `tests/tpu/test_programs.py` holds what they do.
+It is started as a script in the environment that `environment` keeps, and reads `job.json` and
+`program.pb` from the folder that it is given. The private interfaces of JAX are used in
+`compile_program` alone.
 """
 
 import contextlib
@@ -25,7 +20,7 @@ FAST = -1.0  # the compiler's least effort to make the program fast: some 3 to 1
 
 
 def main(folder: str) -> None:
-    """Compile the program that lies in a folder, and write the answer beside it."""
+    """Compile what lies in a folder; when the parent is gone (our standard input ends), stop."""
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     place = Path(folder)
     job = json.loads((place / "job.json").read_text())
@@ -45,11 +40,7 @@ def _end_with_parent(folder: str) -> None:
 def compile_program(
     data: bytes, *, chip: str, chips: int = 1, shared: tuple = (), thorough: bool = False
 ) -> tuple[dict, str]:
-    """Compile a serialized HLO module: the numbers, by fields of `CompiledStep`, and the program.
-
-    Or the compiler's "error". On several chips the arguments `shared` are cut along the batch (-1
-    is the last). A `thorough` compiler takes its full time; its estimates of cycles need it.
-    """
+    """Compile a serialized HLO module: fields of `CompiledStep`, or "error"; and the program."""
     from importlib.metadata import version
 
     found = {name: version(name) for name in VERSIONS}
@@ -110,12 +101,9 @@ def _without_copies(module) -> None:
 
 
 def _tpu_random_numbers(module) -> None:
-    """Let random numbers be made as a TPU makes them.
-
-    Lowered on a CPU, Keras's dropout under TensorFlow asks for the algorithm Philox, whose state
-    is three numbers; lowered on a TPU, for the default one, whose state is two. Left alone, Philox
-    would be laid out with 32 times the memory, and programs that fit would be said not to.
-    """
+    """Let random numbers be made as a TPU makes them, by the default algorithm."""
+    # Lowered on a CPU, TensorFlow's dropout asks for Philox, whose state is three numbers and not
+    # two: it takes 32 times the memory, and programs that fit would be said not to.
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 

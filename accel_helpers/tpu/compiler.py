@@ -1,10 +1,4 @@
-"""Compiles a model's training step for a TPU that is not there.
-
-The compiler is the real one, libtpu's. It runs in a child process with an environment of its own
-(`python -m accel_helpers tpu-compiler install` makes it once), so it never meets the packages of
-your notebook. What it says is about the program: whether it compiles, whether it fits, how much
-work it is. How fast a TPU would be it can only guess: its cycles are called an estimate.
-"""
+"""Compiles a model's training step for a TPU that is not there, by libtpu in a child process."""
 
 from __future__ import annotations
 
@@ -13,10 +7,10 @@ import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 
 from accel_helpers import probe
+from accel_helpers._records import whole
 from accel_helpers.tpu import environment as tpu_environment
 from accel_helpers.tpu import report
 from accel_helpers.tpu.answers import NOT_WRITTEN, CompiledStep, stored, stored_product
@@ -44,26 +38,21 @@ def compile_training_step(
 ) -> CompiledStep:  # fmt: skip
     """Compile the training step that `fit` runs, for a TPU that is not there.
 
-    It is lowered from shapes: no batch is allocated, and the model stays as it is. Dropout and
-    metrics are in it; the input pipeline and the loop of `fit` are not.
+    It is lowered from shapes: no batch is allocated, and the model stays as it is.
 
     Parameters
     ----------
     model : keras.Model
         Compiled, on the TensorFlow or the JAX backend.
-    batch_size : int
-        Samples in the batch, over all chips.
-    chip, chips : str and int, optional
-        "v5e" or "v6e", and 1, 4 or 8 of them. Each gets its part of the batch; the compiler puts
-        in the exchange between them.
+    batch_size, chips : int
+        Samples over all chips; 1, 4 or 8 chips, each with its part of the batch.
+    chip : {"v5e", "v6e"}
     sample : (x, y), optional
         A few real samples with their targets, for models whose shapes cannot be read off.
-    thorough : bool, optional
-        Give the compiler its full time (minutes for large models): then the card has its estimate
-        of cycles by layer.
-    find_batch : bool, optional
-        Where the step does not fit: look for a batch that does, by compiling.
-    seconds, memory : float, optional
+    thorough, find_batch : bool
+        Give the compiler its full time, for its estimate of cycles by layer; where the step does
+        not fit, look for a batch that does, by compiling.
+    seconds, memory : float
         Limits of each compilation; the memory in bytes.
     environment, run : optional
         Where the compiler is installed, and what runs it, as `probe.run_command`.
@@ -73,12 +62,6 @@ def compile_training_step(
     CompiledStep
         Where the compiler is missing or fails, one that says so, and why.
 
-    Raises
-    ------
-    ValueError
-        If the chip or a size is none of those above, the model is not compiled, or its shapes
-        cannot be read off without a sample.
-
     Examples
     --------
     >>> compile_training_step(None, 32, chip="v4")
@@ -86,7 +69,11 @@ def compile_training_step(
     ...
     ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
     """
-    _check(batch_size, chip, chips)
+    for name, given, known in (("chip", chip, MEMORY), ("chips", chips, CHIPS)):
+        if given not in known:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}; got {given!r}.")
+    if whole(batch_size, "batch_size", chips) % chips:
+        raise ValueError(f"batch_size must be a multiple of {chips}, the chips; got {batch_size}.")
     import keras
 
     blank = CompiledStep(
@@ -104,17 +91,6 @@ def compile_training_step(
     return with_batch_that_fits(answer, one)
 
 
-def _check(batch_size, chip, chips) -> None:
-    if not isinstance(chip, str) or chip not in MEMORY:
-        raise ValueError(f"chip must be {' or '.join(map(repr, MEMORY))}; got {chip!r}.")
-    if chips not in CHIPS or type(chips) is not int:
-        raise ValueError(f"chips must be 1, 4 or 8, as TPUs are wired; got {chips!r}.")
-    whole = isinstance(batch_size, Integral) and not isinstance(batch_size, bool)
-    if not whole or batch_size < 1 or batch_size % chips:
-        least = f"{chips} or a multiple of it" if chips > 1 else "1 or more"
-        raise ValueError(f"batch_size must be a whole number, {least}; got {batch_size!r}.")
-
-
 def _compile(model, blank, sample, seconds, memory, environment, run) -> CompiledStep:
     """Ask for one batch size."""
     try:
@@ -122,7 +98,7 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     except TooLarge as error:  # no compiler is needed to say no
         return replace(blank, fits=False, needed=error.args[0], at_least=True)
     except NotForTPU as refused:
-        return replace(blank, compiles=False, operation=refused.operation, layer=refused.layer)
+        return replace(blank, compiles=False, operation=refused.args[0], layer=refused.args[1])
     except CannotLower as error:
         hint = "If you train with other shapes or types, hand some in: sample=(x[:1], y[:1])"
         return _unavailable(blank, f"{NOT_WRITTEN}: {str(error).rstrip('. ')}. {hint}")
@@ -132,8 +108,7 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     try:
         answer, text = _in_child(program, blank, seconds, memory, environment, run)
     except OSError as error:
-        full = f"its files could not be written ({error.strerror})"
-        return _unavailable(blank, full if error.strerror else str(error))
+        return _unavailable(blank, str(error))
     message = answer.pop("error", None)
     named, answered = _namer(model, program, blank.chips), replace(blank, **answer)
     if message is None:
@@ -150,7 +125,7 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
             answered, compiles=True, fits=False, needed=needed, largest=named(largest[:5]),
             logical_bytes=None,
         )  # fmt: skip
-    first = (message.strip().splitlines() or ["no message"])[0][:300]
+    first = message.partition("\n")[0][:300]
     return _unavailable(blank, f"the compiler failed: {first}")
 
 
@@ -166,9 +141,8 @@ def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, 
         done = run(words, seconds=seconds, memory=memory, environ=environ, folder=folder)
         if done.kind != "finished" or not (place / "answer.json").exists():
             more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
-            raise ChildProcessError(
-                f"the compiler's process {done.ending}{more.get(done.kind, '')}"
-            )
+            why = f"the compiler's process {done.ending}{more.get(done.kind, '')}"
+            raise ChildProcessError(why)
         return json.loads((place / "answer.json").read_text()), (place / "compiled.txt").read_text()
 
 
@@ -204,15 +178,14 @@ def with_batch_that_fits(answer: CompiledStep, one: Callable) -> CompiledStep:
         return _power_of_two(min(most, found.batch_size - 1))
 
     batch, tried = below(answer), {}
-    while len(tried) < MOST_TRIES and answer.chips <= batch < answer.batch_size:
+    below_it = range(answer.chips, answer.batch_size)
+    while len(tried) < MOST_TRIES and batch in below_it and batch not in tried:
         found = one(batch)
         if found.verdict not in ("fits", "too large"):
             why = f"a batch of {batch} could not be asked: {found.why or found.verdict}"
             return replace(answer, why=why)
         tried[batch] = bool(found.fits)
         batch = 2 * batch if found.fits else below(found)
-        if batch in tried or (not found.fits and True in tried.values()):
-            break
     best = max((size for size, fits in tried.items() if fits), default=None)
     none = 0 if batch < answer.chips else None
     return replace(

@@ -1,9 +1,7 @@
-"""Counts the matrix products in a program, before a compiler has touched it.
+"""Counts the matrix products in a program, before a compiler has touched it; runs in `child`.
 
-This file runs in the child process of `compiler`, beside the TPU compiler, where nothing else
-of this package is loaded. It walks the program (StableHLO, the language that TensorFlow's and
-JAX's programs are both written in) as a machine would run it, but computes no arrays: it follows
-single whole numbers only, because they say how often a loop turns.
+The program (in StableHLO) is walked as a machine would run it, but only single whole numbers are
+computed: they say how often a loop turns.
 """
 
 import operator
@@ -18,13 +16,9 @@ class Unknown(Exception):
 
 
 def product_flops(text: str) -> int:
-    """Count the operations of all matrix products and convolutions of a program in StableHLO.
+    """Count the operations of the products and convolutions that a compiler would leave in.
 
-    A product of (m, k) and (k, n) takes 2mkn operations. Where a filter lies over padding nothing
-    is counted, as in `measure.work` and in the compiler's own count. What nobody uses (the
-    gradient of the pictures, which TensorFlow writes down) is taken out first, as every compiler
-    does. To be called within a context that knows StableHLO; `Unknown` where a loop's number of
-    turns is not fixed by the program.
+    A product of (m, k) and (k, n) takes 2mkn; a filter over padding none, as in `measure.work`.
     """
     from jaxlib.mlir import ir, passmanager
 

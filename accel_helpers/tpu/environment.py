@@ -1,8 +1,4 @@
-"""The TPU compiler in an environment of its own: installed, found and removed.
-
-libtpu and the jax that drives it are never installed beside the learner's packages. They go into
-one folder of the user's cache, and only a child process looks into it.
-"""
+"""The TPU compiler, kept apart from the learner's packages: installed, found and removed."""
 
 from __future__ import annotations
 
@@ -77,19 +73,12 @@ class Environment:
     bytes: int = 0
 
     def command(self, script, *words: str, scratch=None, environ=None) -> tuple[list[str], dict]:
-        """The words and all variables with which `probe.run_command` runs a script in it.
-
-        The script sees the standard library and this folder, nothing of the learner's; `scratch`
-        is a folder for its temporary files.
-        """
-        if not self.ready:
-            raise RuntimeError(self.why)
+        """The words and all variables with which a script runs that sees nothing but it."""
         # Isolated, without site-packages, and without bytecode: the folder stays as it is.
         start = [sys.executable, "-I", "-S", "-B", "-c", _SCRIPT]
         return [*start, str(self.folder), str(script), *words], variables(environ, scratch)
 
     def to_dict(self) -> dict:
-        """The environment as plain JSON types."""
         versions = PINS if self.ready else {}
         return {**vars(self), "folder": str(self.folder), "versions": versions}
 
@@ -116,15 +105,8 @@ def kept_in(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environment:
-    """Say whether the TPU compiler is installed. A quick look: nothing of it is imported.
-
-    Examples
-    --------
-    >>> print(status({"ACCEL_TPU_COMPILER": "/no/such"}, machine=("Linux", "x86_64", (3, 12))))
-    The TPU compiler is not installed. `python -m accel_helpers tpu-compiler install` does it.
-    """
-    system = platform.system() if sys.implementation.name == "cpython" else sys.implementation.name
-    here = system, platform.machine(), sys.version_info[:2]
+    """Say whether the TPU compiler is installed. A quick look: nothing of it is imported."""
+    here = platform.system(), platform.machine(), sys.version_info[:2]
     system, processor, python = machine or here
     tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *python)
     folder, why = kept_in(environ) / tag, ""
@@ -143,11 +125,7 @@ def install(
     environ: Mapping[str, str] | None = None, *, run: Callable = probe.run_command,
     say: Callable[[str], object] = print, machine=None,
 ) -> Environment:  # fmt: skip
-    """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be.
-
-    The folder gets its name only when a child has imported everything in it. `environ` says where,
-    and holds the proxies and indexes that pip asks. `say` gets a sentence before what takes long.
-    """
+    """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be."""
     environ = dict(os.environ if environ is None else environ)
     found = status(environ, machine=machine)
     if found.ready:
@@ -217,9 +195,8 @@ def _make(folder: Path, environ, run, say) -> None:
 def _marker(folder: Path) -> dict:
     """What the marker of a folder says; nothing where there is none, so the folder is not ours."""
     try:
-        noted = {} if folder.is_symlink() else _records.load(folder / MARKER, "marker")
-        return noted if isinstance(noted["bytes"], int) else {}
-    except (OSError, ValueError, LookupError, TypeError):
+        return {} if folder.is_symlink() else _records.load(folder / MARKER, "marker")
+    except (OSError, ValueError):
         return {}
 
 

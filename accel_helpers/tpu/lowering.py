@@ -1,11 +1,7 @@
 """A model's training step as a program that a compiler reads, made from shapes alone.
 
-The step that `fit` runs, `model.train_step`, is traced with the shapes of a batch. TensorFlow and
-JAX both write the result as an HLO module, the language of the compiler XLA.
-
-The private interfaces of Keras and TensorFlow that this takes are `model._symbolic_build`, the two
-attributes that hold what `compile` was given (`_built`), and `experimental_get_compiler_ir`; they
-are used here and nowhere else, and `tests/tpu/test_lowering.py` holds what they do.
+`model._flatten_layers`, `model._symbolic_build`, what `_built` puts back and TensorFlow's
+`experimental_get_compiler_ir` are private; they are used here and nowhere else.
 """
 
 from __future__ import annotations
@@ -24,11 +20,7 @@ TEXT = ("Hashing", "HashedCrossing", "IntegerLookup", "StringLookup", "TextVecto
 
 
 class NotForTPU(ValueError):
-    """The step has an operation that a TPU cannot run; `layer` holds it, "" where unknown."""
-
-    def __init__(self, operation: str, layer: str = ""):
-        super().__init__(f"A TPU cannot run the operation {operation!r} (layer {layer!r}).")
-        self.operation, self.layer = operation, layer
+    """A TPU cannot run the operation `args[0]`; the layer `args[1]` holds it, "" where unknown."""
 
 
 class TooLarge(ValueError):
@@ -62,12 +54,7 @@ def bytes_of(arguments, *kinds: str) -> int:
 
 
 def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float = inf) -> Program:
-    """Write down a model's training step for a batch of this size; the model stays as it is.
-
-    `sample` is a pair (x, y) of a few real samples, for models whose shapes cannot be read off;
-    ValueError where there is none, or where the model is not compiled. TooLarge where what one of
-    the chips is given is more than its memory; NotForTPU; CannotLower.
-    """
+    """Write down a model's training step for a batch of this size; the model stays as it is."""
     import keras
 
     _check(model)
@@ -136,11 +123,7 @@ def _state(model) -> dict[str, list]:
 
 @contextlib.contextmanager
 def _built(model, x, y):
-    """Let Keras make the variables of the metrics and of the optimizer, as `fit` would.
-
-    What the loss and the metrics are built on may be a guess. So they are built anew, and the
-    model's own are put back: `fit` then finds them as it would have.
-    """
+    """Let Keras make its variables as `fit` would; what a guess was built on is not kept."""
     own = {name: vars(model).get(name) for name in ("_compile_loss", "_compile_metrics")}
     try:
         try:
@@ -163,31 +146,14 @@ def _check(model) -> None:
     """Refuse what is no compiled model, what has text in it, and what several replicas share."""
     import keras
 
-    if not isinstance(model, keras.Model):
-        raise ValueError(f"model must be a Keras model; got {type(model).__name__}.")
-    backend = keras.config.backend()
-    if backend not in ("tensorflow", "jax"):
-        raise CannotLower(f"the Keras backend is {backend}; the course lowers TensorFlow and JAX")
-    if getattr(model, "optimizer", None) is None or not getattr(model, "compiled", False):
-        raise ValueError(
-            "The model is not compiled, so it has no training step. Call model.compile first, "
-            "with an optimizer and a loss."
-        )
-    for layer in _all_layers(model):
+    if not isinstance(model, keras.Model) or not model.compiled:
+        raise ValueError(f"model must be a compiled Keras model; got {shown(model)}.")
+    for layer in model._flatten_layers():
         if type(layer).__name__ in TEXT:
             raise NotForTPU(type(layer).__name__, layer.name)
     shared = "tensorflow.python.distribute"
     if any(type(variable.value).__module__.startswith(shared) for variable in model.variables):
-        raise CannotLower(
-            "the model was made in the scope of a tf.distribute strategy; make it outside, and ask "
-            "with chips= for several"
-        )
-
-
-def _all_layers(model):
-    for layer in getattr(model, "layers", ()):
-        yield layer
-        yield from _all_layers(layer)
+        raise CannotLower("the model is of a tf.distribute strategy; make one outside its scope")
 
 
 def _arguments(model, x, y):
@@ -204,12 +170,6 @@ def _arguments(model, x, y):
     return tuple(rows)
 
 
-@dataclass(frozen=True)
-class _Shape:
-    shape: tuple[int, ...]
-    dtype: str
-
-
 def _batch(model, batch_size: int, sample):
     """The shapes of a batch: from a sample, else from the model and its loss."""
     import keras
@@ -219,9 +179,8 @@ def _batch(model, batch_size: int, sample):
             raise ValueError(f"sample must hold arrays with samples; got {shown(array)}.")
         kind = keras.backend.standardize_dtype(array.dtype)
         # `fit` turns floating-point numbers into the type that Keras works with.
-        return _Shape(
-            (batch_size, *array.shape[1:]), keras.config.floatx() if "float" in kind else kind
-        )
+        kind = keras.config.floatx() if "float" in kind else kind
+        return keras.KerasTensor((batch_size, *array.shape[1:]), kind)
 
     def fixed(tensor):
         first, *rest = tensor.shape
@@ -229,7 +188,7 @@ def _batch(model, batch_size: int, sample):
             raise ValueError(f"The model is built for a batch of {first}; got {batch_size}.")
         if None in rest:
             raise _ask_for_sample(f"a shape is open: {tuple(tensor.shape)}")
-        return _Shape((batch_size, *rest), str(tensor.dtype))
+        return keras.KerasTensor((batch_size, *rest), tensor.dtype)
 
     if sample is not None:
         if not isinstance(sample, Sequence) or len(sample) != 2:
@@ -241,7 +200,8 @@ def _batch(model, batch_size: int, sample):
     x = keras.tree.map_structure(fixed, inputs[0] if len(inputs) == 1 else model.input)
     out = fixed(outputs[0])
     sparse = _loss_name(model.loss).lower().startswith("sparse")
-    return x, _Shape(out.shape[:-1], "int32") if sparse else _Shape(out.shape, "float32")
+    y = (out.shape[:-1], "int32") if sparse else (out.shape, "float32")
+    return x, keras.KerasTensor(*y)
 
 
 def _loss_name(loss) -> str:
@@ -256,10 +216,8 @@ def _loss_name(loss) -> str:
 
 
 def _ask_for_sample(why: str) -> ValueError:
-    return ValueError(
-        f"The shapes of a batch cannot be read off, since {why}. Give a few real samples: "
-        "sample=(x[:1], y[:1])."
-    )
+    real = "Give a few real samples: sample=(x[:1], y[:1])."
+    return ValueError(f"The shapes of a batch cannot be read off, since {why}. {real}")
 
 
 def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, str] | None:

@@ -1,8 +1,4 @@
-"""Reads what the TPU compiler says: its error messages and the programs that it writes.
-
-Pure functions of text. The formats are those of the libtpu that `environment` pins; the texts
-in `tests/tpu/recorded` were written by it.
-"""
+"""Reads the error messages and the programs that the libtpu of `environment` writes."""
 
 from __future__ import annotations
 
@@ -37,7 +33,6 @@ class Allocation:
         return cls(array_bytes(text), array_bytes(array), array, operation)
 
     def describe(self) -> str:
-        """Its size, what it is and its shape, in a line."""
         padded = self.bytes > self.logical_bytes
         bare = f" ({format_bytes(self.logical_bytes)} without padding)" if padded else ""
         return f"{format_bytes(self.bytes)}: {self.operation}, {self.array}{bare}"
@@ -52,7 +47,6 @@ class Collective:
     bytes: int  # of these, for each chip
 
     def describe(self) -> str:
-        """What is exchanged, in a line."""
         arrays = "1 array" if self.arrays == 1 else f"{self.arrays} arrays together"
         return f"{self.kind} of {arrays}, {format_bytes(self.bytes)} on each chip"
 
@@ -73,15 +67,8 @@ def read_overflow(message: str) -> tuple[int, tuple[Allocation, ...]] | None:
 def array_bytes(text: str) -> int:
     """Bytes of an array as the compiler writes it; with its layout, the padding counts.
 
-    In ``{0,1:T(8,128)}`` the axes stand with the one first whose neighbours lie side by side, and
-    the last two are filled up to whole tiles of 8 by 128.
-
-    Examples
-    --------
-    >>> array_bytes("f32[1024,10]")
-    40960
-    >>> array_bytes("f32[1024,10]{1,0:T(8,128)}"), array_bytes("f32[1024,10]{0,1:T(8,128)}")
-    (524288, 65536)
+    >>> array_bytes("f32[1024,10]"), array_bytes("f32[1024,10]{0,1:T(8,128)}")
+    (40960, 65536)
     """
     found = _ARRAY.match(text)
     if not found:
@@ -89,6 +76,7 @@ def array_bytes(text: str) -> int:
     kind, shape, layout = found[1], [int(n) for n in found[2].split(",") if n], found[3] or ""
     tile = re.search(r"T\(([\d,]+)\)", layout)
     if tile and shape:
+        # The axis whose neighbours lie side by side stands first; the tile's last side is its.
         order = [int(axis) for axis in layout.split(":")[0].split(",")]
         for size, axis in zip(reversed(tile[1].split(",")), order, strict=False):
             shape[axis] = -(-shape[axis] // int(size)) * int(size)
@@ -97,10 +85,7 @@ def array_bytes(text: str) -> int:
 
 
 def largest_arrays(text: str, count: int = 5) -> tuple[Allocation, ...]:
-    """The largest arrays that a compiled program holds in the chip's main memory.
-
-    They need not be there at the same time.
-    """
+    """The largest arrays in the chip's main memory; they need not be there at the same time."""
     found = {}
     for line in text[text.find("\nENTRY ") :].splitlines():
         match = re.match(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}]*\}) ([\w\-]+)\(", line)
@@ -125,10 +110,7 @@ def collectives(text: str) -> tuple[Collective, ...]:
 
 
 def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, int], ...]:
-    """The compiler's own estimate of clock cycles by layer, most first; the rest is "other".
-
-    An estimate, not a measurement; the compiler must have had its full time for the program.
-    """
+    """The compiler's own estimate of clock cycles by layer, most first; the rest is "other"."""
     sums = Counter()
     for line in text.splitlines():
         cycles, name = re.search(r'"estimated_cycles":"(\d+)"', line), _OP_NAME.search(line)

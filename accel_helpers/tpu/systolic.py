@@ -1,24 +1,21 @@
 """A TPU's matrix unit as a cycle model: numbers walk through a grid of cells, hand to hand.
 
-The grid is a weight-stationary systolic array. Each cell keeps one weight. In every cycle it takes
-an activation from its left neighbour and a partial sum from the one above, multiplies, adds, and
-hands both on: the activation to the right, the sum down. Finished sums leave at the bottom. The
-idea is Kung's ("Why systolic architectures?", IEEE Computer 15(1), 1982); that a TPU works so is in
-Jouppi and others ("In-datacenter performance analysis of a tensor processing unit", ISCA 2017,
-section 2, arXiv:1704.04760).
+The grid is a weight-stationary systolic array (Kung, IEEE Computer 15(1), 1982; that a TPU works
+so: Jouppi and others, ISCA 2017, section 2, arXiv:1704.04760). Each cell keeps one weight. In every
+cycle it takes an activation from its left neighbour and a partial sum from the one above,
+multiplies, adds, and hands both on: the activation to the right, the sum down.
 
-This is a model, no measurement. One rule differs from a real unit: here loading weights and
-computing never overlap, so that every cycle can be seen. A real unit loads the weights of the next
-tile while it computes with this one (double-buffering, section 2 of the same paper), and is busy
-for a larger share of its cycles.
+This is a model, no measurement: here loading weights and computing never overlap, so that every
+cycle can be seen. A real unit loads the next tile's weights while it computes with this one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING
+
+from accel_helpers._records import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,23 +88,14 @@ class Step:
 class MatrixUnit:
     """A matrix unit of `rows` times `columns` cells, each with one weight.
 
-    Attributes
+    Parameters
     ----------
     rows, columns : int
-        At least 1. The weights of one tile are a piece of b of at most this size.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one of them is not a whole number, or below 1.
+        At least 1.
 
     Examples
     --------
-    >>> unit = MatrixUnit(2, 2)
-    >>> run = unit.multiply([[1, 2], [3, 4]], [[5, 6], [7, 8]])
-    >>> run.product.tolist()
-    [[19, 22], [43, 50]]
-    >>> print(run)
+    >>> print(MatrixUnit(2, 2).multiply([[1, 2], [3, 4]], [[5, 6], [7, 8]]))
     (2, 2) times (2, 2) on 2 x 2 cells: 6 cycles, 1 tile.
     Of 24 cell-cycles: useful 33.3 %, padding 0.0 %, waiting 66.7 %.
     """
@@ -117,7 +105,7 @@ class MatrixUnit:
 
     def __post_init__(self):
         for name in ("rows", "columns"):  # a NumPy integer becomes an int
-            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+            object.__setattr__(self, name, whole(getattr(self, name), name))
 
     def __str__(self) -> str:
         return f"{self.rows} x {self.columns} cells"
@@ -130,79 +118,48 @@ class MatrixUnit:
     def tiles(self, k: int, n: int) -> int:
         """How many pieces of at most rows times columns weights of shape (k, n) are cut into."""
         # -(-k // r) rounds k / r up
-        return -(-_whole("k", k) // self.rows) * -(-_whole("n", n) // self.columns)
+        return -(-whole(k, "k") // self.rows) * -(-whole(n, "n") // self.columns)
 
     def cycles(self, m: int, k: int, n: int) -> int:
-        """Cycles for the product of (m, k) and (k, n): tiles · (rows + m + rows + columns - 2).
-
-        A tile takes `rows` cycles to load its weights. Then m rows of activations enter one
-        after the other; the last result leaves rows + columns - 2 cycles after the last entry.
-
-        Examples
-        --------
-        >>> unit = MatrixUnit(128, 128)
-        >>> unit.cycles(128, 128, 128), unit.cycles(1024, 128, 128), unit.cycles(129, 129, 129)
-        (510, 1406, 2044)
-        """
-        streaming = _whole("m", m) + self.rows + self.columns - 2
-        return self.tiles(k, n) * (self.rows + streaming)
+        """Cycles for the product of (m, k) and (k, n): tiles · (rows + m + rows + columns - 2)."""
+        loading = self.rows  # of one tile's weights, row by row
+        # A row of activations enters in each cycle; the last one has the whole grid to go through.
+        streaming = whole(m, "m") + self.rows + self.columns - 2
+        return self.tiles(k, n) * (loading + streaming)
 
     def utilisation(self, m: int, k: int, n: int) -> float:
         """Share of all cell-cycles that is useful, from 0 to 1, by the formula of `cycles`."""
         return float(m * k * n / (self.cells * self.cycles(m, k, n)))
 
     def multiply(self, a, b, *, dtype: str | None = None) -> Run:
-        """Multiply two matrices cycle by cycle, and count what the cells do.
+        """Multiply activations a (m, k) by weights b (k, n) cycle by cycle; count what cells do.
 
-        Parameters
-        ----------
-        a : array of shape (m, k)
-            Activations: they pass through the cells.
-        b : array of shape (k, n)
-            Weights: they stay in the cells.
-        dtype : str, optional
-            None computes integers exactly as int64, and all else as float64. "bfloat16" rounds
-            both matrices to bfloat16 and adds up in float32, as a TPU does.
+        Integers are exact, as int64, and all else is float64; dtype "bfloat16" rounds both matrices
+        to it and adds up in float32, as a TPU does.
 
-        Returns
-        -------
-        Run
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowError
-            If the matrices cannot be multiplied, are empty, or hold other things than finite
-            numbers; if a sum of integers could be too large for int64.
-
-        Examples
-        --------
         >>> run = MatrixUnit(2, 2).multiply([[1, 2, 3]], [[1], [10], [100]])
         >>> run.product.tolist(), run.cycles, run.useful, run.padding, run.waiting
         ([[321]], 10, 3, 5, 32)
         """
-        a, b = _matrices(a, b, dtype)
         counts = {"useful": 0, "padding": 0, "waiting": 0}
-        for step in self._simulate(a, b, keep=False):
+        for step in self.steps(a, b, dtype=dtype):
             for kind in counts:
                 counts[kind] += int(getattr(step, kind).sum())
-        shape = (*a.shape, b.shape[1])
-        return Run(self, shape, step.product.data, step.cycle, step.tile, **counts)
+        (m, n), k = step.product.shape, len(b)
+        return Run(self, (m, k, n), step.product.data, step.cycle, step.tile, **counts)
 
     def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
-        """The same simulation cycle by cycle, with the parameters and errors of `multiply`.
+        """The same simulation, cycle by cycle.
 
-        Examples
-        --------
         >>> for step in MatrixUnit(1, 2).steps([[3]], [[4, 5]]):
         ...     print(step, step.product.tolist())
         Cycle 1 of 3, loading: 0 useful, 0 padding, 2 waiting. [[None, None]]
         Cycle 2 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, None]]
         Cycle 3 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, 15]]
         """
-        return self._simulate(*_matrices(a, b, dtype), keep=True)
+        return self._simulate(*_matrices(a, b, dtype))
 
-    def _simulate(self, a, b, keep: bool) -> Iterator[Step]:
-        """Every cycle of every tile; without `keep` all steps share one product, which grows."""
+    def _simulate(self, a, b) -> Iterator[Step]:
         import numpy as np
 
         rows, columns, (m, k), n = self.rows, self.columns, a.shape, b.shape[1]
@@ -244,7 +201,7 @@ class MatrixUnit:
                     masked(weights, ~loaded), masked(activations, waiting),
                     masked(from_above, waiting), masked(sums, waiting),
                     useful, passing & ~real, waiting, queue[:, max(0, t + 1) :],
-                    masked(product.copy() if keep else product, arrived == 0),
+                    masked(product.copy(), arrived == 0),
                     leaving, arrived == shares, total,
                 )  # fmt: skip
 
@@ -260,14 +217,6 @@ def _skewed(part, rows: int, columns: int):
     return queue
 
 
-def _whole(name: str, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number such as 128; got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be 1 or more; got {value!r}.")
-    return int(value)
-
-
 def _matrices(a, b, dtype):
     """Both matrices in the number type of the computation, after every check."""
     import numpy as np
@@ -277,9 +226,9 @@ def _matrices(a, b, dtype):
     a, b = np.asarray(a), np.asarray(b)
     for name, found in (("a", a), ("b", b)):
         if found.ndim != 2 or not found.size:
+            example = "One row is written with two brackets, as in [[1, 2, 3]]."
             raise ValueError(
-                f"{name} must have two dimensions, rows and columns, and at least one of each; its "
-                f"shape is {found.shape}. One row is written with two brackets, as in [[1, 2, 3]]."
+                f"{name} must have two dimensions; its shape is {found.shape}. {example}"
             )
         if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
             raise TypeError(f"{name} holds {found.dtype.name}; the unit multiplies numbers only.")
@@ -288,23 +237,9 @@ def _matrices(a, b, dtype):
             f"a of shape {a.shape} cannot be multiplied by b of shape {b.shape}: a must have as "
             "many columns as b has rows. Does one of them need a .T?"
         )
-    if dtype is None and a.dtype.kind in "iu" and b.dtype.kind in "iu":
-        sizes = [max(1, abs(int(x.min())), abs(int(x.max()))) for x in (a, b)]
-        if sizes[0] * sizes[1] * a.shape[1] >= 2**63:
-            raise OverflowError("A sum may not fit into int64. Give .astype(float).")
-        return a.astype(np.int64), b.astype(np.int64)
-    kinds = [np.float64]
     if dtype == "bfloat16":
         import ml_dtypes
 
-        kinds = [ml_dtypes.bfloat16, np.float32]
-    for kind in kinds:
-        with np.errstate(over="ignore"):  # what becomes infinite is refused below
-            a, b = a.astype(kind), b.astype(kind)
-    for name, matrix in (("a", a), ("b", b)):
-        if not np.isfinite(matrix).all():
-            raise ValueError(
-                f"{name} holds NaN or infinity as {dtype or matrix.dtype}; the unit takes finite "
-                "numbers. Replace them first, for instance with numpy.nan_to_num."
-            )
-    return a, b
+        return [x.astype(ml_dtypes.bfloat16).astype(np.float32) for x in (a, b)]
+    whole_numbers = a.dtype.kind in "iu" and b.dtype.kind in "iu"
+    return [x.astype(np.int64 if whole_numbers else np.float64) for x in (a, b)]

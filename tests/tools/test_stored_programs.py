@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from math import ceil
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def test_a_stored_answer_is_read_back_under_its_own_name(file):
     name, chip = file.stem.rsplit("-", 1)
     answer = ah.tpu_compiler.stored(name, chip)
     assert (answer.name, answer.chip) == (name, chip) and answer.compiles
-    assert json.loads(json.dumps(answer.to_dict())) == json.loads(file.read_text())
+    assert json.loads(json.dumps(asdict(answer))) == json.loads(file.read_text())
 
 
 def test_what_the_lessons_ask_for_is_stored():

