@@ -1,22 +1,17 @@
-"""Child processes: run code or a command, talk to it line by line, end it for certain.
-
-What can abort or hang the kernel, such as a broken libtpu, is tried in a child first: no ``try``
-catches an abort.
-"""
+"""Child processes: run code or a command, talk to it line by line, end it for certain."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import queue
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +21,6 @@ __all__ = ["run", "run_command"]
 
 KEPT_CHARACTERS = 20_000  # of the output, from its end
 _LOOK_EVERY = 0.1  # seconds between two looks at the memory
-_CONNECT = """
-import socket, sys
-socket.create_connection((sys.argv[1], int(sys.argv[2])), 0.8).close()
-"""
 
 
 @dataclass(frozen=True)
@@ -38,23 +29,18 @@ class Outcome:
 
     `kind`: "finished" (exit status 0), "crashed" (any other end), or why it was ended: "too slow",
     "too large", "killed". `output`: the end of what it wrote. `signal`: such as "SIGABRT", or
-    empty. `peak_memory`, `memory` (allowed): bytes, with all that it started; 0: nobody looked.
+    empty. `memory`: the bytes that it was allowed.
     """
 
     kind: str
     seconds: float
     output: str = ""
     signal: str = ""
-    peak_memory: int = 0
-    memory: float = 0
+    memory: float | None = None
 
     @property
     def ending(self) -> str:
-        """How it ended, as the end of a sentence.
-
-        >>> Outcome("crashed", 0.1, "Traceback ...\\nImportError: no such thing").ending
-        'ended with: ImportError: no such thing'
-        """
+        """How it ended, as the end of a sentence."""
         if self.kind == "too large":
             return f"needed more than {format_bytes(self.memory)} of memory"
         if self.kind in ("too slow", "finished"):
@@ -66,15 +52,12 @@ class Outcome:
 
 
 def run(
-    code: str,
-    *arguments: str,
-    seconds: float,
-    environ: Mapping[str, str] | None = None,
+    code: str, *arguments: str, seconds: float, environ: Mapping[str, str] | None = None
 ) -> Outcome:
     """Run Python code in a child process, and stop it when its time is up.
 
-    The child sees the same packages as this process. It gets a process group of its own, and the
-    whole group is killed at the end: nothing that it started stays behind.
+    No ``try`` catches an abort, such as that of a broken libtpu; a child's end is only told. It
+    sees the same packages as this process, and nothing that it started stays behind.
 
     Parameters
     ----------
@@ -89,11 +72,6 @@ def run(
     -------
     Outcome
         `kind`, `seconds`, `output`, `signal`, and `ending`, which is half a sentence.
-
-    Raises
-    ------
-    ValueError
-        If the time limit is not above 0, or there is a null byte in what is handed over.
 
     Examples
     --------
@@ -113,55 +91,32 @@ def run_command(
 ) -> Outcome:
     """Run a command in a child process; stop it when its time is up or its memory is too large.
 
-    As with `run`, nothing that it started stays behind. Its standard input is open, and empty, as
-    long as this process lives: the end of it says that we are gone, even if we were killed.
+    Its standard input is open, and empty, as long as this process lives: the end of it says that
+    we are gone, even if we were killed.
 
     Parameters
     ----------
     words : sequence of str
         The command and its arguments, such as ``["git", "status"]``. No shell reads them.
-    seconds : float
-        The time limit, above 0.
+    seconds, memory : float
+        Limits, above 0: of time; and, optional, of the bytes that it and all that it starts hold
+        (looked at ten times a second; what two processes share counts twice).
     environ : mapping of str to str, optional
-        All variables of the child; by default those of this process.
-    memory : float, optional
-        Bytes that the command and all that it starts may hold, looked at ten times a second in
-        /proc (what two processes share counts twice; where there is no /proc, nobody looks).
-    folder : path-like, optional
-        Its working folder; by default that of this process.
+        All variables of the child; by default, as its working `folder`, those of this process.
 
     Returns
     -------
     Outcome
         As of `run`; a command that is not there has "crashed".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the words are one text; if a limit is not above 0, or they hold a null byte.
-
     Examples
     --------
     >>> run_command([sys.executable, "-c", "print(6 * 7)"], seconds=30).output.strip()
     '42'
     """
-    if isinstance(words, str):
-        raise TypeError(f"words must be a list such as ['git', 'status']; got the text {words!r}.")
     if memory is not None and not memory > 0:
         raise ValueError(f"memory must be a number of bytes above 0, or None; got {memory!r}.")
     return _run(words, seconds, environ, memory, folder=folder)
-
-
-def answer_at(address: str, run: Callable = run) -> str:
-    """Half a sentence: whether anything answers at an old TPU node such as "grpc://10.1.2.3:8470".
-
-    A child process asks, and nonsense is safe.
-    """
-    host, _, port = address.removeprefix("grpc://").rpartition(":")
-    if not host or "\0" in host or not re.fullmatch(r"[0-9]{1,5}", port):
-        return "and it holds no address"
-    answers = run(_CONNECT, host, port, seconds=1.0).kind == "finished"
-    return "what answers there is left alone" if answers else "nothing answers there"
 
 
 def python(code: str, *arguments) -> list[str]:
@@ -230,20 +185,19 @@ class Child:
             self._lines.put(line)  # whoever asks again hears the same
         return line
 
-    def wait(self, seconds: float, memory: float | None = None) -> tuple[str, int]:
-        """Wait until it ends or breaks a limit; give the kind of end and the peak memory."""
-        peak, end = 0, time.monotonic() + seconds
+    def wait(self, seconds: float, memory: float | None = None) -> str:
+        """Wait until it ends or breaks a limit; give the kind of end."""
+        end = time.monotonic() + seconds
         while True:
             left = max(0.0, end - time.monotonic())
             try:
                 status = self.process.wait(left if memory is None else min(left, _LOOK_EVERY))
-                return ("finished" if status == 0 else "crashed"), peak
+                return "finished" if status == 0 else "crashed"
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= end:
-                    return "too slow", peak
-            peak = max(peak, _memory_of_group(self.process.pid))
-            if memory is not None and peak > memory:
-                return "too large", peak
+                    return "too slow"
+            if memory is not None and _memory_of_group(self.process.pid) > memory:
+                return "too large"
 
     def stop(self, patience: float = 0.0) -> int | None:
         """End it and all that it started, after a time to end by itself; give its exit status."""
@@ -259,7 +213,7 @@ class Child:
                 os.killpg(self.process.pid, signal.SIGKILL)  # the session made it that of a group
             except (AttributeError, OSError):  # Windows has no groups; or all of it has ended
                 self.process.kill()
-        if self.wait(0.5)[0] == "too slow":
+        if self.wait(0.5) == "too slow":
             # A child stuck inside a driver does not die at once: a thread waits for it, not we.
             threading.Thread(target=self.process.wait, daemon=True).start()
         with self._said as said:
@@ -282,12 +236,12 @@ def _run(words, seconds, environ, memory=None, folder=None, stdin=subprocess.PIP
     except OSError as error:  # no memory for it, or no such program
         return Outcome("crashed", 0.0, str(error))
     with child:  # which also ends it when the learner interrupts
-        kind, peak = child.wait(seconds, memory)
+        kind = child.wait(seconds, memory)
     taken, status, name = time.monotonic() - child.began, child.process.returncode, ""
     if kind == "crashed" and status < 0:
         names = {number.value: number.name for number in signal.Signals}
         name = names.get(-status, f"signal {-status}")
-    return Outcome(kind, taken, child.output, name, peak, memory or 0)
+    return Outcome(kind, taken, child.output, name, memory)
 
 
 def _memory_of_group(group: int) -> int:

@@ -97,13 +97,12 @@ def test_variables_folder_and_packages_are_those_that_were_asked_for(monkeypatch
 def test_memory_is_limited_and_that_of_what_it_started_counts():
     """In the second one neither the command nor its child alone is too large."""
     done = command(HOLD, 400 * MB, 600, memory=150 * MB)
-    assert done.kind == "too large" and "150 MB" in done.ending and done.peak_memory > 150 * MB
+    assert done.kind == "too large" and "150 MB" in done.ending
     both = f"held_here = bytearray(b'x') * {100 * MB}\n{START}held.wait()"
     done = command(both, HOLD, 100 * MB, 600, memory=180 * MB)
     assert done.kind == "too large" and gone(int(done.output))
-    done = command(HOLD, 100 * MB, 1, memory=500 * MB)
-    assert done.kind == "finished"
-    assert 100 * MB < done.peak_memory < 150 * MB, "and nothing of other processes"
+    done = command(HOLD, 100 * MB, 1, memory=150 * MB)
+    assert done.kind == "finished", "nothing of other processes counts"
 
 
 def test_its_input_is_open_while_we_live_and_that_of_run_is_empty():
@@ -156,12 +155,5 @@ def test_what_cannot_be_asked_is_refused(limit):
     for options in ({"seconds": limit}, {"seconds": 1, "memory": limit}):
         with pytest.raises(ValueError, match=f"got {limit}"):
             probe.run_command(["true"], **options)
-    with pytest.raises(TypeError, match="git status"):
-        probe.run_command("git status", seconds=1)
     missing = probe.run_command(["no-such-command"], seconds=60)
     assert missing.kind == "crashed" and "no-such-command" in missing.ending
-
-
-def test_an_address_is_asked_in_a_child():
-    assert "no address" in probe.answer_at("grpc://nonsense")
-    assert "nothing answers" in probe.answer_at("grpc://127.0.0.1:9")

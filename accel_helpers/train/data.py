@@ -14,10 +14,7 @@ IMAGES = 60_000  # in MNIST's training set
 
 @dataclass(frozen=True)
 class Images:
-    """Pictures as uint8 of shape (n, 28, 28), labels as integers of shape (n,).
-
-    The first `different` of the training images differ; the others repeat them.
-    """
+    """Pictures as uint8 of shape (n, 28, 28), and labels; those after `different` repeat others."""
 
     x_train: object
     y_train: object
@@ -53,8 +50,8 @@ def load_images(
 
     Raises
     ------
-    ValueError, ConnectionError
-        If an argument is not as above; if `source` is "mnist" and MNIST could not be had.
+    ConnectionError
+        If `source` is "mnist" and MNIST could not be had.
 
     Examples
     --------
@@ -92,14 +89,7 @@ def load_images(
 
 
 def fetch(code: str, time_limit: float) -> tuple[str, str]:
-    """Run code that downloads something; give its last line, and why nothing came.
-
-    In a child process: a network may never answer, and a child can be ended, while a thread would
-    go on beside the lesson's measurements. The code may import Keras.
-
-    >>> fetch("print('there')", 30)
-    ('there', '')
-    """
+    """Run code that downloads something in a child; give its last line, and why nothing came."""
     ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"})  # starts first
     if ended.kind == "too slow":
         return "", f"no answer within {time_limit:g} s."

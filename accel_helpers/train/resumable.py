@@ -1,12 +1,8 @@
 """Training that can be killed at any moment and goes on as if nothing had happened.
 
-What decides how a training ends is, beside the data: the weights, the optimizer's numbers, the
-order of the pictures, and the dice that layers such as dropout throw. The first two are saved
-after every epoch. The other two are made anew from the seed and the number of the epoch, so
-there is nothing to save.
-
-The file is an ordinary ``.keras`` file with one more member, ``training.json``. It is written
-beside its place and renamed when it is whole: at its place there is always a whole one.
+The weights and the optimizer's numbers are saved after every epoch, in an ordinary ``.keras`` file
+that is renamed to its place when it is whole. The order of the pictures and the dice of layers such
+as dropout are made anew from the seed and the epoch.
 """
 
 from __future__ import annotations
@@ -51,20 +47,18 @@ def fit(
     Parameters
     ----------
     model : keras.Model
-        Built and compiled, the same in every start. An optimizer that is not
-        ``model.optimizer``, such as one of a training step of your own, is not kept.
+        Built and compiled, the same in every start. No other optimizer than its own is kept.
     x, y : numpy.ndarray
         Of the same length, the same in every start.
     epochs : int
         In all, those of earlier starts included.
     folder : path-like
-        Where the checkpoint lies; made if it is not there. One folder for one training.
+        Where the checkpoint lies. One folder for one training.
     batch_size, seed : int, optional
         The seed is that of the order of the pictures and of the layers' random numbers.
     callbacks : sequence of keras.callbacks.Callback, optional
         They see every epoch as a training of its own, with its true number. What they remember
-        is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused. A callback that
-        sets ``model.stop_training`` ends the training after that epoch, for later starts too.
+        is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused.
 
     Returns
     -------
@@ -120,11 +114,7 @@ def fit(
 
 
 def kill_when(
-    words: Sequence[str],
-    text: str,
-    *,
-    seconds: float = 120.0,
-    environ: Mapping[str, str] | None = None,
+    words: Sequence[str], text: str, *, seconds: float = 120.0, environ: Mapping | None = None
 ) -> probe.Outcome:
     """Start a command and kill it (SIGKILL) as soon as it prints a line with some text in it.
 
@@ -133,11 +123,10 @@ def kill_when(
     words : sequence of str
         The command, such as ``[sys.executable, "train.py"]``. What it starts is killed with it.
     text : str
-        What to wait for.
     seconds : float, optional
         The time limit.
     environ : mapping of str to str, optional
-        Variables beside those of this process. Python finds the same packages as here.
+        Variables beside those of this process.
 
     Returns
     -------
@@ -159,7 +148,7 @@ def kill_when(
                 kind = "killed"
                 break
         if kind != "killed":
-            kind, _ = child.wait(end - time.monotonic())
+            kind = child.wait(end - time.monotonic())
     name = "SIGKILL" if kind == "killed" else ""
     return probe.Outcome(kind, time.monotonic() - child.began, said, name)
 
@@ -190,14 +179,6 @@ def _check(model, x, y, callbacks) -> None:
             "the model must be built and compiled: give it a keras.Input (or call a model of your "
             "own class once on a few inputs), and compile it."
         )
-    try:
-        for written_down in ("get_config", "get_compile_config"):
-            getattr(model, written_down, dict)()
-    except (NotImplementedError, TypeError) as error:
-        raise ValueError(
-            f"the model must be one that Keras can save ({' '.join(str(error).split())[:120]}...). "
-            "Give its class a get_config, and hand in loss and metrics as objects, not as classes."
-        ) from None
 
 
 def _print_of_data(array) -> str:
@@ -210,13 +191,14 @@ def _print_of_data(array) -> str:
 
 
 def _print_of(thing) -> str:
-    """A fingerprint of a part of the training, from what it says of itself.
+    """A fingerprint of a part of the training, from what it says of itself."""
+    seen: dict[str, int] = {}
 
-    Keras counts names up within a process (``dense``, ``dense_1``, and so on), and Python objects
-    have another address in every process: neither counts.
-    """
+    def anew(name):  # Keras counts up within a process: dense, dense_1, and so on
+        return f'"{name[1]} {seen.setdefault(name[0], len(seen))}"'
+
     said = json.dumps(thing, default=_described, skipkeys=True)
-    said = re.sub(r'_\d+(?=")| at 0x[0-9a-f]+', "", said)
+    said = re.sub(r'"(\w+?)(?:_\d+)?"(?!:)', anew, re.sub(" at 0x[0-9a-f]+", "", said))
     return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
@@ -255,9 +237,7 @@ def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
             if broken := archive.testzip():
                 raise zipfile.BadZipFile(f"{broken} is not what was written")
             found = json.loads(archive.read(MEMBER))
-        losses = found.get("losses") if isinstance(found, dict) else None
-        if not isinstance(losses, list) or {*map(type, losses)} != {float}:
-            raise ValueError(f"{MEMBER} holds no list of losses")
+            losses = found["losses"]
     except (*_UNREADABLE, ValueError) as error:
         raise _damaged(path, error) from None
     for name, value in training.items():

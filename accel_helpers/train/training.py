@@ -1,10 +1,4 @@
-"""The lesson model, real images for it, and the timing of ``fit``.
-
-The *quickstart model* is a reconstruction: the study material does not print its layers, so they
-are those of the TensorFlow beginner's quickstart of those years
-(https://www.tensorflow.org/tutorials/quickstart/beginner): flatten, 128 units, dropout, 10 outputs,
-Adam, batches of 32, 5 epochs over 60,000 images.
-"""
+"""The lesson model, real images for it, and the timing of ``fit``."""
 
 from __future__ import annotations
 
@@ -33,7 +27,7 @@ __all__ = [
 
 PIXELS, CLASSES = 28 * 28, 10
 BATCH_SIZE, EPOCHS = 32, 5
-TURNS = 4  # in which the steps of a sweep are taken
+STEPS, TURNS = 24, 4  # the samples of a sweep, and the turns in which they are taken
 
 
 def fast() -> bool:
@@ -50,11 +44,13 @@ def quickstart_model(
 ):
     """The quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
+    The study material does not print its layers: they are those of the TensorFlow beginner's
+    quickstart of those years (https://www.tensorflow.org/tutorials/quickstart/beginner).
+
     Parameters
     ----------
     width, seed, steps_per_execution : int, optional
-        Units of the hidden layer; seed of the first weights and of the dropout; training steps
-        between two returns to Python.
+        Units of the hidden layer; of the weights and of the dropout; as `compile` takes them.
     dropout : float, optional
         Share of hidden units that are switched off in training; 0 leaves the layer out.
 
@@ -86,7 +82,6 @@ def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
     Parameters
     ----------
     width, batch_size : int, optional
-        Units of the hidden layer; images in a batch.
 
     Examples
     --------
@@ -98,7 +93,7 @@ def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
 
 @dataclass(frozen=True)
 class FitTiming:
-    """How long ``fit`` took: its epochs, the first one apart."""
+    """How long the epochs of ``fit`` took, and how many steps each has."""
 
     epochs: Measurement
     steps_per_epoch: int
@@ -107,15 +102,13 @@ class FitTiming:
     def step(self) -> Measurement:
         """Seconds per step, as epochs divided by their steps."""
         n = self.steps_per_epoch
-        return Measurement.from_samples(
-            [epoch / n for epoch in self.epochs.samples],
-            name=self.epochs.name,
-            notes=[f"Each sample is an epoch of {n} steps, divided by {n}."],
-        )
+        note = f"Each sample is an epoch of {n} steps, divided by {n}."
+        samples = [epoch / n for epoch in self.epochs.samples]
+        return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
 
     @property
     def first_epoch(self) -> str:
-        """A verdict on the first epoch: "longer than the others" or "like the others"."""
+        """A verdict: "longer than the others" or "like the others"."""
         longer = self.epochs.first_call > max(self.epochs.samples)
         return "longer than the others" if longer else "like the others"
 
@@ -135,9 +128,7 @@ def time_fit(
     Parameters
     ----------
     model : keras.Model
-        Compiled.
     x, y : array
-        Images and labels.
     batch_size, epochs : int, optional
         As for ``fit``; at least two epochs, since the first one also compiles.
     clock, name : optional
@@ -167,7 +158,6 @@ def time_steps(
     widths: Iterable[int],
     batch_sizes: Iterable[int],
     device: str = "cpu",
-    steps: int = 24,
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
@@ -180,26 +170,23 @@ def time_steps(
         Images and labels; repeated as needed.
     widths, batch_sizes : iterable of int
     device : str, optional
-        One of `backend.devices`.
-    steps : int, optional
-        Samples of each; the first few steps are left out of them.
 
     Returns
     -------
     dict
-        (width, batch size) to Measurement of one step.
+        (width, batch size) to Measurement.
 
     Examples
     --------
     >>> _, images = backend.choose(), load_images(64, source="bundled")
-    >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4], steps=4))
+    >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
     [(8, 4)]
     """
     import numpy as np
 
     widths, found = tuple(widths), {}
     for batch_size in batch_sizes:
-        keep = np.arange(batch_size * (steps // TURNS + 1)) % len(x)
+        keep = np.arange(batch_size * (STEPS // TURNS + 1)) % len(x)
         part = x[keep], y[keep]
         with backend.on(device):
             models = {width: quickstart_model(width=width) for width in widths}
@@ -220,9 +207,7 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
     Parameters
     ----------
     width, batch_size : int, optional
-        As in the model.
     device : str, optional
-        One of `backend.devices`.
 
     Examples
     --------
@@ -275,7 +260,6 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps: bool = Fals
         if steps:
 
             def on_train_batch_end(self, batch, logs=None):
-                # Keras has fetched the loss by now; the weights may still be on their way
                 backend.wait(self.model)
                 now = clock()
                 if self.last is not None and self.epochs:
