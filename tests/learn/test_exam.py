@@ -1,11 +1,12 @@
 """Who knows the material passes, who knows today passes, and who guesses does not."""
 
+import math
 import random
 
 import known
 import pytest
 
-from accel_helpers.learn import exam, progress, quiz
+from accel_helpers.learn import exam, progress, questions, quiz
 from accel_helpers.learn.grading import AnswerError
 
 PAPERS = [exam.draw(number) for number in range(40)]
@@ -72,6 +73,8 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
     spread = (expected * (1 - expected) / turns) ** 0.5
     assert passed / turns < expected + 4 * spread and expected < 2 * passed / turns
     assert max(paper.odds() for paper in PAPERS) < 1 / 1000
+    order = next(q for q in questions.bank().values() if q.kind == "order" and not q.differs)
+    assert round(1 / exam.Paper(0, (order,)).odds(1)) == math.factorial(len(order.steps()))
     empty = paper.mark({})
     assert "passes once in" in str(empty) and not empty.passed
 
