@@ -46,10 +46,15 @@ class Measurement:
 
     @classmethod
     def from_samples(
-        cls, seconds: Sequence[float], *, first_call: float | None = None, name: str = ""
+        cls,
+        seconds: Sequence[float],
+        *,
+        first_call: float | None = None,
+        name: str = "",
+        notes: Sequence[str] = (),
     ) -> Measurement:
         """Make a measurement from times taken elsewhere, in the order measured."""
-        return cls(tuple(seconds), first_call, str(name))
+        return cls(tuple(seconds), first_call, str(name), notes=tuple(notes))
 
     @property
     def median(self) -> float:
