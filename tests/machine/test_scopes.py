@@ -83,7 +83,7 @@ import json, os, sys, types
 from accel_helpers.machine.strategy import Strategy
 had, error = dict(os.environ), None
 try:
-    with Strategy({kind!r}, {name!r}, {replicas}, "", "colab").scope(): pass
+    with Strategy({kind!r}, {name!r}, {replicas}, "", "kaggle").scope(): pass
 except RuntimeError as caught: error = caught
 loaded = sorted({{"keras", "tensorflow"}} & set(sys.modules))
 print(json.dumps([type(error).__name__, str(error), loaded, had == dict(os.environ)]))
@@ -96,7 +96,7 @@ STARTED = "import jax; jax.devices(); os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'"
     [
         ("tpu on tensorflow", "tensorflow", 1,
          "sys.modules['tensorflow'] = types.ModuleType('tensorflow')",
-         "RestartNeeded", "Runtime → Restart session", ["tensorflow"]),
+         "RestartNeeded", "Run → Restart & clear", ["tensorflow"]),
         ("tpu on tensorflow", "tensorflow", 1, "", "RuntimeError", "KERAS_BACKEND=jax", []),
         ("virtual replicas", "jax", 2, STARTED, "RestartNeeded", "with 1 CPU device", []),
         ("several gpus", "jax", 2, STARTED, "RuntimeError", "2 GPUs were asked for", ["keras"]),
