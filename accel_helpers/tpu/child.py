@@ -14,7 +14,6 @@ import threading
 import time
 from pathlib import Path
 
-VERSIONS = {"jax": "0.8.3", "libtpu": "0.0.32.1"}
 TOPOLOGIES = {1: "1x1", 4: "2x2", 8: "2x4"}  # how that many chips are wired, as libtpu names it
 FAST = -1.0  # the compiler's least effort to make the program fast: some 3 to 12 times sooner done
 
@@ -43,10 +42,6 @@ def compile_program(
     """Compile a serialized HLO module: fields of `CompiledStep`, or "error"; and the program."""
     from importlib.metadata import version
 
-    found = {name: version(name) for name in VERSIONS}
-    if found != VERSIONS:
-        raise SystemExit(f"The TPU compiler is pinned to {VERSIONS}; found {found}.")
-
     from jax._src import compiler
     from jax._src.interpreters import mlir
     from jax._src.lib import _jax
@@ -63,7 +58,7 @@ def compile_program(
         module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(data))
         _without_copies(module)
         _tpu_random_numbers(module)
-        answer = {"versions": ", ".join(f"{name} {found[name]}" for name in found)}
+        answer = {"versions": f"jax {version('jax')}, libtpu {version('libtpu')}"}
         answer |= _counted(module, chips, shared)
         if chips > 1:
             _cut_batch(module, chips, shared)

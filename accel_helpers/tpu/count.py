@@ -5,6 +5,7 @@ computed: they say how often a loop turns.
 """
 
 import operator
+import re
 from math import prod
 
 LONGEST_LOOP = 10_000  # turns that are followed one by one
@@ -140,6 +141,5 @@ def _taps(inputs, kernel, outputs, stride, before, inner, outer) -> int:
 
 def tensor_bytes(kind) -> int:
     """Bytes of an array of this type, without any padding."""
-    name = str(kind.element_type)
-    bits = 16 if name == "bf16" else int(name.lstrip("uifs").split("E")[0] or 1)
+    bits = int(re.search(r"\d+", str(kind.element_type))[0])  # such as "f32", "bf16", "ui8"
     return prod(kind.shape) * max(bits, 8) // 8

