@@ -98,7 +98,7 @@ def test_memory_is_limited_and_that_of_what_it_started_counts():
     """In the second one neither the command nor its child alone is too large."""
     done = command(HOLD, 400 * MB, 600, memory=150 * MB)
     assert done.kind == "too large" and "150 MB" in done.ending
-    both = f"held_here = bytearray(b'x') * {100 * MB}\n{START}held.wait()"
+    both = f"{START}held_here = bytearray(b'x') * {100 * MB}\nheld.wait()"
     done = command(both, HOLD, 100 * MB, 600, memory=180 * MB)
     assert done.kind == "too large" and gone(int(done.output))
     done = command(HOLD, 100 * MB, 1, memory=150 * MB)

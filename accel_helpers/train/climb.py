@@ -1,8 +1,7 @@
 """The climb: from default ``fit`` to resident epochs, one change at a time.
 
-All stages take turns, an epoch each, so that a machine that slowly changes meanwhile changes all of
-them alike. Up to tf.data each keeps the changes before it; resident takes the place of all of
-``fit``; and the last stage goes back to the small batch, since a large one can cost accuracy.
+Up to tf.data each stage keeps the changes before it; resident takes the place of all of ``fit``;
+and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from statistics import mean
 
-from accel_helpers._records import whole
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import timing
@@ -39,10 +37,7 @@ QUICK_NAMES = ("default fit", "bigger batches", "resident, small batches")
 
 @dataclass(frozen=True)
 class Stage:
-    """One way to train the same model: its batches, its times, and what came of it.
-
-    `accuracy` is the share of the test images that was right after equally many epochs, by seed.
-    """
+    """One way to train the same model; `accuracy` is the share of test images right, by seed."""
 
     name: str
     batch_size: int
@@ -78,11 +73,7 @@ class Climb:
 
     def __getitem__(self, name: str) -> Stage:
         """The stage of that name."""
-        try:
-            return {stage.name: stage for stage in self.stages}[name]
-        except KeyError:
-            known = ", ".join(stage.name for stage in self.stages)
-            raise KeyError(f"no stage is called {name!r}; there are: {known}.") from None
+        return {stage.name: stage for stage in self.stages}[name]
 
     @property
     def epochs(self) -> dict[str, Measurement]:
@@ -119,10 +110,7 @@ class Climb:
 
     @property
     def large_batch(self) -> str:
-        """What the bigger batch did to the accuracy: "lower", "higher" or "cannot tell".
-
-        The first two only if the results of all seeds lie on one side.
-        """
+        """The accuracy of bigger batches: "lower" or "higher" with all seeds, or "cannot tell"."""
         small, large = self.stages[0].accuracy, self.stages[1].accuracy
         if max(large) < min(small):
             return "lower"
@@ -141,10 +129,6 @@ class Climb:
         """The climb that `record_as` put on a card."""
         start = f"{prefix}/epoch/"
         names = [name[len(start) :] for name in measurements if name.startswith(start)]
-        if not names:
-            raise ValueError(
-                f"there is no climb under {prefix!r}; known: {', '.join(measurements)}."
-            )
         stages = []
         for name in names:
             sizes = map(int, numbers[f"{prefix}/batch size and steps/{name}"])
@@ -178,7 +162,6 @@ def measure(
     rounds : int, optional
         Turns, of an epoch each, after the one that also compiles; five or more give an interval.
     device : str, optional
-        One of `backend.devices`.
     quick : bool, optional
         Few stages, few pictures and one seed: for a test, not for a result.
 
@@ -188,7 +171,6 @@ def measure(
     >>> list(measure(images, rounds=1, quick=True).epochs)
     ['default fit', 'bigger batches', 'resident, small batches']
     """
-    rounds = whole(rounds, "rounds")
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
     x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
     ways, notes = ways_on(device)
@@ -198,11 +180,7 @@ def measure(
     with backend.on(device):
         for way in ways.values():
             way.prepare(x, y)
-        for turn in range(rounds + 1):
-            for name in ways if turn % 2 == 0 else reversed(ways):
-                # what XLA says when it starts, and TensorFlow of the fifth model
-                with held_back() if turn == 0 else nullcontext(), without_remarks():
-                    ways[name].train(epochs=1, callbacks=[watches[name]])
+        in_turns(ways, watches, rounds + 1)
     different = min(count, images.different, DIFFERENT)
     stages = []
     for name, way in ways.items():
@@ -255,6 +233,15 @@ class Way:
         for variable in self.model.optimizer.variables:
             if variable is not self.model.optimizer.learning_rate:
                 variable.assign(variable.value * 0)
+
+
+def in_turns(ways: Mapping, watches: Mapping, turns: int) -> None:
+    """An epoch each, there and back, so that what slowly changes meanwhile changes all alike."""
+    for turn in range(turns):
+        for name in ways if turn % 2 == 0 else reversed(ways):
+            # what XLA says when it starts, and TensorFlow of the fifth model
+            with held_back() if turn == 0 else nullcontext(), without_remarks():
+                ways[name].train(epochs=1, callbacks=[watches[name]])
 
 
 def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:

@@ -39,7 +39,7 @@ def load_images(
     count : int, optional
         Training images. Real ones are repeated to reach it, which says nothing about accuracy.
     source : str, optional
-        "mnist", "bundled" or "auto" (the default, or the environment variable ``ACCEL_DATA``).
+        "bundled" looks for no network; so does the environment variable ``ACCEL_DATA``.
     time_limit : float, optional
         Seconds that a download may take.
 
@@ -48,33 +48,22 @@ def load_images(
     Images
         `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
 
-    Raises
-    ------
-    ConnectionError
-        If `source` is "mnist" and MNIST could not be had.
-
     Examples
     --------
     >>> load_images(640, source="bundled").x_train.shape
     (640, 28, 28)
     """
     count = whole(count, "count")
-    source = source or os.environ.get("ACCEL_DATA") or "auto"
-    if source not in ("auto", "mnist", "bundled"):
-        raise ValueError(f"source must be 'auto', 'mnist' or 'bundled'; got {source!r}.")
     arrays, why = None, ""
-    if source != "bundled":
+    if (source or os.environ.get("ACCEL_DATA")) != "bundled":
         # It is asked even where the file is there, since an ended download leaves half of one.
         _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
         if not why:
             import keras
 
             arrays = keras.datasets.mnist.load_data()  # whole by now: nothing is fetched here
-    if arrays:
-        name, note = "MNIST", "The set that the study material uses."
-    elif source == "mnist":
-        raise ConnectionError(f"MNIST could not be had: {why} source='bundled' needs no network.")
-    else:
+    name, note = "MNIST", "The set that the study material uses."
+    if not arrays:
         arrays, name = _digits(), "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
         if why:

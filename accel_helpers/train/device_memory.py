@@ -31,12 +31,7 @@ def as_arrays(data, what: str):
         return np.asarray(value)
 
     if not isinstance(data, (tuple, list)) or len(data) != 2:
-        got = (
-            f"{type(data).__name__} {f'of length {len(data)}' if hasattr(data, '__len__') else ''}"
-        )
-        raise ValueError(
-            f"{what} must be a pair (x, y); sample weights are not supported. Got {got}."
-        )
+        raise ValueError(f"{what} must be a pair (x, y); sample weights are not supported.")
     arrays = keras.tree.map_structure(array, tuple(data))
     counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
     if len(counts) != 1 or counts[0] < 1:
@@ -47,21 +42,8 @@ def as_arrays(data, what: str):
     return arrays, counts[0]
 
 
-def memory_needed(x, y, *, validation_data: tuple | None = None) -> int:
-    """Bytes of device memory that the data of `fit_resident` and their order need.
-
-    Without the model, without tensors, which are there already, and without what a step needs.
-
-    >>> import numpy as np
-    >>> memory_needed(np.zeros((1000, 28, 28), "float32"), np.zeros(1000, "int32"))
-    3156000
-    """
-    data, n = as_arrays((x, y), "x and y")
-    return needed_for((data, validation_data or ()), n)
-
-
-def needed_for(data, n: int) -> int:
-    """Bytes that these arrays will take on a device, and the order of `n` samples."""
+def memory_needed(x, y, validation_data: tuple = ()) -> int:
+    """Bytes that these arrays will take on a device, and the order of the samples."""
     import keras
     import numpy as np
 
@@ -71,7 +53,8 @@ def needed_for(data, n: int) -> int:
         kind = keras.config.floatx() if array.dtype.kind == "f" else array.dtype
         return array.size * np.dtype(kind).itemsize
 
-    return sum(map(size, keras.tree.flatten(data))) + ORDER_BYTES * n
+    arrays = keras.tree.flatten((x, y, validation_data))
+    return sum(map(size, arrays)) + ORDER_BYTES * len(arrays[0])
 
 
 def as_tensors(data, device: str):
@@ -88,15 +71,15 @@ def as_tensors(data, device: str):
         return keras.tree.map_structure(tensor, data)
 
 
-def check_room(data, n: int, device: str, free: int | None) -> None:
+def check_room(needed: int, device: str, free: int | None) -> None:
     """Refuse data for which there is no room; by default the device is asked what is free."""
-    needed, free = needed_for(data, n), free_on(device) if free is None else free
+    free = free_on(device) if free is None else free
     if free is not None and needed > (1 - RESERVE) * free:
         raise MemoryError(
             f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
             f"their order, and {format_bytes(free)} are free there, of which a tenth is left for "
-            "the steps. Nothing was copied. Use fewer samples, store pictures as uint8 and divide "
-            "in the model (keras.layers.Rescaling), or use model.fit, which copies batch by batch."
+            "the steps. Use fewer samples, store pictures as uint8 and divide in the model "
+            "(keras.layers.Rescaling), or use model.fit, which copies batch by batch."
         )
 
 

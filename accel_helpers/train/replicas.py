@@ -1,8 +1,6 @@
 """The same training with one replica and with several, each in a process of its own.
 
-A framework takes the number of its virtual devices only before it starts. So every number of
-replicas gets a process that starts afresh. The processes take turns, one epoch each, so that a
-machine that slows down slows down for all.
+A framework takes the number of its virtual devices only before it starts.
 """
 
 from __future__ import annotations
@@ -32,10 +30,7 @@ _HIDDEN = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG
 
 @dataclass(frozen=True)
 class Trained:
-    """One training: its loss and seconds in every epoch, and where it ran.
-
-    Where it failed there are no losses and no times, and the note says why.
-    """
+    """One training; where it failed there are no losses and no times, and the note says why."""
 
     replicas: int
     backend: str
@@ -66,17 +61,15 @@ def train_each(
 ) -> tuple[Trained, ...]:
     """Train the quickstart model once for every number of replicas, on this machine's CPU.
 
-    Each has the same first weights, the same bundled digits in the same order and no dropout. An
-    accelerator, if there is one, is left alone: it may be busy with the notebook's own kernel.
+    Each has the same first weights, the same bundled digits in the same order and no dropout. They
+    take turns, an epoch each, so that a machine that slows down slows down for all.
 
     Parameters
     ----------
     replicas : sequence of int, optional
         How many copies of the model train together.
-    global_batch, images : int, optional
-        Pictures in a step, over all replicas, and in an epoch: multiples of each other.
-    epochs : int, optional
-        At least two, since the first one is timed apart.
+    global_batch, images, epochs : int, optional
+        Pictures in a step, over all replicas, and in an epoch; two epochs or more.
     time_limit : float, optional
         Seconds for all of it. What is not done by then is ended.
     backend : str, optional
@@ -91,16 +84,13 @@ def train_each(
     --------
     >>> train_each((1, 3), global_batch=64)
     Traceback (most recent call last):
-    ValueError: global_batch=64 does not divide by the replicas (1, 3): choose a multiple of all.
+    ValueError: global_batch=64 must be a multiple of all of (1, 3).
     """
     replicas = tuple(whole(number, "replicas") for number in replicas)
     global_batch = whole(global_batch, "global_batch")
     epochs, images = whole(epochs, "epochs", 2), whole(images, "images")
     if not replicas or any(global_batch % number for number in replicas):
-        raise ValueError(
-            f"global_batch={global_batch} does not divide by the replicas {replicas}: choose a "
-            "multiple of all."
-        )
+        raise ValueError(f"global_batch={global_batch} must be a multiple of all of {replicas}.")
     if images % global_batch:
         raise ValueError(f"images={images} must be a multiple of global_batch={global_batch}.")
     if backend is None:

@@ -1,9 +1,7 @@
 """Training that leaves the device alone: an epoch of ``fit`` as one compiled program.
 
-``model.fit`` returns to Python after every step, and copies every batch to the device. With a
-small model that takes longer than the arithmetic. Here the data lie on the device, and shuffling,
-picking the batches and all steps of an epoch are one program, which XLA compiles: Keras's own
-``train_step`` inside a loop of the framework (``tf.while_loop``, ``jax.lax.fori_loop``).
+The data lie on the device, and shuffling, picking the batches and all steps of an epoch are one
+program, which XLA compiles: Keras's own ``train_step`` inside a loop of the framework.
 """
 
 from __future__ import annotations
@@ -17,11 +15,9 @@ from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
 
-__all__ = ["fit_resident", "memory_needed"]
-
 BATCH_SIZE = 32
-BATCH_HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
-TEST_HOOKS = ("on_test_batch_begin", "on_test_batch_end")
+HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
+HOOKS += ("on_test_batch_begin", "on_test_batch_end")
 
 
 def fit_resident(
@@ -29,11 +25,10 @@ def fit_resident(
     x,
     y,
     *,
-    batch_size: int | None = BATCH_SIZE,
+    batch_size: int = BATCH_SIZE,
     epochs: int = 1,
     shuffle: bool = True,
     validation_data: tuple | None = None,
-    validation_batch_size: int | None = None,
     callbacks=None,
     verbose="auto",
     seed: int | None = None,
@@ -48,13 +43,10 @@ def fit_resident(
     model : keras.Model
         Compiled; on TensorFlow or JAX. Everything in it must be something that XLA can compile.
     x, y : array, or list, tuple or dict of arrays
-        As for ``fit``; the first axis counts the samples. Arrays are copied to the device in every
-        call; a tensor that is there already is not.
-    batch_size, epochs, validation_batch_size, callbacks, verbose : optional
-        As for ``fit``; a last batch that is not full is trained, too. Callbacks are called at the
-        beginning and the end of training and of every epoch.
-    shuffle : bool, optional
-        A new order for every epoch; False keeps the order of the data.
+        As for ``fit``. Arrays are copied to the device in every call; a tensor is there already.
+    batch_size, epochs, shuffle, callbacks, verbose : optional
+        As for ``fit``. Callbacks are called at the beginning and the end of training and of every
+        epoch; shuffle is True or False.
     validation_data : tuple of (x, y), optional
         Evaluated after every epoch, as one program, too.
     seed : int, optional
@@ -67,7 +59,6 @@ def fit_resident(
     Returns
     -------
     keras.callbacks.History
-        As ``fit`` returns it.
 
     Raises
     ------
@@ -98,24 +89,19 @@ def fit_resident(
     [0, 1]
     """
     check_model(model)
-    batch_size = whole(BATCH_SIZE if batch_size is None else batch_size, "batch_size")
-    epochs, seed = whole(epochs, "epochs"), seed if seed is None else whole(seed, "seed", 0)
-    size = batch_size
-    if validation_batch_size is not None:
-        size = whole(validation_batch_size, "validation_batch_size")
+    batch_size, epochs = whole(batch_size, "batch_size"), whole(epochs, "epochs")
     if shuffle not in (True, False):
         raise ValueError(f"shuffle must be True or False; got {shuffle!r}. Others: model.fit.")
     for name, value in (("sample_weight", sample_weight), ("class_weight", class_weight)):
         if value is not None:
             raise ValueError(f"fit_resident knows no {name}: train with model.fit, which does.")
-    callbacks = as_callbacks(callbacks, validation_data is not None)
+    callbacks = as_callbacks(callbacks)
     data, n = as_arrays((x, y), "x and y")
     validation, validation_n = (), 0
     if validation_data is not None:
         validation, validation_n = as_arrays(validation_data, "validation_data")
     device = backend.where(model) if model.weights else backend.devices()[-1]
-    memory = memory if memory is None else whole(memory, "memory", 0)
-    check_room((data, validation), n, device, memory)
+    check_room(memory_needed(*data, validation), device, memory)
     import keras
     import numpy as np
 
@@ -138,7 +124,7 @@ def fit_resident(
         logs = run(("train", n, batch_size, bool(shuffle)), data, int(order.integers(2**31)))
         if validation:
             calls.on_test_begin()
-            found = run(("test", validation_n, size, False), validation, 0)
+            found = run(("test", validation_n, batch_size, False), validation, 0)
             calls.on_test_end(found)
             logs |= {f"val_{name}": value for name, value in found.items()}
         calls.on_epoch_end(epoch, logs)
@@ -172,36 +158,21 @@ def check_model(model) -> None:
         )
 
 
-def as_callbacks(callbacks, validates: bool) -> list:
+def as_callbacks(callbacks) -> list:
     """The callbacks as a list; one that wants to be called within an epoch is refused."""
     import keras
 
-    if isinstance(callbacks, keras.callbacks.CallbackList):
-        callbacks = callbacks.callbacks
     found = [] if callbacks is None else keras.tree.flatten(callbacks)
     for callback in found:
-        kind = type(callback).__name__
-        if not isinstance(callback, keras.callbacks.Callback):
-            raise TypeError(
-                f"callbacks must be a list of keras.callbacks.Callback; got {kind} in it: "
-                f"{callback!r:.60}."
-            )
-        wish = ""
-        for name in BATCH_HOOKS + TEST_HOOKS * validates:
-            hook = getattr(callback, name, None)
-            if hook and not getattr(hook, "__module__", "").startswith("keras."):
-                wish = f"at every batch ({name})"
-        for name in ("save_freq", "update_freq"):
-            if getattr(callback, name, "epoch") != "epoch":
-                wish = f"within an epoch ({name}={getattr(callback, name)!r})"
-        if isinstance(callback, keras.callbacks.TerminateOnNaN):
-            wish = "at every batch (on_train_batch_end)"
-        elif isinstance(callback, keras.callbacks.BackupAndRestore):
-            wish = "before the first epoch, to say at which one to go on"
-        if wish:
+        homes = [getattr(getattr(callback, name, None), "__module__", "keras.") for name in HOOKS]
+        acts = not all(home.startswith("keras.") for home in homes)
+        acts |= {getattr(callback, n, "epoch") for n in ("save_freq", "update_freq")} != {"epoch"}
+        refused = keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore
+        if acts or isinstance(callback, refused):
             raise ValueError(
-                f"{kind} wants to be called {wish}, and fit_resident returns to Python after every "
-                "epoch only. Leave it out, or use model.fit."
+                f"{type(callback).__name__} acts within an epoch, or says at which one to go on; "
+                "fit_resident returns to Python after every epoch only. Leave it out, or use "
+                "model.fit."
             )
     return found
 
@@ -284,12 +255,10 @@ def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
         return draw([n], [seed, 0], None, None, framework.int32, alg="philox")
 
     def epoch(state, data, seed):
-        order = ops.argsort(dice(seed)) if shuffle else None
+        order = ops.argsort(dice(seed)) if shuffle else ops.arange(n)
 
         def batch(start, size):
-            if not shuffle:
-                return tree(lambda a: _part(a, start, size), data)
-            picked = _part(order, start, size)
+            picked = ops.slice(order, [start], [size])
             return tree(lambda a: a[picked] if on_jax else framework.gather(a, picked), data)
 
         def one(state, start, size):
@@ -310,22 +279,14 @@ def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
     return lambda data, seed: _with_variables(model, kind, lambda s: program(s, data, seed))
 
 
-def _part(array, start, size: int):
-    """Samples of an array, from `start` on."""
-    import keras
-
-    return keras.ops.slice(array, [start, *[0] * (array.ndim - 1)], [size, *array.shape[1:]])
-
-
 def _check_logs(model, logs) -> None:
     """Refuse a step that reports what no metric keeps: it would be lost within the epoch."""
     known = set(model.get_metrics_result())
-    if not isinstance(logs, dict) or set(logs) != known:
+    if set(logs) != known:
         raise ValueError(
-            "The model's own step reports "
-            f"{', '.join(logs) if isinstance(logs, dict) else type(logs).__name__}, and its "
-            f"metrics are {', '.join(sorted(known))}. fit_resident gives what metrics keep over an "
-            "epoch: update a metric for each of them in the step, or use model.fit."
+            f"The model's own step reports {', '.join(logs)}, and its metrics are "
+            f"{', '.join(sorted(known))}. fit_resident gives what metrics keep over an epoch: "
+            "update a metric for each of them in the step, or use model.fit."
         )
 
 

@@ -32,15 +32,7 @@ class DamagedCheckpoint(RuntimeError):
 
 
 def fit(
-    model,
-    x,
-    y,
-    *,
-    epochs: int,
-    folder,
-    batch_size: int = 32,
-    seed: int = 0,
-    callbacks: Sequence = (),
+    model, x, y, *, epochs: int, folder, batch_size: int = 32, seed: int = 0, callbacks=()
 ) -> tuple[float, ...]:
     """Train as ``model.fit`` does; go on from the last whole epoch that `folder` holds.
 
@@ -58,7 +50,8 @@ def fit(
         The seed is that of the order of the pictures and of the layers' random numbers.
     callbacks : sequence of keras.callbacks.Callback, optional
         They see every epoch as a training of its own, with its true number. What they remember
-        is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused.
+        is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused. One that sets
+        ``model.stop_training`` ends it, for later starts too.
 
     Returns
     -------
@@ -88,7 +81,7 @@ def fit(
     _check(model, x, y, callbacks)
     path = Path(folder) / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
-    training = {"seed": seed, "batch_size": batch_size, "samples": len(x)}
+    training = {"seed": seed, "batch_size": batch_size}
     training |= {"x": _print_of_data(x), "y": _print_of_data(y), "model": _print_of(model)}
     training |= {name: _print_of(getattr(model, name, None)) for name in ("optimizer", "loss")}
     losses, stopped = _restore(model, path, training) if path.exists() else ([], False)

@@ -1,9 +1,8 @@
 """Serving an exported model over HTTP, from a process that has neither Keras nor the model's code.
 
-The requests and answers are those of TensorFlow Serving's REST API
-(https://www.tensorflow.org/tfx/serving/api_rest): ``POST /v1/models/digits:predict`` with
-``{"instances": [...]}`` gives ``{"predictions": [...]}``. This server is made for trying that
-out. It listens on this machine only, and ends when the process that started it ends.
+Requests and answers are those of TensorFlow Serving's REST API
+(https://www.tensorflow.org/tfx/serving/api_rest). The server listens on this machine only, and ends
+when the process that started it ends.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from accel_helpers import probe
 
 __all__ = ["ServerError", "serve"]
 
-LARGEST = 10_000_000  # bytes of a request
 DEEPEST = 32  # lists within lists; far deeper ones make TensorFlow abort the process
 _CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 _CHILD = "import sys; from accel_helpers.train.serving import child; child(*sys.argv[1:])"
@@ -71,22 +69,18 @@ class Server:
 
     def __init__(self, child: probe.Child, name: str, seconds: float):
         self.child, self.name, self.seconds = child, name, seconds
-        self._hello, self._failed, self._asking = None, "", threading.Lock()
+        self._hello, self._asking = None, threading.Lock()
 
     def _ready(self) -> dict:
         with self._asking:
-            if not self._hello and not self._failed:
-                line, stopped = self.child.hear(self.seconds), self.child.stopped
-                if line:
-                    self._hello = json.loads(line)
-                else:  # it has closed its output, and is about to end by itself; or it is too slow
+            if not self._hello:
+                line = self.child.hear(self.seconds)
+                if not line:  # it has closed its output, and is about to end; or it is too slow
                     self.child.stop(0 if line is None else 10)
-                    why = probe.last_line(self.child.output)[:300] or "it ended without a word."
+                    why = probe.last_line(self.child.output) or "it ended before it was ready."
                     why = f"it was not ready after {self.seconds:g} s." if line is None else why
-                    why = "it was stopped before it was ready." if stopped else why
-                    self._failed = f"The server did not start: {why}"
-            if self._failed:
-                raise ServerError(self._failed)
+                    raise ServerError(f"The server did not start: {why:.300}")
+                self._hello = json.loads(line)
             return self._hello
 
     @property
@@ -100,10 +94,7 @@ class Server:
         return self._ready()["modules"]
 
     def ask(self, instances) -> list:
-        """Send one or more inputs, such as an array, and give the predictions.
-
-        A ServerError if they cannot be sent, or the server says no: then it is what it says.
-        """
+        """Send one or more inputs, such as an array, and give the predictions, or a ServerError."""
         try:
             body = json.dumps({"instances": instances}, default=_plain, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:
@@ -111,11 +102,6 @@ class Server:
                 f"The inputs cannot be written as JSON ({str(error)[:120]}). Give an array, or "
                 "lists, of finite numbers."
             ) from None
-        if len(body) > LARGEST:
-            raise ServerError(
-                f"The request would have {len(body):,} bytes, and the server takes at most "
-                f"{LARGEST:,}. Send fewer inputs at a time."
-            )
         request = urllib.request.Request(self.url + ":predict", data=body)
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
@@ -197,12 +183,7 @@ def http_server(predict, name: str):
             return self.answer(200, model_version_status=[state])
 
         def do_POST(self):
-            length = self.headers.get("Content-Length", "")
-            if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST:
-                self.close_connection = True
-                limit = f"The request needs a Content-Length of at most {LARGEST:,} bytes."
-                return self.answer(413, error=limit)
-            body = self.rfile.read(int(length))
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             if self.path != f"{here}:predict":
                 said = f"Nothing is served at {self.path!r:.80}: use {here}:predict."
                 return self.answer(404, error=said)
@@ -228,37 +209,23 @@ def http_server(predict, name: str):
 
 
 def answer_to(body: bytes, predict) -> list:
-    """The predictions that a request asks for; a ValueError says what is wrong with it.
-
-    >>> answer_to(b'{"instances": [1, 2]}', lambda xs: [2 * x for x in xs])
-    [2, 4]
-    """
-    wanted = 'It must be {"instances": [...]}.'
+    """The predictions that a request asks for; a ValueError says what is wrong with it."""
     try:
-        request = json.loads(body)
-        depth = _depth(request)
-    except (ValueError, RecursionError):
-        raise ValueError(f"The request is no JSON. {wanted}") from None
-    if not isinstance(request, dict) or "instances" not in request:
-        raise ValueError(f'The request has no "instances". {wanted}')
-    instances = request["instances"]
-    if not isinstance(instances, list) or not instances:
-        got = f"{instances!r:.60}"
-        raise ValueError(f"'instances' must be a list of at least one input; got {got}.")
-    if depth > 1 + DEEPEST:
-        raise ValueError(f"'instances' may hold lists at most {DEEPEST} deep, not deeper.")
+        instances = json.loads(body)["instances"]
+        depth = _depth(instances)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ValueError('The request must be JSON: {"instances": [...]}.') from None
+    if not isinstance(instances, list) or not instances or depth > DEEPEST:
+        raise ValueError(
+            "'instances' must be a list of at least one input, and lists within it at most "
+            f"{DEEPEST} deep; got {instances!r:.60}."
+        )
     try:
         predictions = predict(instances)
+        json.dumps(predictions, allow_nan=False)  # JSON has no infinity and no NaN
     except Exception as error:  # whatever a model may say about inputs that do not fit
         line = " ".join(str(error).split())[:300]
         raise ValueError(f"The model cannot take these inputs: {line}") from None
-    try:
-        json.dumps(predictions, allow_nan=False)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "The predictions hold infinity or NaN, or no numbers at all, which JSON cannot write. "
-            "Look at the inputs."
-        ) from None
     return predictions
 
 

@@ -77,12 +77,8 @@ class Text:
     def encode(self, text: str) -> list[int]:
         """Turn characters into their numbers; one that is not in the text is a ValueError."""
         numbers = {character: i for i, character in enumerate(self.vocabulary)}
-        unknown = sorted(set(text) - set(numbers))
-        if unknown:
-            raise ValueError(
-                f"{self.name} has no {', '.join(map(repr, unknown[:5]))}, so no number stands "
-                "for it. Use letters and marks that the text has: see .vocabulary."
-            )
+        if unknown := set(text) - set(numbers):
+            raise ValueError(f"{self.name} has no {sorted(unknown)[:5]}; see .vocabulary.")
         return [numbers[character] for character in text]
 
     def decode(self, numbers) -> str:
@@ -126,8 +122,8 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     >>> load_text("bundled").text.splitlines()[0]
     'From fairest creatures we desire increase,'
     """
-    source = source or os.environ.get("ACCEL_DATA")
-    text, why = (None, "") if source == "bundled" else _plays(time_limit)
+    bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
+    text, why = (None, "") if bundled else _plays(time_limit)
     if text is not None:
         return Text(text, "Shakespeare's plays", "Some of them, from TensorFlow's own tutorial.")
     note = "All 154; they came with the course and need no network."

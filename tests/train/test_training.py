@@ -18,12 +18,8 @@ def data():
 
 def test_the_quickstart_model_is_the_one_described():
     model = training.quickstart_model()
-    assert [layer.__class__.__name__ for layer in model.layers] == [
-        "Flatten",
-        "Dense",
-        "Dropout",
-        "Dense",
-    ]
+    kinds = [layer.__class__.__name__ for layer in model.layers]
+    assert kinds == ["Flatten", "Dense", "Dropout", "Dense"]
     assert model.count_params() == 784 * 128 + 128 + 128 * 10 + 10
     assert model.optimizer.__class__.__name__ == "Adam"
     assert model.output_shape == (None, 10)
@@ -65,7 +61,7 @@ def test_verdict_on_the_first_epoch():
 def test_every_size_is_measured(data):
     steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}
-    assert all(len(m.samples) >= 20 for m in steps.values())
+    assert all(len(m.samples) == training.STEPS for m in steps.values())
 
 
 def test_bundled_pictures_are_real_and_brought_to_shape():
@@ -91,7 +87,6 @@ def test_the_pictures_can_be_learned(data):
     ("call", "named"),
     [
         (lambda: training.load_images(0), "count .*0"),
-        (lambda: training.load_images(5, source="cifar"), "'mnist' .*'cifar'"),
         (lambda: training.quickstart_model(width=0), "width .*0"),
         (lambda: training.time_fit(None, [], [], epochs=1), "epochs .*2 .*1"),
     ],
@@ -99,13 +94,6 @@ def test_the_pictures_can_be_learned(data):
 def test_bad_input_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
-
-
-def test_mnist_by_name_fails_with_a_sentence_where_it_cannot_be_had(monkeypatch, tmp_path):
-    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nobody listens there
-    with pytest.raises(ConnectionError, match="needs no network"):
-        training.load_images(10, source="mnist", time_limit=5)
 
 
 def test_fast_is_off_unless_asked_for(monkeypatch):
