@@ -67,6 +67,8 @@ def show(*names: str) -> Quiz:
     >>> show("E3").questions[0].exam
     ('E3',)
     """
+    if not names:
+        raise ValueError("which questions? Such as ah.quiz.show('03') or ah.quiz.show('E3').")
     chosen = [question for name in names for question in _named(name)]
     return Quiz(tuple(dict.fromkeys(chosen)))
 

@@ -96,6 +96,7 @@ def both(*numbers: str) -> Review:
     '03'
     """
     known = {one.number: one for one in answers()}
-    if unknown := [each for each in numbers if each not in [*known]]:
-        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown[0])}.")
+    unknown = [each for each in numbers if each not in [*known]]
+    if unknown or not numbers:
+        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown[:1])}.")
     return Review(tuple(known[number] for number in numbers))
