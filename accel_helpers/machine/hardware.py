@@ -1,8 +1,4 @@
-"""Published peaks of the accelerators, and rates that no device can reach.
-
-The figures are in ``data/accelerators.csv``, each row with its source and with how sure it is.
-Use them to ask one question of a measurement: *can this be true?*
-"""
+"""Published peaks of the accelerators, and one question of a measurement: can this be true?"""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from accel_helpers import _records
+from accel_helpers._words import format_rate
 
 __all__ = ["judge", "match", "peak"]
 
@@ -45,19 +42,13 @@ _DTYPE = re.compile(r"(?:mixed_)?(b|t|)f(?:p|loat)?(\d+)(?:_\w+)?")  # bf16, flo
 
 @dataclass(frozen=True)
 class Accelerator:
-    """One row of ``data/accelerators.csv``; its columns are the fields.
-
-    Peaks are dense, never the doubled figures for sparse matrices; ``None`` means that the chip
-    has no such units or that no figure is published. ``less_sure`` names columns that deserve less
-    trust than the row; ``on_chip_mib`` is the memory on the chip itself (a GPU's L2 cache, a TPU's
-    vector memory); ``names`` are those that systems give it, without "NVIDIA" and "Tesla".
-    """
+    """One row of ``data/accelerators.csv``; None: no such units, or no figure published."""
 
     name: str
     kind: Literal["GPU", "TPU", "CPU"]
     unit: str
     colab_status_2026: str
-    peak_fp32_tflops: float | None
+    peak_fp32_tflops: float | None  # all peaks are dense, never doubled for sparse matrices
     peak_tf32_tflops_dense: float | None
     peak_fp16_tflops_dense: float | None
     peak_bf16_tflops_dense: float | None
@@ -71,37 +62,21 @@ class Accelerator:
     source: str
     confidence: Literal["high", "medium", "low"]
     confidence_note: str
-    less_sure: tuple[str, ...]
-    on_chip_mib: float | None
+    less_sure: tuple[str, ...]  # columns that deserve less trust than the row
+    on_chip_mib: float | None  # a GPU's L2 cache, a TPU's vector memory
     on_chip_source: str
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # those that systems give it, without "NVIDIA" and "Tesla"
 
     def __post_init__(self):
         if not (self.name.strip() and self.unit.strip() and "https://" in self.source):
             raise ValueError("name, unit and source may not be empty; a source has an address")
-        for column in _NUMBERS:
-            value = getattr(self, column)
-            if value is not None and not value > 0:
-                raise ValueError(f"{column} must be above zero, or nothing; got {value!r}")
-        filled = {column for column in _NUMBERS if getattr(self, column) is not None}
-        if unknown := set(self.less_sure) - filled:
+        filled = [column for column in _NUMBERS if getattr(self, column) is not None]
+        for column in filled:
+            _records.positive(getattr(self, column), column)
+        if unknown := set(self.less_sure) - set(filled):
             raise ValueError(f"less_sure names number columns that are filled; got {unknown}")
         if (self.on_chip_mib is None) != (not self.on_chip_source):
             raise ValueError("on_chip_mib and on_chip_source come together")
-
-    @property
-    def ridge_flop_per_byte_16bit(self) -> float | None:
-        """Operations per byte at which the 16-bit peak meets the memory's bandwidth."""
-        peaks = [self.peak_fp16_tflops_dense, self.peak_bf16_tflops_dense]
-        best = max(filter(None, peaks), default=None)
-        return best * 1e3 / self.mem_bw_gb_s if best and self.mem_bw_gb_s else None
-
-    def trusts(self, column: str) -> bool:
-        """Tell whether a column of this row is sure enough to call a measurement impossible."""
-        return self.confidence == "high" and column not in self.less_sure
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.kind}, figures per {self.unit})"
 
 
 _NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == "float | None")
@@ -136,12 +111,7 @@ _MEASURE = " Measure the highest rate of this machine and pass it as ceiling=."
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
-    """Read the table that comes with the package.
-
-    >>> t4 = load()[0]
-    >>> t4.name, t4.mem_bw_gb_s, t4.confidence
-    ('NVIDIA T4', 320.0, 'high')
-    """
+    """Read the table that comes with the package."""
     file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
     return read_table(file.read_text(encoding="utf-8"))
 
@@ -151,16 +121,14 @@ def read_table(text: str) -> tuple[Accelerator, ...]:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     rows = []
     for row in reader:
-        where = f"accelerators.csv, line {reader.line_num}"
-        if None in row or None in row.values():
-            raise _records.DataError(f"{where}: too many or too few cells; quote its commas.")
-        rows.append(_records.read(Accelerator, {k: _cell(k, v) for k, v in row.items()}, where))
+        cells, where = {k: _cell(k, v) for k, v in row.items()}, f"line {reader.line_num}"
+        rows.append(_records.read(Accelerator, cells, f"accelerators.csv, {where}"))
     return tuple(rows)
 
 
 def _cell(column: str, text: str):
     if column in ("less_sure", "names"):
-        return [part for part in text.split(";") if part]
+        return [part for part in (text or "").split(";") if part]
     if column not in _NUMBERS:
         return text
     try:
@@ -175,23 +143,16 @@ def match(name: str) -> Accelerator | None:
     Parameters
     ----------
     name : str
-        As reported by nvidia-smi, TensorFlow, PyTorch or JAX, or as in Colab's menu ("v5e-1").
-        JAX shows each *core* of a TPU v2 or v3 as a device, so those names give the core's row.
-
+        As reported by nvidia-smi or a framework, or as in Colab's menu ("v5e-1"). JAX shows each
+        *core* of a TPU v2 or v3 as a device, so those names give the core's row.
     Returns
     -------
     Accelerator or None
-        ``None`` where the table does not have exactly this device: a close relative (an H100 PCIe,
-        say) has other figures, and a wrong limit is worse than none.
-
+        Never that of a close relative: it has other figures.
     Examples
     --------
-    >>> match("Tesla T4").name
-    'NVIDIA T4'
-    >>> match("TPU v5 lite").peak_bf16_tflops_dense
-    197.0
-    >>> print(match("NVIDIA A100"))
-    None
+    >>> match("Tesla T4").name, match("NVIDIA A100")
+    ('NVIDIA T4', None)
     """
     wanted = _plain(name)
     found = [row for row in load() if wanted in map(_plain, row.names)]
@@ -208,39 +169,29 @@ def _plain(name: str) -> str:
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     """Give the fastest dense rate of a number type, as the hardware really runs it.
 
-    On a GPU, float32 gets the TF32 figure where there is one (TensorFlow and JAX use TF32 by
-    default), and a 16-bit type with no units of its own gets the float32 figure (it is widened
-    first). On a TPU, floats of 16 and 32 bits get the bfloat16 figure (the matrix unit multiplies
-    in bfloat16 by default). Other types get the published figure or none.
+    By default TensorFlow and JAX multiply float32 in TF32 on a GPU that has it, and a TPU
+    multiplies floats in bfloat16. A 16-bit type with no units of its own is widened first.
 
     Parameters
     ----------
     accelerator : Accelerator
-        A row of the table.
     dtype : str or a dtype object
         float64, float32, tfloat32, float16, bfloat16, float8 or int8; also bf16, mixed_float16
-        and the like, and dtype objects of NumPy, TensorFlow, JAX and PyTorch.
-
+        and the like, and dtype objects of NumPy and the frameworks.
     Returns
     -------
     float or None
         TFLOP/s (int8: TOP/s), or ``None`` where the table has no figure.
-
     Raises
     ------
     ValueError
         For a number type that the table does not know.
-
     Examples
     --------
     >>> peak(match("NVIDIA A100-SXM4-40GB"), "float32")    # TF32, not the 19.5 of plain float32
     156.0
-    >>> peak(match("Tesla T4"), "bfloat16")                # no bfloat16 units
-    8.1
-    >>> peak(match("TPU v5e"), "float32")                  # multiplies in bfloat16
-    197.0
     """
-    column = _peak_column(accelerator, _dtype_name(dtype))
+    column = _peak_column(accelerator, dtype)
     return getattr(accelerator, column) if column else None
 
 
@@ -256,49 +207,38 @@ def judge(
 ) -> Plausibility:
     """Ask whether a measured time can be true.
 
-    Give either ``flops`` or ``bytes_moved``. A rate beyond the limit by more than `MARGIN` is
-    "impossible" if the limit is a trusted figure of a GPU or TPU. It is "above ceiling", a warning,
-    if the table doubts the figure, if the data may have stayed in the chip's own memory, or if the
-    limit is a rate measured here. A CPU's sheet is never used: measure a ceiling.
+    A rate beyond a trusted figure of a GPU or TPU is "impossible". It is "above ceiling" if the
+    table doubts the figure, if the data may have stayed in the chip's own memory, or if the limit
+    is a rate measured here. No sheet of a CPU is used.
 
     Parameters
     ----------
-    flops : float, optional
-        Floating-point operations done in ``seconds``, for matrix products; counting overstates
-        convolutions, which libraries can do with fewer (Winograd's method).
-    bytes_moved : float, optional
-        Bytes read and written in ``seconds``, in one pass over the data.
+    flops, bytes_moved : float
+        One of the two: operations done (those of convolutions are overstated by counting), or
+        bytes read and written in one pass over the data.
     seconds : float
         The measured time of that work.
     accelerator : Accelerator or str, optional
         The device, or its name as for `match`.
     dtype : str
-        The number type of the work, as for `peak`.
+        As for `peak`.
     ceiling : float, optional
         The highest rate measured on this machine, in FLOP/s or bytes/s.
     count : int
         How many such devices shared the work.
-
     Returns
     -------
     Plausibility
         Its ``verdict`` is "plausible", "impossible", "above ceiling" or "unknown"; beside it a
         ``reason`` in words, the ``rate``, the ``limit`` and the ``share`` of it.
-
     Raises
     ------
     ValueError
         For both or neither of flops and bytes, or a number that is not finite and positive.
-
     Examples
     --------
-    100 MB written in 0.038 ms on a T4, a published result of not waiting for the device:
-
-    >>> answer = judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4")
-    >>> answer.verdict
+    >>> judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4").verdict
     'impossible'
-    >>> print(f"{answer.rate / 1e12:.1f} TB/s is {answer.share:.1f} times the limit")
-    2.6 TB/s is 8.2 times the limit
     """
     if (flops is None) == (bytes_moved is None):
         given = f"flops={flops!r} and bytes_moved={bytes_moved!r}"
@@ -306,7 +246,6 @@ def judge(
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
     work = _records.positive(work, "flops or bytes_moved")
     seconds = _records.positive(seconds, "seconds")
-    ceiling = None if ceiling is None else _records.positive(ceiling, "ceiling")
     count, rate = _records.positive(count, "count"), work / seconds
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     column, what = _limit_column(row, unit, dtype)
@@ -315,18 +254,18 @@ def judge(
         limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9) * count
         owner = row.name + (" core" if row.unit == "core" else "")
         owner = owner if count == 1 else f"{count:g} x {owner}"
-        says = f"the published {_quantity(limit, unit)} of {owner} ({what})"
+        says = f"the published {format_rate(limit, unit)} of {owner} ({what})"
         # In one pass the chip's own memory saves each byte that it holds one read and one write.
         kept = 2 * (row.on_chip_mib or math.inf) * 2**20 * count if unit == "B/s" else 0
         above, why = "impossible", _IMPOSSIBLE
-        if not row.trusts(column):
+        if row.confidence != "high" or column in row.less_sure:
             above, why = "above ceiling", _DOUBTED
         elif (work - kept) / seconds <= MARGIN * limit:
             above, why = "above ceiling", _ON_CHIP
         limits.append((limit, says, above, why))
     if ceiling is not None:
-        says = f"the highest rate measured here, {_quantity(ceiling, unit)}"
-        limits.append((ceiling, says, "above ceiling", _ABOVE))
+        says = f"the highest rate measured here, {format_rate(ceiling, unit)}"
+        limits.append((_records.positive(ceiling, "ceiling"), says, "above ceiling", _ABOVE))
     if not limits:
         device = row.name if row else accelerator
         why = "no accelerator was named" if device is None else f"{device}: {what}"
@@ -336,9 +275,8 @@ def judge(
     limit, says, verdict, why = broken[0] if broken else limits[0]
     if not broken:
         verdict, why = "plausible", _JUST_ABOVE if column and rate > limit else ""
-    share = rate / limit
-    reason = f"{_quantity(rate, unit)} is {share:.3g} times {says}.{why}"
-    return Plausibility(verdict, rate, unit, limit, share, reason)
+    reason = f"{format_rate(rate, unit)} is {rate / limit:.3g} times {says}.{why}"
+    return Plausibility(verdict, rate, unit, limit, rate / limit, reason)
 
 
 def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:
@@ -349,13 +287,13 @@ def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None
         return None, "no sheet is used for a CPU, too much differs between machines"
     if unit == "B/s":
         return ("mem_bw_gb_s", "memory") if row.mem_bw_gb_s else (None, "no bandwidth published")
-    column, name = _peak_column(row, _dtype_name(dtype)), _dtype_name(dtype)
+    column, name = _peak_column(row, dtype), _dtype_name(dtype)
     return column, name if column else f"no figure for {name}"
 
 
-def _peak_column(row: Accelerator, dtype: str) -> str | None:
-    paths = _TPU_PATHS if row.kind == "TPU" else _GPU_PATHS
-    present = [column for column in paths[dtype] if getattr(row, column) is not None]
+def _peak_column(row: Accelerator, dtype) -> str | None:
+    columns = (_TPU_PATHS if row.kind == "TPU" else _GPU_PATHS)[_dtype_name(dtype)]
+    present = [column for column in columns if getattr(row, column) is not None]
     return max(present, key=lambda column: getattr(row, column), default=None)
 
 
@@ -368,11 +306,3 @@ def _dtype_name(dtype) -> str:
     if name not in _GPU_PATHS:
         raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
     return name
-
-
-def _quantity(value: float, unit: str) -> str:
-    """Write a rate with the prefix that suits it: 2.632 TB/s."""
-    power = 0
-    while value >= 999.95 and power < 5:
-        value, power = value / 1000, power + 1
-    return f"{value:.4g} {' kMGTP'[power].strip()}{unit}"

@@ -58,12 +58,6 @@ def test_a_device_that_is_not_in_the_table_finds_no_row():
     assert [name for name in NO_MATCHES if match(name) and name not in there] == []
 
 
-@pytest.mark.parametrize(("name", "ridge"), [("Tesla T4", 203.125), ("v5e", 240.54), ("K80", None)])
-def test_the_ridge_is_the_16_bit_peak_over_the_bandwidth(name, ridge):
-    found = match(name).ridge_flop_per_byte_16bit
-    assert found == (ridge and pytest.approx(ridge, rel=1e-4))
-
-
 PEAKS = {
     "Tesla T4": {"float32": 8.1, "float16": 65, "bfloat16": 8.1, "int8": 130, "tfloat32": None,
                  "float8": None, "float64": None},
