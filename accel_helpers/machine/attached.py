@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from accel_helpers import probe
 
 NVIDIA_SMI_SECONDS = 3.0  # a broken driver can make nvidia-smi hang
 GIB = 2**30
@@ -33,18 +34,13 @@ Run = Callable[[list[str], float], str]
 
 @dataclass(frozen=True)
 class Attached:
-    """An accelerator that is attached to this machine, as one kind of device.
-
-    ``count`` is the number of GPUs, or of TPU chips. ``memory_bytes`` is that of one of them and
-    ``driver`` the driver's version, each ``None`` where unknown. ``evidence`` says how we know.
-    """
+    """GPUs or TPU chips of one type: how many, and the memory of one of them where it is known."""
 
     kind: str
     name: str
     count: int
     memory_bytes: int | None = None
     driver: str | None = None
-    evidence: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         many = f"{self.count} x " if self.count > 1 else ""
@@ -55,18 +51,13 @@ class Attached:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a look at the devices gave.
-
-    ``silent``: there is an NVIDIA driver, and nvidia-smi did not answer. ``not_given`` is a GPU
-    that the driver lists and that this machine was not given; ``others`` are GPUs of another type.
-    ``claim`` is what the environment says of a TPU that is not there, or None.
-    """
+    """What a look at the devices gave."""
 
     device: Attached | None = None
-    silent: bool = False
-    not_given: str = ""
-    others: tuple[str, ...] = ()
-    claim: str | None = None
+    silent: bool = False  # there is an NVIDIA driver, and nvidia-smi did not answer
+    not_given: str = ""  # a GPU that the driver lists and that this machine was not given
+    others: tuple[str, ...] = ()  # GPUs of another type
+    claim: str | None = None  # what the environment says of a TPU that is not there
 
 
 def look(root: Path, environ: Mapping[str, str], run: Run) -> Seen:
@@ -78,39 +69,30 @@ def look(root: Path, environ: Mapping[str, str], run: Run) -> Seen:
     if tpu or not claim:
         return seen
     kind = f" ({claim})" if re.fullmatch(r"v\d\w{0,9}-\d{1,4}", claim) else ""
-    return Seen(seen.device, seen.silent, seen.not_given, seen.others, kind)
+    return replace(seen, claim=kind)
 
 
 def _tpu(root: Path) -> Attached | None:
     ids = []
     for device in files(root / "sys/bus/pci/devices", "*"):
         if read(device / "vendor").strip() == _GOOGLE:
-            known = (name := read(device / "device").strip()) in _TPU_DEVICES
-            if known or not read(device / "class").startswith(_NOT_TPU_CLASSES):
+            name = read(device / "device").strip()
+            if name in _TPU_DEVICES or not read(device / "class").startswith(_NOT_TPU_CLASSES):
                 ids.append(name)
     if not ids:
         return None
     device, count = Counter(ids).most_common(1)[0]
-    evidence = [f"PCI bus: vendor {_GOOGLE}, device {device or 'unknown'}"]
-    # Up to TPU v4 the driver's files are accel0, ...; later chips use vfio.
-    if files(root / "dev", "accel*") or files(root / "dev/vfio", "[0-9]*"):
-        evidence.append("device files")
-    name = _TPU_DEVICES.get(device, "TPU of unknown type")
-    return Attached("TPU", name, count, evidence=tuple(evidence))
+    return Attached("TPU", _TPU_DEVICES.get(device, "TPU of unknown type"), count)
 
 
 def _gpu(root: Path, run: Run) -> Seen:
     version = read(root / "proc/driver/nvidia/version")
     nodes = {node.name for node in files(root / "dev", "nvidia*")}
-    evidence = ("NVIDIA driver",) if version or nodes else ()
     # Under Windows' WSL the driver has no file but the one that all GPUs share.
-    if not evidence and not (root / "dev/dxg").exists():
+    if not (version or nodes or (root / "dev/dxg").exists()):
         return Seen()
-    try:
-        rows = [line.rsplit(",", 2) for line in run(_QUERY, NVIDIA_SMI_SECONDS).splitlines()]
-    except (OSError, subprocess.SubprocessError):
-        rows = []
-    rows = [[cell.strip() for cell in row] for row in rows if len(row) == 3]
+    lines = output(run, _QUERY, NVIDIA_SMI_SECONDS).splitlines()
+    rows = [[cell.strip() for cell in line.rsplit(",", 2)] for line in lines if line.count(",") > 1]
     # An error message can come with commas; a size is a number, or "[N/A]" where memory is shared.
     rows = [row for row in rows if row[1].isdecimal() or row[1].startswith("[")]
     if rows:
@@ -118,9 +100,8 @@ def _gpu(root: Path, run: Run) -> Seen:
         others = tuple(sorted({row[0] for row in rows} - {name}))
         size = int(memory) * 2**20 if memory.isdecimal() else None
         count = sum(row[0] == name for row in rows)
-        found = Attached("GPU", name, count, size, driver, (*evidence, "nvidia-smi"))
-        return Seen(found, others=others)
-    if not evidence:
+        return Seen(Attached("GPU", name, count, size, driver), others=others)
+    if not (version or nodes):
         return Seen()
     # The driver lists every GPU of the host; a container has only those with a device file.
     models, missing = [], []
@@ -134,26 +115,23 @@ def _gpu(root: Path, run: Run) -> Seen:
         return Seen(silent=True, not_given=missing[0] if missing else "")
     name, count = Counter(models).most_common(1)[0]
     number = re.search(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)", version)
-    found = (*evidence, "the driver's list of GPUs")
-    return Seen(Attached("GPU", name, count, None, number and number[1], found), silent=True)
+    return Seen(Attached("GPU", name, count, None, number and number[1]), silent=True)
 
 
 def run_command(command: list[str], timeout: float) -> str:
-    """Run a command and give its output; one that hangs is left behind at its limit."""
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        text=True, errors="replace",
-    )  # fmt: skip
+    """Run a command and give its output; OSError where it fails or meets its limit."""
+    done = probe.run_command(command, seconds=timeout)
+    if done.kind != "finished":
+        raise OSError(done.ending)
+    return done.output
+
+
+def output(run: Run, command: list[str], seconds: float) -> str:
+    """What a command writes; empty where it fails."""
     try:
-        output, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        # A child stuck inside the driver does not die at once: let a thread wait for it, not us.
-        threading.Thread(target=process.communicate, daemon=True).start()
-        raise
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return output
+        return run(command, seconds)
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 def read(path: Path) -> str:

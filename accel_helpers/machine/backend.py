@@ -1,9 +1,4 @@
-"""The framework under Keras: choosing it, waiting for it, placing work on its devices.
-
-Keras runs on TensorFlow, JAX or PyTorch. Which one is settled when Keras is first imported, so
-`choose` comes before ``import keras``. A device works on its own once it has its orders, so
-`wait` comes before a clock is stopped.
-"""
+"""The framework under Keras: choosing it, waiting for it, placing work on its devices."""
 
 from __future__ import annotations
 
@@ -21,11 +16,10 @@ __all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
 
 @dataclass(frozen=True)
 class Choice:
-    """Which framework Keras runs on, why, and what it printed while it started (held back)."""
+    """Which framework Keras runs on, and why."""
 
     name: str
     reason: str
-    notices: str = ""
 
     def __str__(self) -> str:
         return f"Keras runs on {self.name}: {self.reason}"
@@ -36,10 +30,9 @@ def choose(
 ) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
-    ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached (TensorFlow has left
-    Colab's TPU runtime), else TensorFlow where it is installed, else JAX; but what is known not to
-    use the device comes last (tensorflow-cpu beside a GPU), and so does tensorflow-tpu without a
-    TPU: it can end the kernel when it is imported, so with Keras on JAX that is an ImportError.
+    ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached, else TensorFlow where it
+    is installed, else JAX; but what is known not to use the device comes last, and so does
+    tensorflow-tpu without a TPU: it can end the kernel, so its import becomes an ImportError.
 
     Parameters
     ----------
@@ -49,19 +42,14 @@ def choose(
         Import Keras now, with the framework's start-up notices held back.
     **machine : optional
         A recorded machine: ``root``, ``run`` and ``versions`` as for `runtime.describe`.
-
     Returns
     -------
     Choice
-        Its ``name``, a ``reason`` in a sentence, and the ``notices`` of the start.
-
+        Its ``name``, and a ``reason`` in a sentence.
     Raises
     ------
-    ValueError
-        If ``KERAS_BACKEND`` names something unknown or not installed.
-    RuntimeError
-        If no framework is installed.
-
+    ValueError, RuntimeError
+        If ``KERAS_BACKEND`` names what is not here; if no framework is here.
     Examples
     --------
     >>> print(choose(environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get, load=False))
@@ -75,10 +63,10 @@ def choose(
     name, reason = _decide(runtime.look(environ, **machine, loaded={}))
     environ["KERAS_BACKEND"] = name
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    if not load:
-        return Choice(name, reason)
-    quiet.watch_tensorflow(name)
-    return Choice(name, reason, quiet.load_keras())
+    if load:
+        quiet.watch_tensorflow(name)
+        quiet.load_keras()
+    return Choice(name, reason)
 
 
 def wait(x, *, frameworks: Mapping | None = None):
@@ -87,17 +75,14 @@ def wait(x, *, frameworks: Mapping | None = None):
     Parameters
     ----------
     x : object
-        A TensorFlow, JAX or PyTorch tensor, a Keras variable or model, a NumPy array, or any
-        nesting of them in lists, tuples and dictionaries. What has nothing to wait for is
-        passed over.
+        Tensors, Keras variables and models, and any nesting of them in lists, tuples and
+        dictionaries. What has nothing to wait for is passed over.
     frameworks : mapping of name to module, optional
         By default those that are loaded.
-
     Returns
     -------
     object
         `x` itself.
-
     Examples
     --------
     >>> wait({"a": [1, 2.0], "b": None})
@@ -119,17 +104,12 @@ def wait(x, *, frameworks: Mapping | None = None):
 def devices() -> tuple[str, ...]:
     """The kinds of device that Keras can use here: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
 
-    Returns
-    -------
-    tuple of str
-        "cpu" first.
-
     Raises
     ------
     RuntimeError
         If Keras is not loaded yet (see `choose`).
     """
-    name = _loaded_backend()
+    name = framework()
     if name == "tensorflow":
         found = sys.modules["tensorflow"].config.list_logical_devices()
         kinds = [device.device_type.lower() for device in found]
@@ -151,7 +131,7 @@ def device_name(device: str) -> str:
     _check_device(device)
     if device == "cpu":
         return ""
-    name = _loaded_backend()
+    name = framework()
     if name == "tensorflow":
         tf = sys.modules["tensorflow"]
         physical = tf.config.list_physical_devices(device.upper())[0]
@@ -168,11 +148,6 @@ def on(device: str):
     ----------
     device : str
         One of `devices`.
-
-    Returns
-    -------
-    context manager
-
     Raises
     ------
     ValueError
@@ -189,18 +164,17 @@ def where(x) -> str:
     ----------
     x : object
         A tensor, a Keras variable or model (its first weight is asked), or a NumPy array.
-
     Raises
     ------
     TypeError
         If `x` is none of these.
     """
     found = _tensors(x)
-    if found.get("tensorflow"):
+    if "tensorflow" in found:
         return found["tensorflow"][0].device.rpartition("device:")[2].partition(":")[0].lower()
-    if found.get("jax"):
+    if "jax" in found:
         return _jax_kind(next(iter(found["jax"][0].devices())))
-    if found.get("torch"):
+    if "torch" in found:
         return found["torch"][0].device.type.replace("cuda", "gpu")
     if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
         raise TypeError(
@@ -212,7 +186,9 @@ def where(x) -> str:
 
 def framework() -> str:
     """What Keras runs on here: "tensorflow", "jax" or "torch"; Keras must have been loaded."""
-    return _loaded_backend()
+    if "keras" not in sys.modules:
+        raise RuntimeError("Keras is not loaded yet. Call accel_helpers.backend.choose() first.")
+    return sys.modules["keras"].backend.backend()
 
 
 def jit(fn: Callable) -> Callable:
@@ -221,14 +197,9 @@ def jit(fn: Callable) -> Callable:
     Parameters
     ----------
     fn : callable
-        Takes and returns tensors; written with ``keras.ops``.
-
-    Returns
-    -------
-    callable
-        The same function; its first call compiles.
+        Written with ``keras.ops``; the first call of what comes back compiles it.
     """
-    name = _loaded_backend()
+    name = framework()
     if name == "tensorflow":
         return sys.modules["tensorflow"].function(fn, autograph=False)
     if name == "jax":
@@ -281,12 +252,6 @@ def _tensors(x) -> dict[str, list]:
         elif family == "keras" and hasattr(x, "value"):  # a Keras variable
             left.append(x.value)
     return found
-
-
-def _loaded_backend() -> str:
-    if "keras" not in sys.modules:
-        raise RuntimeError("Keras is not loaded yet. Call accel_helpers.backend.choose() first.")
-    return sys.modules["keras"].backend.backend()
 
 
 def _check_device(device) -> None:

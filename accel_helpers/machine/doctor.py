@@ -1,19 +1,16 @@
-"""From a machine, or from an error, to the cause and the one thing to do next.
-
-The doctor does not guess. What it knows is data: ``data/symptoms.toml`` for errors and logs,
-``data/faults.toml`` for machines. What matches nothing is said to match nothing.
-"""
+"""From a machine, or from an error, to the cause and the one thing to do next."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import traceback
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 
 from accel_helpers._words import fragment, shown
 from accel_helpers.machine import faults, runtime, symptoms
 from accel_helpers.machine.faults import Finding
-from accel_helpers.machine.recipe import tpu_recipe
 
 __all__ = ["diagnose", "tpu_recipe"]
 
@@ -35,8 +32,8 @@ class Diagnosis:
     next_step: str
 
     def to_dict(self) -> dict:
-        """The findings as plain JSON types: id, cause, fix and source of each."""
-        return {"findings": [finding.to_dict() for finding in self.findings]}
+        """The findings as plain JSON types."""
+        return {"findings": [asdict(finding) for finding in self.findings]}
 
     def _head(self) -> str:
         count = len(self.findings)
@@ -74,26 +71,20 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
         An error that you caught, or the text of a traceback or a log: then only that is looked
         at. Without it, this runtime is examined.
     **machine : optional
-        A recorded machine: ``environ``, ``root``, ``run`` and ``versions`` as for
-        `runtime.describe`, and ``loaded``, the modules; by default this one.
-
+        A recorded machine, as for `strategy.pick`.
     Returns
     -------
     Diagnosis
-        ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``
-        (none where nothing known is wrong), and the ``next_step``. It prints as a list.
-
+        ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``,
+        and the ``next_step``. It prints as a list.
     Raises
     ------
     TypeError
         If `problem` is neither an exception nor text.
-
     Examples
     --------
     >>> print(diagnose("KeyError: 'COLAB_TPU_ADDR'").findings[0].id)
     tpu-node-address
-    >>> diagnose("loss: 0.12 - accuracy: 0.96").findings
-    ()
     """
     if problem is None:
         return _examine(runtime.look(**machine))
@@ -132,3 +123,43 @@ def _rows(finding: Finding):
     if finding.evidence:
         yield "Seen", finding.evidence
     yield "Source", finding.source
+
+
+def tpu_recipe(
+    *,
+    python: tuple[int, int] | None = None,
+    versions: Callable[[str], str | None] = runtime.installed,
+) -> str:
+    """Give the recipe for `TPUStrategy`, for the versions at hand.
+
+    Parameters
+    ----------
+    python : tuple of two ints, optional
+        Such as (3, 12); by default this Python.
+    versions : callable of str -> str or None, optional
+        Gives the installed version of a distribution; by default of this environment.
+    Examples
+    --------
+    >>> print(tpu_recipe(python=(3, 13), versions={}.get).splitlines()[1])
+    Nobody of this course has seen it run on a v5e-1. Keras on JAX needs none of this.
+    """
+    it, python = faults.recipe(), tuple(python or sys.version_info[:2])
+    plain, for_cpus = versions("tensorflow"), versions("tensorflow-cpu")
+    stock = "tensorflow-cpu" if for_cpus and not plain else "tensorflow"
+    here = {name: versions(name) for name in (stock, "tensorflow-tpu", "libtpu")}
+    there = (here["tensorflow-tpu"], here["libtpu"]) == (it.tensorflow_tpu, it.libtpu)
+    words = {
+        **vars(it),
+        **it.settings,
+        "flags": it.settings["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
+        "stock": stock,
+        "newest": ".".join(map(str, it.python_at_most)),
+        "python": ".".join(map(str, python)),
+        "found": ", ".join(f"{name} {here[name] or 'not installed'}" for name in here),
+        "sources": "\n".join(f"  {source}" for source in it.sources),
+    }
+    wanted = (python > it.python_at_most, there, here[stock] and not there, *[not there] * 2, True)
+    steps = [step.format(**words) for step, when in zip(it.step, wanted, strict=True) if when]
+    how = {"subsequent_indent": "   ", "break_on_hyphens": False}
+    filled = [textwrap.fill(f"{n}. {step}", 92, **how) for n, step in enumerate(steps, 1)]
+    return it.text.format(steps="\n".join(filled), **words).rstrip("\n")

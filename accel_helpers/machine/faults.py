@@ -1,28 +1,24 @@
-"""The one list of what can be wrong with a machine: for each fault a rule here, its words in data.
-
-A rule looks at the facts and says whether the fault is there; its sentences in ``data/faults.toml``
-name the facts that they need. Whoever adds a fault writes one rule and one entry.
-"""
+"""What can be wrong with a machine: a rule here for each fault, its words in data/faults.toml."""
 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import re
-import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Literal
 
 from accel_helpers import _records
-from accel_helpers.machine import attached, recipe
+from accel_helpers.machine import attached
 from accel_helpers.machine.attached import Attached, Seen
 
 STRATEGIES_KNOW = ("tensorflow", "jax")
 KERAS_KNOWS = (*STRATEGIES_KNOW, "torch")
-SCAN_SECONDS = 0.5  # the most that looking through the processes may take
 _FIRST_FOR_BLACKWELL = (2, 21)  # the release of TensorFlow
 _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 
@@ -36,10 +32,6 @@ class Finding:
     fix: str
     source: str
     evidence: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """Give ``id``, ``cause``, ``fix`` and ``source`` as a dictionary, ready for JSON."""
-        return {"id": self.id, "cause": self.cause, "fix": self.fix, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -75,20 +67,48 @@ class Book:
     fault: dict[str, Fault]
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """``data/tpu_recipe.toml``: the pair of packages that fit, the settings, and the text."""
+
+    as_of: str
+    tensorflow_tpu: str
+    libtpu: str
+    python_at_most: tuple[int, int]
+    runtime_version: str
+    sources: tuple[str, ...]
+    step: tuple[str, ...]
+    text: str
+    settings: dict[str, str]
+
+
 @functools.cache
+def _data(kind, name: str):
+    file = resources.files("accel_helpers") / "data" / name
+    return _records.read(kind, _records.load(file, "list of faults"), name)
+
+
 def known() -> Book:
     """The faults and the places that come with the package."""
-    file = resources.files("accel_helpers") / "data" / "faults.toml"
-    return _records.read(Book, _records.load(file, "list of faults"), file.name)
+    return _data(Book, "faults.toml")
+
+
+def recipe() -> Recipe:
+    """How TensorFlow could drive a TPU; nobody of this course has seen it do so."""
+    return _data(Recipe, "tpu_recipe.toml")
+
+
+def tpu_settings() -> dict[str, str]:
+    """The variables that TensorFlow needs, before it is imported, to drive a TPU v5e or v6e."""
+    found, spec = dict(recipe().settings), importlib.util.find_spec("libtpu")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        found["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = os.path.join(folder, "libtpu.so")
+    return found
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules look at; each is a fact, none a decision. `runtime.look` gathers them.
-
-    ``versions`` gives the version of a distribution, ``loaded`` are modules. Under ``root`` some
-    rules look for more, and ``may_open`` says whether this process may open a file.
-    """
+    """What the rules look at; each is a fact, none a decision. `runtime.look` gathers them."""
 
     place: str
     system: str
@@ -96,8 +116,8 @@ class Facts:
     frameworks: Mapping[str, str]
     environ: Mapping[str, str]
     root: Path
-    versions: Callable[[str], str | None]
-    loaded: Mapping[str, object]
+    versions: Callable[[str], str | None]  # of a distribution
+    loaded: Mapping[str, object]  # modules
     may_open: Callable[[Path], bool] = lambda file: os.access(file, os.R_OK | os.W_OK)
 
     @property
@@ -125,7 +145,7 @@ class Facts:
 
     @property
     def keras_on(self) -> str:
-        """The framework under a loaded Keras, by looking only; empty where there is none."""
+        """The framework under a loaded Keras; empty where there is none."""
         try:
             return str(self.loaded["keras"].backend.backend())
         except Exception:  # not loaded, loaded by half, or a module of another kind by that name
@@ -133,7 +153,7 @@ class Facts:
 
     @property
     def builds(self) -> str:
-        """The packages that install TensorFlow; on a Mac the plain one installs another."""
+        """The packages here that install TensorFlow."""
         names = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tf-nightly")
         return " ".join(name for name in names if self.versions(name))
 
@@ -148,13 +168,7 @@ class Facts:
 
     @property
     def tensorflow_drives_tpu(self) -> bool:
-        """A TensorFlow for TPUs is installed, and its libtpu beside it."""
-        return recipe.fits(self.for_tpus, self.libtpu)
-
-    @property
-    def jax_on_tpu(self) -> bool:
-        """A TPU is attached and JAX installed; whether JAX can drive it is another question."""
-        return self.kind == "TPU" and "jax" in self.frameworks
+        return (self.for_tpus, self.libtpu) == (recipe().tensorflow_tpu, recipe().libtpu)
 
     @property
     def runs_on(self) -> set[str]:
@@ -197,7 +211,7 @@ class Facts:
 
     @property
     def has_cudnn(self) -> bool:
-        if self.versions("nvidia-cudnn-cu12") or self.versions("nvidia-cudnn-cu13"):
+        if any(map(self.versions, ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13"))):
             return True
         folders = ["usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64",
                    "usr/local/cuda/lib64", "usr/local/lib"]  # fmt: skip
@@ -209,35 +223,29 @@ class Facts:
     @functools.cached_property
     def holder(self) -> str:
         """The number of another process that has a TPU's device file open."""
-        until = time.monotonic() + SCAN_SECONDS
         for process in attached.files(self.root / "proc", "[0-9]*"):
-            if time.monotonic() > until:
-                break
-            if process.name == str(os.getpid()):
-                continue
-            try:
-                for file in os.scandir(process / "fd"):
-                    if re.match(r"/dev/(accel\d|vfio/\d)", os.readlink(file.path)):
-                        return process.name
-            except OSError:  # it ended meanwhile, or belongs to somebody else
-                continue
+            with suppress(OSError):  # it ended meanwhile, or belongs to somebody else
+                opened = [os.readlink(file.path) for file in os.scandir(process / "fd")]
+                held = any(re.match(r"/dev/(accel\d|vfio/\d)", file) for file in opened)
+                if held and process.name != str(os.getpid()):
+                    return process.name
         return ""
 
 
 def find(it: Facts) -> tuple[Finding, ...]:
     """What is wrong with a machine and matters to whoever uses it, the first to mend first."""
-    found = among(it)
+    found = {one: known().fault[one.id] for one in among(it)}
     there = {one.id for one in found}
+    return tuple(
+        one
+        for one, fault in found.items()
+        if not there & set(fault.unless) and fault.only_on in ("", *it.runs_on)
+    )
 
-    def matters(fault: Fault) -> bool:
-        return not there & set(fault.unless) and fault.only_on in ("", *it.runs_on)
 
-    return tuple(one for one in found if matters(known().fault[one.id]))
-
-
-def notes(it: Facts) -> tuple[str, ...]:
-    """The causes of those faults that `runtime.describe` tells of."""
-    return tuple(one.cause for one in among(it, *(n for n, f in known().fault.items() if f.note)))
+def notes(it: Facts) -> tuple[Finding, ...]:
+    """The faults that `runtime.describe` tells of."""
+    return among(it, *(name for name, fault in known().fault.items() if fault.note))
 
 
 def against(it: Facts, framework: str) -> tuple[Finding, ...]:
@@ -305,8 +313,12 @@ RULES: dict[str, Callable[[Facts], object]] = {
     "tensorflow-tpu-pins": lambda it: (
         it.kind == "TPU" and it.for_tpus and not it.tensorflow_drives_tpu
     ),
-    "jax-without-libtpu": lambda it: it.jax_on_tpu and it.libtpu == "missing",
-    "jax-libtpu-too-old": lambda it: it.jax_on_tpu and it.libtpu == recipe.known().libtpu,
+    "jax-without-libtpu": lambda it: (
+        it.kind == "TPU" and "jax" in it.frameworks and it.libtpu == "missing"
+    ),
+    "jax-libtpu-too-old": lambda it: (
+        it.kind == "TPU" and "jax" in it.frameworks and it.libtpu == recipe().libtpu
+    ),
     "tensorflow-cpu-build": lambda it: it.kind == "GPU" and it.builds == "tensorflow-cpu",
     "cuda-libraries-missing": lambda it: (
         it.kind == "GPU" and it.place == "local" and "tensorflow" in it.builds.split()

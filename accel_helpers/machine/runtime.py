@@ -1,20 +1,16 @@
-"""What this machine is: Colab or not, which accelerator is attached, which frameworks are there.
-
-All of it comes from files, environment variables and package metadata. No framework is imported:
-importing TensorFlow takes seconds, and Colab's TPU runtime does not have it.
-"""
+"""What this machine is, from files, variables and package metadata; no framework is imported."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from accel_helpers._words import html_card
 from accel_helpers.machine import attached, faults
@@ -31,10 +27,10 @@ FRAMEWORKS = {
     "torch": ("torch",), "numpy": ("numpy",), "matplotlib": ("matplotlib",),
     "ipywidgets": ("ipywidgets",), "IPython": ("ipython",),
 }  # fmt: skip
+_LIMITS = "sys/fs/cgroup"
 _PLACES = {"colab": "Google Colab", "kaggle": "Kaggle", "local": "local (neither Colab nor Kaggle)"}
-# how the notes of two faults begin
-SILENT_GPU = "An NVIDIA driver is present, but nvidia-smi did not answer"
-CLAIMED_TPU = "The environment claims a TPU"
+#: The faults of a GPU whose driver is there and whose nvidia-smi did not answer.
+SILENT_GPU = {"gpu-not-handed-over", "gpu-by-list", "gpu-silent"}
 
 
 @dataclass(frozen=True)
@@ -51,13 +47,11 @@ class Runtime:
     cores: int | None
     memory_bytes: int | None
     notes: tuple[str, ...]
+    faults: tuple[str, ...] = ()  # the ids of what the notes say
 
     def to_dict(self) -> dict:
         """Give all of it as plain JSON types: no host name, no user name, no path."""
-        plain = asdict(self) | {"notes": list(self.notes)}
-        if self.accelerator:
-            plain["accelerator"]["evidence"] = list(self.accelerator.evidence)
-        return plain
+        return json.loads(json.dumps(asdict(self)))
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         release = f" ({self.release})" if self.release else ""
@@ -75,7 +69,7 @@ class Runtime:
     def _accelerator_text(self) -> str:
         if self.accelerator:
             return str(self.accelerator)
-        if any(note.startswith(SILENT_GPU) for note in self.notes):
+        if SILENT_GPU & {*self.faults}:
             return "none that answers (see the note)"
         if self.system.startswith("macOS"):
             return "none attached (no NVIDIA GPU and no TPU; Apple's own GPU is not looked for)"
@@ -101,34 +95,34 @@ def describe(
 ) -> Runtime:
     """Describe this machine, in well under a second and without importing a framework.
 
-    The arguments are there so that a test can hand in a recorded machine.
+    The arguments hand in a recorded machine.
 
     Parameters
     ----------
     environ : mapping of str to str, optional
-        The environment variables; by default those of this process.
+        The environment variables.
     root : path
         The folder under which ``proc``, ``sys`` and ``dev`` are.
     run : callable of (list of str, seconds) -> str, optional
         Runs a command and gives its output; raises OSError or a subprocess error.
     versions : callable of str -> str or None, optional
         Gives the installed version of a distribution.
-
     Returns
     -------
     Runtime
-        It prints as a card. ``place`` is "colab", "kaggle" or "local"; ``accelerator`` has ``kind``
-        ("GPU" or "TPU"), ``name``, ``count`` and ``memory_bytes``; ``frameworks`` the version of
-        each that is installed; ``notes`` what does not fit together. ``to_dict()`` gives all.
-
+        ``place`` ("colab", "kaggle" or "local"); ``accelerator`` with ``kind`` ("GPU" or "TPU"),
+        ``name``, ``count`` and ``memory_bytes``; ``frameworks`` with their versions; ``notes`` on
+        what does not fit together.
     Examples
     --------
     >>> describe(environ={"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}).place
     'kaggle'
     """
     it = look(environ, root, run, versions)
-    others = ", ".join(it.seen.others)
-    notes = [f"There are GPUs of another type, too: {others}."] if others else []
+    found = faults.notes(it)
+    notes = [fault.cause for fault in found]
+    if it.seen.others:
+        notes.append(f"There are GPUs of another type, too: {', '.join(it.seen.others)}.")
     cpu_name, memory = _cpu_name_and_memory(it.root, run or attached.run_command)
     return Runtime(
         place=it.place,
@@ -140,15 +134,13 @@ def describe(
         cpu_name=cpu_name,
         cores=_cores(it.root),
         memory_bytes=memory,
-        notes=(*faults.notes(it), *notes),
+        notes=tuple(notes),
+        faults=tuple(fault.id for fault in found),
     )
 
 
 def look(environ=None, root="/", run=None, versions=None, loaded=None) -> faults.Facts:
-    """Gather the facts of a machine, by default of this one; the arguments are as for `describe`.
-
-    `loaded` are the modules that are loaded; they are looked at, and never added to.
-    """
+    """Gather the facts of a machine, by default of this one; `loaded` are its loaded modules."""
     environ = os.environ if environ is None else environ
     root, versions = Path(root), versions or installed
     there = {
@@ -192,12 +184,12 @@ def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
     total = attached.field(attached.read(root / "proc/meminfo"), "MemTotal") or ""
     memory = (_whole(total.removesuffix("kB")) or 0) * 1024
     if not cpuinfo and not memory:  # a Mac has no such files
-        name = _sysctl(run, "machdep.cpu.brand_string")
-        memory = _whole(_sysctl(run, "hw.memsize") or "") or 0
-    for folder in _cgroups(root, "memory"):
-        limits = (_limit(folder / f) for f in ("memory.max", "memory.limit_in_bytes"))
-        memory = min([memory, *filter(None, limits)])
-    return name, memory or None
+        asked = ("machdep.cpu.brand_string", "hw.memsize")
+        name, size = (attached.output(run, ["sysctl", "-n", key], 1.0).strip() for key in asked)
+        memory = _whole(size) or 0
+    for file in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container, in two versions
+        memory = min(memory, _whole(attached.read(root / _LIMITS / file)) or memory)
+    return name or None, memory or None
 
 
 def _cores(root: Path) -> int | None:
@@ -205,38 +197,11 @@ def _cores(root: Path) -> int | None:
         cores = len(os.sched_getaffinity(0))
     except (AttributeError, OSError):  # not on macOS and Windows
         cores = os.cpu_count()
-    for folder in _cgroups(root, "cpu"):
-        pair = attached.read(folder / "cpu.max").split() or [
-            attached.read(folder / f"cpu.cfs_{each}_us") for each in ("quota", "period")
-        ]
-        quota, period = _whole(pair[0]), _whole(pair[-1])
-        if cores and quota and period:
-            cores = min(cores, -(-quota // period))
-    return cores
-
-
-def _cgroups(root: Path, controller: str) -> set[Path]:
-    """The control groups whose limits bind this process: its own and all above it."""
-    top = root / "sys/fs/cgroup"
-    folders = {top, top / controller}
-    for line in attached.read(root / "proc/self/cgroup").splitlines():
-        _, names, path = (line.split(":", 2) + ["", ""])[:3]
-        if not names or controller in names.split(","):
-            own = PurePosixPath(path.lstrip("/"))
-            home = top / controller if names else top
-            folders.update(home / each for each in (own, *own.parents))
-    return folders
-
-
-def _sysctl(run: Run, key: str) -> str | None:
-    try:
-        return run(["sysctl", "-n", key], 1.0).strip() or None
-    except (OSError, subprocess.SubprocessError):
-        return None
-
-
-def _limit(file: Path) -> int | None:
-    return _whole(attached.read(file))
+    pair = attached.read(root / _LIMITS / "cpu.max").split() or [
+        attached.read(root / _LIMITS / f"cpu/cpu.cfs_{each}_us") for each in ("quota", "period")
+    ]
+    quota, period = _whole(pair[0]), _whole(pair[-1])
+    return min(cores, -(-quota // period)) if cores and quota and period else cores
 
 
 def _whole(text: str) -> int | None:

@@ -1,8 +1,4 @@
-"""What a strategy does to the framework: load it with enough devices, and train across them.
-
-`strategy.Strategy.scope` is the door to this module. A virtual device is a slice of the same CPU;
-a framework takes their number only before it starts, so it comes first.
-"""
+"""What a strategy does to the framework: load it with enough devices, and train across them."""
 
 from __future__ import annotations
 
@@ -11,17 +7,17 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 
 from accel_helpers import probe
-from accel_helpers.machine import backend, faults, quiet, recipe, runtime
+from accel_helpers.machine import backend, faults, quiet, runtime
 
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
 # steps take half as long again on two cores, with four hardly more.
 VIRTUAL_DEVICES = 4
 
-IMPORT_SECONDS, START_SECONDS = 60.0, 120.0  # for a try in a child process
+START_SECONDS = 120.0  # for a try in a child process
 
 # A resolver finds "local" also where there is no TPU; only starting one shows whether it is there.
 _START_TPU = """
@@ -31,7 +27,6 @@ tf.tpu.experimental.initialize_tpu_system(resolver)
 assert tf.config.list_logical_devices("TPU")
 """
 
-_PLACES = {"colab": "Colab", "kaggle": "Kaggle", "local": "Jupyter"}
 _open: list[str] = []  # the scope that is open now, if any: frameworks keep theirs per process
 
 
@@ -41,8 +36,8 @@ class RestartNeeded(RuntimeError):
     def __init__(self, happened: str, place: str, replicas: int):
         asked = f"replicas={replicas}" if replicas > 1 else ""
         super().__init__(
-            f"{happened}: restart ({_PLACES[place]}: {faults.known().place[place].restart}), then "
-            f"enter ah.strategy.pick({asked}).scope() before anything else uses the framework."
+            f"{happened}: restart ({faults.known().place[place].restart}), then enter "
+            f"ah.strategy.pick({asked}).scope() before anything else uses the framework."
         )
 
 
@@ -55,11 +50,12 @@ def open_scope(kind: str, name: str, replicas: int, place: str) -> Iterator[None
             "`with` block, then enter this one."
         )
     _load(name, kind, replicas, place)
-    with ExitStack() as opened:
-        opened.enter_context({"tensorflow": _on_tensorflow, "jax": _on_jax}[name](kind, replicas))
+    with {"tensorflow": _on_tensorflow, "jax": _on_jax}[name](kind, replicas):
         _open.append(kind)
-        opened.callback(_open.clear)
-        yield
+        try:
+            yield
+        finally:
+            _open.clear()
 
 
 def _load(name: str, kind: str, replicas: int, place: str) -> None:
@@ -68,63 +64,43 @@ def _load(name: str, kind: str, replicas: int, place: str) -> None:
         happened = f"Keras is already loaded on {keras.backend.backend()}, not on {name}"
         raise RestartNeeded(happened, place, replicas)
     quiet.watch_tensorflow(name)
-    if kind == "tpu on tensorflow":
-        _try_tpu(place)
-    elif name == "tensorflow" and runtime.installed("tensorflow-tpu"):
-        _try_import()
-    before = os.environ.get("KERAS_BACKEND")
+    if name == "tensorflow" and (kind.startswith("tpu") or runtime.installed("tensorflow-tpu")):
+        _try_tensorflow(kind, place)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if kind in ("cpu", "virtual replicas"):
+        _prepare_cpus(name, replicas, place)
     if keras is None:
         os.environ["KERAS_BACKEND"] = name
-        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    try:
-        if kind in ("cpu", "virtual replicas"):
-            _prepare_cpus(name, replicas, place)
-        backend.choose()
-    except BaseException:
-        if "keras" not in sys.modules:  # nothing is settled: leave the choice as it was
-            os.environ.pop("KERAS_BACKEND", None)
-            if before is not None:
-                os.environ["KERAS_BACKEND"] = before
-        raise
+    backend.choose()
 
 
-def _try_import() -> None:
-    """Import a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
+def _try_tensorflow(kind: str, place: str) -> None:
+    """Start a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
+    on_tpu = kind.startswith("tpu")
+    # without the variable, minutes of asking for a TPU
+    wanted = faults.tpu_settings() if on_tpu else {"TPU_SKIP_MDS_QUERY": "1"}
+    missing = {name: value for name, value in wanted.items() if not os.environ.get(name)}
     if "tensorflow" in sys.modules:
-        return
-    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # without it, minutes of asking for a TPU
-    tried = probe.run("import tensorflow", seconds=IMPORT_SECONDS)
-    if tried.kind != "finished":
-        raise RuntimeError(
-            f"tensorflow-tpu is installed, and importing it in a child process {tried.ending}. It "
-            "is not imported here, since it would end the kernel. Uninstall it (pip uninstall -y "
-            "tensorflow-tpu), or train with Keras on JAX: KERAS_BACKEND=jax."
-        )
-
-
-def _try_tpu(place: str) -> None:
-    """Set what TensorFlow needs for a TPU, and try it in a child before this process."""
-    missing = {k: v for k, v in recipe.settings().items() if not os.environ.get(k)}
-    if "tensorflow" in sys.modules:
-        if missing:
+        if on_tpu and missing:
             happened = "TensorFlow is already loaded, without the settings that a TPU needs"
             raise RestartNeeded(happened, place, 1)
         return
-    tried = probe.run(_START_TPU, seconds=START_SECONDS, environ=missing)
+    code, what = ("import tensorflow", "Importing") if not on_tpu else (_START_TPU, "Starting")
+    tried = probe.run(code, seconds=START_SECONDS, environ=missing)
     if tried.kind != "finished":
         raise RuntimeError(
-            f"Starting the TPU with TensorFlow in a child process {tried.ending}. Nothing was "
-            "loaded here. Keras on JAX is the way that is known: set KERAS_BACKEND=jax, then "
-            "ah.strategy.pick().scope()."
+            f"{what} the TensorFlow that is built for TPUs, in a child process, {tried.ending}. "
+            "Nothing was loaded here. Keras on JAX is the way that is known: set "
+            "KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
         )
     os.environ.update(missing)
 
 
 def _prepare_cpus(name: str, replicas: int, place: str) -> None:
     """Give a framework its virtual CPUs, if it has not started."""
-    wanted = max(VIRTUAL_DEVICES, replicas)
+    count = {"tensorflow": _tensorflow_cpus, "jax": _jax_cpus}[name]
     with quiet.held_back():
-        there = {"tensorflow": _tensorflow_cpus, "jax": _jax_cpus}[name](wanted)
+        there = count(importlib.import_module(name), max(VIRTUAL_DEVICES, replicas))
     if there < replicas:
         happened = (
             f"{SPOKEN[name]} has already started with {there} CPU "
@@ -133,27 +109,19 @@ def _prepare_cpus(name: str, replicas: int, place: str) -> None:
         raise RestartNeeded(happened, place, replicas)
 
 
-def _tensorflow_cpus(wanted: int) -> int:
-    config = importlib.import_module("tensorflow").config
-    (cpu, *_) = config.list_physical_devices("CPU")
-    has = len(config.get_logical_device_configuration(cpu) or [None])
-    if has >= wanted:
-        return has
-    try:
-        config.set_logical_device_configuration(cpu, [config.LogicalDeviceConfiguration()] * wanted)
-    except RuntimeError:  # it has started
-        return len(config.list_logical_devices("CPU"))
-    return wanted
+def _tensorflow_cpus(tf, wanted: int) -> int:
+    (cpu, *_) = tf.config.list_physical_devices("CPU")
+    slices = [tf.config.LogicalDeviceConfiguration()] * wanted
+    with suppress(RuntimeError):  # it has started
+        tf.config.set_logical_device_configuration(cpu, slices)
+    return len(tf.config.list_logical_devices("CPU"))
 
 
-def _jax_cpus(wanted: int) -> int:
-    jax = importlib.import_module("jax")
+def _jax_cpus(jax, wanted: int) -> int:
     if jax.config.jax_platforms:  # "tpu,cpu" would fail where there is no TPU
         jax.config.update("jax_platforms", "cpu")
-    try:
+    with suppress(RuntimeError):  # it has started
         jax.config.update("jax_num_cpu_devices", wanted)
-    except RuntimeError:  # it has started
-        pass
     return len(jax.devices("cpu"))
 
 
@@ -163,9 +131,7 @@ def _on_tensorflow(kind: str, replicas: int):
     if kind == "tpu on tensorflow":
         return _tpu_strategy(tf).scope()
     if replicas == 1:
-        # A build for TPUs lacks the compiler for CPUs, and Keras uses none within a strategy.
-        lacking = kind == "cpu" and runtime.installed("tensorflow-tpu")
-        return tf.distribute.OneDeviceStrategy("CPU:0").scope() if lacking else nullcontext()
+        return nullcontext()
     device = "GPU" if kind == "several gpus" else "CPU"
     names = [each.name for each in tf.config.list_logical_devices(device)]
     _check_number(names, replicas, device, "TensorFlow")
@@ -188,10 +154,9 @@ def _on_jax(kind: str, replicas: int) -> Iterator[None]:
     distribution, spread = sys.modules["keras"].distribution, None
     if replicas > 1:
         device = {"several gpus": "gpu", "tpu on jax": "tpu"}.get(kind, "cpu")
-        try:
+        names = []
+        with suppress(RuntimeError):  # JAX knows no device of this kind
             names = distribution.list_devices(device)
-        except RuntimeError:  # JAX knows no device of this kind
-            names = []
         _check_number(names, replicas, device.upper(), "JAX")
         spread = distribution.DataParallel(devices=names[:replicas])
     before = distribution.distribution()

@@ -1,18 +1,12 @@
-"""Where to train: on a TPU, on one GPU or several, on virtual replicas of a CPU, or on the CPU.
-
-`pick` looks at files, variables and package metadata and gives a `Strategy`: what it chose, why,
-and a scope to build and fit the model in. A missing accelerator is a reason, not an error.
-"""
+"""Where to train: on a TPU, on one GPU or several, on virtual replicas of a CPU, or on the CPU."""
 
 from __future__ import annotations
 
 import textwrap
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from accel_helpers import probe
 from accel_helpers._words import shown
 from accel_helpers.machine import faults, runtime, scopes
 from accel_helpers.machine.faults import Facts
@@ -30,7 +24,10 @@ KINDS = {
     "cpu": "the CPU",
 }
 MOST_REPLICAS = 16
-SECONDS = 4.0  # for all of pick(), nvidia-smi and child processes included
+_UNSEEN = (
+    ", and the installed TensorFlow and libtpu fit together. The course has not seen this run on "
+    "Colab's TPU: if it fails, Keras on JAX is the way that is known."
+)
 Decision = tuple[str, str, int, list[str]]  # kind, backend, replicas, sentences of the reason
 
 
@@ -38,63 +35,31 @@ Decision = tuple[str, str, int, list[str]]  # kind, backend, replicas, sentences
 class Strategy:
     """Where to train, and why there.
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    backend : str
-        What Keras runs on: "tensorflow" or "jax".
-    replicas : int
-        How many copies of the model train together, each on its share of every batch.
-    reason : str
-        A sentence or three; where an accelerator is missing, what to do about it.
-    place : str
-        "colab", "kaggle" or "local": it settles how a restart is called.
+    Build, compile and fit a Keras model in its `scope`. It loads Keras on `backend` and leaves the
+    process as it was. With several replicas on JAX, every batch must be a multiple of `replicas`,
+    or ``fit`` raises a ValueError. TensorFlow takes a last batch that is smaller, and then means
+    the replicas' gradients without weights.
+
+    Raises
+    ------
+    RestartNeeded
+        By the scope, where the framework has started otherwise; ``pick(replicas=1)`` still trains.
+    Examples
+    --------
+    >>> with pick().scope():
+    ...     import keras
+    ...     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     """
 
-    kind: str
-    backend: str
-    replicas: int
-    reason: str
-    place: str = "local"
+    kind: str  # one of `KINDS`
+    backend: str  # what Keras runs on: "tensorflow" or "jax"
+    replicas: int  # copies of the model that train together, each on its share of every batch
+    reason: str  # a sentence or three; where an accelerator is missing, what to do about it
+    place: str = "local"  # it settles how a restart is called
 
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """Build, compile and fit a Keras model in this scope.
-
-        Keras is loaded on `backend` if it is not loaded yet. On a CPU the framework is started
-        with four virtual devices (or `replicas`, if that is more), so that scopes of several sizes
-        fit into one kernel. After the ``with`` block the process is as it was before, also after
-        an error.
-
-        With one accelerator the framework places the work itself; `backend.where` shows where it
-        went. With several replicas on JAX, every batch must be a multiple of `replicas`, the last
-        one too: if not, ``fit`` raises a ValueError (in newer versions IndivisibleError).
-        TensorFlow takes a last batch that is smaller, but then means the replicas' gradients
-        without weighing them, so a picture in it does not count like the others.
-
-        Yields
-        ------
-        Strategy
-            This one.
-
-        Raises
-        ------
-        RestartNeeded
-            If Keras is loaded on another framework, or the framework has started with too few
-            devices. ``pick(replicas=1)`` still trains then.
-        RuntimeError
-            If another scope is open, or the framework does not see the devices.
-
-        Examples
-        --------
-        >>> with pick().scope():
-        ...     import keras
-        ...
-        ...     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-        >>> model.count_params()
-        8
-        """
+        """Load Keras and train across the devices in this block; one scope at a time."""
         with scopes.open_scope(self.kind, self.backend, self.replicas, self.place):
             yield self
 
@@ -106,83 +71,63 @@ class Strategy:
         return textwrap.fill(text, 92, break_long_words=False, break_on_hyphens=False)
 
 
-def pick(
-    replicas: int | None = None,
-    *,
-    probe: Callable[..., probe.Outcome] = probe.run,
-    **machine,
-) -> Strategy:
+def pick(replicas: int | None = None, **machine) -> Strategy:
     """Choose where to train, from files, variables and metadata, in under five seconds.
-
-    Nothing is imported and nothing changed; what could hang or crash is tried in a child process
-    with a time limit.
 
     Parameters
     ----------
     replicas : int, optional
-        How many copies of the model to train together, 1 to 16. By default as many as there are
+        Copies of the model to train together, 1 to 16. By default as many as there are
         accelerators, or 1. On a CPU they are virtual: they share its cores.
-    probe : callable, optional
-        Runs Python code in a child process; as `probe.run`.
     **machine : optional
         A recorded machine: ``environ``, ``root``, ``run`` and ``versions`` as for
         `runtime.describe`, and ``loaded``, the modules; by default this one.
-
-    Returns
-    -------
-    Strategy
-
     Raises
     ------
     ValueError
         If `replicas` is not a whole number from 1 to 16.
-
     Examples
     --------
-    >>> bare = {"environ": {}, "root": "/nowhere", "loaded": {}}
-    >>> picked = pick(replicas=4, versions={"jax": "0.7.2"}.get, **bare)
-    >>> picked.kind, picked.backend, picked.replicas
-    ('virtual replicas', 'jax', 4)
+    >>> pick(4, environ={}, root="/nowhere", loaded={}, versions={"jax": "0.7.2"}.get).kind
+    'virtual replicas'
     """
     if replicas is not None and not (type(replicas) is int and 1 <= replicas <= MOST_REPLICAS):
         raise ValueError(
             f"replicas must be a whole number from 1 to {MOST_REPLICAS}, or None for as many as "
             f"there are accelerators; got {replicas!r}."
         )
-    end = time.monotonic() + SECONDS
     it = runtime.look(**machine)
-
-    def in_time(code: str, *arguments: str, seconds: float, **how):
-        left = max(0.1, end - time.monotonic())
-        return probe(code, *arguments, seconds=min(seconds, left), **how)
-
-    kind, backend, number, sentences = _decide(it, replicas, in_time)
+    kind, backend, number, sentences = _decide(it, replicas)
     return Strategy(kind, backend, number, " ".join(sentences), it.place)
 
 
-def _decide(it: Facts, asked: int | None, probe: Callable) -> Decision:
+def _decide(it: Facts, asked: int | None) -> Decision:
     settled, why = _settled(it)
     if not it.device:
-        return _on_cpu(it, asked, probe, settled, why + _nothing_attached(it))
+        return _on_cpu(it, asked, settled, why + _nothing_attached(it))
     against = {name: faults.against(it, name) for name in faults.STRATEGIES_KNOW}
     able = faults.able(it)
     name = settled or (able or [""])[0]
     # A build for TPUs that cannot drive this one could not train on the CPU either.
-    if it.kind == "TPU" and name not in able and "jax" in able and not it.keras_on:
-        if it.for_tpus:
-            name, why = "jax", [*why, against["tensorflow"][0].cause]
+    if it.for_tpus and name not in able and "jax" in able and not it.keras_on:
+        name, why = "jax", [*why, against["tensorflow"][0].cause]
     if name not in able:
         why = [*why, f"{_attached(it)}, and not used.", *_remedies(it, against, able, name)]
-        return _on_cpu(it, asked, probe, name, why)
+        return _on_cpu(it, asked, name, why)
     count = it.visible_gpus if it.kind == "GPU" else it.device.count
-    number, more = _number(asked, count, {"TPU": "TPU chip"}.get(it.kind, it.kind))
+    number, more = min(asked or count, count), []
+    if asked is not None and asked > count:
+        more = [f"{asked} replicas were asked for, and there can be {count}, one for each chip."]
     for fault in against["tensorflow"]:
         if name == "tensorflow":
             more = [fault.cause, fault.fix, *more]
         elif faults.doubtful((fault,)) and not settled:
             more = [fault.cause, "So Keras runs on JAX (we have not tried this GPU).", *more]
     if it.kind == "TPU":
-        return f"tpu on {name}", name, number, [*why, *_driven(it, name), *more]
+        how = f", and JAX drives {'it' if it.device.count == 1 else 'them'}."
+        return f"tpu on {name}", name, number, [
+            *why, _attached(it) + (how if name == "jax" else _UNSEEN), *more
+        ]  # fmt: skip
     if count < it.device.count:
         more.append(f"CUDA_VISIBLE_DEVICES shows {count} of {it.device.count}.")
     kind = "several gpus" if number > 1 else "one gpu"
@@ -191,19 +136,16 @@ def _decide(it: Facts, asked: int | None, probe: Callable) -> Decision:
 
 def _settled(it: Facts) -> tuple[str, list[str]]:
     """Which framework Keras is bound to, if it is, and why."""
-    if it.keras_on in faults.STRATEGIES_KNOW:
-        return it.keras_on, [f"Keras is already loaded on {SPOKEN[it.keras_on]}."]
+    how, bound, back = "KERAS_BACKEND asks for", it.asked, ""
     if it.keras_on:
-        return "", [
-            f"Keras is already loaded on {SPOKEN.get(it.keras_on, shown(it.keras_on))}, which no "
-            f"strategy here knows: restart first ({it.here.restart})."
-        ]
-    wrong = faults.said(it, "keras-backend-unknown", "keras-backend-not-installed")
-    if wrong or not it.asked:
+        how, bound = "Keras is already loaded on", it.keras_on
+        back = f": restart first ({it.here.restart})"
+    elif wrong := faults.said(it, "keras-backend-unknown", "keras-backend-not-installed"):
         return "", wrong
-    if it.asked in faults.STRATEGIES_KNOW:
-        return it.asked, [f"KERAS_BACKEND asks for {SPOKEN[it.asked]}."]
-    return "", [f"KERAS_BACKEND asks for {SPOKEN[it.asked]}, which no strategy here knows."]
+    if bound in faults.STRATEGIES_KNOW:
+        return bound, [f"{how} {SPOKEN[bound]}."]
+    unknown = f"{how} {SPOKEN.get(bound, shown(bound))}, which no strategy here knows{back}."
+    return "", [unknown] if bound else []
 
 
 def _nothing_attached(it: Facts) -> list[str]:
@@ -229,58 +171,20 @@ def _remedies(it: Facts, against: Mapping, able: list[str], name: str) -> list[s
             f"restart ({it.here.restart}) and pick before anything else."]  # fmt: skip
 
 
-def _driven(it: Facts, name: str) -> list[str]:
-    """How a TPU is driven."""
-    if name == "jax":
-        return [f"{_attached(it)}, and JAX drives {'it' if it.device.count == 1 else 'them'}."]
-    said = [
-        f"{_attached(it)}, and the installed TensorFlow and libtpu fit together. The course has "
-        "not seen this run on Colab's TPU: if it fails, Keras on JAX is the way that is known."
-    ]
-    if it.loaded.get("tensorflow") is not None:
-        said.append(
-            "TensorFlow is already loaded, and it takes its settings for a TPU only before: "
-            f"if the scope refuses, restart ({it.here.restart}) and pick first."
-        )
-    return said
-
-
-def _on_cpu(it: Facts, asked, probe: Callable, settled: str, why: list[str]) -> Decision:
+def _on_cpu(it: Facts, asked: int | None, settled: str, why: list[str]) -> Decision:
     there = [name for name in faults.STRATEGIES_KNOW if name in it.frameworks]
     name = settled or (there or ["tensorflow"])[0]
-    if it.for_tpus and it.loaded.get("tensorflow") is None:
-        name, more = _past_tensorflow_tpu(it, probe, settled)
-        why = why + more
+    if (
+        it.for_tpus and name != "jax" and "jax" in there and not it.keras_on
+    ):  # such a TensorFlow cannot train here
+        name = "jax"
+        why = [*why, "JAX trains on the CPU.", *faults.said(it, "tensorflow-tpu-without-tpu")]
     if not there:
         why = [*why, "Neither TensorFlow nor JAX is installed: pip install tensorflow"]
     if asked is None or asked == 1:
         return "cpu", name, 1, why or ["One copy of the model trains on the CPU."]
     shared = "They share the cores of this CPU: they show how it works, not how fast it is."
     return "virtual replicas", name, asked, [shared, *why]
-
-
-def _past_tensorflow_tpu(it: Facts, probe: Callable, settled: str) -> tuple[str, list[str]]:
-    """Keep clear of a TensorFlow that is built for TPUs, on a CPU, where that can be done."""
-    if settled == "jax":
-        return "jax", []
-    why = faults.said(it, "tensorflow-tpu-without-tpu")
-    if not settled and "jax" in it.frameworks:
-        return "jax", ["JAX trains on the CPU.", *why]
-    tried = probe("import tensorflow", seconds=60, environ={"TPU_SKIP_MDS_QUERY": "1"})
-    if tried.kind == "finished":
-        how = "Outside of the scope, training with it needs compile(jit_compile=False)."
-    else:
-        how = f"Its import, tried in a child process, {tried.ending}."
-    if tried.kind == "crashed" and "jax" in it.frameworks:
-        return "jax", [*why, how, "So JAX trains."]
-    return "tensorflow", [*why, how]
-
-
-def _number(asked: int | None, count: int, what: str) -> tuple[int, list[str]]:
-    if asked is not None and asked > count:
-        there = f"there is one {what}" if count == 1 else f"there are {count} {what}s"
-        return count, [f"{asked} replicas were asked for, and {there}."]
-    return asked or count, []
 
 
 def _attached(it: Facts) -> str:

@@ -1,13 +1,10 @@
-"""The failures we know, and finding them in an error message or a log.
-
-A symptom is data: the line that gives a failure away, its cause, the one thing to do next and the
-source. They are kept in ``data/symptoms.toml``. Only the text is looked at; nothing is imported.
-"""
+"""The failures we know, and finding them in an error message or a log: nothing but its text."""
 
 import functools
 import importlib.resources
 import re
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 
 from accel_helpers import _records
 from accel_helpers.machine.faults import Finding
@@ -67,11 +64,7 @@ def known() -> tuple[Symptom, ...]:
 
 
 def find(text: str) -> tuple[Finding, ...]:
-    """Find the known failures in an error message, a traceback or a log.
-
-    What the last exception says comes first, then in the order of `known`. Of a very long text the
-    first and the last two million characters are searched, and of each line the first 4,000.
-    """
+    """Find the known failures in a text; what its last exception says comes first."""
     text = _clean(text)
     start, end = _last_exception(text)
     found = []
@@ -110,18 +103,10 @@ def _clean(text: str) -> str:
 
 
 def _last_exception(text: str) -> tuple[int, int]:
-    """Give where the last traceback's exception and its message begin and end; else zeros."""
+    """Where the last traceback's exception and its message begin and end; else zeros."""
     at = text.rfind(_TRACEBACK)
-    if at < 0:
-        return 0, 0
-    start = end = 0
-    position, left = text.find("\n", at) + 1, 0
-    for line in text[position:].split("\n") if position else ():
-        if not start and _EXCEPTION.match(line):
-            start, left = position, _MESSAGE_LINES
-        elif _LOG_LINE.match(line):
-            left = 0
-        if left > 0:
-            left, end = left - 1, position + len(line)
-        position += len(line) + 1
-    return start, end
+    lines = text[at:].split("\n")[1:] if at >= 0 else []
+    ours = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))[:_MESSAGE_LINES]
+    message = "\n".join(takewhile(lambda line: not _LOG_LINE.match(line), ours))
+    start = text.index(message, at) if message else 0
+    return start, start + len(message)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from accel_helpers.machine.runtime import CLAIMED_TPU, SILENT_GPU, Runtime
+from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
@@ -107,11 +107,11 @@ def attached(found: Runtime) -> str:
     >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
     'a TPU that is not there'
     """
-    if any(note.startswith(SILENT_GPU) for note in found.notes):
+    if SILENT_GPU & {*found.faults}:
         return "a driver that does not answer"
     if found.accelerator:
         return f"a {found.accelerator.kind}"
-    if any(note.startswith(CLAIMED_TPU) for note in found.notes):
+    if "tpu-claimed" in found.faults:
         return "a TPU that is not there"
     return "nothing in Colab" if found.place == "colab" else "nothing here"
 

@@ -47,13 +47,13 @@ def test_the_real_frameworks(name):
 
 
 @pytest.mark.slow
-def test_start_up_notices_are_held_back_and_kept():
+def test_start_up_notices_are_held_back():
     done = python(
-        "import accel_helpers as ah; print(len(ah.backend.choose().notices) > 0)",
+        "import accel_helpers as ah; print(ah.backend.choose().name)",
         KERAS_BACKEND="tensorflow",
         TF_CPP_MIN_LOG_LEVEL="0",
     )
-    assert done.stdout.strip() == "True" and done.stderr.strip() == ""
+    assert done.stdout.strip() == "tensorflow" and done.stderr.strip() == ""
 
 
 def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import platform
-import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -14,7 +13,7 @@ import pytest
 from machines import LISTED, MACHINES, PLAIN_FILES, T4, answering, gpu_files, tpu_files, write
 
 from accel_helpers.machine.attached import Attached, run_command
-from accel_helpers.machine.runtime import CLAIMED_TPU, describe
+from accel_helpers.machine.runtime import describe
 
 MEMINFO = {"proc/meminfo": PLAIN_FILES["proc/meminfo"]}
 
@@ -49,8 +48,7 @@ def test_the_place_comes_from_the_environment(machine, environ, place, release):
 
 def test_a_gpu_is_known_by_name_memory_and_driver(machine):
     found = machine(gpu_files(2), smi=T4 * 2)
-    evidence = ("NVIDIA driver", "nvidia-smi")
-    assert found.accelerator == Attached("GPU", "Tesla T4", 2, 15 * 2**30, "550.54.15", evidence)
+    assert found.accelerator == Attached("GPU", "Tesla T4", 2, 15 * 2**30, "550.54.15")
     assert "GPU, 2 x Tesla T4, 15.0 GiB memory each" in str(found)
     shared = machine(gpu_files(), smi="NVIDIA GB10, [N/A], 580.95.05\n").accelerator
     assert (shared.name, shared.memory_bytes) == ("NVIDIA GB10", None)
@@ -116,10 +114,6 @@ def test_what_is_no_tpu_is_not_taken_for_one(machine, files):
 @pytest.mark.parametrize(("files", "memory"), [
     ({"sys/fs/cgroup/memory.max": "1073741824\n"}, 2**30),
     ({"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n"}, 2**30),
-    ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1073741824\n",
-      "sys/fs/cgroup/a/b/memory.max": "max\n"}, 2**30),
-    ({"proc/self/cgroup": "4:memory:/a\n",
-      "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1073741824\n"}, 2**30),
     ({"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 13286960 * 1024),
 ])  # fmt: skip
 def test_a_containers_memory_limit_counts_where_it_is_lower(machine, files, memory):
@@ -130,7 +124,6 @@ def test_a_containers_memory_limit_counts_where_it_is_lower(machine, files, memo
     {"sys/fs/cgroup/cpu.max": "50000 100000\n"},
     {"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "100000\n",
      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"},
-    {"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "100000 100000\n"},
 ])  # fmt: skip
 def test_a_containers_cpu_limit_counts_where_it_is_lower(machine, files):
     assert machine(files).cores == 1
@@ -145,7 +138,7 @@ def test_files_with_nonsense_give_none_and_no_error(machine):
     nonsense = {
         path: "\x00 , : \n\n::::\n² kB\nMemTotal: ² kB\nModel\n"
         for path in (
-            "proc/cpuinfo", "proc/meminfo", "proc/self/cgroup", "sys/fs/cgroup/memory.max",
+            "proc/cpuinfo", "proc/meminfo", "sys/fs/cgroup/memory.max",
             "proc/driver/nvidia/version", "proc/driver/nvidia/gpus/0/information", "dev/nvidiactl",
             "sys/bus/pci/devices/0/vendor",
         )
@@ -171,8 +164,7 @@ def test_every_machine_of_the_matrix_is_described(tmp_path, name):
     assert "10.255" not in str(found), "no address is told"
     silent = {"gpu-silent", "gpu-not-handed-over"} & set(recorded.finds)
     assert ("none that answers" in str(found)) == bool(silent)
-    claimed = [note for note in found.notes if note.startswith(CLAIMED_TPU)]
-    assert len(claimed) == ("tpu-claimed" in recorded.finds)
+    assert ("tpu-claimed" in found.faults) == ("tpu-claimed" in recorded.finds)
 
 
 def test_the_real_installed_versions_are_found():
@@ -227,11 +219,10 @@ def test_the_html_card_says_what_the_text_says_and_escapes_it(colab):
 
 def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
     # A child of the command holds its pipe open, as one stuck in the driver would.
-    child = f"(sleep 20; echo done > '{tmp_path}/done') & echo $! > '{tmp_path}/pid'; wait"
-    with pytest.raises(subprocess.TimeoutExpired):
+    child = f"(sleep 20; echo done > '{tmp_path}/done') & wait"
+    with pytest.raises(OSError):
         run_command(["sh", "-c", child], 1.0)
     assert not (tmp_path / "done").exists(), "it waited for the child"
-    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
 
 
 def test_a_command_that_fails_is_an_error_and_one_that_works_gives_its_output():

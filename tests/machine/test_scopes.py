@@ -189,7 +189,7 @@ def test_a_tensorflow_that_aborts_at_import(aborting, environ):
     out = hostile(path=aborting, **environ)
     assert out["backend"] == "jax" and not out["tensorflow"]
     assert out["finds"] == ["tensorflow-twice", "tensorflow-tpu-without-tpu"]
-    assert ("SIGABRT" in out["reason"]) == bool(environ)
+    assert "tensorflow-tpu 2.20.0" in out["reason"]
 
 
 def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting):
