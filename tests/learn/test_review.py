@@ -54,7 +54,7 @@ def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():
     assert "What the exam's material answers (reported second-hand)" in str(review.both("E3"))
 
 
-@pytest.mark.parametrize("numbers", [("E99",), ("e3",), (3,), ("<b>",), (["E1", "E2"],)])
+@pytest.mark.parametrize("numbers", [(), ("E99",), ("e3",), (3,), ("<b>",), (["E1", "E2"],)])
 def test_what_is_no_exam_question_is_named_with_what_there_is(numbers):
     with pytest.raises(ValueError, match=r"E1, E2, .*; got "):
         review.both(*numbers)
