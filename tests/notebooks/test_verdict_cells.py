@@ -8,7 +8,6 @@ import pytest
 from cells import PATHS, SETS, cells, choices, race, said, the_cell
 
 import accel_helpers as ah
-from accel_helpers.machine.runtime import CLAIMED_TPU, SILENT_GPU
 from accel_helpers.machine.strategy import KINDS
 from accel_helpers.measure import scores
 
@@ -26,10 +25,10 @@ def ratio(value):
 FASTER, SAME, SLOWER = ratio(2.0), ratio(1.0), ratio(0.5)
 
 
-def machine(kind=None, note=None, place="local"):
-    notes = (note,) if note else ()
+def machine(kind=None, fault=None, place="local"):
+    faults = (fault,) if fault else ()
     return SimpleNamespace(
-        accelerator=kind and SimpleNamespace(kind=kind), notes=notes, place=place
+        accelerator=kind and SimpleNamespace(kind=kind), faults=faults, place=place
     )
 
 
@@ -130,8 +129,8 @@ TOLD = {
     "01 say[found]": [
         ("A GPU is attached", GPU),
         ("A TPU is attached, and no GPU", {"now": machine("TPU")}),
-        ("its GPU does not answer", {"now": machine(note=SILENT_GPU)}),
-        ("the list of its parts shows none", {"now": machine(note=CLAIMED_TPU)}),
+        ("its GPU does not answer", {"now": machine(fault="gpu-silent")}),
+        ("the list of its parts shows none", {"now": machine(fault="tpu-claimed")}),
         ("Colab has no GPU to lend", {"now": machine(place="colab")}),
         ("no menu of Colab's", CPU),
     ],
