@@ -22,9 +22,10 @@ KEPT = Path(__file__).resolve().parents[1] / ".test-environments"
 
 @pytest.fixture(autouse=True)
 def own_progress(tmp_path, monkeypatch):
-    """Every test begins with a progress file of its own, which is not there yet."""
+    """Every test begins with a progress file and a card of its own, which are not there yet."""
     path = tmp_path / "course_progress.json"
     monkeypatch.setenv("ACCEL_PROGRESS", str(path))
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "result_card.json"))
     progress._waiting.clear()
     return path
 

@@ -1,5 +1,6 @@
 """Sessions on the replicas, whose outputs are compared as the notebook tools do."""
 
+import fcntl
 import socket
 
 import pytest
@@ -17,11 +18,16 @@ def closed_port():
 
 @pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
 def colab(request, required, tmp_path, closed_port):
-    """Start a session on a replica of one of Colab's runtimes, without the course's library."""
+    """Start a session on a replica of one of Colab's runtimes, without the course's library.
+
+    One test at a time has a replica: another process of the suite would find its library there.
+    """
     try:
         python = replica.make(request.param)
     except replica.NoReplica as reason:
         required(str(reason))
     home = tmp_path / "home"
     home.mkdir()
-    return Colab(request.param, python, home, closed_port)
+    with open(replica.KEPT / f".{request.param.name}.used", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Colab(request.param, python, home, closed_port)
