@@ -174,8 +174,6 @@ _CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
 
 HEALTHY = {
     "colab t4": _COLAB_T4,
-    "colab l4": _gpu("NVIDIA L4, 23034, 550.54.15\n"),
-    "colab a100": _gpu("NVIDIA A100-SXM4-40GB, 40960, 550.54.15\n"),
     "colab t4, keras on jax": _COLAB_T4.but(environ=_JAX, picks=("one gpu", "jax", 1)),
     "colab g4, tensorflow 2.21": _G4.but(
         packages={"tensorflow": "2.21.0"}, finds=(), picks=("one gpu", "tensorflow", 1)
@@ -221,9 +219,6 @@ FAULTY = {
         {**TPU_PACKAGES, "tensorflow-cpu": "2.20.0"},
         ("tpu-stock-tensorflow",),
         ("tpu on jax", "jax", 8),
-    ),
-    "colab v5e-1, tensorflow-tpu 2.20.0": _V5E.but(
-        "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.20.0"}
     ),
     "colab v5e-1, tensorflow-tpu 2.20.0 asked for": _V5E.but(
         "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.20.0"}, environ=_TENSORFLOW
@@ -292,9 +287,6 @@ FAULTY = {
         "tensorflow-tpu-without-tpu",
         picks=_CPU_WITH_JAX,
         packages={"tensorflow": None, "tensorflow-tpu": "2.20.0", "libtpu": "0.0.51"},
-    ),
-    "laptop, an old address": _LAPTOP.but(
-        "old-tpu-node", environ={"COLAB_TPU_ADDR": "10.0.0.2:8470"}
     ),
     "laptop, an old name": _LAPTOP.but("tpu-name", environ={"TPU_NAME": "my-tpu"}),
     # Until 2024: TensorFlow on one machine, the TPU on another.

@@ -24,16 +24,6 @@ ROOT = Path(accel_helpers.__file__).parent.parent
 OLD = "KeyError: 'COLAB_TPU_ADDR'"
 
 
-def caught(function):
-    try:
-        function()
-    except Exception as error:
-        return error
-
-
-# --- machines -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
     machine = machines.MACHINES[name]
@@ -55,19 +45,6 @@ def test_every_fault_has_a_rule_and_a_machine_that_shows_it():
     assert named <= set(faults.RULES)
 
 
-@pytest.mark.parametrize(
-    ("setting", "visible"),
-    [("0", 1), ("1,0", 2), ("0,7,1", 1), ("0,0,1", 1), ("GPU-8a,1", 2),
-     *((hides, 0) for hides in ("", " ", "-1", "7", "NoDevFiles"))],
-)  # fmt: skip
-def test_cuda_counts_up_to_the_first_entry_that_names_no_gpu(setting, visible, tmp_path):
-    environ = {"CUDA_VISIBLE_DEVICES": setting}
-    recorded = machines.MACHINES["kaggle t4 x2"].but(environ=environ).build(tmp_path)
-    it = runtime.look(**recorded)
-    assert it.visible_gpus == visible
-    assert [one.id for one in faults.find(it)] == ["cuda-hidden"] * (visible == 0)
-
-
 def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
     machine = machines.MACHINES["colab v5e-1, after choose"]
     recorded = machine.but(files={"tmp/libtpu_lockfile": ""}).build(tmp_path)
@@ -83,30 +60,22 @@ def test_a_tpu_address_of_nonsense_is_told(value, tmp_path):
     assert len(doctor.diagnose(**machine.build(tmp_path)).findings) == 2
 
 
-# --- errors and texts (what is found in them: test_symptoms.py) -----------------------------------
-
-
 class Odd(Exception):
     def __str__(self):
         raise ValueError("no text")
 
 
 def test_an_error_that_was_caught_is_diagnosed_and_so_is_the_one_behind_it():
-    def fail():
+    with pytest.raises(Odd) as raised:
         try:
             {}["COLAB_TPU_ADDR"]
         except KeyError as error:
             raise Odd from error
-
-    for error in (caught(lambda: {}["COLAB_TPU_ADDR"]), caught(fail)):
-        (finding,) = (told := doctor.diagnose(error)).findings
+    for error in (raised.value.__cause__, raised.value):  # and the machine is not looked at
+        told = doctor.diagnose(error, environ={"KERAS_BACKEND": "theano"})
+        (finding,) = told.findings
         assert finding.evidence == OLD and told.next_step == finding.fix
     assert doctor.diagnose(Odd()).findings == ()
-
-
-def test_only_the_text_is_looked_at_and_not_the_machine():
-    told = doctor.diagnose(OLD, environ={"KERAS_BACKEND": "theano"})
-    assert [finding.evidence for finding in told.findings] == [OLD]
 
 
 @pytest.mark.parametrize("text", ["ValueError: shapes (3,4) and (5,6) not aligned", " \n"])
@@ -115,10 +84,9 @@ def test_what_is_not_known_is_said_with_what_to_do(text):
     assert told.findings == () and told.next_step in " ".join(str(told).split())
 
 
-@pytest.mark.parametrize("given", [b"bytes", Path("log.txt")])
-def test_what_is_neither_error_nor_text_is_refused_by_name(given):
-    with pytest.raises(TypeError, match=type(given).__name__):
-        doctor.diagnose(given)
+def test_what_is_neither_error_nor_text_is_refused_by_name():
+    with pytest.raises(TypeError, match="bytes"):
+        doctor.diagnose(b"bytes")
 
 
 def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
@@ -131,13 +99,7 @@ def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
     parser.feed(page)
     assert set(tags) <= {"p", "ol", "li", "strong", "br", "a"}
     assert 'href="https://a.example/?b=1&amp;c&lt;script&gt;"' in page
-    text = str(told)
-    assert all(
-        words in text for words in (evil.cause, evil.fix, "https://a.example", "\n2. Cause:")
-    )
-
-
-# --- the recipe ---------------------------------------------------------------------------------
+    assert "\n2. Cause: <script>" in str(told)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +126,6 @@ def test_the_recipe_fits_the_versions_at_hand_and_sets_all_before_tensorflow(
     compile(code, "recipe", "exec")
     before, after = code.split("import tensorflow as tf")
     assert before.count("os.environ[") == 4 and "os.environ" not in after
-
-
-# --- on the command line --------------------------------------------------------------------------
 
 
 def cli(*words, given=b"", environ=(), folder=None):

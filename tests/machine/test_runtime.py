@@ -6,7 +6,6 @@ import os
 import platform
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -22,11 +21,10 @@ MEMINFO = {"proc/meminfo": PLAIN_FILES["proc/meminfo"]}
 def machine(tmp_path):
     """Build a machine from files and describe it; nothing of the real one shows through."""
 
-    def build(files=(), *, environ=(), smi=None, installed=()):
+    def build(files=(), *, environ=(), smi=None):
         write(tmp_path, dict(files))
-        versions = dict(installed).get
         run = answering(smi)
-        return describe(environ=dict(environ), root=tmp_path, run=run, versions=versions)
+        return describe(environ=dict(environ), root=tmp_path, run=run, versions={}.get)
 
     return build
 
@@ -35,7 +33,6 @@ def machine(tmp_path):
     ("environ", "place", "release"),
     [
         ({}, "local", None),
-        ({"COLAB_RELEASE_TAG": "release-colab_20260819"}, "colab", "release-colab_20260819"),
         ({"VERTEX_PRODUCT": "COLAB_ENTERPRISE"}, "colab", "Colab Enterprise"),
         ({"KAGGLE_KERNEL_RUN_TYPE": "Batch", "COLAB_RELEASE_TAG": "r"}, "kaggle", None),
         ({"COLAB_RELEASE_TAG": ""}, "local", None),
@@ -70,9 +67,6 @@ def test_a_gpu_under_wsl_has_no_driver_files_and_is_still_found(machine):
     "failure",
     [
         subprocess.TimeoutExpired("nvidia-smi", 3),
-        subprocess.CalledProcessError(9, "nvidia-smi"),
-        None,
-        "",
         "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n",
     ],
 )
@@ -167,27 +161,19 @@ def test_every_machine_of_the_matrix_is_described(tmp_path, name):
     assert ("tpu-claimed" in found.faults) == ("tpu-claimed" in recorded.finds)
 
 
-def test_the_real_installed_versions_are_found():
-    numpy = pytest.importorskip("numpy")
-    assert describe().frameworks["numpy"] == numpy.__version__
-
-
 @pytest.fixture
-def colab(machine):
-    return machine(
-        gpu_files() | PLAIN_FILES,
-        environ={"COLAB_RELEASE_TAG": "release-colab_20260819", "COLAB_TPU_ADDR": "x"},
-        smi=T4,
-        installed={"tensorflow": "2.20.0", "keras": "3.13.2", "ipython": "7.34.0"},
-    )
+def colab(tmp_path):
+    machine = MACHINES["colab t4"].but(environ={"COLAB_TPU_ADDR": "x"})
+    return describe(**machine.build(tmp_path))
 
 
 def test_the_card_is_aligned_and_fits_a_terminal(colab):
     lines = str(colab).splitlines()
-    assert lines[0] == "Place:        Google Colab (release-colab_20260819)"
+    assert lines[0] == "Place:        Google Colab (release-colab_20260819-060000_RC00)"
     assert lines[1] == "Accelerator:  GPU, Tesla T4, 15.0 GiB memory"
-    assert "Frameworks:   tensorflow 2.20.0, keras 3.13.2, IPython 7.34.0" in lines
+    assert "Frameworks:   tensorflow 2.20.0, keras 3.13.2, jax 0.7.2," in str(colab)
     assert all(len(line) <= 96 and line[13] == " " != line[14] for line in lines)
+    assert "GPU, Tesla T4, 15.0 GiB memory" in colab._repr_html_()
 
 
 @pytest.mark.parametrize(("system", "only"), [("Linux x86_64", True), ("macOS arm64", False)])
@@ -205,28 +191,10 @@ def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
         assert len(secret) < 4 or secret not in real
 
 
-def test_the_html_card_says_what_the_text_says_and_escapes_it(colab):
-    gpu = Attached("GPU", '<script>alert(1)</script> & "co"', 1)
-    odd = dataclasses.replace(colab, accelerator=gpu, release="<b>")
-    page, cells = odd._repr_html_(), []
-    parser = HTMLParser()
-    parser.handle_data = cells.append
-    parser.feed(page)
-    assert "<script>" not in page and "<b>" not in page
-    text = " ".join(str(odd).split())
-    assert all(cell in text for cell in cells[1:])
-
-
-def test_a_command_that_hangs_is_left_behind_at_its_limit(tmp_path):
+def test_a_command_gives_its_output_and_one_that_hangs_is_left_behind_at_its_limit(tmp_path):
+    assert run_command([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
     # A child of the command holds its pipe open, as one stuck in the driver would.
     child = f"(sleep 20; echo done > '{tmp_path}/done') & wait"
     with pytest.raises(OSError):
         run_command(["sh", "-c", child], 1.0)
     assert not (tmp_path / "done").exists(), "it waited for the child"
-
-
-def test_a_command_that_fails_is_an_error_and_one_that_works_gives_its_output():
-    assert run_command([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
-    for command in ([sys.executable, "-c", "raise SystemExit(9)"], ["no-such-command-anywhere"]):
-        with pytest.raises((subprocess.CalledProcessError, OSError)):
-            run_command(command, 30)

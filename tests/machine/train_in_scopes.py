@@ -10,7 +10,6 @@ import accel_helpers as ah
 
 
 def train(replicas, examples=256):
-    """Train the same small model in a scope, and look where its weights lie."""
     picked = ah.strategy.pick(replicas)
     with picked.scope():
         import keras
@@ -31,7 +30,6 @@ def train(replicas, examples=256):
 
 
 def state():
-    """What a scope may have left behind."""
     import keras
 
     if keras.backend.backend() == "jax":
@@ -40,12 +38,10 @@ def state():
 
 
 def sizes(text):
-    """Train with each number of replicas in turn."""
     return {"runs": [train(int(size)) for size in text.split(",")], "clean": state()}
 
 
 def mishaps(_):
-    """A last batch that does not divide, an error in a scope, a scope in a scope."""
     said = {}
     try:
         said["partial"] = train(4, examples=250)["losses"]
@@ -66,7 +62,6 @@ def mishaps(_):
 
 
 def late(_):
-    """Replicas after a look at the devices has started the framework."""
     ah.backend.choose()
     ah.backend.devices()
     try:
