@@ -22,16 +22,13 @@ TOO_LARGE = replace(
     largest=(LARGEST,), largest_batch=512, tried=((512, True), (1024, False)),
 )  # fmt: skip
 GIVEN = replace(ASKED, fits=False, needed=602_000_000_000, at_least=True)
-REFUSED = replace(ASKED, compiles=False, operation="AsString", layer="words")
 # also where something was found out before it failed
 UNAVAILABLE = replace(FITS, available=False, why="it ended with SIGKILL")
 OF_EIGHT = replace(
     FITS, chips=8, thorough=True, cycles=(("hidden", 3000), ("other", 1000)),
     collectives=(Collective("all-reduce", 5, 2284), Collective("all-gather", 1, 64)),
 )  # fmt: skip
-BATCHES = "512, of the powers of two (compiled: 512 fits, 1024 does not)"
 BROKE_OFF = replace(TOO_LARGE, largest_batch=None, tried=(), why="it was killed")
-LOOP = replace(FITS, loops=True, flops=None, why="a loop")
 # name -> (answer, verdict, what rows of the card say; None: there is no such row)
 EACH = {
     "fits": (FITS, "fits", {
@@ -46,7 +43,7 @@ EACH = {
     }),
     "too large": (TOO_LARGE, "too large", {
         "fits": "no: it needs 21.9 GB, and there are 16.9 GB: 5 GB too much",
-        "largest batch": BATCHES,
+        "largest batch": "512, of the powers of two (compiled: 512 fits, 1024 does not)",
     }),
     "none fits": (replace(TOO_LARGE, largest_batch=0, tried=()), "too large", {
         "largest batch": "none fits",
@@ -60,14 +57,14 @@ EACH = {
     "no figures": (replace(ASKED, compiles=True, fits=False), "too large", {
         "fits": "no: more than the 16.9 GB that there are",
     }),
-    "refused": (REFUSED, "refused", {
+    "refused": (replace(ASKED, compiles=False, operation="AsString", layer="words"), "refused", {
         "compiles": "no: a TPU cannot run the operation 'AsString' in layer 'words'", "fits": None,
     }),
     "unavailable": (UNAVAILABLE, "unavailable", {
         "unavailable here": "it ended with SIGKILL. This says nothing about the model.",
         "compiles": None, "fits": None, "operations": None,
     }),
-    "loop": (LOOP, "fits", {
+    "loop": (replace(FITS, loops=True, flops=None, why="a loop"), "fits", {
         "operations": "not known: a loop",
         "bytes": "200 MB read and written (the body of a loop counted once), "
         "as the compiler counts",
@@ -81,25 +78,20 @@ EACH = {
         "estimate": "4,000 clock cycles, 75 % of them in hidden",
     }),
 }  # fmt: skip
-NAMES = pytest.mark.parametrize("name", EACH)
 
 
-@NAMES
-def test_the_card_says_what_is_known(name):
+@pytest.mark.parametrize("name", EACH)
+def test_card_and_page_say_what_is_known_and_no_name_brings_html_into_the_page(name):
     answer, verdict, expected = EACH[name]
     rows = dict(answer.rows())
     assert answer.verdict == verdict
     assert {ask: rows.get(ask) for ask in expected} == expected
     assert "for one TPU v5e" in answer.headline or "for 8 TPU v5e chips" in answer.headline
     assert "no TPU was used" in answer.headline and "None" not in str(answer)
-
-
-@NAMES
-def test_text_and_page_say_the_same_and_no_name_brings_html_into_the_page(name):
+    lines = str(answer).splitlines()
+    assert lines[0] == answer.headline and len(lines) > len(rows)
     evil = "<script>alert('&')</script>"
-    answer = replace(EACH[name][0], name=evil, layer=evil, why=evil)
-    page, lines = answer._repr_html_(), str(answer).splitlines()
-    shown = html.unescape(page)
-    assert "<script" not in page and answer.headline in shown and evil in shown
-    assert all(question in shown and said in shown for question, said in answer.rows())
-    assert lines[0] == answer.headline and len(lines) > len(answer.rows())
+    answer = replace(answer, name=evil, layer=evil, why=evil)
+    page = answer._repr_html_()
+    assert "<script" not in page and answer.headline in html.unescape(page)
+    assert all(text in html.unescape(page) for row in answer.rows() for text in row)

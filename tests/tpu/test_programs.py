@@ -1,7 +1,4 @@
-"""Whole models through the real compiler for TPUs, from both backends. No TPU is used.
-
-Also what the child that compiles changes in a program, and that it leaves nothing behind.
-"""
+"""Whole models through the real compiler for TPUs, from both backends. No TPU is used."""
 
 import json
 import os
@@ -70,13 +67,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """A folder with the transformer's step, as both backends write it down."""
     return tmp_path_factory.mktemp("programs")
 
 
 @pytest.fixture(scope="module")
 def compiled(tpu_environment, programs):
-    """Every model, from both backends."""
     found = {}
     for backend in BACKENDS:
         said = tpu_children.with_keras(tpu_environment, backend, COMPILE, programs / backend)
@@ -168,7 +163,6 @@ def test_the_memory_of_a_chip_is_what_the_compiler_says_itself(keras, tpu_enviro
 
 
 def left_outside():
-    """What libtpu leaves in the machine's temporary folder if it is not told otherwise."""
     names = ("libtpu_lockfile", "tpu_logs", "tpu_logs/*", "tpu_driver*")
     return sorted(path for name in names for path in Path("/tmp").glob(name))
 
@@ -246,7 +240,6 @@ def test_a_child_that_is_stopped_gives_a_sentence_and_leaves_nothing(
     assert left_in(tmp_path) == [] and running(str(tmp_path)) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the processes are looked up in /proc")
 def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tpu_environment, tmp_path):
     command = [sys.executable, "-c", ASK, str(tmp_path)]
     parent = subprocess.Popen(

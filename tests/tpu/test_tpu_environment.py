@@ -19,7 +19,6 @@ ROOT = Path(probe.__file__).resolve().parents[1]
 
 
 def make_wheels(folder, **replaced):
-    """Packages with the right names and versions, and nothing in them."""
     folder.mkdir()
     for name, version in PINS.items():
         info = f"{name}-{version}.dist-info"
@@ -36,7 +35,6 @@ def make_wheels(folder, **replaced):
 
 
 def asking(kept, **pips):
-    """Variables with which pip asks no network of the learner's."""
     dropped = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     own = {k: v for k, v in os.environ.items() if not k.upper().startswith(dropped)}
     own |= {"PIP_CONFIG_FILE": os.devnull, "ACCEL_TPU_COMPILER": str(kept), **pips}
@@ -59,7 +57,6 @@ def environ(wheels, kept):
 
 
 def pretend(words, **options):
-    """Install and check as `probe.run_command` would, at once."""
     if "--target" in words:
         packages = Path(words[words.index("--target") + 1])
         packages.mkdir()
@@ -134,15 +131,9 @@ def broken(tmp_path):
     return {"PIP_FIND_LINKS": str(made)}
 
 
-def ended(kind, output=""):
-    return {"run": lambda words, **options: probe.Outcome(kind, 2.0, output)}
-
-
 NO_INSTALL = {  # name -> (more variables, options, what is said of it)
     "no such packages": ({"PIP_FIND_LINKS": "/no/such"}, {}, "distribution found for jax"),
     "broken packages": (broken, {}, "ImportError: GLIBC_2.99 not found"),
-    "a full disk": ({}, ended("crashed", "1\n2\nNo space left"), "2\nNo space left"),
-    "a file in the way": ({"ACCEL_TPU_COMPILER": __file__}, {"run": never}, __file__),
     "a Mac": ({}, {"run": never, "machine": ("Darwin", "arm64", (3, 12))}, "Darwin on arm64"),
 }  # fmt: skip
 

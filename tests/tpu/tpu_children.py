@@ -27,13 +27,11 @@ def variables(environment, backend="tensorflow"):
 
 
 def with_keras(environment, backend, code, *words):
-    """Run code with Keras on a backend; give what it says with `say`."""
     command = [sys.executable, "-c", _BEGIN + code, *map(str, words)]
     return _said(command, variables(environment, backend))
 
 
 def beside_libtpu(environment, folder, code, *words):
-    """Run code in the TPU compiler's environment, beside `child` and `count` of the package."""
     script = Path(folder, "script.py")
     script.write_text(_BESIDE + code)
     return _said(*environment.command(script, str(PACKAGE), *map(str, words), scratch=folder))

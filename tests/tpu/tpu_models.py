@@ -2,7 +2,6 @@
 
 
 def quickstart():
-    """The model of lesson 03."""
     from accel_helpers.train import training
 
     return training.quickstart_model()
@@ -16,7 +15,6 @@ def characters():
 
 
 def residual():
-    """A block of convolutions, whose input is added to their output."""
     import keras
 
     make = keras.layers
@@ -30,10 +28,7 @@ def residual():
 
 
 def transformer():
-    """A block of attention and two dense layers, over 128 of 256 different tokens.
-
-    The random numbers of the attention's dropout are its largest arrays.
-    """
+    """A block of attention; the random numbers of its dropout are its largest arrays."""
     import keras
 
     make = keras.layers
