@@ -1,4 +1,15 @@
-"""Answers to the questions of the bank, as they are typed or chosen, for several of the tests."""
+"""Answers to the questions of the bank, as typed or chosen, and the headings of the lessons."""
+
+import json
+from pathlib import Path
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def headings(notebook):
+    cells = json.loads((NOTEBOOKS / notebook).read_text("utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    return [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
 
 
 def right(question, material=False):

@@ -64,7 +64,7 @@ def test_who_mixes_the_two_is_told_so():
 
 
 def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
-    """With a low mark: an upper bound, and not far above four thousand guessers."""
+    # with a low mark: an upper bound, and not far above four thousand guessers
     dice, paper, need, turns, passed = random.Random(1), PAPERS[0], 8, 4000, 0
     for _ in range(turns):
         result = paper.mark({n: guess(q, dice) for n, q in enumerate(paper.questions, 1)})

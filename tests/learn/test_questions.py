@@ -2,13 +2,12 @@
 
 import difflib
 import itertools
-import json
 import math
 import re
-import tomllib
 from collections import Counter
 from pathlib import Path
 
+import known
 import pytest
 
 from accel_helpers.learn import exam, questions
@@ -20,13 +19,10 @@ ONE = [q for q in EVERY if q.kind == "one"]
 EXAM = {f"E{n}" for n in range(1, 15)}
 
 
-def tables():
-    paths = Path(questions.__file__).parents[1].glob("data/questions/*.toml")
-    return [q for path in paths for q in tomllib.loads(path.read_text("utf-8"))["question"]]
-
-
 def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_ways():
-    assert len(tables()) == len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
+    files = Path(questions.__file__).parents[1].glob("data/questions/*.toml")
+    stored = sum(path.read_text("utf-8").count("\n[[question]]\n") for path in files)
+    assert stored == len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
     for chosen in (EVERY, [q for q in EVERY if exam.may_be_drawn(q)]):
         stems = {n: {q.stem for q in chosen if n in q.exam} for n in EXAM}
         assert min(map(len, stems.values())) >= 2
@@ -104,13 +100,10 @@ def test_over_the_bank_neither_length_nor_place_gives_anything_away():
 
 
 def test_lessons_and_headings_that_are_named_exist():
-    folder = Path(questions.__file__).parents[2] / "notebooks"
     headings = {}
-    for path in folder.glob("[0-9]*.ipynb"):
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        lines = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] != "code")
-        titles = {line.lstrip("# ") for line in lines.splitlines() if line.startswith("#")}
-        headings[path.name[:2]] = titles | {title.split(" · ")[-1] for title in titles}
+    for path in known.NOTEBOOKS.glob("[0-9]*.ipynb"):
+        titles = known.headings(path)
+        headings[path.name[:2]] = {*titles, *(title.split(" · ")[-1] for title in titles)}
     assert {q.lesson for q in EVERY} == set(headings)
     for question in EVERY:
         for source in question.source:

@@ -1,12 +1,18 @@
 """What XLA counts in a training step of small models, as JSON; nothing is run.
 
 It counts the body of a loop once, however often it runs. So a recurrent layer is unrolled here.
+Keras must run on JAX: KERAS_BACKEND=jax.
 """
 
 import json
-import os
-import sys
 
+import keras
+import numpy as np
+
+from accel_helpers.measure import work
+from accel_helpers.train.training import quickstart_model
+
+make = keras.layers
 OPTIMIZERS = {
     "sgd": {},
     "sgd, momentum": {"momentum": 0.9},
@@ -31,6 +37,7 @@ LAYERS = {  # the shape of the input; then the kind of each layer, what it is gi
         ("Conv2D", 16, 3, SAME | {"use_bias": False}),
         ("BatchNormalization", {}),
         ("ReLU", {}),
+        ("Activation", "relu", {}),
         ("MaxPooling2D", 2, {}),
         ("Conv2D", 32, (3, 2), RELU | {"strides": (2, 1), "groups": 2}),
         ("Conv2D", 32, 3, SAME | {"dilation_rate": 2, "activation": "tanh"}),
@@ -66,47 +73,20 @@ LAYERS = {  # the shape of the input; then the kind of each layer, what it is gi
 
 
 def in_a_row(name):
-    import keras
-
     shape, *rows = LAYERS[name]
-    layers = [getattr(keras.layers, kind)(*given, **how) for kind, *given, how in rows]
+    layers = [getattr(make, kind)(*given, **how) for kind, *given, how in rows]
     dtype = "int32" if rows[0][0] == "Embedding" else "float32"
     return compiled([keras.Input(shape, dtype=dtype), *layers], name != "convolutions")
 
 
 def compiled(layers, from_logits=True):
-    import keras
-
     model = keras.Model(*layers) if isinstance(layers, tuple) else keras.Sequential(layers)
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits))
     return model
 
 
-def quickstart(width, dropout):
-    from accel_helpers.train import training
-
-    return training.quickstart_model(width=width, dropout=dropout)
-
-
-def residual():
-    """A stem, two blocks whose input is added to their output, and a dense layer."""
-    import keras
-
-    make = keras.layers
-    inputs = keras.Input((12, 12, 3))
-    x = make.Conv2D(16, 3, padding="same", activation="relu")(inputs)
-    for _ in range(2):
-        y = make.Conv2D(16, 3, padding="same")(x)
-        y = make.BatchNormalization()(y)
-        x = make.Activation("relu")(make.Add()([x, y]))
-    return compiled((inputs, make.Dense(10)(make.GlobalAveragePooling2D()(x))))
-
-
 def transformer(activation):
     """One block as in the GPT models: attention and two dense layers, each added to its input."""
-    import keras
-
-    make = keras.layers
     inputs = keras.Input((32,), dtype="int32")
     x = make.Embedding(50, 64)(inputs)
     y = make.LayerNormalization()(x)
@@ -118,10 +98,8 @@ def transformer(activation):
 
 def optimizer(name):
     """Many parameters and one example: nearly all of the step is the optimizer's."""
-    import keras
-
     settings = {"class_name": name.partition(",")[0], "config": {**OPTIMIZERS[name]}}
-    model = keras.Sequential([keras.Input((256,)), keras.layers.Dense(512, use_bias=False)])
+    model = keras.Sequential([keras.Input((256,)), make.Dense(512, use_bias=False)])
     model.compile(keras.optimizers.get(settings), "mse")
     return model
 
@@ -130,7 +108,7 @@ def optimizer(name):
 MODELS = {
     **{
         f"quickstart, width {width}, batch {batch}, dropout {rate}": (
-            lambda width=width, rate=rate: quickstart(width, rate),
+            lambda width=width, rate=rate: quickstart_model(width=width, dropout=rate),
             batch,
             batch == 512 and rate > 0 or (width, batch) == (128, 32),
         )
@@ -138,19 +116,15 @@ MODELS = {
         for batch in (32, 512)
         for rate in (0, 0.2)
     },
-    "residual": (residual, 16, True),
     "transformer, relu": (lambda: transformer("relu"), 8, False),
     "transformer, gelu": (lambda: transformer("gelu"), 8, False),
-    **{name: (lambda name=name: in_a_row(name), 32, False) for name in LAYERS},
+    **{name: (lambda name=name: in_a_row(name), 32, name == "convolutions") for name in LAYERS},
     **{name: (lambda name=name: optimizer(name), 1, False) for name in OPTIMIZERS},
 }
 
 
 def count(model, batch_size, compile_too):
-    """What the compiler counts in one step of a Keras model; Keras must run on JAX."""
-    import jax
-    import numpy as np
-
+    """What the compiler counts in one step of a Keras model."""
     x = np.zeros((batch_size, *model.input_shape[1:]), model.inputs[0].dtype)
     y = np.zeros((batch_size, *model.output_shape[1:]), "float32")
     if model.loss != "mse":
@@ -169,14 +143,10 @@ def count(model, batch_size, compile_too):
 
 
 if __name__ == "__main__":
-    os.environ["KERAS_BACKEND"] = "jax"
     import jax
 
-    from accel_helpers.measure import work
-
     found = {}
-    for name in sys.argv[1:] or MODELS:
-        build, batch_size, compile_too = MODELS[name]
+    for name, (build, batch_size, compile_too) in MODELS.items():
         # what makes the first weights need not be fast
         jax.config.update("jax_disable_most_optimizations", True)
         model = build()

@@ -84,7 +84,7 @@ def test_what_is_not_here_is_named():
 
 
 CHECK = """
-import json, sys
+import json, numpy as np
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings
 backend.choose()
@@ -94,7 +94,7 @@ sums = [float(sum(np.ravel(one())[:1])) for _ in range(3)]
 found = ceilings.measure("cpu", quick=True)
 parts = [(c.dtype, c.work, c.rate, c.time.median) for c in (*found.products, found.copy)]
 print(json.dumps([parts, found.notes, sums, [[float(v) for v in row] for row in product()]]))
-""".replace("sys\n", "sys, numpy as np\n", 1)
+"""
 
 
 @pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
@@ -119,12 +119,10 @@ def test_a_real_device_is_measured(framework, monkeypatch):
 @pytest.mark.parametrize(
     ("flops", "moved", "verdict", "share"),
     [
-        (60e9, 1e9, "arithmetic", 0.6),
         (100e9, 10e9, "arithmetic", 1.0),  # at the ridge
         (12e9, 6e9, "memory", 0.6),
         (50e9, 1e9, "arithmetic", 0.5),  # half counts
         (49e9, 1e9, "neither", 0.49),
-        (1e9, 5e9, "neither", 0.5 - 1e-9),
         (100e9 * MARGIN * 1.01, 1e9, "above the ceiling", MARGIN * 1.01),
         (100e9 * MARGIN * 0.99, 1e9, "arithmetic", MARGIN * 0.99),
     ],
@@ -133,11 +131,10 @@ def test_what_bounds_a_piece_of_work(flops, moved, verdict, share):
     one = Measurement.from_samples([1.0])
     product, copy = (Ceiling("", "float32", "cpu", rate, one) for rate in (100e9, 10e9))
     roof = Ceilings("cpu", (product,), copy)
-    seconds = 1.0 if verdict != "neither" else 1 + 1e-6
     work = SimpleNamespace(flops=flops, bytes=moved)
-    answer = bound_by(work, seconds, roof)
-    assert answer.verdict == verdict and answer.share == pytest.approx(share, rel=1e-5)
-    time = Measurement.from_samples([0.9 * seconds, seconds, 5 * seconds])
+    answer = bound_by(work, 1.0, roof)
+    assert answer.verdict == verdict and answer.share == pytest.approx(share)
+    time = Measurement.from_samples([0.9, 1.0, 5.0])
     assert bound_by(work, time, roof) == answer
     with pytest.raises(ValueError, match="seconds"):
         bound_by(work, -1.0, roof)

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from accel_helpers._records import LARGEST
 from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
 
-M = Measurement.from_samples([1.0, 1.1, 0.9], first_call=2.0, name="epoch")
+M = Measurement((1.0, 1.1, 0.9), 2.0, "epoch", 2, ("a note",))
 
 
 @pytest.fixture
@@ -27,6 +26,8 @@ def card():
 
 
 def test_what_is_saved_is_what_is_loaded(card, path):
+    with pytest.raises(ValueError, match=r"card\.json"):
+        results.load(path)
     results.save(card, path)
     assert results.load(path) == card
     assert [p.name for p in path.parent.iterdir()] == ["card.json"]  # no temporary file is left
@@ -66,33 +67,19 @@ def written(**changes):
     return json.dumps(good | {"measurements": {"a": {"samples": [1.0, 2.0]}}} | changes)
 
 
-def test_a_card_from_before_there_were_numbers_is_read(path):
-    path.write_text(written())
-    loaded = results.load(path)
-    assert loaded.numbers == {} and loaded.measurements["a"].median == 1.5
-
-
 @pytest.mark.parametrize(
     ("text", "place"),
     [
         ("[1]", ""),
-        ("{}", "created"),
         (written(schema="<script>alert(1)</script>"), "schema"),
         (written(created="yesterday"), "created"),
         (written(machine={"accelerator": "a GPU"}), "machine, accelerator"),
-        (written(machine={"cores": {"a": {"b": {}}}}), "machine, cores"),
         (written(measurements={"a": {"samples": [1, -2]}}), "measurements, a"),
-        (written(measurements={"a": {"samples": []}}), "measurements, a"),
-        (written(numbers={"loss": ["x"]}), "numbers, loss, 1"),
-        (written().replace("1.0", "NaN"), "measurements, a, samples, 1"),
         (written().replace("1.0", "1e999"), "measurements, a, samples, 1"),
-        (" " * (LARGEST + 1), ""),
-        (None, ""),
     ],
 )
 def test_hostile_cards_are_named_not_believed(text, place, path):
-    if text is not None:
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    path.write_text(text)
     with pytest.raises(ValueError) as caught:
         results.load(path)
     said = str(caught.value)

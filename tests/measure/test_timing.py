@@ -65,9 +65,9 @@ def independent(rng, level=1.0):
     return [level * (1 + rng.gauss(0, SPREAD)) for _ in range(N)]
 
 
-def autocorrelated(rng, n=N, r=0.5):
+def autocorrelated(rng, r=0.5):
     x, out = rng.gauss(0, SPREAD), []
-    for _ in range(n):
+    for _ in range(N):
         out.append(1 + x)
         x = r * x + math.sqrt(1 - r * r) * rng.gauss(0, SPREAD)
     return out
@@ -77,17 +77,8 @@ def drifting(rng, total, noise, start=0):
     return [1 + total * (start + i) / N + rng.gauss(0, noise) for i in range(N)]
 
 
-def cut_in_two(rng):
-    series = autocorrelated(rng, 2 * N)
-    return series[:N], series[N:]
-
-
 def both(draw, *given):
     return lambda rng: (draw(rng, *given), draw(rng, *given))
-
-
-def against(total, noise):
-    return lambda rng: (drifting(rng, total, noise), drifting(rng, -total, noise))
 
 
 def onward(total, noise):
@@ -97,14 +88,10 @@ def onward(total, noise):
 PAIRS = {
     "independent": both(independent),
     "AR(1)": both(autocorrelated),
-    "AR(1), one series cut in two": cut_in_two,
     "both drift by 20 %": both(drifting, 0.2, SPREAD),
-    "both drift, 12 % in all": both(drifting, 0.36, 0.06),
-    "one rises, one falls": against(0.4, SPREAD),
-    "one rises, one falls, little noise": against(0.2, 0.04),
+    "one rises, one falls": lambda rng: [drifting(rng, total, SPREAD) for total in (0.4, -0.4)],
     "slow drift through both": onward(0.04, SPREAD),
     "strong drift through both": onward(0.4, SPREAD),
-    "drift through both, 12 % in all": onward(0.36, 0.06),
     "drift through both, little noise": onward(0.2, 0.03),
 }
 
@@ -125,54 +112,26 @@ def test_a_difference_of_a_fifth_is_found(factor):
 
 
 class SharedMachine:
-    """One clock on a machine that grows slower all the time, or whose load comes and goes."""
+    """One clock on a machine that grows slower all the time."""
 
-    def __init__(self, seed, drift=0.0, load=0.0):
-        self.now, self.drift, self.load = 0.0, drift, load
-        self.random, self.busy, self.until = random.Random(seed), False, 0.0
-
-    def clock(self):
-        return self.now
+    def __init__(self, seed):
+        self.now, self.random = 0.0, random.Random(seed)
 
     def run(self, work):
-        while self.load and self.now > self.until:
-            self.busy, self.until = not self.busy, self.until + self.random.uniform(0.1, 0.5)
-        slower = (1 + self.drift * self.now) * (1 + self.load * self.busy)
-        self.now += work * slower * (1 + self.random.gauss(0, 0.05))
+        self.now += work * (1 + 1.6 * self.now) * (1 + self.random.gauss(0, 0.05))
 
     def compare(self, ratio=1.0):
         slow, fast = (lambda work=work: self.run(work) for work in (0.010 * ratio, 0.010))
-        return compare(slow, fast, clock=self.clock, min_time=0)
-
-    def benchmark(self):
-        return benchmark(lambda: self.run(0.010), clock=self.clock)
+        return compare(slow, fast, clock=lambda: self.now, min_time=0)
 
 
 def test_taking_turns_cancels_a_drift():
     # the machine doubles its times during the comparison: one after the other would be 1.5
-    alarms = sum(SharedMachine(seed, 1.6).compare().conclusive for seed in range(200))
+    alarms = sum(SharedMachine(seed).compare().conclusive for seed in range(200))
     assert alarms <= 0.05 * 200
-    found = [SharedMachine(seed, 1.6).compare(1.2) for seed in range(200)]
+    found = [SharedMachine(seed).compare(1.2) for seed in range(200)]
     assert sum(f.verdict == "faster" for f in found) >= 0.95 * 200
     assert sorted(f.ratio or 1.2 for f in found)[100] == pytest.approx(1.2, rel=0.02)
-
-
-def test_a_load_that_comes_and_goes_is_not_taken_for_a_difference():
-    """Side by side with the interval of a median that takes every sample for a draw of its own."""
-    ours = textbook = 0
-    for seed in range(100):
-        machine = SharedMachine(seed, load=1.0)
-        one, other = machine.benchmark(), machine.benchmark()
-        ours += compare(one, other).conclusive
-        (a, b), (c, d) = map(_textbook_interval, (one.samples, other.samples))
-        textbook += b < c or d < a
-    assert textbook >= 20 and ours <= 5, (ours, textbook)
-
-
-def _textbook_interval(samples):
-    ordered, n = sorted(samples), len(samples)
-    low = max(0, int(n / 2 - 1.96 * n**0.5 / 2))
-    return ordered[low], ordered[-1 - low]
 
 
 # --- what is said -----------------------------------------------------------------------------
@@ -227,11 +186,6 @@ def test_warnings_come_where_they_are_needed(samples, words):
     assert all(said in str(found) for said in found.warnings)
 
 
-def test_measurements_survive_being_written_down():
-    m = Measurement((1, 2, 3.5), 9, "x", 2, ("n",))
-    assert Measurement.from_dict(m.to_dict()) == m
-
-
 def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ahead():
     code = (
         "import time; from accel_helpers.measure.timing import benchmark; {}"
@@ -248,10 +202,8 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
     [
         (lambda: benchmark(3), TypeError, "3"),
         (lambda: benchmark(lambda: 1, repeats=0), ValueError, "repeats"),
-        (lambda: benchmark(lambda: 1, min_time=-1), ValueError, "min_time"),
         (lambda: benchmark(lambda: 1, max_time="5"), ValueError, "max_time"),
         (lambda: measured([]), ValueError, "at least one"),
-        (lambda: measured("1 2"), ValueError, "sample 0"),
         (lambda: measured([1.0, -2.0]), ValueError, "sample 1"),
         (lambda: measured([1.0], first_call=0), ValueError, "first_call"),
         (lambda: Measurement.from_dict({"times": []}), ValueError, "times"),
@@ -266,7 +218,6 @@ def test_bad_input_is_named(call, error, named):
 
 
 def test_measurements_taken_in_turns_are_compared_pair_by_pair():
-    """A machine that slows down by a quarter hides a tenth, and turns show it all the same."""
     drift = [1 + 0.02 * i for i in range(12)]
     slow = measured([0.11 * a * (1 + 0.004 * ((5 * i) % 7 - 3)) for i, a in enumerate(drift)])
     fast = measured([0.10 * a for a in drift])

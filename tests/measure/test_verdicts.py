@@ -38,9 +38,6 @@ def test_where_it_pays(ratios, at_least, verdict, smallest):
     ("plain", "grouped", "products", "verdict", "parts"),
     [
         (1.0, 0.6, 0.2, "mostly other work", 3),
-        (1.0, 0.9, 0.5, "mixed", 3),
-        (1.0, 0.9, 0.8, "mostly arithmetic", 3),
-        (1.0, 1.0, 0.3, "mostly other work", 2),  # nothing between the steps: joined
         (1.0, 1.1, 0.3, "mostly other work", 2),  # grouping made it slower: nothing to subtract
         (1.0, 0.9, 1.5, "cannot tell", 1),
     ],
@@ -59,8 +56,6 @@ STOP = "not needed yet"
     ("attached", "visible", "placed", "faster", "verdict", "said"),
     [
         (False, False, False, None, "not attached", ["no", STOP, STOP, STOP]),
-        # the CPU against itself says nothing about an accelerator that is not there
-        (False, False, False, "faster", "not attached", ["no", STOP, STOP, STOP]),
         (False, True, True, "faster", "visible, not in the files", ["no", "yes", "yes", "yes"]),
         (True, False, False, None, "attached, not visible", ["yes", "no", STOP, STOP]),
         (True, True, False, "faster", "visible, not placed", ["yes", "yes", "no", STOP]),
@@ -83,7 +78,6 @@ def test_verified_stops_at_the_first_no(attached, visible, placed, faster, verdi
         ({"COLAB_RELEASE_TAG": "r", "COLAB_TPU_1VM": ""}, None, "nothing in Colab"),
         ({"COLAB_RELEASE_TAG": "r", "COLAB_TPU_1VM": "1"}, None, "a TPU that is not there"),
         ({}, "Tesla T4, 15360, 550.54.15", "a GPU"),
-        ({"TPU_ACCELERATOR_TYPE": "v5e-1"}, "Tesla T4, 15360, 550.54.15", "a GPU"),
         ({}, "Failed to initialize NVML", "a driver that does not answer"),
     ],
 )
@@ -95,17 +89,13 @@ def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
     assert verdicts.attached(describe(run=lambda *_: smi or "", **facts)) == verdict
 
 
-NAN = float("nan")
-
-
 @pytest.mark.parametrize(
     ("losses", "verdict"),
     [
         ([[2.0, 1.0], [2.0, 1.00005]], "the same"),
         ([[2.0, 1.0], [2.0, 1.001]], "not the same"),
-        ([[2.0, 1.0], [2.1, 1.0]], "not the same"),
-        *((runs, "cannot tell") for runs in ([], [[2.0, 1.0]], [[2.0, 1.0], []])),
-        *(([[2.0, 1.0], other], "cannot tell") for other in ([2.0], [2.0, NAN], [2.0, 0.0])),
+        ([[2.0, 1.0], []], "cannot tell"),
+        ([[2.0, 1.0], [2.0, float("nan")]], "cannot tell"),
     ],
 )
 def test_same_loss(losses, verdict):
@@ -113,9 +103,3 @@ def test_same_loss(losses, verdict):
     assert verdicts.same_loss(named) == verdict
     if verdict != "cannot tell":  # how far apart they may be is the caller's to say
         assert verdicts.same_loss(named, tolerance=0.2) == "the same"
-
-
-def test_how_much_longer():
-    said = {4.0: "twice or more", 1.5: "a little longer", 1.0: "about as long", 0.5: "less"}
-    said |= {2.0: "cannot tell"}  # the interval lies across the limit
-    assert {value: verdicts.how_much_longer(ratio(value)) for value in said} == said
