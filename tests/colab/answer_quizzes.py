@@ -9,7 +9,6 @@ import sys
 
 
 def lessons(ah):
-    """Give the lessons that have questions."""
     return list(dict.fromkeys(question.lesson for question in ah.questions.bank().values()))
 
 
@@ -23,7 +22,6 @@ def right(question):
 
 
 def wrong(question):
-    """Give an answer that is wrong today."""
     if question.kind in ("number", "measured"):
         return "-1"
     if question.kind == "order":
@@ -33,9 +31,8 @@ def wrong(question):
 
 def fill(field, given):
     """Set the values of a question's widgets as a learner does."""
-    inputs = [child for child in field.children if hasattr(child, "value")]
-    names = [type(child).__name__ for child in inputs]
-    for child, name in zip(inputs, names, strict=True):
+    for child in field.children:
+        name = type(child).__name__
         if name == "RadioButtons":
             child.value = given or None
         elif name == "Checkbox":
@@ -53,7 +50,6 @@ def told(field, given):
 
 
 def fields(box):
-    """Give the questions of a form."""
     return [child for child in box.children if "accel-question" in child._dom_classes]
 
 

@@ -31,16 +31,12 @@ _SHARED = (
 
 @dataclass(frozen=True)
 class Runtime:
-    """One of Colab's runtimes, "cpu" or "tpu".
-
-    `packages` are installed in the versions of ``constraints-<name>.txt``, `variables` are what
-    Colab sets there, as far as the course looks at it, and Keras must end up on `backend`.
-    """
+    """One of Colab's runtimes, with the versions of ``constraints-<name>.txt``."""
 
     name: str
     packages: tuple[str, ...]
-    variables: dict[str, str]
-    backend: str
+    variables: dict[str, str]  # that Colab sets there, as far as the course looks at it
+    backend: str  # which Keras must end up on
 
     @property
     def constraints(self) -> Path:
@@ -94,35 +90,26 @@ def find_python():
     raise NoReplica("no Python 3.13 here; ACCEL_PYTHON313 may name one")
 
 
-def made_from(runtime, folder, python):
-    """Give a text that changes when a replica has to be made again."""
+def make(runtime):
+    """Make a replica, or find the one that was made, and give its Python."""
+    python, folder = find_python(), KEPT / f"colab-{runtime.name}"
     pins = hashlib.sha256(runtime.constraints.read_bytes()).hexdigest()
-    return f"{' '.join(runtime.packages)}\n{pins}\n{python}\n{folder.resolve()}\n"
-
-
-def make(runtime, kept=KEPT, python=None, build=None):
-    """Make a replica, or find the one that was made, and give its Python.
-
-    `build` gets the folder, the runtime and the Python, and makes the environment.
-    """
-    python = python or find_python()
-    folder = Path(kept) / f"colab-{runtime.name}"
-    want, inside = made_from(runtime, folder, python), folder / "bin" / "python"
-    stamp = folder / STAMP
-    Path(kept).mkdir(parents=True, exist_ok=True)
-    with open(Path(kept) / f".{runtime.name}.lock", "w") as lock:
+    want = f"{' '.join(runtime.packages)}\n{pins}\n{python}\n{folder.resolve()}\n"
+    inside, stamp = folder / "bin" / "python", folder / STAMP
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with open(KEPT / f".{runtime.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time
         if not (stamp.exists() and stamp.read_text("utf-8") == want and inside.exists()):
             shutil.rmtree(folder, ignore_errors=True)
             print(f"making the replica of Colab's {runtime.name.upper()} runtime ...", flush=True)
-            (build or _build)(folder, runtime, python)
+            _build(folder, runtime, python)
             stamp.write_text(want, "utf-8")  # last: a half-made one has none
     return inside
 
 
-def spoil(runtime, kept=KEPT):
+def spoil(runtime):
     """Say that a replica is no longer what it was, so that it is made again next time."""
-    (Path(kept) / f"colab-{runtime.name}" / STAMP).unlink(missing_ok=True)
+    (KEPT / f"colab-{runtime.name}" / STAMP).unlink(missing_ok=True)
 
 
 def _build(folder, runtime, python):

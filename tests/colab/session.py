@@ -37,7 +37,6 @@ class Colab:
             shutil.rmtree(left)
 
     def packages(self):
-        """List what is installed, and the version of each."""
         found = importlib.metadata.distributions(path=[str(self.site)])
         return {d.metadata["Name"]: d.version for d in found}
 
@@ -51,7 +50,6 @@ class Colab:
 
 
 def said(words, folder, environment):
-    """Run a script with this working tree's library; give the JSON that it prints."""
     environment = {**environment, "PYTHONPATH": str(replica.ROOT)}
     words = list(map(str, words))
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)

@@ -62,14 +62,6 @@ def proxy(behaviour):
             server.shutdown(socket.SHUT_RDWR)
 
 
-@contextlib.contextmanager
-def refusing():
-    """Give the address of a proxy that is not there."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{held.getsockname()[1]}"
-
-
 def away_from_home(folder, proxy_address):
     """Give an environment whose only way to the network is a proxy, and whose home is empty."""
     dropped = ("ACCEL_", "KERAS_", "PYTEST_", "NO_PROXY", "ALL_PROXY")
@@ -98,38 +90,32 @@ def reason(said):
     return why
 
 
-def test_a_network_that_refuses_is_said_and_the_lesson_has_pictures(tmp_path):
-    with refusing() as address:
-        got = load(away_from_home(tmp_path, address))
+def test_a_network_that_refuses_is_said_and_the_lesson_has_pictures(tmp_path, closed_port):
+    got = load(away_from_home(tmp_path, f"http://127.0.0.1:{closed_port}"))
     assert (got["name"], got["count"]) == ("scikit-learn digits", 1_920)
     assert re.fullmatch(r"[^.\n]+ [^.\n]+\.", reason(got["said"])), "a sentence, not a code word"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("behaviour", [silent, dripping], ids=lambda f: f.__name__)
-def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour):
+@pytest.mark.parametrize(
+    ("behaviour", "left"), [(silent, b""), (dripping, b""), (silent, b"half of it")]
+)
+def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour, left):
+    """What an ended download left behind must not be mended without a time limit either."""
     with proxy(behaviour) as (address, asked):
-        got = load(away_from_home(tmp_path, address))
+        environment = away_from_home(tmp_path, address)
+        if left:
+            stored = tmp_path / "home" / "keras" / "datasets" / "mnist.npz"
+            stored.parent.mkdir(parents=True)
+            stored.write_bytes(left)
+        got = load(environment)
     assert asked, "the download was tried"
     assert (got["name"], got["count"]) == ("scikit-learn digits", 1_920)
     assert reason(got["said"]) == f"no answer within {LIMIT} s."
 
 
 @pytest.mark.slow
-def test_a_download_that_was_cut_short_is_not_gone_on_with_for_ever(tmp_path):
-    """What an ended download leaves behind must not be mended without a time limit."""
-    with proxy(silent) as (address, asked):
-        environment = away_from_home(tmp_path, address)
-        stored = tmp_path / "home" / "keras" / "datasets" / "mnist.npz"
-        stored.parent.mkdir(parents=True)
-        stored.write_bytes(b"half of it")
-        got = load(environment)
-    assert asked and got["name"] == "scikit-learn digits"
-    assert reason(got["said"]) == f"no answer within {LIMIT} s."
-
-
-@pytest.mark.slow
-def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path):
+def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path, closed_port):
     folder = tmp_path / "course"
     folder.mkdir()
     path = folder / LESSON.name
@@ -140,12 +126,11 @@ def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path
     del notebook.cells[record[1] + 1 :]
     folder.chmod(0o555)
     try:
-        with refusing() as address:
-            environment = away_from_home(tmp_path, address) | {"ACCEL_FAST": "1"}
-            environment["PYTHONPATH"] = str(replica.ROOT)
-            if os.access(folder, os.W_OK):  # root may write anywhere, but into no file's inside
-                environment["ACCEL_RESULT_CARD"] = str(path / "result_card.json")
-            problem = kernel.execute(notebook, folder, environment, 600)
+        environment = away_from_home(tmp_path, f"http://127.0.0.1:{closed_port}")
+        environment |= {"ACCEL_FAST": "1", "PYTHONPATH": str(replica.ROOT)}
+        if os.access(folder, os.W_OK):  # root may write anywhere, but into no file's inside
+            environment["ACCEL_RESULT_CARD"] = str(path / "result_card.json")
+        problem = kernel.execute(notebook, folder, environment, 600)
     finally:
         folder.chmod(0o755)
     assert problem is None

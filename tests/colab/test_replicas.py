@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import build  # of tools: what is compared, and how, is settled there
@@ -110,33 +109,3 @@ def test_a_lesson_runs_as_a_lone_file(colab, path, wheel, tmp_path):
     assert not alarms(ran)
     different = differences(stored, ran)
     assert not different, "\n".join(["not as stored:", *different])
-
-
-# How the replicas are kept.
-
-
-def test_a_replica_is_made_once_and_again_when_it_changes_was_spoiled_or_is_half_made(tmp_path):
-    made = []
-
-    def fake(folder, runtime, python):
-        made.append(runtime.packages)
-        (folder / "bin").mkdir(parents=True)
-        (folder / "bin" / "python").touch()
-
-    def breaks_off(*given):
-        fake(*given)
-        raise KeyboardInterrupt
-
-    def make(runtime=replica.CPU, build=fake):
-        return replica.make(runtime, tmp_path, sys.executable, build)
-
-    assert make() == make() == tmp_path / "colab-cpu" / "bin" / "python"
-    other = replace(replica.CPU, packages=(*replica.CPU.packages, "pandas"))
-    make(other)
-    assert made == [replica.CPU.packages, other.packages]
-    replica.spoil(other, tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        make(other, breaks_off)
-    make(other)
-    make(other)
-    assert made[2:] == [other.packages] * 2

@@ -34,7 +34,6 @@ def cell(nb, name):
 
 
 def counted(nb):
-    """Give a notebook as if it had been executed."""
     for count, one in enumerate((c for c in nb.cells if c.cell_type == "code"), 1):
         one.execution_count = count
     return nb
@@ -60,7 +59,6 @@ def example(stamp=UNSTAMPED, name=NAME):
 
 
 def save(folder, nb, name=NAME):
-    """Write a notebook into a folder and give its path."""
     path = folder / name
     path.write_bytes(lesson.dump(nb).encode())
     return path

@@ -15,7 +15,7 @@ import pytest
 import repair
 from example import NAME, cell, code, example, printed, save
 from nbformat.v4 import new_notebook, new_output
-from nbval.plugin import IPyNbCell, coalesce_streams, get_sanitize_patterns
+from nbval.plugin import get_sanitize_patterns
 
 REPLACED = build.patterns(lesson.SANITIZE.read_text(encoding="utf-8"))
 WIDGET = f"""display(
@@ -109,12 +109,10 @@ SAME = [
     (picture("b2xk"), picture("bmV3")),
     (result("<object object at 0x7f53ad7f0a10>"), result("<object object at 0x7f53ad7f0a20>")),
     (printed("a \n"), printed("a\n")),
-    (printed("at /tmp/ipykernel_1/22.py:1\n"), printed("at /tmp/ipykernel_9/33.py:1\n")),
 ]
 DIFFERENT = [
     (picture("b2xk"), picture("bmV3", "A dot below a line.")),
     (printed("2\n"), printed("3\n")),
-    (printed("took 12 ms\n"), printed("took 13 ms\n")),
     (result("2"), printed("2")),
     (printed("2\n"), new_output("stream", name="stderr", text="2\n")),
     (printed("0x10\n"), printed("0x20\n")),
@@ -123,21 +121,11 @@ DIFFERENT = [
 
 @pytest.mark.parametrize("old, new", SAME + DIFFERENT)
 def test_an_output_that_says_the_same_stays_and_any_other_is_stored(old, new):
-    """What build.py takes for equal must be what nbval takes for equal."""
     same = (old, new) in SAME
     kept, expected = stored(new, old), copy.deepcopy(old if same else new)
     if same and "execution_count" in expected:
         expected.execution_count = 9
     assert kept == expected
-
-    skipped = ("metadata", "traceback", "prompt_number", "output_type", "name", "execution_count")
-    fields = (*skipped, repair.WIDGET_VIEW, "image/png", "image/jpeg")
-    parent = SimpleNamespace(skip_compare=fields, sanitize_patterns=dict(REPLACED))
-    colours = SimpleNamespace(FAIL="", ENDC="", OKBLUE="")
-    item = SimpleNamespace(parent=parent, colors=colours, format_output_compare=lambda *_: None)
-    item.sanitize = lambda text: IPyNbCell.sanitize(item, text)
-    both = ([copy.deepcopy(one)] for one in (new, old))
-    assert IPyNbCell.compare_outputs(item, *map(coalesce_streams, both)) == same
 
 
 def test_a_picture_that_appears_or_whose_code_was_edited_is_stored():

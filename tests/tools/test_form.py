@@ -17,7 +17,6 @@ STAMPED = Stamp("some-school/course", "v1.0")
 
 
 def found(nb):
-    """Give the names of the rules that a notebook breaks."""
     return {problem.rule for problem in form.check(lesson.dump(nb), Path(NAME))}
 
 
@@ -68,8 +67,7 @@ def exercise(hints=HINTS, stub=STUB, solution=SOLUTION, between=()):
     def spoil(nb):
         nb.cells += [new_markdown_cell(hints, id="hints"), *between]
         nb.cells.append(code("stub", stub, printed("Not yet.\n"), tagged=["exercise"]))
-        if solution:
-            nb.cells.append(code("solved", solution, printed("Right.\n"), tagged=["solution"]))
+        nb.cells.append(code("solved", solution, printed("Right.\n"), tagged=["solution"]))
         counted(nb)
 
     return spoil
@@ -91,7 +89,6 @@ MENDED = [  # what is planted, and the rules that must see it
     (at("setup", swap=("import os\n", "import os \n")), "setup"),
     (at("setup", swap=('"main"', '"main; rm -rf ~"')), "setup"),
     (notebook(kernelspec={"name": "venv"}), "notebook-metadata"),
-    (notebook(language_info={"name": "python"}), "notebook-metadata"),
     (notebook(colab={"provenance": []}), "notebook-metadata"),
     (at("one", metadata={"execution": {"iopub.status.busy": "2026"}}), "cell-metadata"),
     (at("one", metadata={"jupyter": {"outputs_hidden": True}}), "cell-metadata"),
@@ -104,7 +101,6 @@ MENDED = [  # what is planted, and the rules that must see it
 FOR_AUTHORS = [
     (at("title", swap=("# An example", "An example")), "title headings"),
     (at("title", swap=("**You need:** nothing", "**You need:**")), "title"),
-    (at("title", swap=("**You will have measured:**", "")), "title"),
     (without("title"), "title setup headings"),
     (at("one", tags="setup"), "setup compared"),
     (at("one", tags="nbval-ignore-ouptut"), "tags"),
@@ -114,7 +110,6 @@ FOR_AUTHORS = [
     (notebook(accelerator="T4"), "stored"),
     (at("prose", attachments={"a.png": {"image/png": PIXEL}}), "stored"),
     (at("two", execution_count=None), "counts compared"),
-    (at("two", execution_count=9), "counts"),
     (at("picture", outputs=[WARNING]), "stderr"),
     (at("picture", outputs=[ERROR]), "error"),
     (at("one", tags="raises-exception"), "error"),
@@ -134,12 +129,10 @@ FOR_AUTHORS = [
     (exercise(f"```\n{HINTS}\n```"), "exercise"),
     (exercise(between=[BETWEEN]), "exercise"),
     (exercise(stub="print(1)"), "exercise"),
-    (exercise(solution=""), "exercise"),
     (exercise(solution=SOLUTION.replace("99/one", "99/two")), "exercise"),
     (at("one", source="print(unknown)"), "ruff-check"),
     (prose("A GPU is **12x** faster."), "speed-up"),
     (prose("We saw 3.5 ×."), "speed-up"),
-    (prose("It runs 12 times as fast as before."), "speed-up"),
     (prose("A speedup of about 4.5 is usual."), "speed-up"),
     (prose("Expect 2x, or more."), "speed-up"),
 ]
@@ -152,14 +145,12 @@ IN_FORM = [
     prose("The exam's material answers 12 times faster."),
     prose("In the reference run it was 12x faster."),
     prose("Call `f(2x)` and the 0x10 of the register."),
-    prose("```\n12x faster\n```"),
     prose("```html\n<img>\n# no title\n```"),
 ]
 
 
 @pytest.mark.parametrize("change", IN_FORM)
 def test_what_is_no_defect_is_let_pass(change):
-    """What the lessons hold already is let pass in `make lint`."""
     nb = example()
     change(nb)
     assert found(nb) == set()
@@ -221,17 +212,6 @@ def test_a_link_to_another_lesson_follows_the_stamp(tmp_path):
     text, _ = repair.fix(lesson.dump(nb), path, names)
     assert form.check(text, path, names) == []
     assert foreign in text and lesson.link(STAMPED, "98_next.ipynb") in text
-
-
-def test_repairs_never_touch_prose_or_results():
-    nb = example()
-    nb.cells[3].outputs = shows(repair.WIDGET_VIEW, {"model_id": "1"}, "the words")
-    nb.metadata["widgets"] = {"a": 1}
-    title, *others = lesson.parse(repair.fix(lesson.dump(nb), Path(NAME))[0]).cells
-    assert dict(others[2].outputs[0].data) == {"text/plain": "the words"}
-    assert title.source.endswith(TITLE)
-    others[2].outputs = nb.cells[3].outputs
-    assert others == nb.cells[1:]
 
 
 def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path, capsys):

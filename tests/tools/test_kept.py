@@ -25,23 +25,17 @@ def test_everything_that_a_lesson_measures_is_put_on_the_card(path):
     assert not where, f"{path.name} measures this and keeps it on no card (ah.results.record)"
 
 
-def test_a_verb_is_found_in_whatever_it_wraps_its_measurement(tmp_path):
-    (tmp_path / "one.py").write_text("class Race:\n    rounds: 'tuple[Measurement, ...]'\n")
-    (tmp_path / "two.py").write_text(
-        "class Day:\n    races: list[Race]\ndef run() -> Day: ...\ndef _run() -> Day: ...\n"
-        "def train() -> keras.callbacks.History: ...\ndef name() -> str: ...\n"
-    )
-    assert kept.verbs(tmp_path) == {"from_samples", "run", "train"}
+def test_a_verb_is_found_in_whatever_it_wraps_its_measurement():
+    assert {"benchmark", "train_each", "time_fit", "from_samples"} <= VERBS
+    assert not {"load_images", "ask", "record"} & VERBS
 
 
 @pytest.mark.parametrize(
     ("source", "name"),
     [
         ("second = ah.timing.benchmark(run)", "second"),
-        ("t = {w: ah.training.time_steps(w) for w in (1, 2)}", "t"),
         ("def f():\n    return ah.timing.benchmark(run)\n\n\ng = f()", "f"),
         ("model.fit(x, y)\nloss = model.history.history['loss']", "loss"),
-        ("took = time.perf_counter() - start", "took"),
         ("took = []\ntook.append(time.perf_counter() - start)", "took"),
         ("for m in [ah.timing.benchmark(run)]:\n    m\nah.results.record([m for m in x])", "m"),
         ("b = ah.timing.benchmark(run)\nah.results.record({f'{b}': first})", "b"),
