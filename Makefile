@@ -9,12 +9,9 @@ REF ?=
 # environment left in the home folder may name fonts that are gone, and every plot says so.
 export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
 
-# File by file on as many processes as there are cores, at most four; then, one after the other,
-# the tests that must have the machine for themselves. The lessons run on small sizes and bundled data.
-define tests
-@$(PYTHON) -m pytest -rs -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not alone$(1)"
-@$(PYTHON) -m pytest -rs -m "alone$(1)"
-endef
+# File by file on as many processes as there are cores, at most four: no test needs a quiet machine.
+# The lessons run on small sizes and bundled data.
+TESTS = $(PYTHON) -m pytest -rs -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test test-all: export ACCEL_FAST = 1
 test test-all: export ACCEL_DATA = bundled
 test test-all: export PYTHONHASHSEED = 0
@@ -39,10 +36,10 @@ run: environment
 	@$(PYTHON) tools/run_lessons.py $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast)
 
 test: lint
-	$(call tests, and not slow)
+	@$(TESTS) -m "not slow"
 
 test-all: lint
-	$(call tests)
+	@$(TESTS)
 
 lint: environment
 	@$(PYTHON) -m ruff check --quiet .
