@@ -11,7 +11,7 @@ export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
 
 # File by file on as many processes as there are cores, at most four: no test needs a quiet machine.
 # The lessons run on small sizes and bundled data.
-TESTS = $(PYTHON) -m pytest -rs -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+TESTS = $(PYTHON) -m pytest -rfEs -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test test-all: export ACCEL_FAST = 1
 test test-all: export ACCEL_DATA = bundled
 test test-all: export PYTHONHASHSEED = 0

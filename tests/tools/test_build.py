@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import build
@@ -81,7 +82,8 @@ def test_an_interruption_stops_it_and_leaves_every_file(tmp_path):
     slow = f"import time\n\nopen({str(started)!r}, 'w').close()\ntime.sleep(600)"
     path = save(tmp_path, new_notebook(cells=[code("slow", slow)]))
     before = path.read_bytes()
-    with subprocess.Popen([sys.executable, build.__file__, path]) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job in the background is deaf
+    with subprocess.Popen([sys.executable, build.__file__, path], preexec_fn=heard) as process:
         while not started.exists() and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
