@@ -72,6 +72,7 @@ def written(**changes):
     [
         ("[1]", ""),
         (written(schema="<script>alert(1)</script>"), "schema"),
+        (written(schema=2), "schema"),
         (written(created="yesterday"), "created"),
         (written(machine={"accelerator": "a GPU"}), "machine, accelerator"),
         (written(measurements={"a": {"samples": [1, -2]}}), "measurements, a"),
