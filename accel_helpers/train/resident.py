@@ -268,8 +268,7 @@ def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
             return state
 
         if full:  # what is carried on: on JAX all variables, on TensorFlow nothing
-            turn = lambda i, state: one(state, i * batch_size, batch_size)  # noqa: E731
-            state = ops.fori_loop(0, full, turn, state)
+            state = ops.fori_loop(0, full, lambda i, it: one(it, i * batch_size, batch_size), state)
         return one(state, full * batch_size, rest) if rest else state
 
     if not on_jax:
