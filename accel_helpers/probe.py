@@ -20,23 +20,17 @@ from accel_helpers._words import format_bytes
 __all__ = ["run", "run_command"]
 
 KEPT_CHARACTERS = 20_000  # of the output, from its end
-_LOOK_EVERY = 0.1  # seconds between two looks at the memory
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child process ended.
+    """How a child process ended."""
 
-    `kind`: "finished" (exit status 0), "crashed" (any other end), or why it was ended: "too slow",
-    "too large", "killed". `output`: the end of what it wrote. `signal`: such as "SIGABRT", or
-    empty. `memory`: the bytes that it was allowed.
-    """
-
-    kind: str
+    kind: str  # "finished", "crashed", or why it was ended: "too slow", "too large", "killed"
     seconds: float
-    output: str = ""
-    signal: str = ""
-    memory: float | None = None
+    output: str = ""  # the end of what it wrote
+    signal: str = ""  # such as "SIGABRT"
+    memory: float | None = None  # the bytes that it was allowed
 
     @property
     def ending(self) -> str:
@@ -64,21 +58,22 @@ def run(
     code, *arguments : str
         As after ``python -c``. Text from outside is an argument (``sys.argv[1:]``), never code.
     seconds : float
-        The time limit, above 0.
+        The time limit.
     environ : mapping of str to str, optional
         Variables set in the child beside those of this process.
 
     Returns
     -------
     Outcome
-        `kind`, `seconds`, `output`, `signal`, and `ending`, which is half a sentence.
+        `kind` ("finished" after exit status 0), `seconds`, `output`, `signal`, and `ending`, which
+        is half a sentence.
 
     Examples
     --------
     >>> run("import os; os.abort()", seconds=30).signal
     'SIGABRT'
     """
-    return _run(python(code, *arguments), seconds, variables(environ), stdin=subprocess.DEVNULL)
+    return run_command(python(code, *arguments), seconds=seconds, environ=variables(environ))
 
 
 def run_command(
@@ -99,10 +94,10 @@ def run_command(
     words : sequence of str
         The command and its arguments, such as ``["git", "status"]``. No shell reads them.
     seconds, memory : float
-        Limits, above 0: of time; and, optional, of the bytes that it and all that it starts hold
-        (looked at ten times a second; what two processes share counts twice).
-    environ : mapping of str to str, optional
-        All variables of the child; by default, as its working `folder`, those of this process.
+        Limits: of time; and, optional, of the bytes that it and all that it starts hold (looked at
+        ten times a second; what two processes share counts twice).
+    environ, folder : optional
+        All its variables, and its working folder; by default those of this process.
 
     Returns
     -------
@@ -114,9 +109,15 @@ def run_command(
     >>> run_command([sys.executable, "-c", "print(6 * 7)"], seconds=30).output.strip()
     '42'
     """
-    if memory is not None and not memory > 0:
-        raise ValueError(f"memory must be a number of bytes above 0, or None; got {memory!r}.")
-    return _run(words, seconds, environ, memory, folder=folder)
+    try:
+        child = Child(words, environ, folder=folder)
+    except OSError as error:  # no memory for it, or no such program
+        return Outcome("crashed", 0.0, str(error))
+    with child:  # which also ends it when the learner interrupts
+        kind = child.wait(seconds, memory)
+    taken, status = time.monotonic() - child.began, child.process.returncode
+    name = signal.Signals(-status).name if kind == "crashed" and status < 0 else ""
+    return Outcome(kind, taken, child.output, name, memory)
 
 
 def python(code: str, *arguments) -> list[str]:
@@ -135,7 +136,7 @@ def last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2].strip()
 
 
-class Child:
+class Child(contextlib.AbstractContextManager):
     """A process that is told and heard line by line; use it in a ``with`` block, or `stop` it.
 
     It has a group of its own: Ctrl-C is not meant for it, and all that it starts ends with it. The
@@ -143,23 +144,19 @@ class Child:
     together) are heard as lines; of the others `output` keeps the end. OSError: it did not start.
     """
 
-    def __init__(self, words, environ=None, heard=0, folder=None, stdin=subprocess.PIPE):
-        self.began, self.stopped, self.output = time.monotonic(), False, ""
+    def __init__(self, words, environ=None, heard=0, folder=None):
+        self.began, self.output = time.monotonic(), ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
         self._said, self._lines = tempfile.TemporaryFile(), queue.SimpleQueue()
-        try:
-            self.process = subprocess.Popen(
-                [*map(os.fspath, words)],
-                stdin=stdin,
-                stdout=subprocess.PIPE if heard else self._said,
-                stderr=subprocess.STDOUT if heard == 2 else self._said,
-                env=environ,
-                cwd=folder,
-                start_new_session=True,
-            )
-        except BaseException:
-            self._said.close()
-            raise
+        self.process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE if heard else self._said,
+            stderr=subprocess.STDOUT if heard == 2 else self._said,
+            env=environ,
+            cwd=folder,
+            start_new_session=True,
+        )
         if heard:
             threading.Thread(target=self._listen, daemon=True).start()
 
@@ -189,70 +186,44 @@ class Child:
         """Wait until it ends or breaks a limit; give the kind of end."""
         end = time.monotonic() + seconds
         while True:
-            left = max(0.0, end - time.monotonic())
-            try:
-                status = self.process.wait(left if memory is None else min(left, _LOOK_EVERY))
+            left = end - time.monotonic()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = self.process.wait(max(0.0, min(left, 0.1)))  # then a look at the memory
                 return "finished" if status == 0 else "crashed"
-            except subprocess.TimeoutExpired:
-                if time.monotonic() >= end:
-                    return "too slow"
+            if left <= 0:
+                return "too slow"
             if memory is not None and _memory_of_group(self.process.pid) > memory:
                 return "too large"
 
     def stop(self, patience: float = 0.0) -> int | None:
         """End it and all that it started, after a time to end by itself; give its exit status."""
-        if self.stopped:
+        if self._said.closed:  # it was stopped before
             return self.process.returncode
-        self.stopped = True
         try:
-            with contextlib.suppress(OSError, AttributeError):  # broken, or it has none
+            with contextlib.suppress(OSError):  # the pipe is broken
                 self.process.stdin.close()
             self.wait(patience)
         finally:
-            try:
+            with contextlib.suppress(AttributeError, OSError):  # on Windows; all of it has ended
                 os.killpg(self.process.pid, signal.SIGKILL)  # the session made it that of a group
-            except (AttributeError, OSError):  # Windows has no groups; or all of it has ended
-                self.process.kill()
-        if self.wait(0.5) == "too slow":
-            # A child stuck inside a driver does not die at once: a thread waits for it, not we.
-            threading.Thread(target=self.process.wait, daemon=True).start()
+            self.process.kill()
+        self.wait(0.5)  # no longer: a child stuck inside a driver does not die at once
         with self._said as said:
             said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT_CHARACTERS))
             self.output = said.read().decode(errors="replace")
         return self.process.returncode
 
-    def __enter__(self) -> Child:
-        return self
-
     def __exit__(self, *error) -> None:
         self.stop()
-
-
-def _run(words, seconds, environ, memory=None, folder=None, stdin=subprocess.PIPE) -> Outcome:
-    if not seconds > 0:
-        raise ValueError(f"seconds must be a time above 0; got {seconds!r}.")
-    try:
-        child = Child(words, environ, folder=folder, stdin=stdin)
-    except OSError as error:  # no memory for it, or no such program
-        return Outcome("crashed", 0.0, str(error))
-    with child:  # which also ends it when the learner interrupts
-        kind = child.wait(seconds, memory)
-    taken, status, name = time.monotonic() - child.began, child.process.returncode, ""
-    if kind == "crashed" and status < 0:
-        names = {number.value: number.name for number in signal.Signals}
-        name = names.get(-status, f"signal {-status}")
-    return Outcome(kind, taken, child.output, name, memory)
 
 
 def _memory_of_group(group: int) -> int:
     """Resident memory of all processes of a group, in bytes; 0 where there is no /proc."""
     pages = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with contextlib.suppress(OSError, IndexError, ValueError):  # it has just ended
             # After the name, which may hold blanks: state, parent, group, ..., 22nd: pages.
             fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
             if int(fields[2]) == group:
                 pages += int(fields[21])
-        except (OSError, IndexError, ValueError):  # it has just ended
-            continue
     return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0

@@ -105,10 +105,9 @@ def test_memory_is_limited_and_that_of_what_it_started_counts():
     assert done.kind == "finished", "nothing of other processes counts"
 
 
-def test_its_input_is_open_while_we_live_and_that_of_run_is_empty():
+def test_its_input_is_open_while_we_live():
     look = "import select; print(select.select([0], [], [], 0.3)[0])"
     assert command(look).output == "[]\n"
-    assert probe.run(look, seconds=60).output == "[0]\n"
 
 
 @pytest.mark.parametrize(
@@ -150,10 +149,6 @@ def test_a_child_is_told_and_heard_line_by_line():
         assert child.stop(patience=60) == 1 and child.output == "why\n"
 
 
-@pytest.mark.parametrize("limit", [0, -1, float("nan")])
-def test_what_cannot_be_asked_is_refused(limit):
-    for options in ({"seconds": limit}, {"seconds": 1, "memory": limit}):
-        with pytest.raises(ValueError, match=f"got {limit}"):
-            probe.run_command(["true"], **options)
+def test_a_command_that_is_not_there_is_told_as_one_that_failed():
     missing = probe.run_command(["no-such-command"], seconds=60)
     assert missing.kind == "crashed" and "no-such-command" in missing.ending

@@ -85,8 +85,12 @@ def test_bad_input_is_refused_before_anything_starts(arguments, named):
 @pytest.mark.slow
 def test_a_child_ends_by_itself_when_its_parent_is_gone():
     """As when a kernel is killed: nobody is left to end the child."""
-    code = "from accel_helpers.train import replicas; replicas.child('1', '32', '9999', '64')"
-    # its input has ended already
+    code = """
+import os, sys
+from accel_helpers.train import replicas
+sys.stdin = open(os.devnull)  # its input has ended already
+replicas.child('1', '32', '9999', '64')
+"""
     assert answer(code, KERAS_BACKEND="jax", JAX_PLATFORMS="cpu")["note"]
 
 
