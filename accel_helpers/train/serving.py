@@ -21,7 +21,6 @@ from accel_helpers import probe
 
 __all__ = ["ServerError", "serve"]
 
-DEEPEST = 32  # lists within lists; far deeper ones make TensorFlow abort the process
 _CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 _CHILD = "import sys; from accel_helpers.train.serving import child; child(*sys.argv[1:])"
 
@@ -60,24 +59,24 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
             f"{str(folder)!r} holds no exported model (no saved_model.pb): call "
             "model.export(folder) first. A .keras file cannot be served."
         )
-    words = probe.python(_CHILD, folder, name)
-    return Server(probe.Child(words, probe.variables(_CPU), heard=1), name, seconds)
+    return Server(probe.python(_CHILD, folder, name), name, seconds)
 
 
-class Server:
+class Server(probe.Child):
     """A server in a process of its own; use it in a ``with`` block, or call `stop`."""
 
-    def __init__(self, child: probe.Child, name: str, seconds: float):
-        self.child, self.name, self.seconds = child, name, seconds
+    def __init__(self, words: list[str], name: str, seconds: float):
+        super().__init__(words, probe.variables(_CPU), heard=1)
+        self.name, self.seconds = name, seconds
         self._hello, self._asking = None, threading.Lock()
 
     def _ready(self) -> dict:
         with self._asking:
             if not self._hello:
-                line = self.child.hear(self.seconds)
+                line = self.hear(self.seconds)
                 if not line:  # it has closed its output, and is about to end; or it is too slow
-                    self.child.stop(0 if line is None else 10)
-                    why = probe.last_line(self.child.output) or "it ended before it was ready."
+                    self.stop(0 if line is None else 10)
+                    why = probe.last_line(self.output) or "it ended before it was ready."
                     why = f"it was not ready after {self.seconds:g} s." if line is None else why
                     raise ServerError(f"The server did not start: {why:.300}")
                 self._hello = json.loads(line)
@@ -95,9 +94,12 @@ class Server:
 
     def ask(self, instances) -> list:
         """Send one or more inputs, such as an array, and give the predictions, or a ServerError."""
+        import numpy as np
+
         try:
-            body = json.dumps({"instances": instances}, default=_plain, allow_nan=False).encode()
-        except (TypeError, ValueError, RecursionError) as error:
+            plain = np.asarray(instances).tolist()
+            body = json.dumps({"instances": plain}, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
             raise ServerError(
                 f"The inputs cannot be written as JSON ({str(error)[:120]}). Give an array, or "
                 "lists, of finite numbers."
@@ -112,24 +114,9 @@ class Server:
         except (OSError, http.client.HTTPException) as error:
             raise ServerError(f"Nobody answers at {request.full_url}: {error}.") from None
 
-    def stop(self) -> int | None:
+    def stop(self, patience: float = 10.0) -> int | None:
         """End the server, and give the exit status of its process; 0 is a clean end."""
-        return self.child.stop(patience=10)
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.stop()
-
-
-def _plain(value):
-    """An array or a tensor as lists, for `json.dumps`."""
-    if not hasattr(value, "tolist") and hasattr(value, "numpy"):
-        value = value.numpy()  # a tensor of TensorFlow
-    if not hasattr(value, "tolist"):
-        raise TypeError(f"{type(value).__name__} is neither a number nor an array")
-    return value.tolist()
+        return super().stop(patience)
 
 
 # --- in the child ------------------------------------------------------------------------------
@@ -138,6 +125,7 @@ def _plain(value):
 def child(folder: str, name: str) -> None:
     """Load the model, say where it is served, and serve it until the parent is gone."""
     sys.modules["keras"] = None  # TensorFlow would import Keras by itself; here nobody can
+    import numpy as np
     import tensorflow as tf
 
     program = tf.saved_model.load(folder)  # no class of the model is needed
@@ -149,24 +137,20 @@ def child(folder: str, name: str) -> None:
     (wanted,) = takes.values()
 
     def predict(instances):
-        inputs = tf.constant(instances, dtype=wanted.dtype)
-        if not wanted.shape.is_compatible_with(inputs.shape):
-            shapes = wanted.shape[1:].as_list(), inputs.shape[1:].as_list()
+        # NumPy refuses lists that lie too deep within lists; TensorFlow would abort the process.
+        shape = np.shape(instances)
+        if not wanted.shape.is_compatible_with(shape):
+            shapes = wanted.shape[1:].as_list(), list(shape[1:])
             raise ValueError("each must have the shape {}; got {}.".format(*shapes))
-        (outputs,) = tf.nest.flatten(program.serve(inputs))
+        (outputs,) = tf.nest.flatten(program.serve(tf.constant(instances, dtype=wanted.dtype)))
         return outputs.numpy().tolist()
 
     server = http_server(predict, name)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     modules = {name: bool(sys.modules.get(name)) for name in ("tensorflow", "keras")}
     print(json.dumps({"port": server.server_address[1], "modules": modules}), flush=True)
-
-    def end_with_parent():
-        sys.stdin.buffer.read()  # comes back when the other end is closed, or gone
-        server.shutdown()
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    server.serve_forever(poll_interval=0.05)
-    server.server_close()
+    sys.stdin.read()  # comes back when the other end is closed, or gone
+    server.shutdown()
 
 
 def http_server(predict, name: str):
@@ -174,13 +158,11 @@ def http_server(predict, name: str):
     here = f"/v1/models/{name}"
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
         def do_GET(self):
             if self.path != here:
                 return self.answer(404, error=f"There is no model here but {name!r}.")
             state = {"version": "1", "state": "AVAILABLE"}
-            return self.answer(200, model_version_status=[state])
+            self.answer(200, model_version_status=[state])
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -188,50 +170,22 @@ def http_server(predict, name: str):
                 said = f"Nothing is served at {self.path!r:.80}: use {here}:predict."
                 return self.answer(404, error=said)
             try:
-                return self.answer(200, predictions=answer_to(body, predict))
-            except ValueError as refused:
-                return self.answer(400, error=str(refused))
+                instances = json.loads(body)["instances"]
+            except (ValueError, TypeError, KeyError, RecursionError):
+                said = 'The request must be JSON: {"instances": [...]}.'
+                return self.answer(400, error=said)
+            try:
+                self.answer(200, predictions=predict(instances))
+            except Exception as error:  # whatever a model may say about inputs that do not fit
+                line = " ".join(str(error).split())[:300]
+                self.answer(400, error=f"The model cannot take these inputs: {line}")
 
         def answer(self, status, **said):
-            text = json.dumps(said).encode()
+            text = json.dumps(said, allow_nan=False).encode()  # JSON has no infinity and no NaN
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
 
-        def log_message(self, *args):  # quiet
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    return server
-
-
-def answer_to(body: bytes, predict) -> list:
-    """The predictions that a request asks for; a ValueError says what is wrong with it."""
-    try:
-        instances = json.loads(body)["instances"]
-        depth = _depth(instances)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise ValueError('The request must be JSON: {"instances": [...]}.') from None
-    if not isinstance(instances, list) or not instances or depth > DEEPEST:
-        raise ValueError(
-            "'instances' must be a list of at least one input, and lists within it at most "
-            f"{DEEPEST} deep; got {instances!r:.60}."
-        )
-    try:
-        predictions = predict(instances)
-        json.dumps(predictions, allow_nan=False)  # JSON has no infinity and no NaN
-    except Exception as error:  # whatever a model may say about inputs that do not fit
-        line = " ".join(str(error).split())[:300]
-        raise ValueError(f"The model cannot take these inputs: {line}") from None
-    return predictions
-
-
-def _depth(value) -> int:
-    """How deep lists (or objects) lie within each other."""
-    if not isinstance(value, (list, dict)):
-        return 0
-    items = value.values() if isinstance(value, dict) else value
-    return 1 + max(map(_depth, items), default=0)
+    return http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
