@@ -13,7 +13,6 @@ import os
 import re
 import time
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,8 +22,6 @@ from accel_helpers._records import whole
 __all__ = ["DamagedCheckpoint", "fit", "kill_when"]
 
 NAME, PART, MEMBER = "checkpoint.keras", "checkpoint.part.keras", "training.json"
-_FORGETFUL = ("EarlyStopping", "ReduceLROnPlateau")  # they act on what they remember
-_UNREADABLE = (OSError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 class DamagedCheckpoint(RuntimeError):
@@ -49,8 +46,8 @@ def fit(
     batch_size, seed : int, optional
         The seed is that of the order of the pictures and of the layers' random numbers.
     callbacks : sequence of keras.callbacks.Callback, optional
-        They see every epoch as a training of its own, with its true number. What they remember
-        is not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused. One that sets
+        They see each epoch as a training of its own, with its true number. What they remember is
+        not kept, so ``EarlyStopping`` and ``ReduceLROnPlateau`` are refused. One that sets
         ``model.stop_training`` ends it, for later starts too.
 
     Returns
@@ -83,26 +80,22 @@ def fit(
     path.parent.mkdir(parents=True, exist_ok=True)
     training = {"seed": seed, "batch_size": batch_size}
     training |= {"x": _print_of_data(x), "y": _print_of_data(y), "model": _print_of(model)}
-    training |= {name: _print_of(getattr(model, name, None)) for name in ("optimizer", "loss")}
+    training |= {"optimizer": _print_of(model.optimizer), "loss": _print_of(model.loss)}
     losses, stopped = _restore(model, path, training) if path.exists() else ([], False)
     if len(losses) > epochs:
         raise ValueError(
             f"{path} holds {len(losses)} epochs, and epochs={epochs} is less. Ask for "
             f"{len(losses)} or more, or use another folder."
         )
-    if stopped:
-        return tuple(losses)
-    for epoch in range(len(losses), epochs):
+    while len(losses) < epochs and not stopped:
+        epoch = len(losses)
         order = np.random.default_rng((seed, epoch)).permutation(len(x))
         _reseed(model, seed, epoch)
         options = {"initial_epoch": epoch, "epochs": epoch + 1, "shuffle": False, "verbose": 0}
         options |= {"batch_size": batch_size, "callbacks": callbacks}
-        history = model.fit(x[order], y[order], **options)
-        losses.append(float(history.history["loss"][0]))
-        stopped = bool(getattr(model, "stop_training", False))
+        losses += model.fit(x[order], y[order], **options).history["loss"]
+        stopped = bool(model.stop_training)
         _save(model, path, training | {"losses": losses, "stopped": stopped})
-        if stopped:
-            break
     return tuple(losses)
 
 
@@ -132,26 +125,23 @@ def kill_when(
     >>> kill_when(probe.python(code), "step 1").kind
     'killed'
     """
-    said, kind = "", "finished"
+    said = ""
     with probe.Child(words, probe.variables(environ), heard=2) as child:
         end = child.began + seconds
-        while line := child.hear(end - time.monotonic()):
-            said = (said + line)[-probe.KEPT_CHARACTERS :]
-            if text in line:
-                kind = "killed"
-                break
-        if kind != "killed":
-            kind = child.wait(end - time.monotonic())
-    name = "SIGKILL" if kind == "killed" else ""
-    return probe.Outcome(kind, time.monotonic() - child.began, said, name)
+        while (line := child.hear(end - time.monotonic())) and text not in line:
+            said += line
+        kind = "killed" if line else child.wait(end - time.monotonic())
+    name = "SIGKILL" if line else ""
+    return probe.Outcome(kind, time.monotonic() - child.began, said + (line or ""), name)
 
 
 def _check(model, x, y, callbacks) -> None:
     """Refuse what could not be resumed, before anything is trained or written."""
+    import keras
     import numpy as np
 
     for name, value in (("x", x), ("y", y)):
-        if not isinstance(value, np.ndarray) or value.dtype.hasobject or not value.ndim:
+        if not isinstance(value, np.ndarray) or value.dtype.hasobject:
             raise ValueError(
                 f"{name} must be a NumPy array of numbers; got {type(value).__name__}. Make one "
                 f"with numpy.asarray({name}); a data set that is a stream cannot be resumed here."
@@ -160,14 +150,15 @@ def _check(model, x, y, callbacks) -> None:
         raise ValueError(
             f"x and y must have the same length, 1 or more; got {len(x)} and {len(y)}."
         )
-    kinds = {kind.__name__ for callback in callbacks for kind in type(callback).__mro__}
-    for name in kinds.intersection(_FORGETFUL):
-        raise ValueError(
-            f"callbacks must do without {name}: what it remembers is not kept, so a resumed "
-            "training would end otherwise. Leave it out."
-        )
-    built = model.built and all(layer.built for layer in getattr(model, "layers", ()))
-    if not built or not getattr(model, "compiled", True):
+    # they act on what they remember
+    forgetful = keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau
+    for callback in callbacks:
+        if isinstance(callback, forgetful):
+            raise ValueError(
+                f"callbacks must do without {type(callback).__name__}: what it remembers is not "
+                "kept, so a resumed training would end otherwise. Leave it out."
+            )
+    if not (model.built and all(layer.built for layer in model.layers) and model.compiled):
         raise ValueError(
             "the model must be built and compiled: give it a keras.Input (or call a model of your "
             "own class once on a few inputs), and compile it."
@@ -230,28 +221,20 @@ def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
             if broken := archive.testzip():
                 raise zipfile.BadZipFile(f"{broken} is not what was written")
             found = json.loads(archive.read(MEMBER))
-            losses = found["losses"]
-    except (*_UNREADABLE, ValueError) as error:
-        raise _damaged(path, error) from None
+        losses, stopped = found["losses"], found["stopped"]
+    except Exception as error:  # zipfile has ten kinds of them for a damaged file
+        raise DamagedCheckpoint(
+            f"{path} cannot be read as a checkpoint ({str(error)[:80]}). It was left as it is. Put "
+            "a copy of it in its place, or move it away: then training starts from the beginning."
+        ) from None
     for name, value in training.items():
-        if found.get(name) == value:
-            continue
-        told = f"{name}={found.get(name)!r}, and this one has {value!r}"
-        if isinstance(value, str):  # a fingerprint tells nobody anything
-            told = f"another {name} ({name} has changed since)"
-        raise ValueError(
-            f"{path} belongs to a training with {told}. Use the same, or another folder."
-        )
+        if found.get(name) != value:
+            told = f"{name}={found.get(name)!r}, and this one has {value!r}"
+            if isinstance(value, str):  # a fingerprint tells nobody anything
+                told = f"another {name} ({name} has changed since)"
+            raise ValueError(
+                f"{path} belongs to a training with {told}. Use the same, or another folder."
+            )
     model.optimizer.build(model.trainable_variables)  # so that there is a place for its numbers
-    try:
-        model.load_weights(path)
-    except _UNREADABLE as error:
-        raise _damaged(path, error) from None
-    return losses, found.get("stopped") is True
-
-
-def _damaged(path: Path, error: Exception) -> DamagedCheckpoint:
-    return DamagedCheckpoint(
-        f"{path} cannot be read as a checkpoint ({str(error)[:80]}). It was left as it is. Put "
-        "a copy of it in its place, or move it away: then training starts from the beginning."
-    )
+    model.load_weights(path)
+    return losses, stopped

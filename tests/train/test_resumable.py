@@ -150,7 +150,8 @@ def test_the_order_of_the_images_and_the_dice_depend_on_the_seed_and_the_epoch(
     orders = []
 
     class Model:  # a stand-in for a model: it notes what fit is given
-        built, variables, optimizer = True, (), None
+        built = compiled = True
+        layers, variables, optimizer, loss, stop_training = (), (), None, None, False
 
         def fit(self, x, y, **options):
             orders.append((options["initial_epoch"], x[:, 0].tolist()))
@@ -223,15 +224,13 @@ def test_what_could_not_be_resumed_is_refused_before_anything_is_written(
     inside = build()
     inside.layers[0].built = False  # as in a model of one's own class without `build`
     x, y = few
-    stop, slower = (
-        type("Mine", (kind,), {})("loss")
-        for kind in (keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau)
-    )
+    stop = type("Stop", (keras.callbacks.EarlyStopping,), {})("loss")
+    slower = type("Slower", (keras.callbacks.ReduceLROnPlateau,), {})("loss")
     wrong = [
         ("compile it", {"model": keras.Sequential(layers)}),
         ("own class once", {"model": inside}),
-        ("EarlyStopping", {"callbacks": [stop]}),
-        ("ReduceLROnPlateau", {"callbacks": [slower]}),
+        ("without Stop", {"callbacks": [stop]}),
+        ("without Slower", {"callbacks": [slower]}),
         ("x must be a NumPy array", {"x": x.tolist()}),
         ("y must be a NumPy array", {"y": y.astype(object)}),
         ("same length", {"y": y[:-1]}),
