@@ -90,15 +90,14 @@ class Text:
         import numpy as np
 
         numbers = np.array(self.encode(self.text[:characters]), dtype="int32")
-        pieces = (len(numbers) - 1) // sizes.length
-        pieces -= pieces % sizes.batch_size
-        if pieces < 1:
+        batches = (len(numbers) - 1) // sizes.characters_per_step
+        if batches < 1:
             raise ValueError(
                 f"{len(numbers):,} characters do not fill one batch of {sizes.batch_size} pieces "
                 f"of {sizes.length}; take more characters, or smaller sizes."
             )
-        end = pieces * sizes.length
-        shape = (pieces, sizes.length)
+        end = batches * sizes.characters_per_step
+        shape = (-1, sizes.length)
         return numbers[:end].reshape(shape), numbers[1 : end + 1].reshape(shape)
 
 
@@ -122,12 +121,15 @@ def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
     >>> load_text("bundled").text.splitlines()[0]
     'From fairest creatures we desire increase,'
     """
-    bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
-    text, why = (None, "") if bundled else _plays(time_limit)
-    if text is not None:
-        return Text(text, "Shakespeare's plays", "Some of them, from TensorFlow's own tutorial.")
     note = "All 154; they came with the course and need no network."
-    if why:
+    if (source or os.environ.get("ACCEL_DATA")) != "bundled":
+        code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
+        path, why = fetch(code, time_limit)
+        text = "" if why else Path(path).read_text("utf-8", "replace")
+        if text.startswith(BEGINS) and len(text) > 100_000:  # not half a file
+            told = "Some of them, from TensorFlow's own tutorial."
+            return Text(text, "Shakespeare's plays", told)
+        why = why or "what came is not the file; delete shakespeare.txt in Keras's datasets folder."
         note += f" (The plays could not be had: {why})"
     file = resources.files("accel_helpers") / "data" / "shakespeare.txt"
     return Text(file.read_text("utf-8"), "Shakespeare's sonnets", note)
@@ -191,7 +193,7 @@ def write(
     import numpy as np
 
     length, dice = model.input_shape[1], np.random.default_rng(seed)
-    ask, written = _asker(model), text.encode(prompt)
+    ask, written = backend.jit(lambda window: model(window, training=False)), text.encode(prompt)
     for _ in range(whole(n, "n")):
         seen = written[-length:]
         # always one shape, so that one program serves all; what stands behind is not looked at,
@@ -201,29 +203,4 @@ def write(
         logits = np.asarray(ask(window), dtype="float64")[0, len(seen) - 1] / temperature
         chances = np.exp(logits - logits.max())
         written.append(int(dice.choice(len(chances), p=chances / chances.sum())))
-    return text.decode(written[len(text.encode(prompt)) :])
-
-
-def _asker(model):
-    """One compiled call of a model, on as many devices as its weights are on."""
-    if backend.framework() != "jax":
-        return backend.jit(lambda window: model(window, training=False))
-    import jax
-
-    weights = [
-        [v.value for v in vs] for vs in (model.trainable_variables, model.non_trainable_variables)
-    ]
-    call = jax.jit(lambda w, window: model.stateless_call(*w, window, training=False)[0])
-    return lambda window: call(weights, window)
-
-
-def _plays(time_limit: float):
-    """The plays through Keras, or None and the reason, also where there is half a file."""
-    code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
-    path, why = fetch(code, time_limit)
-    if why:
-        return None, why
-    text = Path(path).read_text("utf-8", "replace")
-    if not text.startswith(BEGINS) or len(text) < 100_000:
-        return None, "what came is not the file; delete shakespeare.txt in Keras's datasets folder."
-    return text, ""
+    return text.decode(written[len(prompt) :])
