@@ -24,9 +24,9 @@ KEPT_CHARACTERS = 20_000  # of the output, from its end
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child process ended."""
+    """How a child process ended, or why it was ended."""
 
-    kind: str  # "finished", "crashed", or why it was ended: "too slow", "too large", "killed"
+    kind: str  # "finished" (exit status 0), "crashed", "too slow", "too large" or "killed"
     seconds: float
     output: str = ""  # the end of what it wrote
     signal: str = ""  # such as "SIGABRT"
@@ -65,8 +65,7 @@ def run(
     Returns
     -------
     Outcome
-        `kind` ("finished" after exit status 0), `seconds`, `output`, `signal`, and `ending`, which
-        is half a sentence.
+        `kind`, `seconds`, `output`, `signal`, and `ending`, which is half a sentence.
 
     Examples
     --------
