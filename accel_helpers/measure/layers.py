@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 # Operations for each element, forward and backward, from the formulas; the exponential, the
@@ -24,7 +24,7 @@ ACTIVATIONS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Parts:
     """What one use of a layer computes, in operations and in elements."""
 
@@ -50,12 +50,11 @@ def _each(forward: int, backward: int, passes: bool = False):
     return count
 
 
-def _view(layer, ins, out):
-    return Parts(read=0, passes=True)
+_view = _each(0, 0, passes=True)
 
 
 def _dropout(layer, ins, out):
-    return _each(2, 1)(layer, ins, out) if layer.rate else _view(layer, ins, out)
+    return (_each(2, 1) if layer.rate else _view)(layer, ins, out)
 
 
 def _dense(layer, ins, out):
@@ -68,15 +67,13 @@ def _embedding(layer, ins, out):
 
 
 def _convolution(layer, ins, out):
-    first = layer.data_format == "channels_first"
-    (*space, channels), made = (
-        (ins[0][2:] + ins[0][1:2], out[1]) if first else (ins[0][1:], out[-1])
-    )
+    batch, *space = ins[0]
+    space = space[1:] if layer.data_format == "channels_first" else space[:-1]
     settings = zip(space, layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
     met = prod(_met(*setting, layer.padding) for setting in settings)
-    groups = channels if hasattr(layer, "depth_multiplier") else layer.groups
+    joined = prod(layer.kernel.shape[-2:])  # pairs of a channel given and one made
     bias = prod(out) if layer.use_bias else 0
-    return Parts(first=2 * ins[0][0] * met * (channels // groups) * made, forward=bias, sums=bias)
+    return Parts(first=2 * batch * met * joined, forward=bias, sums=bias)
 
 
 def _met(size, kernel, stride, dilation, padding):
@@ -98,13 +95,9 @@ def _pool(layer, ins, out):
     return Parts(forward=work, backward=work)
 
 
-def _pool_all(backward: int):
-    """Some operations for each input on the way back; a mean hands on one number to all."""
-
-    def count(layer, ins, out):
-        return Parts(forward=prod(ins[0]), backward=backward * prod(ins[0]) or prod(out))
-
-    return count
+def _pool_all(layer, ins, out):
+    given, mean = prod(ins[0]), type(layer).__name__.startswith("GlobalAverage")
+    return Parts(forward=given, backward=prod(out) if mean else 4 * given)
 
 
 def _normalise(layer, ins, out):
@@ -117,33 +110,28 @@ def _normalise(layer, ins, out):
     return Parts(forward=forward * size, backward=backward * size, sums=sums * size)
 
 
-def _recurrent(gates: int, biases: int, forward: int, backward: int):
-    """A loop over time: for each unit and step so many gates and elementwise operations."""
+# Gates, additions for the bias, and elementwise operations forward and backward: each of them for
+# every unit and step
+LOOPS = {"LSTM": (4, 4, 17, 25), "GRU": (3, 6, 14, 25), "SimpleRNN": (1, 1, 1, 5)}
 
-    def count(layer, ins, out):
-        batch, steps, inputs = ins[0]
-        size = batch * steps * layer.units
-        weights = sum(prod(weight.shape) for weight in layer.weights)
-        added = biases * size if layer.use_bias else 0
-        return Parts(
-            first=2 * size * inputs * gates,
-            later=2 * size * layer.units * gates,
-            forward=added + forward * size,
-            backward=backward * size,
-            sums=added + (steps - 1) * weights,  # the gradients of all the steps are added up
-            inside=(gates + 1) * size,
-            read=steps * weights,
-        )
 
-    return count
+def _loop(layer, ins, out):
+    batch, steps, inputs = ins[0]
+    gates, biases, forward, backward = LOOPS[type(layer).__name__]
+    size, weights = batch * steps * layer.units, layer.count_params()
+    added = biases * size if layer.use_bias else 0
+    return Parts(
+        first=2 * size * inputs * gates,
+        later=2 * size * layer.units * gates,
+        forward=added + forward * size,
+        backward=backward * size,
+        sums=added + (steps - 1) * weights,  # the gradients of all the steps are added up
+        inside=(gates + 1) * size,
+        read=steps * weights,
+    )
 
 
 def _attention(layer, ins, out):
-    if any(len(shape) != 3 for shape in ins[:2]):
-        raise ValueError(
-            f"{layer.name!r} (MultiHeadAttention) attends over {ins[0]}; only inputs of three "
-            "dimensions (batch, length, features) can be counted."
-        )
     (batch, asked, features), (_, length, values), keys = ins[0], ins[1], ins[min(2, len(ins) - 1)]
     heads, query, value = layer.num_heads, layer.key_dim, layer.value_dim
     scores = batch * heads * asked * length
@@ -151,7 +139,7 @@ def _attention(layer, ins, out):
     bias = made + prod(out) if layer.use_bias else 0
     from_input = asked * features * query + length * keys[-1] * query + length * values * value
     forward, backward = ACTIVATIONS["softmax"]
-    if layer.get_config()["dropout"]:
+    if layer.dropout:
         forward, backward = forward + 2, backward + 1
     scale = batch * heads * asked * query
     return Parts(
@@ -168,10 +156,13 @@ def _attention(layer, ins, out):
 
 RULES = {
     **dict.fromkeys(("Flatten", "Reshape", "Permute", "Identity", "Activation"), _view),
-    **dict.fromkeys(("ReLU", "LeakyReLU", "ELU", "Softmax"), _view),  # see LAYER_ACTIVATIONS
     **dict.fromkeys(("ZeroPadding1D", "ZeroPadding2D", "Concatenate", "RepeatVector"), _each(0, 0)),
     **dict.fromkeys(("Add", "Subtract", "Average"), _each(1, 0, passes=True)),
     **dict.fromkeys(("Maximum", "Minimum"), _each(1, 2)),
+    "ReLU": _each(*ACTIVATIONS["relu"]),
+    "LeakyReLU": _each(*ACTIVATIONS["leaky_relu"]),
+    "ELU": _each(*ACTIVATIONS["elu"]),
+    "Softmax": _each(*ACTIVATIONS["softmax"]),
     "Multiply": _each(1, 1),
     "Rescaling": _each(2, 1),
     "Dropout": _dropout,
@@ -179,15 +170,11 @@ RULES = {
     "Embedding": _embedding,
     **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D", "DepthwiseConv2D"), _convolution),
     **{f"{kind}Pooling{n}D": _pool for kind in ("Max", "Average") for n in (1, 2, 3)},
-    **{f"GlobalAveragePooling{n}D": _pool_all(0) for n in (1, 2, 3)},
-    **{f"GlobalMaxPooling{n}D": _pool_all(4) for n in (1, 2, 3)},
+    **{f"Global{kind}Pooling{n}D": _pool_all for kind in ("Max", "Average") for n in (1, 2, 3)},
     **dict.fromkeys(("BatchNormalization", "LayerNormalization"), _normalise),
-    "LSTM": _recurrent(gates=4, biases=4, forward=17, backward=25),
-    "GRU": _recurrent(gates=3, biases=6, forward=14, backward=25),
-    "SimpleRNN": _recurrent(gates=1, biases=1, forward=1, backward=5),
+    **dict.fromkeys(LOOPS, _loop),
     "MultiHeadAttention": _attention,
 }
-LAYER_ACTIVATIONS = {"ReLU": "relu", "LeakyReLU": "leaky_relu", "ELU": "elu", "Softmax": "softmax"}
 
 
 def parts_of(layer, ins, out, notes) -> Parts:
@@ -202,23 +189,22 @@ def parts_of(layer, ins, out, notes) -> Parts:
         notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
         return Parts(passes=True)
     parts = RULES[kind](layer, ins, out)
-    if kind == "Dropout" and layer.rate or getattr(layer, "dropout", 0):
+    if getattr(layer, "rate", 0) or getattr(layer, "dropout", 0):
         notes["Making random numbers for dropout is not counted."] = None
-    if parts.first and parts.later:  # the activations of loops and attention are in their rules
+    if kind in LOOPS:  # their rule has the activations
         return parts
-    name = LAYER_ACTIVATIONS.get(kind) or name_of(getattr(layer, "activation", None))
+    activation = getattr(layer, "activation", None)
+    name = name_of(activation) if activation else "linear"
     if name not in ACTIVATIONS:
         notes[f"The activation {name} of {layer.name} is not counted."] = None
-    forward, backward = (prod(out) * n for n in ACTIVATIONS.get(name, (0, 0)))
-    if not forward + backward:
-        return parts
-    forward, backward = parts.forward + forward, parts.backward + backward
-    return replace(parts, forward=forward, backward=backward, passes=False)
+    forward, backward = ACTIVATIONS.get(name, (0, 0))
+    parts.forward += prod(out) * forward
+    parts.backward += prod(out) * backward
+    parts.passes &= not forward + backward
+    return parts
 
 
-def name_of(function):
+def name_of(function) -> str:
     """The name of an activation or a loss, as its function has it."""
-    if function is None or isinstance(function, str):
-        return function or "linear"
-    name = getattr(function, "__name__", "") or type(function).__name__
+    name = getattr(function, "__name__", type(function).__name__)
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 from math import prod
 
@@ -41,16 +41,15 @@ NOT_COUNTED = ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulatio
 
 
 @dataclass(frozen=True)
-class LayerWork:
-    """The work of one layer in one step."""
+class Part:
+    """The work of one layer in one step, of the loss, or of the optimizer."""
 
     name: str
     kind: str
-    parameters: int  # 0 where the layer stands a second time
-    forward_flops: int
-    backward_flops: int
-    bytes: int  # both passes together
-    product_flops: int  # the part that is matrix products and convolutions, of both passes
+    parameters: int | str  # 0 where a layer stands a second time
+    flops: int  # both passes together, as the rest
+    bytes: int
+    product_flops: int = 0  # the part that is matrix products and convolutions
 
 
 @dataclass(frozen=True)
@@ -58,26 +57,23 @@ class StepWork:
     """The work of one training step; the notes say what was not counted."""
 
     batch_size: int
-    layers: tuple[LayerWork, ...]
-    loss: tuple[int, int]  # operations and bytes
-    optimizer: tuple[int, int]
+    parts: tuple[Part, ...]  # the layers, the loss, the optimizer
     notes: tuple[str, ...] = ()
 
     @property
     def flops(self) -> int:
         """All operations of the step."""
-        layers = sum(row.forward_flops + row.backward_flops for row in self.layers)
-        return layers + self.loss[0] + self.optimizer[0]
+        return sum(part.flops for part in self.parts)
 
     @property
     def product_flops(self) -> int:
         """Operations of the matrix products and convolutions alone."""
-        return sum(row.product_flops for row in self.layers)
+        return sum(part.product_flops for part in self.parts)
 
     @property
     def bytes(self) -> int:
         """All bytes read and written in the step."""
-        return sum(row.bytes for row in self.layers) + self.loss[1] + self.optimizer[1]
+        return sum(part.bytes for part in self.parts)
 
     @property
     def intensity(self) -> float:
@@ -85,21 +81,20 @@ class StepWork:
         return self.flops / self.bytes
 
     def __str__(self) -> str:
-        rows = [("layer", "kind", "parameters", "operations", "bytes")]
-        for r in self.layers:
-            rows.append((r.name, r.kind, r.parameters, r.forward_flops + r.backward_flops, r.bytes))
-        rows += [("loss", "", "", *self.loss), ("optimizer", "", "", *self.optimizer)]
-        rows = [[f"{c:,}" if isinstance(c, int) else c for c in row] for row in rows]
+        rows = [["layer", "kind", "parameters", "operations", "bytes"]]
+        for part in self.parts:
+            cells = astuple(part)[:5]
+            rows.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"One training step, batch of {self.batch_size:,}, forward and backward:"]
         for row in rows:
             cells = zip("<<>>>", row, widths, strict=True)
             lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in cells))
         share = 100 * self.product_flops / self.flops
-        lines.append(f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them")
-        lines.append(
-            f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte."
-        )
+        lines += [
+            f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them",
+            f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte.",
+        ]
         return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 
 
@@ -124,7 +119,7 @@ def count_step(model, batch_size: int) -> StepWork:
     -------
     StepWork
         With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
-        `intensity` (FLOP per byte), the `layers` one by one, and `notes` on what is not counted.
+        `intensity` (FLOP per byte), its `parts` one by one, and `notes` on what is not counted.
     Raises
     ------
     TypeError, ValueError
@@ -141,11 +136,12 @@ def count_step(model, batch_size: int) -> StepWork:
         raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
     notes: dict[str, None] = {}
     gradient = dict.fromkeys(map(id, graph.inputs), False)
-    rows = tuple(_rows(model, batch_size, gradient, Counter(), Counter(), notes))
-    loss, update = _loss(model, graph.outputs, batch_size, notes), _optimizer(model, notes)
+    parts = [*_layers(model, batch_size, gradient, Counter(), Counter(), notes)]
+    parts.append(_loss(model, graph.outputs, batch_size, notes))
+    parts.append(_optimizer(model, notes))
     if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
         notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, rows, loss, update, tuple(notes))
+    return StepWork(batch_size, tuple(parts), tuple(notes))
 
 
 def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
@@ -154,8 +150,8 @@ def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
     return 3 * sum(layers) - layers[0]  # data need no gradient
 
 
-def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[LayerWork]:
-    """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
+def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Part]:
+    """A part for each use of a layer; `gradient` says which tensors need one, and learns more."""
     import keras
 
     nodes = _graph(model)._nodes_by_depth
@@ -167,36 +163,39 @@ def _rows(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Laye
         if isinstance(layer, keras.Model):  # a model in the model
             graph, within = _graph(layer), f"{prefix}{layer.name}/"
             gradient.update(zip(map(id, graph.inputs), asked, strict=True))
-            yield from _rows(layer, batch, gradient, uses, Counter(), notes, within)
+            yield from _layers(layer, batch, gradient, uses, Counter(), notes, within)
             made = [gradient[id(tensor)] for tensor in graph.outputs]
             gradient.update(zip(map(id, node.outputs), made, strict=True))
             continue
-        trained = sum(prod(v.shape) for v in getattr(layer, "trainable_variables", ()))
+        trained = _numbers(layer, "trainable_variables")
         gradient.update((id(tensor), bool(trained) or any(asked)) for tensor in node.outputs)
         ins = [_shape(tensor, batch, layer) for tensor in tensors]
         parts = parts_of(layer, ins, _shape(node.outputs[0], batch, layer), notes)
+        uses[id(layer)] += 1
+        number, name = uses[id(layer)], f"{prefix}{layer.name}"
         # where a tensor goes two ways, or a layer is used twice, the gradients are added
-        again = 0
+        again = trained if number > 1 else 0
         for tensor, shape, needs in zip(tensors, ins, asked, strict=True):
             again += prod(shape) if needs and seen[id(tensor)] else 0
             seen[id(tensor)] += 1
-        uses[id(layer)] += 1
-        number = uses[id(layer)]
-        again += trained if number > 1 else 0
-        products, back = parts.first + parts.later + parts.inner, 0
+        products = parts.first + parts.later + parts.inner
         if trained or any(asked):  # else nothing is trained, here or before
-            back = parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
-            back += parts.later * (bool(trained) + 1)
+            products += parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
+            products += parts.later * (bool(trained) + 1)
             again += parts.backward + (parts.sums if trained else 0)
-        yield LayerWork(
-            f"{prefix}{layer.name}" + (f" (use {number})" if number > 1 else ""),
+        yield Part(
+            name if number == 1 else f"{name} (use {number})",
             type(layer).__name__,
-            sum(prod(v.shape) for v in getattr(layer, "weights", ())) if number == 1 else 0,
-            products + parts.forward,
-            back + again,
+            _numbers(layer, "weights") if number == 1 else 0,
+            products + parts.forward + again,
             _bytes(layer, parts, node, batch, trained, any(asked)),
-            products + back,
+            products,
         )
+
+
+def _numbers(layer, which: str) -> int:
+    """How many numbers the variables of a layer hold; operations, such as +, have none."""
+    return sum(prod(variable.shape) for variable in getattr(layer, which, ()))
 
 
 def _graph(model):
@@ -227,9 +226,8 @@ def _bytes(layer, parts, node, batch, trained, asked):
         for tensors in (node.arguments.keras_tensors, node.outputs[:1])
     )
     inside = parts.inside * _size(getattr(layer, "compute_dtype", node.outputs[0].dtype))
-    held = list(getattr(layer, "weights", ()))
-    stored = _size(held[0].dtype) if held else 0
-    read = sum(prod(v.shape) for v in held) if parts.read is None else parts.read
+    stored = _size(getattr(layer, "variable_dtype", "float32"))
+    read = _numbers(layer, "weights") if parts.read is None else parts.read
     total = given + read * stored + made + 2 * inside
     if parts.passes or not (trained or asked):
         return total
@@ -243,32 +241,31 @@ def _size(dtype):
     return int(bits[0]) // 8 if bits else 1
 
 
-def _loss(model, outputs, batch, notes):
-    """Operations and bytes of the loss, both passes."""
+def _loss(model, outputs, batch, notes) -> Part:
+    """Both passes of the loss."""
     import keras
 
     losses = model.loss if isinstance(model.loss, list) else [model.loss] * len(outputs)
     flops = moved = 0
-    for output, loss in zip(outputs, losses, strict=True):
+    for output, loss in zip(outputs, map(keras.losses.get, losses), strict=True):
         if loss is None:
             continue
-        loss = keras.losses.get(loss)
         name, size = name_of(loss), prod(_shape(output, batch, model))
         if name not in LOSSES:
             notes[f"The loss {name} is not counted."] = None
             continue
         flops += LOSSES[name][bool(getattr(loss, "from_logits", False))] * size
         moved += 3 * size * _size(output.dtype)  # read on both ways, and its gradient
-    return flops, moved
+    return Part("loss", "", "", flops, moved)
 
 
-def _optimizer(model, notes):
-    """Operations and bytes of the update of the weights."""
+def _optimizer(model, notes) -> Part:
+    """The update of the weights."""
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     kind = type(optimizer).__name__
     if kind not in OPTIMIZERS:
         notes[f"The optimizer {kind} is not counted."] = None
-        return 0, 0
+        return Part("optimizer", "", "", 0, 0)
     if optimizer is not model.optimizer:
         notes["Scaling the loss and its gradients is not counted."] = None
     for option in NOT_COUNTED:
@@ -280,4 +277,4 @@ def _optimizer(model, notes):
     numbers = [(prod(v.shape), _size(v.dtype)) for v in model.trainable_variables]
     # the gradient is read; the weight and what is kept beside it are read and written
     moved = sum(count * size * (3 + 2 * kept) for count, size in numbers)
-    return flops * sum(count for count, _ in numbers), moved
+    return Part("optimizer", "", "", flops * sum(count for count, _ in numbers), moved)
