@@ -150,7 +150,7 @@ def _training(part, stem, label):
         for name in CONTENDERS
         if (
             line := {
-                int(size): Measurement.from_dict(ways[name]["epoch"])
+                int(size): Measurement(**ways[name]["epoch"])
                 for size, ways in sizes.items()
                 if "epoch" in ways.get(name, {})
             }
@@ -228,7 +228,7 @@ def _samples(part, stem, label):
     backends = part["backends"]
     lines = {
         backend: {
-            int(count): Measurement.from_dict(found["sample"])
+            int(count): Measurement(**found["sample"])
             for count, found in sizes.items()
             if "sample" in found
         }
@@ -271,7 +271,7 @@ def _late_epochs(sizes) -> str:
     for size, ways in sizes.items():
         for name, found in ways.items():
             if "epoch" in found:
-                taken = Measurement.from_dict(found["epoch"])
+                taken = Measurement(**found["epoch"])
                 count = sum(s > 2 * taken.median for s in taken.samples)
                 if count:
                     late.append(f"{name}, batch {size}: {count} of {len(taken.samples)}")
@@ -283,7 +283,7 @@ def _flat(backends) -> str:
     said = []
     for name, sizes in backends.items():
         medians = [
-            Measurement.from_dict(found["sample"]).median
+            Measurement(**found["sample"]).median
             for count, found in sizes.items()
             if "sample" in found and int(count) >= FROM
         ]
@@ -327,11 +327,11 @@ def _missing(part) -> str:
 
 
 def _epoch(found) -> str:
-    return _with_interval(Measurement.from_dict(found["epoch"]), format_seconds)
+    return _with_interval(Measurement(**found["epoch"]), format_seconds)
 
 
 def _sample(found) -> str:
-    return _with_interval(Measurement.from_dict(found["sample"]), format_seconds)
+    return _with_interval(Measurement(**found["sample"]), format_seconds)
 
 
 def _accuracy(found) -> str:

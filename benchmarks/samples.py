@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 
 from accel_helpers.measure.timing import Measurement
 from accel_helpers.train.device_memory import free_here
@@ -84,7 +85,7 @@ def measure(
     for count, answers in taken.items():
         seconds = [statistics.median(answer["seconds"]) / count for answer in answers]
         found[str(count)] = {
-            "sample": Measurement.from_samples(seconds, name=f"{count:,} samples").to_dict(),
+            "sample": asdict(Measurement.from_samples(seconds, name=f"{count:,} samples")),
             "grown": first[count]["grown"],
             "needed": first[count]["needed"],
         }

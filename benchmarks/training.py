@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 
 from accel_helpers.measure.timing import Measurement, compare
 from benchmarks.contenders import CONTENDERS
@@ -112,7 +113,7 @@ def entry(name: str, first: dict, taken: list[dict], ended: dict) -> dict:
     samples = [statistics.median(answer["seconds"]) for answer in taken]
     measured = Measurement.from_samples(samples, first_call=first["seconds"][0], name=name)
     return {
-        "epoch": measured.to_dict(),
+        "epoch": asdict(measured),
         "losses": losses,
         "test_accuracy": ended["test_accuracy"],
     }
@@ -137,7 +138,7 @@ def ratios(contenders: Mapping[str, dict], pairs=RATIOS) -> list:
     for slow, fast in pairs:
         both = [contenders.get(name, {}).get("epoch") for name in (slow, fast)]
         if all(both):
-            found.append(compare(*map(Measurement.from_dict, both), in_turns=True))
+            found.append(compare(*(Measurement(**one) for one in both), in_turns=True))
     return found
 
 

@@ -12,8 +12,7 @@ from itertools import repeat
 from accel_helpers._records import positive, whole
 from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.machine import backend
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.measure.samples import locate
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup, locate
 
 SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length

@@ -206,7 +206,6 @@ def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ah
         (lambda: measured([]), ValueError, "at least one"),
         (lambda: measured([1.0, -2.0]), ValueError, "sample 1"),
         (lambda: measured([1.0], first_call=0), ValueError, "first_call"),
-        (lambda: Measurement.from_dict({"times": []}), ValueError, "times"),
         (lambda: compare(CPU, lambda: 1), TypeError, "Measurement"),
         (lambda: compare(CPU, measured([1.0]), in_turns=True), ValueError, "shorter"),
     ],
