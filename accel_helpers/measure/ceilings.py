@@ -30,9 +30,7 @@ __all__ = ["Ceilings", "bound_by", "measure"]
 class Ceiling:
     """One best rate of a device."""
 
-    what: str  # "matrix product" or "copy", a pass over memory
     dtype: str
-    device: str
     work: float  # FLOP or bytes moved, in one call
     time: Measurement  # its first note is what exactly was run
 
@@ -41,14 +39,12 @@ class Ceiling:
         """Work per second of the median."""
         return self.work / self.time.median
 
-    def __str__(self) -> str:
-        product = self.what == "matrix product"
-        kind = f"{self.what}, {self.dtype}" if product else "memory"
-        rate = format_rate(self.rate, "FLOP/s" if product else "B/s")
+    def said(self, unit: str) -> str:
+        """The rate with its interval, and what was run."""
+        rate = format_rate(self.rate, unit)
         scale = self.rate / float(rate.split()[0])  # the ends of the interval in the same unit
         low, high = (f"{self.work / end / scale:.3g}" for end in self.time.interval[::-1])
-        detail = "".join(self.time.notes[:1])
-        return f"{kind}, on {self.device}: {rate} (interval {low} to {high}; {detail})"
+        return f"{rate} (interval {low} to {high}; {''.join(self.time.notes[:1])})"
 
 
 @dataclass(frozen=True)
@@ -75,17 +71,17 @@ class Ceilings:
     ) -> Ceilings:
         """The ceilings that `record_as` put on a card."""
         found = {"product": [], "copy": []}
-        for name in measurements:
+        for name, timed in measurements.items():
             if name.startswith(f"{prefix}/"):
                 what, dtype = name.removeprefix(f"{prefix}/").split()
-                kind = "matrix product" if what == "product" else what
-                (work,) = numbers[f"{name}/work"]
-                found[what].append(Ceiling(kind, dtype, device, work, measurements[name]))
+                found[what].append(Ceiling(dtype, *numbers[f"{name}/work"], timed))
         (copy,) = found["copy"]
         return cls(device, tuple(found["product"]), copy)
 
     def __str__(self) -> str:
-        lines = [str(ceiling) for ceiling in (*self.products, self.copy)]
+        said = {f"matrix product, {each.dtype}": each.said("FLOP/s") for each in self.products}
+        said["memory"] = self.copy.said("B/s")
+        lines = [f"{what}, on {self.device}: {rate}" for what, rate in said.items()]
         return "\n".join(lines + [f"  Note: {note}" for note in self.notes])
 
 
@@ -121,14 +117,13 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     --------
     >>> from types import SimpleNamespace
     >>> times = Measurement.from_samples([1.0])
-    >>> product, copy = (Ceiling("", "float32", "cpu", work, times) for work in (100e9, 10e9))
+    >>> product, copy = (Ceiling("float32", work, times) for work in (100e9, 10e9))
     >>> bound_by(SimpleNamespace(flops=2e9, bytes=5e9), 1.0, Ceilings("cpu", (product,), copy))
     Bound(verdict='memory', share=0.5)
     """
-    flops, moved = positive(work.flops, "work.flops"), positive(work.bytes, "work.bytes")
-    rate = flops / positive(getattr(seconds, "median", seconds), "seconds")
+    rate = work.flops / positive(getattr(seconds, "median", seconds), "seconds")
     ceiling = {product.dtype: product.rate for product in ceilings.products}["float32"]
-    attainable = min(ceiling, flops / moved * ceilings.copy.rate)
+    attainable = min(ceiling, work.flops / work.bytes * ceilings.copy.rate)
     share = rate / attainable
     verdict = "arithmetic" if ceiling <= attainable else "memory"
     if share > MARGIN:
@@ -173,10 +168,9 @@ def measure(
     """
     sizes, numbers, budget = QUICK if quick else CPU if device == "cpu" else ACCELERATOR
     make_product = make_product or partial(_product, device)
-    make_pass = make_pass or partial(_pass, device)
+    run = (make_pass or partial(_pass, device))(numbers)
     detail = f"{numbers:,} numbers added to {numbers:,} in place: 2 read, 1 written, 4 bytes each"
-    timed = _timed(make_pass(numbers), "copy float32", detail, budget, clock)
-    copy = Ceiling("copy", "float32", device, 12 * numbers, timed)
+    copy = _timed(run, "copy", "float32", 12 * numbers, detail, budget, clock)
     products, notes, fastest = [], [], {}
     for dtype in DTYPES:
         try:
@@ -185,13 +179,11 @@ def measure(
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             notes.append(f"{dtype} is left out: {reason[:160]}")
             continue
-        found = []
-        best = sorted(tried, key=lambda n: tried[n][0] / n**3)[:2]
+        found, best = [], sorted(tried, key=lambda n: tried[n][0] / n**3)[:2]
         for n in best:
             detail, share = f"{n} x {n} matrices: 2 x {n}³ operations", budget / 2 / len(best)
-            timed = _timed(tried[n][1], f"product {dtype}", detail, share, clock)
-            found.append(Ceiling("matrix product", dtype, device, 2 * n**3, timed))
-        fastest |= {n: min(spent, fastest.get(n, spent)) for n, (spent, _) in tried.items()}
+            run = tried[n][1]
+            found.append(_timed(run, "product", dtype, 2 * n**3, detail, share, clock))
         products.append(max(found, key=lambda ceiling: ceiling.rate))
     if not products:
         raise RuntimeError(f"no matrix product could be measured on {device}. {' '.join(notes)}")
@@ -209,24 +201,25 @@ def _try_sizes(make_product, dtype, sizes, budget, clock, fastest):
         for _ in range(3):
             start = clock()
             backend.wait(run())
-            shortest = min(shortest, clock() - start)
+            shortest = min(shortest, max(clock() - start, 1e-9))
             if clock() - began > budget:
                 break
-        if shortest > HOPELESS * fastest.get(n, shortest):
+        fastest[n] = min(shortest, fastest.get(n, shortest))
+        if shortest > HOPELESS * fastest[n]:
             raise RuntimeError(
                 f"a product of two {n} x {n} matrices takes {format_seconds(shortest)}, over "
                 f"{HOPELESS} times as long as with the fastest number type."
             )
-        tried[n] = (max(shortest, 1e-9), run)
+        tried[n] = (shortest, run)
         if clock() - began + 4 * shortest * (larger / n) ** 3 > budget:
             break
     return tried
 
 
-def _timed(run, name, detail, budget, clock) -> Measurement:
+def _timed(run, what, dtype, work, detail, budget, clock) -> Ceiling:
     limits = {"repeats": 5, "min_time": 0.7 * budget, "max_time": budget}
-    found = benchmark(run, clock=clock, name=name, **limits)
-    return replace(found, notes=(detail, *found.notes))
+    found = benchmark(run, clock=clock, name=f"{what} {dtype}", **limits)
+    return Ceiling(dtype, work, replace(found, notes=(detail, *found.notes)))
 
 
 def _product(device, dtype, n):
@@ -250,32 +243,26 @@ def _pass(device, numbers):
     """A function that adds one array to another in place: a new one would time the allocator."""
     import keras
 
-    made = {"tensorflow": _pass_tensorflow, "jax": _pass_jax}[keras.backend.backend()]
     with backend.on(device):
-        return made(*(keras.ops.full((numbers,), x, "float32") for x in (0.0, 1.0)))
+        total, ones = (keras.ops.full((numbers,), x, "float32") for x in (0.0, 1.0))
+        if keras.backend.backend() == "jax":
+            import jax
 
+            add = jax.jit(lambda total, ones: total + ones, donate_argnums=0)  # into its own place
 
-def _pass_tensorflow(total, ones):
-    import tensorflow as tf
+            def run():
+                nonlocal total
+                total = add(total, ones)
+                return total
 
-    variable = tf.Variable(total)
+        else:
+            import tensorflow as tf
 
-    @tf.function(autograph=False)
-    def run():
-        variable.assign_add(ones)
-        return variable[0]  # one number to wait for
+            variable = tf.Variable(total)
 
-    return run
-
-
-def _pass_jax(total, ones):
-    import jax
-
-    add = jax.jit(lambda total, ones: total + ones, donate_argnums=0)  # into its own place
-    held = [total]
-
-    def run():
-        held[0] = add(held[0], ones)
-        return held[0]
+            @tf.function(autograph=False)
+            def run():
+                variable.assign_add(ones)
+                return variable[0]  # one number to wait for
 
     return run

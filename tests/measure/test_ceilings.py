@@ -48,16 +48,17 @@ def test_the_rates_of_a_known_device_come_out():
     found = Pretend(float32=100e9, bfloat16=250e9, float16=250e9).measure()
     assert [p.dtype for p in found.products] == [*ceilings.DTYPES] and found.notes == ()
     assert [p.rate for p in found.products] == pytest.approx([100e9, 250e9, 250e9])
-    assert found.copy.rate == pytest.approx(10e9) and "GB/s" in str(found.copy)
+    assert found.copy.rate == pytest.approx(10e9) and "memory, on cpu: 10 GB/s" in str(found)
     of_the_median = Measurement.from_samples([1.0, 2.0, 2.0, 2.0, 9.0])
-    assert Ceiling("matrix product", "float32", "cpu", 8e9, of_the_median).rate == 4e9
+    assert Ceiling("float32", 8e9, of_the_median).rate == 4e9
 
 
 def test_the_size_that_suits_the_device_best_is_kept_and_a_slow_one_is_spared():
     peaked = Pretend(float32=lambda n: 100e9 if n == 512 else 40e9)
-    product = peaked.measure().products[0]
+    found = peaked.measure()
+    product = found.products[0]
     assert product.work == 2 * 512**3 and product.rate == pytest.approx(100e9)
-    assert "512" in product.time.notes[0] and product.time.notes[0] in str(product)
+    assert "512" in product.time.notes[0] and product.time.notes[0] in str(found)
     slow = Pretend(memory=1e9, float32=10e9, bfloat16=9e9)
     slow.measure()
     assert max(n for _, n in slow.tried) <= 512 and slow.now < 6
@@ -129,7 +130,7 @@ def test_a_real_device_is_measured(framework, monkeypatch):
 )
 def test_what_bounds_a_piece_of_work(flops, moved, verdict, share):
     one = Measurement.from_samples([1.0])
-    product, copy = (Ceiling("", "float32", "cpu", rate, one) for rate in (100e9, 10e9))
+    product, copy = (Ceiling("float32", rate, one) for rate in (100e9, 10e9))
     roof = Ceilings("cpu", (product,), copy)
     work = SimpleNamespace(flops=flops, bytes=moved)
     answer = bound_by(work, 1.0, roof)

@@ -67,8 +67,8 @@ def climb(last=1.0, large=(0.6, 0.95)):
 def roof(flops, seconds):
     """A step that moves 100 MB on a chip of 2 GFLOP/s and 1 GB/s."""
     one = ah.timing.Measurement.from_samples([1.0])
-    product = ah.ceilings.Ceiling("matrix product", "float32", "cpu", 2e9, one)
-    copy = ah.ceilings.Ceiling("copy", "float32", "cpu", 1e9, one)
+    product = ah.ceilings.Ceiling("float32", 2e9, one)
+    copy = ah.ceilings.Ceiling("float32", 1e9, one)
     ceilings = ah.ceilings.Ceilings("cpu", (product,), copy)
     work = {"a step": SimpleNamespace(flops=flops, bytes=1e8)}
     return {"ceilings": ceilings, "work": work, "seconds": {"a step": seconds}}
