@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -60,10 +61,8 @@ class Ceilings:
         """Measurements and numbers, "PREFIX/product float32" and its "/work", for a result card."""
         named = {f"{prefix}/product {product.dtype}": product for product in self.products}
         named[f"{prefix}/copy {self.copy.dtype}"] = self.copy
-        return (
-            {name: ceiling.time for name, ceiling in named.items()},
-            {f"{name}/work": (float(ceiling.work),) for name, ceiling in named.items()},
-        )
+        times = {name: ceiling.time for name, ceiling in named.items()}
+        return times, {f"{name}/work": (float(named[name].work),) for name in named}
 
     @classmethod
     def from_card(
@@ -85,12 +84,7 @@ class Ceilings:
         return "\n".join(lines + [f"  Note: {note}" for note in self.notes])
 
 
-@dataclass(frozen=True)
-class Bound:
-    """What bounds a piece of work."""
-
-    verdict: str
-    share: float  # of what is attainable at this intensity
+Bound = namedtuple("Bound", "verdict share")
 
 
 def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
@@ -112,7 +106,8 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
         Its verdict is "arithmetic" or "memory" where it reaches at least half of what that
         ceiling allows; "neither" where it reaches less, so that something else bounds it, such as
         Python between steps; "above the ceiling" where it is faster than can be: the time or the
-        count is wrong, or the data stayed in the chip's own memory.
+        count is wrong, or the data stayed in the chip's own memory. Its `share` is of what is
+        attainable at so many operations per byte.
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -145,7 +140,8 @@ def measure(
 
     The best product of two square matrices for every number type, and the best pass over arrays
     far too large for the chip's own, faster memory; by the median, as a training is measured. Of
-    growing sizes the best is timed anew, so that the figure is not the luckiest of many.
+    growing sizes the best is timed anew, so that the figure is not the luckiest of many. A number
+    type that cannot be multiplied here, or over 20 times slower than the best, gets a note instead.
 
     Parameters
     ----------
@@ -156,11 +152,6 @@ def measure(
     clock, make_product, make_pass : callable, optional
         What tells the time in seconds, and what makes the functions that are timed, from number
         type and size and from how many numbers.
-    Returns
-    -------
-    Ceilings
-        A number type that cannot be multiplied here, or over 20 times slower than the best, is
-        left out, and a note says so.
     Examples
     --------
     >>> [product.rate > 0 for product in measure("cpu", quick=True).products][0]
@@ -174,15 +165,14 @@ def measure(
     products, notes, fastest = [], [], {}
     for dtype in DTYPES:
         try:
-            tried = _try_sizes(make_product, dtype, sizes, budget / 2, clock, fastest)
+            best = _best_sizes(make_product, dtype, sizes, budget / 2, clock, fastest)
         except Exception as error:  # a framework raises what it likes where a type is unknown to it
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             notes.append(f"{dtype} is left out: {reason[:160]}")
             continue
-        found, best = [], sorted(tried, key=lambda n: tried[n][0] / n**3)[:2]
-        for n in best:
-            detail, share = f"{n} x {n} matrices: 2 x {n}³ operations", budget / 2 / len(best)
-            run = tried[n][1]
+        found, share = [], budget / 2 / len(best)
+        for _, n, run in best:
+            detail = f"{n} x {n} matrices: 2 x {n}³ operations"
             found.append(_timed(run, "product", dtype, 2 * n**3, detail, share, clock))
         products.append(max(found, key=lambda ceiling: ceiling.rate))
     if not products:
@@ -190,9 +180,9 @@ def measure(
     return Ceilings(device, tuple(products), copy, tuple(notes))
 
 
-def _try_sizes(make_product, dtype, sizes, budget, clock, fastest):
-    """Time each size a few times, and stop before one that would take too long."""
-    tried, began = {}, clock()
+def _best_sizes(make_product, dtype, sizes, budget, clock, fastest):
+    """Try sizes until one would take too long: the two best, as seconds per n³, n, and function."""
+    tried, began = [], clock()
     for n, larger in zip(sizes, [*sizes[1:], math.inf], strict=True):
         shortest = math.inf
         with held_back():  # TensorFlow remarks there how it will multiply float16
@@ -210,10 +200,10 @@ def _try_sizes(make_product, dtype, sizes, budget, clock, fastest):
                 f"a product of two {n} x {n} matrices takes {format_seconds(shortest)}, over "
                 f"{HOPELESS} times as long as with the fastest number type."
             )
-        tried[n] = (shortest, run)
+        tried.append((shortest / n**3, n, run))
         if clock() - began + 4 * shortest * (larger / n) ** 3 > budget:
             break
-    return tried
+    return sorted(tried)[:2]
 
 
 def _timed(run, what, dtype, work, detail, budget, clock) -> Ceiling:

@@ -34,8 +34,6 @@ FASTER, SLOWER, SAME = "faster", "slower", "no measurable difference"
 class Measurement:
     """What a function took: all samples, and what they support.
 
-    Examples
-    --------
     >>> print(Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step"))
     step: 20.5 ms (95 % interval 19.8 to 21.5 ms, 6 samples)
     """

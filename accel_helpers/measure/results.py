@@ -19,6 +19,7 @@ __all__ = ["card_path", "load", "record", "reference_runs"]
 
 RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
+Numbers = Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Card:
     command: str  # that made it
     machine: dict[str, Plain | tuple[str, ...] | dict[str, Plain | tuple[str, ...]]]
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
-    numbers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=dict)
     schema: Literal[1] = 1
 
     @property
@@ -43,7 +44,6 @@ class Card:
         return f"{name}, {self.created[:10]}"
 
     def to_dict(self) -> dict:
-        """The card as plain JSON types."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -72,16 +72,9 @@ def save(card: Card, path: Path) -> None:
 def load(path) -> Card:
     """Read a card and check every field of it.
 
-    Returns
-    -------
-    Card
-        With `measurements`, `numbers` and `machine` by name, and a `label` in a few words.
-    Raises
-    ------
-    ValueError
-        If the file is missing, too large, no JSON or not a card; it names the field.
-    Examples
-    --------
+    It has `measurements`, `numbers` and `machine` by name, and a `label` in a few words. A file
+    that is missing, too large, no JSON or not a card is a ValueError that names the field.
+
     >>> load(min(RUNS.glob("*.json"))).created[:4]
     '2026'
     """
@@ -103,8 +96,6 @@ def load(path) -> Card:
 def card_path() -> Path:
     """The current card: ``ACCEL_RESULT_CARD``, or result_card.json in the working folder.
 
-    Examples
-    --------
     >>> card_path().suffix
     '.json'
     """
@@ -119,6 +110,8 @@ def record(
 ) -> str:
     """Put measurements on the current card; a lesson goes on whether or not that works.
 
+    A sentence says where they were saved, or why not.
+
     Parameters
     ----------
     measurements : mapping of str to Measurement
@@ -127,10 +120,6 @@ def record(
         What is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
     path : path-like, optional
         By default `card_path`.
-    Returns
-    -------
-    str
-        A sentence: where it was saved, or why not.
     Examples
     --------
     >>> record({"step": Measurement.from_samples([0.1])}, path="no such folder/card.json")
@@ -139,8 +128,7 @@ def record(
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
             raise TypeError(f"record needs measurements; {name!r} is {type(m).__name__}.")
-    given, several = numbers or {}, tuple[float, ...]
-    numbers = {name: _records.read(several, given[name], repr(name)) for name in given}
+    numbers = _records.read(Numbers, dict(numbers or {}), "numbers")
     path, count = card_path() if path is None else Path(path), len(measurements) + len(numbers)
     try:
         card = load(path) if path.exists() else new_card(command="lessons run by hand")
@@ -156,8 +144,6 @@ def record(
 def reference_runs() -> tuple[Card, ...]:
     """The cards of named machines that come with the course, oldest first.
 
-    Examples
-    --------
     >>> all(card.measurements for card in reference_runs())
     True
     """

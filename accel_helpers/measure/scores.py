@@ -22,8 +22,6 @@ __all__ = ["BETTER", "Score", "change", "verdict", "wilson"]
 class Score:
     """Which images a model got right, once for every seed that it was trained with.
 
-    Examples
-    --------
     >>> score = Score.of("two seeds", [[1, 7, 3, 4], [1, 2, 3, 4]], [1, 2, 3, 4])
     >>> score.accuracy, score.by_seed
     (0.875, (0.75, 1.0))
@@ -35,19 +33,17 @@ class Score:
     @classmethod
     def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Score:
         """Compare answers (a row for every seed) with what the images show."""
-        labels = [int(label) for label in labels]
-        rows = [[int(answer) for answer in row] for row in answers]
-        right = (tuple(a == b for a, b in zip(row, labels, strict=True)) for row in rows)
-        return cls(str(name), tuple(right))
+        pairs = (zip(row, labels, strict=True) for row in answers)
+        return cls(str(name), tuple(tuple(int(a) == int(b) for a, b in row) for row in pairs))
 
     @property
     def by_seed(self) -> tuple[float, ...]:
-        """Share of the images that was right, for each seed."""
+        """The share that was right, for each seed."""
         return tuple(statistics.fmean(row) for row in self.right)
 
     @property
     def accuracy(self) -> float:
-        """Share that was right, over all seeds."""
+        """The share over all seeds."""
         return statistics.fmean(self.by_seed)
 
     def __str__(self) -> str:
@@ -65,8 +61,6 @@ class Change:
     after: Score
     difference: float  # of the accuracies; 0.01 is one percentage point
     interval: tuple[float, float]
-    by_seeds: float  # half the width of each kind of luck
-    by_images: float
 
     @property
     def verdict(self) -> str:
@@ -88,8 +82,6 @@ class Change:
 def verdict(low: float, high: float) -> str:
     """Say what an interval of a difference allows to say.
 
-    Examples
-    --------
     >>> verdict(0.01, 0.03), verdict(-0.01, 0.03)
     ('better', 'no measurable difference')
     """
@@ -136,18 +128,12 @@ def change(before: Score, after: Score) -> Change:
     by_images = student(images - 1, CONFIDENCE) * math.sqrt(squares + 1 - total * total / n) / n
     half = math.hypot(by_seeds, by_images)
     interval = (max(-1.0, difference - half), min(1.0, difference + half))
-    return Change(after, difference, interval, by_seeds, by_images)
+    return Change(after, difference, interval)
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:
     """Where a share lies that was counted once: the interval of Wilson (1927, JASA 22), 95 %.
 
-    Parameters
-    ----------
-    right, total : int
-        So many of so many.
-    Examples
-    --------
     >>> [round(end, 3) for end in wilson(98, 100)]
     [0.93, 0.994]
     """

@@ -16,7 +16,6 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup,
 
 SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length
-MAX_SAMPLES = 10_000
 APART = 0.05  # two measurements one after the other: a machine may change by so much in between
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
 
@@ -45,7 +44,8 @@ def benchmark(
     Parameters
     ----------
     fn : callable
-        Without arguments; it should return what it computes, so that this can be waited for.
+        Without arguments; it should return what it computes, so that this can be waited for. Calls
+        of less than 100 microseconds are timed in blocks, with one wait at the end of each.
     wait : callable, optional
         Of what `fn` returned; comes back when the device has finished. By default `backend.wait`.
     clock : callable, optional
@@ -54,10 +54,6 @@ def benchmark(
         At least so many samples, and until so many seconds were spent in them; but no more than
         `max_time` seconds once there are five.
     name : str, optional
-    Returns
-    -------
-    Measurement
-        Calls of less than 100 microseconds are timed in blocks, with one wait at the end of each.
     Examples
     --------
     >>> m = benchmark(lambda: sum(range(100_000)), repeats=5, min_time=0.01, name="sum")
@@ -90,9 +86,8 @@ def compare(
     ----------
     slow, fast : callable or Measurement
         The one expected to be slower, then the one expected to be faster; both of a kind.
-    wait, clock, repeats, min_time, max_time
-        As in `benchmark`, for functions.
-    names : tuple of str, optional
+    wait, clock, repeats, min_time, max_time, names : optional
+        As in `benchmark`, for functions; and a name for each.
     in_turns : bool, optional
         Measurements whose samples were taken in turns: they are compared pair by pair too.
     Returns
@@ -121,7 +116,7 @@ def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> lis
     positive(max_time, "max_time", zero=True)
     runners = [_Runner(fn, wait or backend.wait, clock) for fn in functions]
     start, spent, rounds = clock(), 0.0, 0
-    while (rounds < repeats or spent < min_time) and rounds < MAX_SAMPLES:
+    while rounds < repeats or spent < min_time:
         for runner in runners[:: -1 if rounds % 2 else 1]:
             spent += runner.sample()
         rounds += 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import timing
@@ -13,27 +13,20 @@ from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement,
 __all__ = ["attached", "how_much_longer", "same_loss", "step_parts", "verified", "where_it_pays"]
 
 
-@dataclass(frozen=True)
-class Crossover:
-    """From which (width, batch size) on something pays."""
-
-    verdict: str
-    smallest: tuple[int, int] | None = None
-    largest: tuple[int, int] | None = None  # where the ratio is largest
-    ratio: float | None = None
+# What is answered: a verdict, and what it comes from.
+Crossover = namedtuple("Crossover", "verdict smallest largest", defaults=(None, None))
+StepParts = namedtuple("StepParts", "verdict seconds")
+Verified = namedtuple("Verified", "verdict facts")
 
 
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
-    Parameters
-    ----------
-    ratios : mapping of (width, batch size) to Speedup
-    at_least : float, optional
     Returns
     -------
     Crossover
-        Its verdict is "everywhere", "from some size on" or "nowhere".
+        Its `verdict` is "everywhere", "from some size on" or "nowhere"; its `smallest` is the
+        smallest such (width, batch size), its `largest` the one with the largest ratio.
     Examples
     --------
     >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
@@ -46,15 +39,7 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     smallest = min(good, key=lambda size: size[0] * size[1])
     largest = max(good, key=good.get)
     verdict = "everywhere" if len(good) == len(ratios) else "from some size on"
-    return Crossover(verdict, smallest, largest, good[largest])
-
-
-@dataclass(frozen=True)
-class StepParts:
-    """Where the time of one step goes."""
-
-    seconds: dict[str, float]  # of each part; those that could not be told apart are joined
-    verdict: str
+    return Crossover(verdict, smallest, largest)
 
 
 def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) -> StepParts:
@@ -68,8 +53,9 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     Returns
     -------
     StepParts
-        Its verdict is "mostly arithmetic" (two thirds and more), "mostly other work" (one third
-        of arithmetic or less), "mixed", or "cannot tell".
+        Its `verdict` is "mostly arithmetic" (two thirds and more), "mostly other work" (one third
+        of arithmetic or less), "mixed", or "cannot tell"; its `seconds` are those of each part,
+        of which those that could not be told apart are joined.
     Examples
     --------
     >>> step_parts(*(Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1))).verdict
@@ -80,7 +66,7 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
         return timing.compare(slow, fast).verdict == FASTER
 
     if not told_apart(plain, products):
-        return StepParts({"one step": plain.median}, "cannot tell")
+        return StepParts("cannot tell", {"one step": plain.median})
     share = products.median / plain.median
     verdict = "mostly arithmetic" if share >= 2 / 3 else "mixed"
     verdict = "mostly other work" if share <= 1 / 3 else verdict
@@ -90,19 +76,15 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
         seconds["Python between steps"] = plain.median - grouped.median
     else:
         seconds["everything else"] = plain.median - products.median
-    return StepParts(seconds, verdict)
+    return StepParts(verdict, seconds)
 
 
 def attached(found: Runtime) -> str:
     """Say in a few words what `runtime.describe` found, for the sentence that belongs to it.
 
-    Returns
-    -------
-    str
-        "a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there",
-        "nothing in Colab" or "nothing here".
-    Examples
-    --------
+    That is "a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there",
+    "nothing in Colab" or "nothing here".
+
     >>> from accel_helpers.machine import runtime
     >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
     'a TPU that is not there'
@@ -119,6 +101,8 @@ def attached(found: Runtime) -> str:
 def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
     """Say whether trainings under several strategies had the same loss in every epoch.
 
+    That is "the same", "not the same" or "cannot tell".
+
     Parameters
     ----------
     losses : mapping of str to sequence of float
@@ -126,19 +110,14 @@ def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4)
     tolerance : float, optional
         How far apart the losses of an epoch may be, as a share of the smallest: replicas add up
         in another order, so a float32 is rounded otherwise, and every step carries that on.
-    Returns
-    -------
-    str
-        "the same", "not the same" or "cannot tell".
     Examples
     --------
     >>> same_loss({"1 replica": [2.0, 1.0], "2 replicas": [2.0, 1.000001]})
     'the same'
     """
     runs = [values for values in losses.values() if len(values)]
-    if len(runs) < 2 or len({len(values) for values in runs}) > 1:
-        return "cannot tell"
-    if not all(math.isfinite(value) and value > 0 for values in runs for value in values):
+    known = all(math.isfinite(value) and value > 0 for values in runs for value in values)
+    if len(runs) < 2 or len(set(map(len, runs))) > 1 or not known:
         return "cannot tell"
     apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
     return "the same" if apart <= tolerance else "not the same"
@@ -147,14 +126,10 @@ def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4)
 def how_much_longer(found: Speedup) -> str:
     """Say how much longer one thing takes than another, as far as the interval allows.
 
-    Returns
-    -------
-    str
-        "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
-        longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or
-        "cannot tell" where the interval lies across a limit.
-    Examples
-    --------
+    That is "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
+    longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or "cannot
+    tell" where the interval lies across a limit.
+
     >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (4.0, 1.0))
     >>> how_much_longer(timing.compare(slow, fast))
     'twice or more'
@@ -167,14 +142,6 @@ def how_much_longer(found: Speedup) -> str:
     if high < 1 / 1.05:
         return "less"
     return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"
-
-
-@dataclass(frozen=True)
-class Verified:
-    """Which of the four facts about an accelerator hold, by name, and what that comes to."""
-
-    verdict: str
-    facts: dict[str, str]
 
 
 _TIMED = {  # verdict of timing.compare -> the fourth fact, and the verdict where the others hold
@@ -198,10 +165,9 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
     Returns
     -------
     Verified
-        Its verdict is "not attached", "visible, not in the files", "attached, not visible",
+        Its `verdict` is "not attached", "visible, not in the files", "attached, not visible",
         "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
-        "all four". Its facts are "yes", "no", "not measured", "cannot tell" or, where an earlier
-        one is missing, "not needed yet".
+        "all four". Its `facts` are "yes", "no", "not measured", "cannot tell", "not needed yet".
     Examples
     --------
     >>> verified(attached=True, visible=True, placed=False).verdict
