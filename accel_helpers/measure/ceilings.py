@@ -37,7 +37,6 @@ class Ceiling:
 
     @property
     def rate(self) -> float:
-        """Work per second of the median."""
         return self.work / self.time.median
 
     def said(self, unit: str) -> str:
@@ -103,11 +102,10 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     Returns
     -------
     Bound
-        Its verdict is "arithmetic" or "memory" where it reaches at least half of what that
-        ceiling allows; "neither" where it reaches less, so that something else bounds it, such as
-        Python between steps; "above the ceiling" where it is faster than can be: the time or the
-        count is wrong, or the data stayed in the chip's own memory. Its `share` is of what is
-        attainable at so many operations per byte.
+        Its `share` is of what is attainable at so many operations per byte; its `verdict` is
+        "arithmetic" or "memory" from one half on; "neither" below, so that something else bounds
+        it, such as Python between steps; "above the ceiling" where it is faster than can be: the
+        time or the count is wrong, or the data stayed in the chip's own memory.
     Examples
     --------
     >>> from types import SimpleNamespace

@@ -41,7 +41,7 @@ NOT_COUNTED = ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulatio
 
 
 @dataclass(frozen=True)
-class Part:
+class Row:
     """The work of one layer in one step, of the loss, or of the optimizer."""
 
     name: str
@@ -54,42 +54,38 @@ class Part:
 
 @dataclass(frozen=True)
 class StepWork:
-    """The work of one training step; the notes say what was not counted."""
+    """The work of one training step; `product_flops` are those of products and convolutions."""
 
     batch_size: int
-    parts: tuple[Part, ...]  # the layers, the loss, the optimizer
-    notes: tuple[str, ...] = ()
+    rows: tuple[Row, ...]  # the layers, the loss, the optimizer
+    notes: tuple[str, ...] = ()  # what was not counted
 
     @property
     def flops(self) -> int:
-        """All operations of the step."""
-        return sum(part.flops for part in self.parts)
+        return sum(row.flops for row in self.rows)
 
     @property
     def product_flops(self) -> int:
-        """Operations of the matrix products and convolutions alone."""
-        return sum(part.product_flops for part in self.parts)
+        return sum(row.product_flops for row in self.rows)
 
     @property
     def bytes(self) -> int:
-        """All bytes read and written in the step."""
-        return sum(part.bytes for part in self.parts)
+        return sum(row.bytes for row in self.rows)
 
     @property
     def intensity(self) -> float:
-        """Operations for each byte."""
         return self.flops / self.bytes
 
     def __str__(self) -> str:
-        rows = [["layer", "kind", "parameters", "operations", "bytes"]]
-        for part in self.parts:
-            cells = astuple(part)[:5]
-            rows.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = [["layer", "kind", "parameters", "operations", "bytes"]]
+        for row in self.rows:
+            cells = astuple(row)[:5]
+            table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [f"One training step, batch of {self.batch_size:,}, forward and backward:"]
-        for row in rows:
-            cells = zip("<<>>>", row, widths, strict=True)
-            lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in cells))
+        for cells in table:
+            aligned = zip("<<>>>", cells, widths, strict=True)
+            lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
         share = 100 * self.product_flops / self.flops
         lines += [
             f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them",
@@ -119,7 +115,7 @@ def count_step(model, batch_size: int) -> StepWork:
     -------
     StepWork
         With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
-        `intensity` (FLOP per byte), its `parts` one by one, and `notes` on what is not counted.
+        `intensity` (FLOP per byte), its `rows` one by one, and `notes` on what is not counted.
     Raises
     ------
     TypeError, ValueError
@@ -136,12 +132,12 @@ def count_step(model, batch_size: int) -> StepWork:
         raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
     notes: dict[str, None] = {}
     gradient = dict.fromkeys(map(id, graph.inputs), False)
-    parts = [*_layers(model, batch_size, gradient, Counter(), Counter(), notes)]
-    parts.append(_loss(model, graph.outputs, batch_size, notes))
-    parts.append(_optimizer(model, notes))
+    rows = [*_layers(model, batch_size, gradient, Counter(), Counter(), notes)]
+    rows.append(_loss(model, graph.outputs, batch_size, notes))
+    rows.append(_optimizer(model, notes))
     if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
         notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, tuple(parts), tuple(notes))
+    return StepWork(batch_size, tuple(rows), tuple(notes))
 
 
 def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
@@ -150,8 +146,8 @@ def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
     return 3 * sum(layers) - layers[0]  # data need no gradient
 
 
-def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Part]:
-    """A part for each use of a layer; `gradient` says which tensors need one, and learns more."""
+def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Row]:
+    """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
     import keras
 
     nodes = _graph(model)._nodes_by_depth
@@ -183,7 +179,7 @@ def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Pa
             products += parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
             products += parts.later * (bool(trained) + 1)
             again += parts.backward + (parts.sums if trained else 0)
-        yield Part(
+        yield Row(
             name if number == 1 else f"{name} (use {number})",
             type(layer).__name__,
             _numbers(layer, "weights") if number == 1 else 0,
@@ -241,31 +237,29 @@ def _size(dtype):
     return int(bits[0]) // 8 if bits else 1
 
 
-def _loss(model, outputs, batch, notes) -> Part:
+def _loss(model, outputs, batch, notes) -> Row:
     """Both passes of the loss."""
     import keras
 
     losses = model.loss if isinstance(model.loss, list) else [model.loss] * len(outputs)
     flops = moved = 0
     for output, loss in zip(outputs, map(keras.losses.get, losses), strict=True):
-        if loss is None:
-            continue
         name, size = name_of(loss), prod(_shape(output, batch, model))
-        if name not in LOSSES:
+        if name in LOSSES:
+            flops += LOSSES[name][bool(getattr(loss, "from_logits", False))] * size
+            moved += 3 * size * _size(output.dtype)  # read on both ways, and its gradient
+        elif loss is not None:
             notes[f"The loss {name} is not counted."] = None
-            continue
-        flops += LOSSES[name][bool(getattr(loss, "from_logits", False))] * size
-        moved += 3 * size * _size(output.dtype)  # read on both ways, and its gradient
-    return Part("loss", "", "", flops, moved)
+    return Row("loss", "", "", flops, moved)
 
 
-def _optimizer(model, notes) -> Part:
+def _optimizer(model, notes) -> Row:
     """The update of the weights."""
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     kind = type(optimizer).__name__
     if kind not in OPTIMIZERS:
         notes[f"The optimizer {kind} is not counted."] = None
-        return Part("optimizer", "", "", 0, 0)
+        return Row("optimizer", "", "", 0, 0)
     if optimizer is not model.optimizer:
         notes["Scaling the loss and its gradients is not counted."] = None
     for option in NOT_COUNTED:
@@ -277,4 +271,4 @@ def _optimizer(model, notes) -> Part:
     numbers = [(prod(v.shape), _size(v.dtype)) for v in model.trainable_variables]
     # the gradient is read; the weight and what is kept beside it are read and written
     moved = sum(count * size * (3 + 2 * kept) for count, size in numbers)
-    return Part("optimizer", "", "", flops * sum(count for count, _ in numbers), moved)
+    return Row("optimizer", "", "", flops * sum(count for count, _ in numbers), moved)

@@ -72,7 +72,7 @@ def test_a_count_agrees_with_the_compiler(compiler, name):
 @pytest.mark.parametrize("name", count_by_compiler.OPTIMIZERS)
 def test_optimizers_agree_with_the_compiler(compiler, name):
     step = step_of(name)
-    update = step.parts[-1].flops
+    update = step.rows[-1].flops
     assert update > 0 and step.notes == ()
     rest = compiler[name]["traced"]["flops"] - (step.flops - update)
     assert off(update, rest) < 0.005
@@ -86,12 +86,12 @@ def test_a_dense_model_by_hand():
         keras.Input((7,)), make.Dense(5, activation="relu"), make.Dense(3), optimizer="adam"
     )
     step = work.count_step(model, 4)
-    first, second, loss, optimizer = step.parts
+    first, second, loss, optimizer = step.rows
     # forward: product, bias, relu; backward: weights, sum for the bias, relu (compare, choose)
     assert first.flops == (2 * 4 * 7 * 5 + 2 * 4 * 5) + (2 * 4 * 7 * 5 + 4 * 5 + 2 * 4 * 5)
     assert second.flops == (2 * 4 * 5 * 3 + 4 * 3) + (2 * (2 * 4 * 5 * 3) + 4 * 3)
     assert first.product_flops == 2 * 280 and second.product_flops == 3 * 120
-    assert [part.parameters for part in step.parts] == [40, 18, "", ""]
+    assert [row.parameters for row in step.rows] == [40, 18, "", ""]
     assert (optimizer.flops, optimizer.bytes) == (11 * 58, 7 * 58 * 4)
     assert (loss.flops, loss.bytes) == (6 * 12, 3 * 12 * 4)
     # forward: input, weights, output; backward: output's gradient, input, weights' gradient
@@ -118,7 +118,7 @@ def test_a_dense_model_by_hand():
     ],
 )
 def test_convolutions_by_hand(layer, met, groups):
-    found, *_ = work.count_step(built(keras.Input((6, 8, 4)), layer), 5).parts
+    found, *_ = work.count_step(built(keras.Input((6, 8, 4)), layer), 5).rows
     filters = 8 if groups == 4 else 6
     assert found.flops == found.product_flops  # data need no gradient
     assert found.product_flops == 2 * (2 * 5 * met * (4 // groups) * filters)
@@ -126,7 +126,7 @@ def test_convolutions_by_hand(layer, met, groups):
 
 def test_the_bytes_of_a_loop_by_hand():
     model = built(keras.Input((9, 7)), make.LSTM(5, dtype="mixed_bfloat16"))
-    layer, *_ = work.count_step(model, 4).parts
+    layer, *_ = work.count_step(model, 4).rows
     weights = 4 * 5 * (7 + 5 + 1)
     given, made, inside = 4 * 4 * 9 * 7, 2 * 4 * 5, 2 * 4 * 9 * 5 * (4 + 1)
     forward = given + 9 * 4 * weights + made + 2 * inside  # the weights in every step
@@ -135,7 +135,7 @@ def test_the_bytes_of_a_loop_by_hand():
 
 def test_an_embedding_reads_its_rows_and_writes_a_gradient_for_all():
     step = work.count_step(built(keras.Input((9,), dtype="int32"), make.Embedding(1000, 7)), 4)
-    layer, *_ = step.parts
+    layer, *_ = step.rows
     rows = 4 * 9 * 7
     assert layer.flops == rows  # on the way back
     assert layer.bytes == 4 * (36 + rows + rows) + 4 * (rows + 36 + 7000)
@@ -146,14 +146,14 @@ def test_a_frozen_layer_passes_gradients_on_and_makes_none():
     first, middle, last = model.layers
     each = 2 * 4 * 7 * 6, 2 * 4 * 6 * 5, 2 * 4 * 5 * 3
     middle.trainable = False
-    products = [row.product_flops for row in work.count_step(model, 4).parts]
+    products = [row.product_flops for row in work.count_step(model, 4).rows]
     assert products[:3] == [2 * each[0], 2 * each[1], 3 * each[2]]
     first.trainable = False
     step = work.count_step(model, 4)
-    assert [row.product_flops for row in step.parts[:3]] == [each[0], each[1], 2 * each[2]]
+    assert [row.product_flops for row in step.rows[:3]] == [each[0], each[1], 2 * each[2]]
     # nothing goes back: the product, the bias and the relu, then the product and the bias
-    assert [row.flops for row in step.parts[:2]] == [each[0] + 2 * 24, each[1] + 20]
-    assert step.parts[-1].flops == 2 * 18
+    assert [row.flops for row in step.rows[:2]] == [each[0] + 2 * 24, each[1] + 20]
+    assert step.rows[-1].flops == 2 * 18
 
 
 def test_mixed_precision_keeps_weights_in_32_bits_and_the_rest_in_16():
@@ -161,11 +161,11 @@ def test_mixed_precision_keeps_weights_in_32_bits_and_the_rest_in_16():
         return built(keras.Input((7,)), make.Dense(5, dtype=dtype), make.Dense(3, dtype=dtype))
 
     whole, mixed = (work.count_step(model(d), 4) for d in ("float32", "mixed_bfloat16"))
-    assert whole.flops == mixed.flops and whole.parts[-1] == mixed.parts[-1]
+    assert whole.flops == mixed.flops and whole.rows[-1] == mixed.rows[-1]
     # the second layer: two outputs and three inputs in 16 bits; the weights, read twice, and
     # their gradient in 32
-    assert mixed.parts[1].bytes == 2 * (2 * 12 + 3 * 20) + 4 * (3 * 18)
-    assert whole.parts[1].bytes == 4 * (2 * 12 + 3 * 20) + 4 * (3 * 18)
+    assert mixed.rows[1].bytes == 2 * (2 * 12 + 3 * 20) + 4 * (3 * 18)
+    assert whole.rows[1].bytes == 4 * (2 * 12 + 3 * 20) + 4 * (3 * 18)
 
 
 def test_a_layer_used_twice_counts_twice_and_is_stored_once():
@@ -173,7 +173,7 @@ def test_a_layer_used_twice_counts_twice_and_is_stored_once():
     model = keras.Model(inputs, shared(shared(inputs)))
     model.compile("sgd", "mse")
     step = work.count_step(model, 4)
-    first, again, _, optimizer = step.parts
+    first, again, _, optimizer = step.rows
     assert (first.name, again.name) == ("shared", "shared (use 2)")
     assert (first.parameters, again.parameters) == (42, 0)
     assert (first.product_flops, again.product_flops) == (2 * 288, 3 * 288)
@@ -183,15 +183,15 @@ def test_a_layer_used_twice_counts_twice_and_is_stored_once():
     x = make.Dense(6)(inputs)  # goes two ways: there the sum of gradients of both
     model = keras.Model(inputs, make.Add()([x, make.Dense(6)(x)]))
     model.compile("sgd", "mse")
-    assert work.count_step(model, 4).parts[-3].flops == 24 + 24
+    assert work.count_step(model, 4).rows[-3].flops == 24 + 24
 
 
 def test_a_model_in_a_model_is_counted_layer_by_layer():
     inner = keras.Sequential([keras.Input((6,)), make.Dense(5)], name="inner")
     model = built(keras.Input((7,)), make.Dense(6), inner)
     step = work.count_step(model, 4)
-    assert step.parts[1].name == f"inner/{inner.layers[0].name}"
-    assert step.parts[1].product_flops == 3 * 2 * 4 * 6 * 5  # its input needs a gradient
+    assert step.rows[1].name == f"inner/{inner.layers[0].name}"
+    assert step.rows[1].product_flops == 3 * 2 * 4 * 6 * 5  # its input needs a gradient
 
 
 def test_every_output_has_its_loss():
@@ -199,9 +199,9 @@ def test_every_output_has_its_loss():
     model = keras.Model(inputs, [make.Dense(2)(inputs), make.Dense(3)(inputs)])
     model.compile("sgd", ["mse", None])
     step = work.count_step(model, 4)
-    assert step.parts[-2].flops == 6 * 4 * 2 and step.notes == ()
+    assert step.rows[-2].flops == 6 * 4 * 2 and step.notes == ()
     model.compile("sgd", ["mse", "mse"])
-    assert work.count_step(model, 4).parts[-2].flops == 6 * 4 * 5
+    assert work.count_step(model, 4).rows[-2].flops == 6 * 4 * 5
 
 
 # --- what is not counted, and what is refused ------------------------------------------------
@@ -220,7 +220,7 @@ def test_what_is_not_counted_is_said():
     parts = ("GaussianNoise", "mish", "poisson", "Ftrl", "Regularisation", "dropout")
     assert len(step.notes) == 6 and all(note in str(step) for note in step.notes)
     assert all(any(part in note for note in step.notes) for part in parts)
-    assert [(part.flops, part.bytes) for part in step.parts[-2:]] == [(0, 0)] * 2
+    assert [(row.flops, row.bytes) for row in step.rows[-2:]] == [(0, 0)] * 2
     assert step.product_flops == 2 * (2 * 4 * 7 * 5)
     clipped = keras.optimizers.SGD(clipnorm=1.0)
     (note,) = work.count_step(built(keras.Input((7,)), make.Dense(5), optimizer=clipped), 4).notes
