@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -64,9 +64,7 @@ class Ceilings:
         return times, {f"{name}/work": (float(named[name].work),) for name in named}
 
     @classmethod
-    def from_card(
-        cls, measurements: Mapping, numbers: Mapping, prefix: str, device: str = "cpu"
-    ) -> Ceilings:
+    def from_card(cls, measurements, numbers, prefix: str, device: str = "cpu") -> Ceilings:
         """The ceilings that `record_as` put on a card."""
         found = {"product": [], "copy": []}
         for name, timed in measurements.items():

@@ -53,14 +53,7 @@ class Measurement:
             object.__setattr__(self, "first_call", positive(self.first_call, "first_call"))
 
     @classmethod
-    def from_samples(
-        cls,
-        seconds: Sequence[float],
-        *,
-        first_call: float | None = None,
-        name: str = "",
-        notes: Sequence[str] = (),
-    ) -> Measurement:
+    def from_samples(cls, seconds, *, first_call=None, name="", notes=()) -> Measurement:
         """Make a measurement from times taken elsewhere, in the order measured."""
         return cls(tuple(seconds), first_call, str(name), notes=tuple(notes))
 

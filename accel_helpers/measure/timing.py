@@ -16,6 +16,7 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup,
 
 SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length
+MAX_SAMPLES = 10_000  # a result card holds several such measurements
 APART = 0.05  # two measurements one after the other: a machine may change by so much in between
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
 
@@ -116,7 +117,7 @@ def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> lis
     positive(max_time, "max_time", zero=True)
     runners = [_Runner(fn, wait or backend.wait, clock) for fn in functions]
     start, spent, rounds = clock(), 0.0, 0
-    while rounds < repeats or spent < min_time:
+    while (rounds < repeats or spent < min_time) and rounds < MAX_SAMPLES:
         for runner in runners[:: -1 if rounds % 2 else 1]:
             spent += runner.sample()
         rounds += 1
