@@ -89,6 +89,10 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
 
     Work that does few operations per byte waits for memory, work that does many for arithmetic:
     the roofline of Williams, Waterman and Patterson (2009), https://doi.org/10.1145/1498765.1498785
+    The `share` is of what is attainable at so many operations per byte. The `verdict` is
+    "arithmetic" or "memory" from one half on; "neither" below, so that something else bounds it,
+    such as Python between steps; "above the ceiling" where it is faster than can be: the time or
+    the count is wrong, or the data stayed in the chip's own memory.
 
     Parameters
     ----------
@@ -97,13 +101,6 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     seconds : float or Measurement
     ceilings : Ceilings
         Of the device on which it ran.
-    Returns
-    -------
-    Bound
-        Its `share` is of what is attainable at so many operations per byte; its `verdict` is
-        "arithmetic" or "memory" from one half on; "neither" below, so that something else bounds
-        it, such as Python between steps; "above the ceiling" where it is faster than can be: the
-        time or the count is wrong, or the data stayed in the chip's own memory.
     Examples
     --------
     >>> from types import SimpleNamespace

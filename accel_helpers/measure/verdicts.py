@@ -22,13 +22,9 @@ Verified = namedtuple("Verified", "verdict facts")
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
-    Returns
-    -------
-    Crossover
-        Its `verdict` is "everywhere", "from some size on" or "nowhere"; its `smallest` is the
-        smallest such (width, batch size), its `largest` the one with the largest ratio.
-    Examples
-    --------
+    The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
+    size) above the threshold, `smallest` has the least work and `largest` the largest ratio.
+
     >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
     >>> where_it_pays({(512, 32): timing.compare(slow, fast)}).smallest
     (512, 32)
@@ -45,17 +41,15 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
 def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) -> StepParts:
     """Split the time of one step into arithmetic, the rest of the step, and Keras in between.
 
+    The `verdict` is "mostly arithmetic" (two thirds and more), "mostly other work" (one third of
+    arithmetic or less), "mixed", or "cannot tell"; in `seconds`, parts that could not be told apart
+    are joined.
+
     Parameters
     ----------
     plain, grouped, products : Measurement
         One step of an ordinary ``fit``, one of a ``fit`` that returns to Python after many steps
         only, and the matrix products of one step alone (see `training.arithmetic`).
-    Returns
-    -------
-    StepParts
-        Its `verdict` is "mostly arithmetic" (two thirds and more), "mostly other work" (one third
-        of arithmetic or less), "mixed", or "cannot tell"; its `seconds` are those of each part,
-        of which those that could not be told apart are joined.
     Examples
     --------
     >>> step_parts(*(Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1))).verdict
@@ -155,6 +149,10 @@ _TIMED = {  # verdict of timing.compare -> the fourth fact, and the verdict wher
 def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None = None) -> Verified:
     """Put the four facts about an accelerator in order: the first "no" decides.
 
+    The `verdict` is "not attached", "visible, not in the files", "attached, not visible", "visible,
+    not placed", "placed, not timed", "placed, slower", "placed, no difference" or "all four"; the
+    `facts` are "yes", "no", "not measured", "cannot tell" or "not needed yet".
+
     Parameters
     ----------
     attached, visible, placed : bool
@@ -162,12 +160,6 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
         a result lies on it (`backend.where`).
     faster : str, optional
         The verdict of `timing.compare` on CPU and accelerator; None where it was not timed.
-    Returns
-    -------
-    Verified
-        Its `verdict` is "not attached", "visible, not in the files", "attached, not visible",
-        "visible, not placed", "placed, not timed", "placed, slower", "placed, no difference" or
-        "all four". Its `facts` are "yes", "no", "not measured", "cannot tell", "not needed yet".
     Examples
     --------
     >>> verified(attached=True, visible=True, placed=False).verdict
