@@ -192,16 +192,11 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     >>> hand_in(1, {1: "a"}).passed
     False
     """
-    result, when = draw(number).mark(answers), progress.now()
-
-    def change(it: progress.Progress) -> progress.Progress:
-        for question, grade in zip(result.paper.questions, result.grades, strict=True):
-            given, verdict = ("", grading.WRONG) if grade is None else (grade.given, grade.verdict)
-            it = quiz.answered(it, question, given, verdict, when)
-        marks = result.material, result.today, len(result.grades)
-        return replace(it, exams=(*it.exams, progress.Sitting(number, *marks, when)))
-
-    return replace(result, note=progress.keep(change))
+    result = draw(number).mark(answers)
+    marks = result.material, result.today, len(result.grades)
+    graded = dict(zip(result.paper.questions, result.grades, strict=True))
+    note = quiz.keep(graded, progress.Sitting(number, *marks, progress.now()))
+    return replace(result, note=note)
 
 
 def _fits(question: Question, chosen: Sequence[Question]) -> bool:

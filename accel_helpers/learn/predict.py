@@ -1,7 +1,5 @@
 """The learner's guess, made before the measurement and kept beside what came out."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,17 +59,27 @@ class Outcome:
 
     guess: float | str | None
     actual: float | str
-    verdict: str  # "close", "too low", "too high"; of choices "right", "wrong"; or "no guess"
     unit: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Of a number "close", "too low", "too high"; of choices "right", "wrong"; "no guess"."""
+        guess, actual = self.guess, self.actual
+        if guess is None:
+            return "no guess"
+        if isinstance(actual, str) or isinstance(guess, str):
+            return "right" if guess == actual else "wrong"
+        if guess > 0 and actual > 0 and 1 / CLOSE <= guess / actual <= CLOSE:
+            return "close"
+        return "too high" if guess > actual else "too low"
 
     def __str__(self) -> str:
         actual = _number(self.actual, self.unit)
-        if self.verdict == "no guess":
+        if self.guess is None:
             return f"You made no guess. What came out: {actual}."
-        guess = _number(self.guess, self.unit)
         endings = {"close": "Close.", "right": "Right.", "wrong": "Not so this time."}
         ending = endings.get(self.verdict, f"The guess was {self.verdict}.")
-        return f"You guessed {guess}; what came out: {actual}. {ending}"
+        return f"You guessed {_number(self.guess, self.unit)}; what came out: {actual}. {ending}"
 
 
 def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) -> Question:
@@ -106,7 +114,7 @@ def guess(name: str, value: float | str) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise TypeError(f"a guess is a number or a text; got {shown(value)}.")
-    _keep(name, value if isinstance(value, (str, int)) else float(value), None)
+    _keep(name, value if isinstance(value, str) else float(value))
 
 
 def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
@@ -124,29 +132,16 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     >>> print(reveal("demo", 30.0, unit="seconds"))
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    kept = progress.current().guesses
-    made = kept[name].guess if name in kept else None
-    if made is not None:
-        _keep(name, made, actual if isinstance(actual, str) else float(actual))
-    return judged(made, actual, unit=unit)
+    kept = progress.current().guesses.get(name)
+    if kept is None:
+        return Outcome(None, actual, unit)
+    _keep(name, kept.guess, actual if isinstance(actual, str) else float(actual))
+    return Outcome(kept.guess, actual, unit)
 
 
-def judged(made: float | str | None, actual: float | str, *, unit: str = "") -> Outcome:
-    """Judge a guess; `reveal` without what is kept."""
-    if made is None:
-        verdict = "no guess"
-    elif isinstance(actual, str) or isinstance(made, str):
-        verdict = "right" if made == actual else "wrong"
-    elif made > 0 and actual > 0 and 1 / CLOSE <= made / actual <= CLOSE:
-        verdict = "close"
-    else:
-        verdict = "too high" if made > actual else "too low"
-    return Outcome(made, actual, verdict, unit)
-
-
-def _keep(name: str, made, actual) -> None:
-    when = progress.now()
-    progress.keep(lambda kept: progress.guessed(kept, name, made, actual, when))
+def _keep(name: str, guess, actual=None) -> None:
+    made = progress.Guess(guess, actual, progress.now())
+    progress.keep(progress.Progress(guesses={name: made}))
 
 
 def _number(value, unit: str) -> str:

@@ -3,14 +3,13 @@
 A file that cannot be read is left as it is: what is answered then stays in memory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
+import functools
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -68,37 +67,27 @@ class Progress:
     schema: Literal[1] = 1
 
 
-_waiting: list[Callable[[Progress], Progress]] = []  # changes that could not be written yet
-
-
-def answered(it: Progress, name: str, given, verdict: str, when: str) -> Progress:
-    """Add an answer."""
-    tries = it.answers[name].tries + 1 if name in it.answers else 1
-    return replace(it, answers={**it.answers, name: Answer(given, verdict, tries, when)})
-
-
-def guessed(it: Progress, name: str, guess, actual, when: str) -> Progress:
-    """Add a guess, or what came out of it."""
-    return replace(it, guesses={**it.guesses, name: Guess(guess, actual, when)})
-
-
-def finished(it: Progress, lesson: str, when: str) -> Progress:
-    """Add a lesson; the first time counts."""
-    return it if lesson in it.lessons else replace(it, lessons={**it.lessons, lesson: when})
+_waiting: list[Progress] = []  # what could not be written yet
 
 
 def merged(one: Progress, other: Progress) -> Progress:
     """Of two, what is later counts; a lesson is finished when it was first."""
+    newest = now()  # whatever was written by a clock that was ahead
 
-    def of_both(what: str, choose, key=None) -> dict:
-        a, b = getattr(one, what), getattr(other, what)
-        return {k: choose((each[k] for each in (a, b) if k in each), key=key) for k in {**a, **b}}
+    def latest(a: Mapping, b: Mapping) -> dict:
+        later = {
+            name: each
+            for name, each in b.items()
+            if name not in a or min(a[name].when, newest) <= each.when
+        }
+        return {**a, **later}
 
+    first = {name: min(one.lessons.get(name, day), day) for name, day in other.lessons.items()}
     return Progress(
-        of_both("answers", max, lambda it: it.when),
-        of_both("guesses", max, lambda it: it.when),
-        of_both("lessons", min),
-        tuple(sorted({*one.exams, *other.exams}, key=lambda it: it.when)),
+        latest(one.answers, other.answers),
+        latest(one.guesses, other.guesses),
+        {**one.lessons, **first},
+        tuple(sorted(dict.fromkeys(one.exams + other.exams), key=lambda it: it.when)),
     )
 
 
@@ -118,22 +107,18 @@ def load(path=None) -> Progress:
     return _records.read(Progress, values, str(path))
 
 
-def save(progress: Progress, path) -> None:
-    """Write a file, whole or not at all; what could not be read again is a DataError."""
-    _records.write_whole(Path(path).resolve(), _text(progress, str(path)))  # a link stays a link
-
-
-def keep(change: Callable[[Progress], Progress], *, drive: Path = DRIVE) -> str:
-    """Change what is kept, and never raise; gives a sentence where it could not be written."""
+def keep(new: Progress, *, drive: Path = DRIVE) -> str:
+    """Add to what is kept, and never raise; gives a sentence where it could not be written."""
     target = place(drive)
     try:  # what could not be read again is not kept: it would bar the way for all that follows
-        _text(change(Progress()), str(target))
+        _records.read(Progress, asdict(new), str(target))
     except (TypeError, ValueError, OverflowError) as error:
         return f"Not saved: {str(error)[:200]}"
-    _waiting.append(change)
+    _waiting.append(new)
     try:
         with _alone(target.parent):
-            save(_whole(drive), target)
+            text = json.dumps(asdict(_whole(drive)), indent=1, ensure_ascii=False) + "\n"
+            _records.write_whole(target.resolve(), text)  # a link stays a link
     except DataError as error:
         said = f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
         return said + "Until then your answers stay in memory."
@@ -163,16 +148,7 @@ def _whole(drive: Path, *unread: type[Exception]) -> Progress:
     for path in paths:
         with contextlib.suppress(*unread):
             found = merged(found, load(path))
-    for change in _waiting:
-        found = change(found)
-    return found
-
-
-def _text(progress: Progress, name: str) -> str:
-    """The text of a file; a DataError where that could not be read again."""
-    plain = asdict(progress)
-    _records.read(Progress, plain, name)
-    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+    return functools.reduce(merged, _waiting, found)
 
 
 @contextlib.contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._words import marked, shown
 from accel_helpers.learn import grading, predict, progress, questions, quiz_widget
-from accel_helpers.learn.grading import DONE, AnswerError, Grade
+from accel_helpers.learn.grading import DONE, WRONG, AnswerError, Grade
 from accel_helpers.learn.progress import Progress
 from accel_helpers.learn.questions import Question
 from accel_helpers.learn.quiz_widget import Shown
@@ -132,7 +132,7 @@ class Overview(Shown):
 
     def below(self) -> list[str]:
         kept, guesses = self.kept, self.kept.guesses.values()
-        out = [predict.judged(g.guess, g.actual) for g in guesses if g.actual is not None]
+        out = [predict.Outcome(g.guess, g.actual) for g in guesses if g.actual is not None]
         close = sum(outcome.verdict in ("close", "right") for outcome in out)
         said = f"Guesses: {len(guesses)}, of which {close} came out close or right."
         there = kept.answers or guesses or kept.exams
@@ -172,11 +172,16 @@ def earlier(question: Question, kept: Progress) -> str:
     return f"<p>{marked(f'You answered {given} on {before.when[:10]}: {said}.')}</p>"
 
 
-def answered(it: Progress, question: Question, given, verdict: str, when: str) -> Progress:
-    """Add an answer, and the lesson where it was the last of its questions."""
-    it = progress.answered(it, question.id, given, verdict, when)
-    done = all(_done(each.id, it.answers) for each in _named(question.lesson))
-    return progress.finished(it, question.lesson, when) if done else it
+def keep(graded: Mapping[Question, Grade | None], *exams: progress.Sitting) -> str:
+    """Keep answers, and the lessons that they complete; gives a sentence where that failed."""
+    when, before, new = progress.now(), progress.current().answers, {}
+    for question, grade in graded.items():
+        given, verdict = ("", WRONG) if grade is None else (grade.given, grade.verdict)
+        tries = before[question.id].tries + 1 if question.id in before else 1
+        new[question.id] = progress.Answer(given, verdict, tries, when)
+    known, asked = {**before, **new}, {question.lesson for question in graded}
+    done = [name for name in asked if all(_done(each.id, known) for each in _named(name))]
+    return progress.keep(Progress(new, lessons=dict.fromkeys(done, when), exams=exams))
 
 
 def _done(name: str, answers) -> bool:
@@ -201,10 +206,5 @@ def _graded(question: Question, given) -> Grade:
     except ValueError:  # it is not there, or it is none
         card = None
     graded = grading.grade(question, given, card=card)
-    when = progress.now()
-
-    def change(it: Progress) -> Progress:
-        return answered(it, question, graded.given, graded.verdict, when)
-
-    note = progress.keep(change)
+    note = keep({question: graded})
     return replace(graded, feedback=(*graded.feedback, note)) if note else graded

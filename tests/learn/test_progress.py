@@ -1,6 +1,5 @@
 """What was answered is kept: atomic, readable, resumable, never needed, and never lost."""
 
-import dataclasses
 import json
 import multiprocessing
 import os
@@ -12,23 +11,25 @@ import pytest
 
 from accel_helpers._records import DataError
 from accel_helpers.learn import progress
-from accel_helpers.learn.progress import Progress, Sitting
+from accel_helpers.learn.progress import Answer, Guess, Progress, Sitting
 
 WHEN = "2026-11-22T10:00:00+00:00"
 
 
-def one_of_everything():
-    it = progress.answered(Progress(), "03/speedup", "b", "wrong", WHEN)
-    it = progress.answered(it, "03/speedup", "c", "right", WHEN)
-    it = progress.guessed(it, "03/epoch", 12.5, 14.0, WHEN)
-    it = progress.guessed(it, "04/memory", "less", None, WHEN)
-    it = progress.finished(it, "03", WHEN)
-    return dataclasses.replace(it, exams=(Sitting(1, 17, 15, 20, WHEN),))
+EVERYTHING = Progress(
+    {"03/speedup": Answer("c", "right", 2, WHEN)},
+    {"03/epoch": Guess(12.5, 14.0, WHEN), "04/memory": Guess("less", None, WHEN)},
+    {"03": WHEN},
+    (Sitting(1, 17, 15, 20, WHEN),),
+)
 
 
 def done(lesson):
-    """The change that ends a lesson."""
-    return lambda it: progress.finished(it, lesson, WHEN)
+    return Progress(lessons={lesson: WHEN})
+
+
+def answered(name, given, verdict="right", when=WHEN):
+    return Progress({name: Answer(given, verdict, 1, when)})
 
 
 @pytest.fixture
@@ -41,13 +42,11 @@ def folders(tmp_path, monkeypatch):
     return tmp_path, drive
 
 
-def test_what_is_written_is_read_again(tmp_path):
-    path = tmp_path / "p.json"
-    progress.save(one_of_everything(), path)
-    assert progress.load(path) == one_of_everything()
-    assert progress.load(path).answers["03/speedup"].tries == 2
-    assert json.loads(path.read_text())["schema"] == 1  # and a person can read it
-    assert os.listdir(tmp_path) == ["p.json"]
+def test_what_is_written_is_read_again(own_progress):
+    assert progress.keep(EVERYTHING) == ""
+    assert progress.load() == EVERYTHING
+    assert json.loads(own_progress.read_text())["schema"] == 1  # and a person can read it
+    assert os.listdir(own_progress.parent) == [own_progress.name]
 
 
 def test_a_missing_file_is_no_trouble(own_progress):
@@ -75,22 +74,27 @@ def test_what_was_kept_before_the_drive_was_mounted_or_while_it_was_away_goes_al
 @pytest.mark.parametrize("broken", [0, 1], ids=["here", "drive"])
 def test_of_two_files_the_broken_one_is_named_and_the_other_is_shown(folders, broken):
     files = [Path(progress.NAME), folders[1] / progress.NAME]
+    assert progress.keep(EVERYTHING, drive=files[not broken].parent) == ""
     files[broken].write_text("{")
-    progress.save(one_of_everything(), files[not broken])
     said = progress.keep(done("04"), drive=folders[1])
     assert "Not saved" in said and f" {files[broken]}: " in said
     kept = progress.current(drive=folders[1])
-    assert set(kept.lessons) == {"03", "04"} and kept.answers == one_of_everything().answers
+    assert set(kept.lessons) == {"03", "04"} and kept.answers == EVERYTHING.answers
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_folders_the_later_answer_and_the_first_end_of_a_lesson_count(turned):
     late = WHEN.replace("10:", "11:")
-    older = progress.finished(progress.answered(Progress(), "03/a", "b", "wrong", WHEN), "03", WHEN)
-    newer = progress.finished(progress.answered(Progress(), "03/a", "c", "right", late), "03", late)
+    older = Progress(answered("03/a", "b", "wrong").answers, lessons={"03": WHEN})
+    newer = Progress(answered("03/a", "c", when=late).answers, lessons={"03": late})
     both = progress.merged(*((newer, older) if turned else (older, newer)))
     assert both.answers["03/a"].given == "c" and both.lessons == {"03": WHEN}
-    assert progress.finished(older, "03", late).lessons == {"03": WHEN}
+
+
+def test_what_a_clock_that_was_ahead_has_dated_gives_way_to_a_new_answer(own_progress):
+    progress.keep(answered("03/a", "b", "wrong", "2999-01-01T00:00:00+00:00"))
+    progress.keep(answered("03/a", "c", when=progress.now()))
+    assert progress.load().answers["03/a"].given == "c"
 
 
 def test_two_kernels_lose_nothing_of_each_other(own_progress):
@@ -105,11 +109,11 @@ def test_two_kernels_lose_nothing_of_each_other(own_progress):
 
 def many_answers(number, count):
     for i in range(count):
-        progress.keep(lambda it, i=i: progress.answered(it, f"{number}/{i}", "a", "right", WHEN))
+        progress.keep(answered(f"{number}/{i}", "a"))
 
 
 def test_a_writer_that_is_killed_leaves_a_whole_file(own_progress):
-    progress.save(one_of_everything(), own_progress)
+    progress.keep(EVERYTHING)
     for pause in (0.05, 0.15, 0.3):
         child = multiprocessing.get_context("fork").Process(target=many_answers, args=(9, 10_000))
         child.start()
@@ -148,7 +152,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(own_progress, put_there):
     "value", [1e305, 10**400, float("nan"), "x" * 30_000, "\ud800", object(), "<b>"], ids=type
 )
 def test_what_could_not_be_read_again_is_not_kept_and_bars_nothing(own_progress, value):
-    said = progress.keep(lambda it: progress.guessed(it, "q", value, None, WHEN))
+    said = progress.keep(Progress(guesses={"q": Guess(value, None, WHEN)}))
     assert said == "" or said.startswith("Not saved")
     assert progress.keep(done("00")) == ""
     assert progress.load().lessons == {"00": WHEN}
