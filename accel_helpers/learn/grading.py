@@ -1,9 +1,6 @@
 """Grading: a question and an answer in, a grade out. It knows no widget and writes no file."""
 
-from __future__ import annotations
-
 import math
-import numbers
 import re
 from dataclasses import dataclass
 
@@ -47,14 +44,11 @@ class Grade(Shown):
         old = self and self.question.differs and not self.as_material
         return SAY["right today" if old else self.verdict]
 
-    @property
-    def two_answers(self) -> tuple[tuple[str, str], ...]:
-        """Both answers, once the question is answered; they would tell a wrong one the right."""
-        return self.question.two_answers if self.verdict in DONE else ()
-
     def __str__(self) -> str:
         lines = [self.said.partition(" ")[2], *self.feedback]
-        return "\n".join([*lines, *map(" ".join, self.two_answers)])
+        if self.verdict in DONE:  # both answers would tell a wrong one the right
+            lines += map(" ".join, self.question.two_answers)
+        return "\n".join(lines)
 
 
 def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
@@ -73,40 +67,11 @@ def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
     >>> grade(bank()["03/factor"], "69/43").verdict
     'right'
     """
-    kind = question.kind
-    if kind == "measured":
-        return _measured(question, _as_number(question, answer), card)
-    if kind == "number":
-        return _number(question, _as_number(question, answer))
-    letters = _letters(question, answer)
-    if kind == "one" and len(letters) != 1:
-        raise AnswerError(f"choose one: this question has one answer; got {shown(answer)}.")
-    if kind == "several":
-        letters = "".join(sorted(letters))
-    keys = question.steps if kind == "order" else question.letters
-    right, theirs = keys(), keys(material=True)
-    chosen = {o.letter: o for o in question.options}
-    said = [chosen[each].feedback for each in letters]
-    if kind != "one":
-        said = [f"{letter}) {text}" for letter, text in zip(letters, said, strict=True)]
-    missing = len(set(right) - set(letters))
-    if kind == "several" and missing and letters != theirs:
-        more = "one is" if missing == 1 else f"{missing} are"
-        said.append(f"You have {len(right) - missing} of {len(right)}: {more} missing.")
-    if kind == "order" and letters not in (right, theirs):
-        said = [_first_slip(letters, right, chosen)]
-    return _grade(question, letters, letters == right, letters == theirs, said)
-
-
-def outcome(question: Question, card: Card | None) -> float | None:
-    """What the learner measured for a question of the kind "measured", in its unit, if he did."""
-    if card is None:
-        return None
-    known = {name: values[-1] for name, values in card.numbers.items() if values}
-    known |= {name: each.median for name, each in card.measurements.items()}
-    over = known.get(question.over) if question.over else 1.0
-    value = known.get(question.measured)
-    return value / over * question.scale if value and over else None
+    if question.has_choices:
+        return _chosen(question, _letters(question, answer))
+    if question.kind == "measured":
+        return _measured(question, _number(question, answer), card)
+    return _worked_out(question, _number(question, answer))
 
 
 def _grade(question: Question, given, right: bool, theirs: bool, said) -> Grade:
@@ -123,66 +88,74 @@ def _letters(question: Question, given) -> str:
         raise AnswerError(f"the letters go from a to {last}; got {shown(given)}.")
     if len(set(letters)) != len(letters):
         raise AnswerError(f"a letter stands there twice: {shown(given)}.")
-    return letters
+    if question.kind == "one" and len(letters) > 1:
+        raise AnswerError(f"choose one: this question has one answer; got {shown(given)}.")
+    return "".join(sorted(letters)) if question.kind == "several" else letters
 
 
-def _first_slip(letters: str, right: str, chosen: dict) -> str:
+def _chosen(question: Question, letters: str) -> Grade:
+    right, theirs = question.letters(), question.letters(material=True)
+    about = {o.letter: o.feedback for o in question.options}
+    said = [f"{letter}) {about[letter]}" for letter in letters]
+    if question.kind == "one":
+        said = [about[letters]]
+    elif letters not in (right, theirs):
+        there = len(set(right) & set(letters))
+        if question.kind == "order":
+            said = [_first_slip(letters, right, about)]
+        elif there < len(right):
+            said.append(f"You have {there} of the {len(right)} that are right.")
+    return _grade(question, letters, letters == right, letters == theirs, said)
+
+
+def _first_slip(letters: str, right: str, about: dict[str, str]) -> str:
     for place, letter in enumerate(letters, 1):
         if letter not in right:
-            return f"{letter}) does not belong there. {chosen[letter].feedback}"
+            return f"{letter}) does not belong there. {about[letter]}"
         if letter != right[place - 1 : place]:
             return f"{letter}) does not come as step {place}: something else has to happen first."
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 
-def _as_number(question: Question, given) -> float:
+def _number(question: Question, given) -> float:
+    """A number as people type it: 1.5, 1,5 or 3/2, perhaps with its unit."""
     unit = f" ({question.unit})" if question.unit else ""
-    answer = given
-    if isinstance(given, str):
-        text = given.strip().removesuffix(question.unit).strip()
-        if not text:
-            raise AnswerError(f"no answer yet: a number{unit} is needed.")
-        answer = _read(text)
-    usable = isinstance(answer, numbers.Real) and not isinstance(answer, bool)  # NumPy's are, too
-    number = float(answer) if usable else math.nan
+    text = str(given).strip().removesuffix(question.unit).strip()
+    if not text:
+        raise AnswerError(f"no answer yet: a number{unit} is needed.")
+    try:
+        above, *below = re.sub(r"^([+-]?\d+),(\d\d?)$", r"\1.\2", text).split("/", 1)
+        number = float(above) / float(below[0]) if below else float(above)
+    except (ValueError, ZeroDivisionError):
+        number = math.nan
     if not abs(number) < 1e300:
         raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(given)}.")
     return number
 
 
-def _read(text: str) -> float | None:
-    """A number as people type it: 1.5, 1,5 or 3/2; None where it is none."""
-    if decimal := re.fullmatch(r"([+-]?\d{1,15}),(\d{1,2})", text):
-        text = f"{decimal[1]}.{decimal[2]}"
-    above, *below = text.split("/")
-    try:
-        return float(above) / float(below[0]) if len(below) == 1 else float(text)
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def _number(question: Question, number: float) -> Grade:
-    def off(o):
-        return abs(number - o.value)
-
+def _worked_out(question: Question, number: float) -> Grade:
     # tolerances may overlap: the nearest counts, and the right one before its equals
-    near = [o for o in question.options if off(o) <= question.tolerance * abs(o.value)]
-    if near:
-        nearest = min(near, key=lambda o: (off(o), not o.correct))
-        return _grade(question, number, nearest.correct, nearest.material, [nearest.feedback])
-    (right,) = (o for o in question.options if o.correct)
+    near = sorted(question.options, key=lambda o: (abs(number - o.value), not o.correct))
+    for o in near:
+        if abs(number - o.value) <= question.tolerance * abs(o.value):
+            return _grade(question, number, o.correct, o.material, [o.feedback])
+    (right,) = (o for o in near if o.correct)
     way = "low" if number < right.value else "high"
     return _grade(question, number, False, False, [f"That is too {way}."])
 
 
 def _measured(question: Question, number: float, card: Card | None) -> Grade:
-    close, low, high = question.options
-    actual = outcome(question, card)
-    if actual is None:
+    known = {"": 1.0}  # where it is divided by nothing
+    if card is not None:
+        known |= {name: values[-1] for name, values in card.numbers.items() if values}
+        known |= {name: each.median for name, each in card.measurements.items()}
+    value, over = known.get(question.measured), known.get(question.over)
+    if not value or not over:
         said = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, number, OPEN, False, (said,))
-    came_out = f"You measured {actual:.3g} {question.unit}".rstrip() + "."
-    if number > 0 and 1 / question.within <= number / actual <= question.within:
-        return _grade(question, number, True, True, [came_out, close.feedback])
+    actual = value / over * question.scale
+    close, low, high = question.options
+    fits = number > 0 and 1 / question.within <= number / actual <= question.within
     off = low if number < actual else high
-    return _grade(question, number, False, False, [came_out, off.feedback])
+    said = [f"You measured {actual:.3g} {question.unit}".rstrip() + "."]
+    return _grade(question, number, fits, fits, [*said, (close if fits else off).feedback])

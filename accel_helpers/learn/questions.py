@@ -1,7 +1,5 @@
 """The question bank, ``data/questions/*.toml``; tests/learn/test_questions.py has its rules."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,13 +14,12 @@ Label = Literal[
 ]
 KINDS, LABELS = get_args(Kind), get_args(Label)
 NOT_FOUND = LABELS[2]
-CLOSENESS = ("close", "too low", "too high")  # the options of a question of the kind "measured"
 HOW = {
-    "one": "Choose one.",
-    "several": "Choose all that are right.",
-    "number": "Type a number.",
-    "order": "Put the steps in order. Some may not belong.",
-    "measured": "From memory, or as a guess.",
+    "one": "Choose one",
+    "several": "Choose all that are right",
+    "number": "Type a number",
+    "order": "Put the steps in order. Some may not belong",
+    "measured": "From memory, or as a guess",
 }
 __all__ = ["bank"]
 
@@ -76,18 +73,13 @@ class Question:
     @property
     def differs(self) -> bool:
         """Whether the exam's material answers otherwise than what is true today."""
-        return any(
-            (o.material, o.material_position) != (o.correct, o.position) for o in self.options
-        )
-
-    def steps(self, material: bool = False) -> str:
-        """The letters of a kind "order" in the right order, or in the material's."""
-        places = {o.material_position if material else o.position: o for o in self.options}
-        return "".join(places[place].letter for place in sorted(places.keys() - {None}))
+        return self.letters() != self.letters(material=True)
 
     def letters(self, material: bool = False) -> str:
-        """The letters of the options that are right, or that the material answers."""
-        return "".join(o.letter for o in self.options if (o.material if material else o.correct))
+        """The letters of what is right, or of what the material answers; steps in their order."""
+        right = [o for o in self.options if (o.material if material else o.correct)]
+        right.sort(key=lambda o: (o.material_position if material else o.position) or 0)
+        return "".join(o.letter for o in right)
 
     @property
     def has_choices(self) -> bool:
@@ -96,8 +88,8 @@ class Question:
 
     @property
     def how(self) -> str:
-        unit = self.unit and not self.has_choices
-        return f"{HOW[self.kind][:-1]} ({self.unit})." if unit else HOW[self.kind]
+        unit = f" ({self.unit})" if self.unit and not self.has_choices else ""
+        return f"{HOW[self.kind]}{unit}."
 
     @property
     def two_answers(self) -> tuple[tuple[str, str], ...]:

@@ -64,7 +64,7 @@ def solution(question):
         return "3"
     if question.kind == "number":
         return next(f"{option.value:g}" for option in question.options if option.correct)
-    return question.steps() if question.kind == "order" else question.letters()
+    return question.letters()
 
 
 def slip(question):

@@ -18,14 +18,14 @@ def right(question):
         return "3"
     if question.kind == "number":
         return next(f"{option.value:g}" for option in question.options if option.correct)
-    return question.steps() if question.kind == "order" else question.letters()
+    return question.letters()
 
 
 def wrong(question):
     if question.kind in ("number", "measured"):
         return "-1"
     if question.kind == "order":
-        return question.steps()[::-1]
+        return question.letters()[::-1]
     return next(option.letter for option in question.options if not option.correct)
 
 

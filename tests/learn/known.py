@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+CLOSENESS = ("close", "too low", "too high")  # the options of the kind "measured", in their order
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
@@ -14,10 +15,8 @@ def headings(notebook):
 
 def right(question, material=False):
     """The answer that is true today, or the material's."""
-    if question.kind in ("one", "several"):
+    if question.has_choices:
         return question.letters(material)
-    if question.kind == "order":
-        return question.steps(material)
     return next(
         o.text if o.value is None else o.value
         for o in question.options
@@ -31,7 +30,7 @@ def wrong(question):
     if question.kind == "several":
         return "".join(o.letter for o in slips)
     if question.kind == "order":
-        return question.steps()[::-1]
+        return question.letters()[::-1]
     return slips[0].letter if slips[0].value is None else slips[0].value
 
 

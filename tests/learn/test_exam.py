@@ -22,7 +22,7 @@ def guess(question, dice):
     if question.kind == "several":
         return "".join(dice.sample(letters, len(question.letters())))
     if question.kind == "order":
-        return "".join(dice.sample(question.steps(), len(question.steps())))
+        return "".join(dice.sample(question.letters(), len(question.letters())))
     return dice.choice(letters)
 
 
@@ -74,7 +74,7 @@ def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
     assert passed / turns < expected + 4 * spread and expected < 2 * passed / turns
     assert max(paper.odds() for paper in PAPERS) < 1 / 1000
     order = next(q for q in questions.bank().values() if q.kind == "order" and not q.differs)
-    assert round(1 / exam.Paper(0, (order,)).odds(1)) == math.factorial(len(order.steps()))
+    assert round(1 / exam.Paper(0, (order,)).odds(1)) == math.factorial(len(order.letters()))
     empty = paper.mark({})
     assert "passes once in" in str(empty) and not empty.passed
 
