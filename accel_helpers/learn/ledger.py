@@ -3,8 +3,6 @@
 The claims are in ``data/claims.toml``, whose first lines explain the fields.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from importlib import resources
@@ -59,7 +57,6 @@ class File:
     """The file of the claims."""
 
     claim: tuple[Claim, ...]
-    in_preparation: tuple[str, ...]  # lessons
     say: dict[str, str]  # what every claim may get
 
 
@@ -80,11 +77,12 @@ class Entry:
     measured: str = ""  # the measurement with its interval, if there is one
 
     def __str__(self) -> str:
-        lines = [f"{self.claim.number}. {self.claim.claim}"]
-        lines.append(f"   {self.claim.verdict}: {self.claim.why}")
-        lines.append(f"   Your machine: {self.verdict}.")
-        lines += [f"   {text}" for text in (self.measured, self.sentence) if text]
-        return "\n".join(lines)
+        lines = [
+            f"{self.claim.number}. {self.claim.claim}",
+            f"   {self.claim.verdict}: {self.claim.why}",
+            f"   Your machine: {self.verdict}.",
+        ]
+        return "\n".join(lines + [f"   {text}" for text in (self.measured, self.sentence) if text])
 
 
 class Ledger(Shown, tuple):
@@ -113,11 +111,11 @@ def fill(card: Card | None) -> Ledger:
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
     evidence, say = claim.evidence, file().say
-    if evidence is None and claim.lesson in file().in_preparation:
+    if claim.instead:
+        return Entry(claim, NEVER, claim.instead)
+    if evidence is None:
         verdict = f"{YET}: lesson {claim.lesson} is {SOON}"
         return Entry(claim, verdict, say[SOON].format(lesson=claim.lesson))
-    if evidence is None:
-        return Entry(claim, NEVER, say[NEVER].format(instead=claim.instead))
     known = () if card is None else (*card.measurements, *card.numbers)
     if not all(name in known for name in evidence.names):
         if evidence.missing and any(name.startswith(evidence.ran) for name in known):
@@ -126,10 +124,11 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
         return Entry(claim, f"{YET}: lesson {evidence.lesson}", sentence)
     try:
         verdict, measured = RULES[evidence.rule](evidence, card)
+        verdict = ROUGH if verdict == UNCLEAR else verdict
+        sentence = evidence.say[verdict]  # there is none for losses of different trainings
     except (ArithmeticError, LookupError, TypeError, ValueError):  # no such card was recorded
         return Entry(claim, UNCLEAR, say[UNCLEAR].format(lesson=evidence.lesson))
-    measured = measured[0].upper() + measured[1:].rstrip(".") + "."
-    return Entry(claim, verdict, evidence.say[verdict], measured)
+    return Entry(claim, verdict, sentence, f"{measured[0].upper()}{measured[1:].rstrip('.')}.")
 
 
 def _compared(evidence: Evidence, card: Card) -> Speedup:
@@ -147,37 +146,29 @@ def _ratio(evidence: Evidence, card: Card) -> tuple[str, str]:
 
 def _longer(evidence: Evidence, card: Card) -> tuple[str, str]:
     found = _compared(evidence, card)
-    verdict = verdicts.how_much_longer(found)
-    return ROUGH if verdict == UNCLEAR else verdict, str(found)
+    return verdicts.how_much_longer(found), str(found)
 
 
 def _share(evidence: Evidence, card: Card) -> tuple[str, str]:
     plain, grouped, products = (card.measurements[name] for name in evidence.names)
-    found = timing.compare(plain, products, names=("a step", "its products alone"))
-    low, high = (1 / end for end in reversed(found.interval))
-    verdict = verdicts.step_parts(plain, grouped, products).verdict
-    if verdict == UNCLEAR:
-        return ROUGH, str(found)
+    low, high = (1 / end for end in reversed(timing.compare(plain, products).interval))
     share = percent(products.median / plain.median)
-    return verdict, f"Products: {share} of a step (interval {percent(low)} to {percent(high)})"
+    text = f"Products: {share} of a step (interval {percent(low)} to {percent(high)})"
+    return verdicts.step_parts(plain, grouped, products).verdict, text
 
 
 def _rate(evidence: Evidence, card: Card) -> tuple[str, str]:
     measured, size = card.measurements[evidence.names[0]], card.numbers[evidence.names[1]][0]
     most = TICKS * card.machine["cores"]
-    ends = (*measured.interval, measured.median)
-    high, low, rate = (2 * size**3 / seconds for seconds in ends)
-    text = f"{format_count(rate)} operations per second (interval {format_count(low)} to "
-    text += f"{format_count(high)}); one by one: at most {format_count(most)}"
-    return "many at once here" if low > most else "not shown here", text
+    high, low, rate = (2 * size**3 / s for s in (*measured.interval, measured.median))
+    text = "{} operations per second (interval {} to {}); one by one: at most {}"
+    verdict = "many at once here" if low > most else "not shown here"
+    return verdict, text.format(*map(format_count, (rate, low, high, most)))
 
 
 def _same(evidence: Evidence, card: Card) -> tuple[str, str]:
     losses = {name: card.numbers[name] for name in evidence.names}
-    verdict = verdicts.same_loss(losses)
-    if verdict == UNCLEAR:
-        raise ValueError("losses of different trainings")
-    epochs = len(losses[evidence.names[0]])
+    verdict, epochs = verdicts.same_loss(losses), len(losses[evidence.names[0]])
     apart = "at most" if verdict == "the same" else "more than"
     return f"{verdict} here", f"In {epochs} epochs: {apart} 1 part in 10,000 apart"
 
@@ -185,8 +176,8 @@ def _same(evidence: Evidence, card: Card) -> tuple[str, str]:
 def _accuracy(evidence: Evidence, card: Card) -> tuple[str, str]:
     found = _compared(evidence, card)
     small, large = (card.numbers[name] for name in evidence.names[2:])
-    text = f"{str(found).rstrip('.')}. Pictures told right: "
-    text += f"{_shares(large)}, against {_shares(small)}"
+    times = str(found).rstrip(".")
+    text = f"{times}. Pictures told right: {_shares(large)}, against {_shares(small)}"
     lower, higher = max(large) < min(small), min(large) > max(small)
     if min(len(small), len(large)) < SEEDS or not (lower or higher):
         return "no sure difference in accuracy", text
