@@ -68,15 +68,14 @@ class Paper(Shown):
         return math.fsum(chance for pair, chance in marks.items() if max(pair) >= need)
 
     def form(self, widgets):
-        fields = [quiz_widget.field(each, n, "") for n, each in enumerate(self.questions, 1)]
-        status, say = quiz_widget.note("")
+        fields = [quiz_widget.field(widgets, q, n, "") for n, q in enumerate(self.questions, 1)]
+        status, say = quiz_widget.note(widgets, "")
 
         def finish() -> None:
             answers = {n: read() for n, (_, read, _) in enumerate(fields, 1)}
-            if not any(answers.values()):
-                say("<p>Not handed in yet: there is no answer.</p>")
-                return
             try:
+                if not any(answers.values()):
+                    raise AnswerError("there is no answer.")
                 result = hand_in(self.number, answers)
             except AnswerError as error:
                 say(f"<p>Not handed in yet: {marked(str(error))}</p>")
@@ -87,7 +86,7 @@ class Paper(Shown):
 
         button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})
         button.on_click(lambda _: finish())
-        return quiz_widget.sheet(fields, button, status)
+        return quiz_widget.sheet(widgets, fields, button, status)
 
 
 @dataclass(frozen=True, repr=False)

@@ -38,7 +38,7 @@ class Question(Shown):
         else:
             wide = {"description_width": "initial"}
             field = widgets.FloatText(value=0.0, description=f"In {self.unit}:", style=wide)
-        status, say = quiz_widget.note("<p>Not answered yet.</p>")
+        status, say = quiz_widget.note(widgets, "<p>Not answered yet.</p>")
 
         def keep(_button) -> None:
             if not field.value:

@@ -1,7 +1,5 @@
 """Quizzes: shown as a form where there are widgets, as text where not, and answered by a call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,23 +30,22 @@ class Quiz(Shown):
         if not self.questions:
             return None
         kept = progress.current()
-        total, say_total = quiz_widget.note(self._so_far(kept))
+        total, say_total = quiz_widget.note(widgets, self._so_far(kept))
 
-        def check(question, read, say) -> None:
+        def check(question: Question, given) -> str:
             try:
-                graded = _graded(question, read())
+                said = _graded(question, given)._repr_html_()
             except AnswerError as error:
                 said = str(error)
-                say(f"<p>{marked(said[:1].upper() + said[1:])}</p>")
-                return
-            say(graded._repr_html_())
+                return f"<p>{marked(said[:1].upper() + said[1:])}</p>"
             say_total(self._so_far(progress.current()))
+            return said
 
         fields = [
-            quiz_widget.field(question, n, earlier(question, kept), check)
+            quiz_widget.field(widgets, question, n, earlier(question, kept), check)
             for n, question in enumerate(self.questions, 1)
         ]
-        return quiz_widget.sheet(fields, total)
+        return quiz_widget.sheet(widgets, fields, total)
 
     def _so_far(self, kept: Progress) -> str:
         good = sum(_done(question.id, kept.answers) for question in self.questions)
@@ -109,42 +106,18 @@ def again() -> Quiz:
 class Overview(Shown):
     """How far a learner has come."""
 
-    kept: Progress
+    rows: list[tuple[str, int, int, str]]  # lesson, right answers, of how many, all right since
+    below: tuple[str, ...]  # the last practice exam, the guesses, where that is kept
     macro = "overview"
-
-    @property
-    def rows(self) -> list[tuple[str, int, int, str]]:
-        """Each lesson, how many answers are right, of how many, and the day of the last."""
-        rows, kept = [], self.kept
-        for lesson in dict.fromkeys(question.lesson for question in questions.bank().values()):
-            done = [_done(question.id, kept.answers) for question in _named(lesson)]
-            rows.append((lesson, sum(done), len(done), kept.lessons.get(lesson, "")[:10]))
-        return rows
 
     def __str__(self) -> str:
         lines = [f"lesson {n}: {good} of {of} {day}".rstrip() for n, good, of, day in self.rows]
-        return "\n".join([*lines, *self.below()])
+        return "\n".join([*lines, *self.below])
 
     def sentence(self) -> str:
         """The same in a line, for `summary.write`."""
         lessons = ", ".join(f"lesson {n} {good} of {of}" for n, good, of, _ in self.rows if good)
-        return f"Answered rightly: {lessons or 'nothing yet'}. {self._sat()}"
-
-    def below(self) -> list[str]:
-        kept, guesses = self.kept, self.kept.guesses.values()
-        out = [predict.Outcome(g.guess, g.actual) for g in guesses if g.actual is not None]
-        close = sum(outcome.verdict in ("close", "right") for outcome in out)
-        said = f"Guesses: {len(guesses)}, of which {close} came out close or right."
-        there = kept.answers or guesses or kept.exams
-        where = f"Kept in {progress.place()}." if there else "Nothing is kept yet."
-        return [self._sat(), said, where]
-
-    def _sat(self) -> str:
-        if not self.kept.exams:
-            return "No practice exam yet."
-        one = self.kept.exams[-1]
-        said = f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
-        return f"{said}material answers, {one.today} as is true today."
+        return f"Answered rightly: {lessons or 'nothing yet'}. {self.below[0]}"
 
 
 def overview() -> Overview:
@@ -155,7 +128,21 @@ def overview() -> Overview:
     >>> overview().rows[0][0]
     '00'
     """
-    return Overview(progress.current())
+    kept, rows, sat = progress.current(), [], "No practice exam yet."
+    for lesson in dict.fromkeys(question.lesson for question in questions.bank().values()):
+        done = [_done(question.id, kept.answers) for question in _named(lesson)]
+        rows.append((lesson, sum(done), len(done), kept.lessons.get(lesson, "")[:10]))
+    if kept.exams:
+        one = kept.exams[-1]
+        sat = f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
+        sat += f"material answers, {one.today} as is true today."
+    made = kept.guesses.values()
+    out = [predict.Outcome(g.guess, g.actual).verdict for g in made if g.actual is not None]
+    close = out.count("close") + out.count("right")
+    said = f"Guesses: {len(made)}, of which {close} came out close or right."
+    there = kept.answers or made or kept.exams
+    where = f"Kept in {progress.place()}." if there else "Nothing is kept yet."
+    return Overview(rows, (sat, said, where))
 
 
 def earlier(question: Question, kept: Progress) -> str:
@@ -163,13 +150,8 @@ def earlier(question: Question, kept: Progress) -> str:
     before = kept.answers.get(question.id)
     if before is None:
         return "<p>Not answered yet.</p>"
-    said = {
-        grading.RIGHT: "right",
-        grading.MATERIAL: "as the material has it",
-        grading.OPEN: "not measured yet",
-    }.get(before.verdict, "not right")
-    given = before.given if before.given != "" else "nothing"
-    return f"<p>{marked(f'You answered {given} on {before.when[:10]}: {said}.')}</p>"
+    given = "nothing" if before.given == "" else before.given
+    return f"<p>{marked(f'You answered {given} on {before.when[:10]}: {before.verdict}.')}</p>"
 
 
 def keep(graded: Mapping[Question, Grade | None], *exams: progress.Sitting) -> str:

@@ -1,7 +1,5 @@
 """What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 
@@ -47,41 +45,35 @@ class Shown:
         return data
 
 
-def field(question: Question, number: int, said: str, check=None):
+def field(widgets, question: Question, number: int, said: str, check=None):
     """The widgets of a question, what reads the answer, and what shows HTML beneath it.
 
-    `check` is called with the question and the last two, by a button for this question alone.
+    `check` makes that HTML of the question and the answer, for a button of this question alone.
     """
-    import ipywidgets as widgets
-
     answer, read = _answer(widgets, question, number)
-    status, say = note(said)
+    status, say = note(widgets, said)
     for one in answer:  # what was said is about the answer before
         one.observe(lambda _: say("<p>Not checked yet.</p>"), "value")
     parts = [widgets.HTML(fragment("quiz/head", question, number)), *answer]
     if check:
         button = widgets.Button(description=f"Check answer {number}", layout={"width": "auto"})
-        button.on_click(lambda _: check(question, read, say))
+        button.on_click(lambda _: say(check(question, read())))
         parts.append(button)
     box = widgets.VBox([*parts, status])
     box.add_class("accel-question")
     return box, read, say
 
 
-def sheet(fields: Sequence[tuple], *below):
+def sheet(widgets, fields: Sequence[tuple], *below):
     """Put questions, and what stands below them, into one box."""
-    import ipywidgets as widgets
-
     boxes = [box for box, _, _ in fields]
     box = widgets.VBox([widgets.HTML(fragment("quiz/style")), *boxes, *below])
     box.add_class("accel-quiz")
     return box
 
 
-def note(text: str):
+def note(widgets, text: str):
     """A place for HTML, read out by screen readers when it changes; and what changes it."""
-    import ipywidgets as widgets
-
     place = widgets.HTML()
 
     def say(text: str) -> None:
@@ -93,17 +85,16 @@ def note(text: str):
 
 def _answer(widgets, question: Question, number: int):
     """The widgets for an answer, and what reads them."""
-    labels = {o.letter: f"{o.letter}) {_plain(o.text)}" for o in question.options}
+    choices = [(f"{o.letter}) {_plain(o.text)}", o.letter) for o in question.options]
     if question.kind == "one":
-        choices = [(label, letter) for letter, label in labels.items()]
         radio = widgets.RadioButtons(options=choices, index=None, description="", layout=WIDE)
         return [radio], lambda: radio.value or ""
     if question.kind == "several":
-        boxes = {
-            letter: widgets.Checkbox(value=False, description=label, indent=False, layout=WIDE)
-            for letter, label in labels.items()
-        }
-        return [*boxes.values()], lambda: "".join(k for k, box in boxes.items() if box.value)
+        boxes = [
+            widgets.Checkbox(value=False, description=label, indent=False, layout=WIDE)
+            for label, _ in choices
+        ]
+        return boxes, lambda: "".join(box.description[0] for box in boxes if box.value)
     unit = f" ({_plain(question.unit)})" if question.unit else ""
     label, above = f"Answer {number}{unit}:", []
     if question.kind == "order":
