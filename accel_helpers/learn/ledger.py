@@ -4,7 +4,7 @@ The claims are in ``data/claims.toml``, whose first lines explain the fields.
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Literal
 
@@ -24,32 +24,24 @@ __all__ = ["fill"]
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Which names on a result card bear on a claim, and how they are read."""
-
-    lesson: str
-    rule: str
-    names: tuple[str, ...]
-    say: dict[str, str]
-    labels: tuple[str, ...] = ()
-    in_turns: bool = False
-    times: float = 1.0
-    ran: str = ""
-    missing: str = ""
-
-
-@dataclass(frozen=True)
 class Claim:
-    """One claim: what is said, and what the course makes of it, with its sources."""
+    """One claim: what is said, what the course makes of it, and how a result card is read on it."""
 
     number: int
     claim: str
     verdict: Literal["true", "true, with limits", "misleading", "too vague", "outdated", "wrong"]
     why: str
     source: tuple[str, ...]
-    lesson: str  # where it is measured, or will be
-    evidence: Evidence | None = None  # what a result card may say about it
-    instead: str = ""  # why no measurement settles it, where that is so
+    lesson: str
+    instead: str = ""
+    rule: str = ""
+    names: tuple[str, ...] = ()
+    say: dict[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    in_turns: bool = False
+    times: float = 1.0
+    ran: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,55 +102,53 @@ def fill(card: Card | None) -> Ledger:
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
-    evidence, say = claim.evidence, file().say
     if claim.instead:
         return Entry(claim, NEVER, claim.instead)
-    if evidence is None:
-        verdict = f"{YET}: lesson {claim.lesson} is {SOON}"
-        return Entry(claim, verdict, say[SOON].format(lesson=claim.lesson))
+    say = {word: text.format(lesson=claim.lesson) for word, text in file().say.items()}
+    if not claim.rule:
+        return Entry(claim, f"{YET}: lesson {claim.lesson} is {SOON}", say[SOON])
     known = () if card is None else (*card.measurements, *card.numbers)
-    if not all(name in known for name in evidence.names):
-        if evidence.missing and any(name.startswith(evidence.ran) for name in known):
-            return Entry(claim, evidence.missing, evidence.say[evidence.missing])
-        sentence = say[YET].format(lesson=evidence.lesson)
-        return Entry(claim, f"{YET}: lesson {evidence.lesson}", sentence)
+    if not all(name in known for name in claim.names):
+        if claim.missing and any(name.startswith(claim.ran) for name in known):
+            return Entry(claim, claim.missing, claim.say[claim.missing])
+        return Entry(claim, f"{YET}: lesson {claim.lesson}", say[YET])
     try:
-        verdict, measured = RULES[evidence.rule](evidence, card)
+        verdict, measured = RULES[claim.rule](claim, card)
         verdict = ROUGH if verdict == UNCLEAR else verdict
-        sentence = evidence.say[verdict]  # there is none for losses of different trainings
+        sentence = claim.say[verdict]  # there is none for losses of different trainings
     except (ArithmeticError, LookupError, TypeError, ValueError):  # no such card was recorded
-        return Entry(claim, UNCLEAR, say[UNCLEAR].format(lesson=evidence.lesson))
+        return Entry(claim, UNCLEAR, say[UNCLEAR])
     return Entry(claim, verdict, sentence, f"{measured[0].upper()}{measured[1:].rstrip('.')}.")
 
 
-def _compared(evidence: Evidence, card: Card) -> Speedup:
-    slow, fast = (card.measurements[name] for name in evidence.names[:2])
-    if evidence.times != 1:
-        slow = Measurement.from_samples([evidence.times * s for s in slow.samples])
-    turns = evidence.in_turns and len(slow.samples) == len(fast.samples)
-    return timing.compare(slow, fast, names=evidence.labels, in_turns=turns)
+def _compared(claim: Claim, card: Card) -> Speedup:
+    slow, fast = (card.measurements[name] for name in claim.names[:2])
+    if claim.times != 1:
+        slow = Measurement.from_samples([claim.times * s for s in slow.samples])
+    turns = claim.in_turns and len(slow.samples) == len(fast.samples)
+    return timing.compare(slow, fast, names=claim.labels, in_turns=turns)
 
 
-def _ratio(evidence: Evidence, card: Card) -> tuple[str, str]:
-    found = _compared(evidence, card)
+def _ratio(claim: Claim, card: Card) -> tuple[str, str]:
+    found = _compared(claim, card)
     return f"{found.verdict} here" if found.conclusive else found.verdict, str(found)
 
 
-def _longer(evidence: Evidence, card: Card) -> tuple[str, str]:
-    found = _compared(evidence, card)
+def _longer(claim: Claim, card: Card) -> tuple[str, str]:
+    found = _compared(claim, card)
     return verdicts.how_much_longer(found), str(found)
 
 
-def _share(evidence: Evidence, card: Card) -> tuple[str, str]:
-    plain, grouped, products = (card.measurements[name] for name in evidence.names)
+def _share(claim: Claim, card: Card) -> tuple[str, str]:
+    plain, grouped, products = (card.measurements[name] for name in claim.names)
     low, high = (1 / end for end in reversed(timing.compare(plain, products).interval))
     share = percent(products.median / plain.median)
     text = f"Products: {share} of a step (interval {percent(low)} to {percent(high)})"
     return verdicts.step_parts(plain, grouped, products).verdict, text
 
 
-def _rate(evidence: Evidence, card: Card) -> tuple[str, str]:
-    measured, size = card.measurements[evidence.names[0]], card.numbers[evidence.names[1]][0]
+def _rate(claim: Claim, card: Card) -> tuple[str, str]:
+    measured, size = card.measurements[claim.names[0]], card.numbers[claim.names[1]][0]
     most = TICKS * card.machine["cores"]
     high, low, rate = (2 * size**3 / s for s in (*measured.interval, measured.median))
     text = "{} operations per second (interval {} to {}); one by one: at most {}"
@@ -166,17 +156,16 @@ def _rate(evidence: Evidence, card: Card) -> tuple[str, str]:
     return verdict, text.format(*map(format_count, (rate, low, high, most)))
 
 
-def _same(evidence: Evidence, card: Card) -> tuple[str, str]:
-    losses = {name: card.numbers[name] for name in evidence.names}
-    verdict, epochs = verdicts.same_loss(losses), len(losses[evidence.names[0]])
+def _same(claim: Claim, card: Card) -> tuple[str, str]:
+    losses = {name: card.numbers[name] for name in claim.names}
+    verdict, epochs = verdicts.same_loss(losses), len(losses[claim.names[0]])
     apart = "at most" if verdict == "the same" else "more than"
     return f"{verdict} here", f"In {epochs} epochs: {apart} 1 part in 10,000 apart"
 
 
-def _accuracy(evidence: Evidence, card: Card) -> tuple[str, str]:
-    found = _compared(evidence, card)
-    small, large = (card.numbers[name] for name in evidence.names[2:])
-    times = str(found).rstrip(".")
+def _accuracy(claim: Claim, card: Card) -> tuple[str, str]:
+    times = str(_compared(claim, card)).rstrip(".")
+    small, large = (card.numbers[name] for name in claim.names[2:])
     text = f"{times}. Pictures told right: {_shares(large)}, against {_shares(small)}"
     lower, higher = max(large) < min(small), min(large) > max(small)
     if min(len(small), len(large)) < SEEDS or not (lower or higher):
@@ -190,9 +179,9 @@ def _shares(right: tuple[float, ...]) -> str:
     return f"{100 * min(right):.1f} to {100 * max(right):.1f} % in {len(right)} trainings"
 
 
-def _count(evidence: Evidence, card: Card) -> tuple[str, str]:
-    count = card.numbers[evidence.names[0]][0]
-    return "one here" if count == 1 else "several here", f"{evidence.labels[0]}: {count:.0f}"
+def _count(claim: Claim, card: Card) -> tuple[str, str]:
+    count = card.numbers[claim.names[0]][0]
+    return "one here" if count == 1 else "several here", f"{claim.labels[0]}: {count:.0f}"
 
 
 _READERS = (_ratio, _longer, _share, _rate, _same, _accuracy, _count)

@@ -78,7 +78,7 @@ def _measured(
     """What the card says on a question: a name on it, or a verdict (true), and the words."""
     lines = [(name, False, said) for name in answer.card if (said := _on_card(name, card))]
     for entry in entries:  # what the ledger makes of the same names
-        names = entry.claim.evidence.names if entry.claim.evidence else ()
+        names = entry.claim.names
         if names and set(names) <= set(answer.card) and not entry.verdict.startswith(ledger.YET):
             verdict = entry.verdict[:1].upper() + entry.verdict[1:]
             lines.append((verdict, True, entry.measured or entry.sentence))

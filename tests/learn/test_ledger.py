@@ -19,7 +19,7 @@ UNSURE = "no sure difference in accuracy"
 
 def card(*values, number=None, **machine):
     """A card with seconds, samples, or in a tuple what is no time, for each name of a claim."""
-    names = CLAIMS[number - 1].evidence.names if number else ()
+    names = CLAIMS[number - 1].names if number else ()
     measured, numbers = {}, {}
     for n, (name, value) in enumerate(zip(names, values, strict=True)):
         if isinstance(value, tuple):
@@ -85,16 +85,16 @@ def test_there_is_a_sentence_for_what_may_come_out_and_none_else():
     for claim in CLAIMS:
         assert all(re.fullmatch(r"https://\S+", url) for url in claim.source) and claim.source
         assert all(text.strip() for text in (claim.claim, claim.why))
-        if evidence := claim.evidence:
-            out = {verdict for number, _, verdict in CASES if number == claim.number}
-            assert set(evidence.say) == (out | {evidence.missing}) - {"", "cannot tell"}
-            assert all(map(str.strip, evidence.say.values()))
-            assert bool(evidence.ran) == bool(evidence.missing)
+        out = {verdict for number, _, verdict in CASES if number == claim.number}
+        assert set(claim.say) == (out | {claim.missing}) - {"", "cannot tell"}
+        assert all(map(str.strip, claim.say.values()))
+        assert bool(claim.ran) == bool(claim.missing)
+        assert bool(claim.rule) == bool(claim.names) == bool(claim.say) == bool(out)
 
 
 def test_a_machine_without_a_gpu_is_told_from_a_lesson_that_was_not_run():
     one = Measurement.from_samples([0.01] * 5)
-    begun = {c.evidence.ran: one for c in CLAIMS if c.evidence and c.evidence.ran}
+    begun = {claim.ran: one for claim in CLAIMS if claim.ran}
     ran = results.Card("2026-11-22", "test", {}, {f"{name}/other": one for name in begun})
     filled, empty = ledger.fill(ran), ledger.fill(None)
     assert {filled[n - 1].verdict for n in (4, 5, 6, 11)} == {"no GPU here"}
@@ -110,8 +110,7 @@ def test_nothing_measured_is_said_of_every_claim_and_what_is_in_preparation():
     assert all(entry.sentence and not entry.measured for entry in empty)
     for claim, verdict in ((entry.claim, entry.verdict) for entry in empty):
         waits = verdict == f"not measured yet: lesson {claim.lesson} is in preparation"
-        assert waits == (claim.evidence is None and not claim.instead)
-        assert claim.lesson not in there if waits else (claim.evidence or claim).lesson in there
+        assert waits == (not claim.rule and not claim.instead) == (claim.lesson not in there)
 
 
 def test_the_table_has_a_row_for_each_claim():
@@ -124,10 +123,10 @@ def test_the_table_has_a_row_for_each_claim():
 def test_every_name_without_an_accelerator_is_on_the_reference_card():
     reference = results.reference_runs()[-1]
     known = {*reference.measurements, *reference.numbers}
-    assert {claim.evidence.rule for claim in CLAIMS if claim.evidence} == set(ledger.RULES)
-    for evidence in (claim.evidence for claim in CLAIMS if claim.evidence):
-        for name in evidence.names:
+    assert {claim.rule for claim in CLAIMS if claim.rule} == set(ledger.RULES)
+    for claim in CLAIMS:
+        for name in claim.names:
             as_cpu = name.replace("/gpu/", "/cpu/").replace("/tpu/", "/cpu/")
             as_cpu = as_cpu.replace("02/race/cpu/", "02/control/")
             assert as_cpu in known or name in ("03/race/CPU", "03/race/GPU"), name
-        assert not evidence.ran or any(name.startswith(evidence.ran) for name in known)
+        assert not claim.ran or any(name.startswith(claim.ran) for name in known)
