@@ -1,7 +1,5 @@
 """The exam's questions with both answers, ``data/exam_answers.toml``, folded away."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from importlib import resources
@@ -17,43 +15,34 @@ __all__ = ["both"]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Where the course measures what settles a question, and what is to be seen there."""
-
-    lesson: str
-    page: str
-    heading: str
-    says: str
-
-    @property
-    def place(self) -> str:
-        return f"Lesson {self.lesson}, “{self.heading}”"
-
-    @property
-    def link(self) -> str:
-        """The address of that, seen from another lesson."""
-        return f"{self.page}#{self.heading.replace('`', '').replace(' ', '-')}"
-
-
-@dataclass(frozen=True)
 class Answer:
     """An exam question with its two answers; the first lines of the file explain the fields."""
 
     number: str
     asks: str
-    lesson: str
     material: tuple[str, ...]
     label: Label
     material_source: tuple[str, ...]
     today: tuple[str, ...]
     today_source: tuple[str, ...]
     differs: bool
-    measurement: Measured
+    page: str
+    heading: str
+    says: str
     card: tuple[str, ...] = ()
 
     @property
-    def heading(self) -> str:
+    def for_the_exam(self) -> str:
         return for_the_exam(self.label)
+
+    @property
+    def place(self) -> str:
+        return f"Lesson {self.page[:2]}, “{self.heading}”"
+
+    @property
+    def link(self) -> str:
+        """The address of that, seen from another lesson."""
+        return f"{self.page}#{self.heading.replace('`', '').replace(' ', '-')}"
 
 
 File = dict[Literal["answer"], tuple[Answer, ...]]
@@ -76,10 +65,10 @@ class Review(Shown):
     def __str__(self) -> str:
         lines = []
         for one in self.answers:
-            lines += [f"{one.number}. {one.asks}", f"  {one.heading}:"]
+            lines += [f"{one.number}. {one.asks}", f"  {one.for_the_exam}:"]
             lines += [f"    {text}" for text in one.material]
             lines += ["  True today:", *(f"    {text}" for text in one.today)]
-            lines += [f"  Measured: {one.measurement.place}. {one.measurement.says}"]
+            lines += [f"  Measured: {one.place}. {one.says}"]
         return "\n".join(lines)
 
 
@@ -92,8 +81,8 @@ def both(*numbers: str) -> Review:
         Questions of the exam.
     Examples
     --------
-    >>> both("E3").answers[0].lesson
-    '03'
+    >>> both("E3").answers[0].differs
+    True
     """
     known = {one.number: one for one in answers()}
     unknown = [each for each in numbers if each not in [*known]]

@@ -19,7 +19,7 @@ def test_every_exam_question_has_both_answers_with_sources_a_section_and_names_o
         assert all(url.startswith("https://") for url in one.today_source + one.material_source)
         assert all((one.asks, one.material, one.today, one.today_source))
         assert one.material_source or one.label == questions.NOT_FOUND
-        page, _, anchor = one.measurement.link.partition("#")
+        page, _, anchor = one.link.partition("#")
         table = {ord("*"): "", ord("`"): "", ord(" "): "-"}
         anchors = {title.translate(table) for title in known.headings(page)}
         assert anchor in anchors, (one.number, anchor)
@@ -37,7 +37,7 @@ def test_the_answers_are_folded_and_linked():
 
 def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():
     not_found = [one for one in answers() if one.label == questions.NOT_FOUND]
-    heads = [one.heading for one in not_found]
+    heads = [one.for_the_exam for one in not_found]
     asked = [q for q in questions.bank().values() if q.label == questions.NOT_FOUND]
     heads += [question.two_answers[0][0] for question in asked]
     assert len(heads) > len(not_found) > 0

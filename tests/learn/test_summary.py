@@ -117,10 +117,9 @@ def test_everything_from_files_is_escaped():
     machine = {"cpu_name": EVIL + "x" * 10_000, "accelerator": {"name": EVIL}, "cores": 10**400}
     question = dataclasses.replace(
         E5,
-        **dict.fromkeys(("number", "asks", "lesson", "label"), EVIL),
+        **dict.fromkeys(("number", "asks", "label", "page", "heading", "says"), EVIL),
         **dict.fromkeys(("material", "today"), (EVIL, EVIL)),
         **dict.fromkeys(("material_source", "today_source"), (f'https://x/" on="{EVIL}', "js:1")),
-        measurement=review.Measured(EVIL, EVIL, EVIL, EVIL),
         card=(EVIL, "06/product/128"),
     )
     sample = Measurement.from_samples([1.0, 1.1, 0.9, 1.0, 1.1, 1.0], name=EVIL)
