@@ -1,6 +1,5 @@
 """Two ways to check an answer, from a table of the likeliest slips, all of which the tests try."""
 
-import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -10,7 +9,7 @@ from itertools import islice
 from accel_helpers._words import shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Whether an answer is right, what to say about it, and what to try next where it is wrong."""
 
@@ -21,16 +20,9 @@ class Result:
     def __bool__(self) -> bool:
         return self.ok
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         text = f"{'Right.' if self.ok else 'Not yet.'} {self.message}"
         return f"{text}\nHint: {self.hint}" if self.hint else text
-
-    def _repr_html_(self) -> str:
-        word = "&#10003; Right." if self.ok else "&#10007; Not yet."
-        text = f"<p><strong>{word}</strong> {html.escape(self.message)}</p>"
-        if self.hint:
-            text += f"<details><summary>Hint</summary>{html.escape(self.hint)}</details>"
-        return text
 
 
 class Told(BaseException):
@@ -64,11 +56,12 @@ def choices(
         if not isinstance(answer, dict):
             return Result(False, f"A dictionary is needed; got {shown(answer)}.", hint)
         given = {key: _row(answer.get(key)) for key in right}
-        if all(all(map(_is_blank, said)) for said in given.values()):
+        if all(each is None for said in given.values() for each in said):
             return Result(False, empty, hint)
-        blank = [key for key, said in given.items() if any(map(_is_blank, said))]
-        for key, said in given.items():
-            if key not in blank and not _is_choice(said, places):
+        blank = [key for key, said in given.items() if any(each is None for each in said)]
+        for key in [key for key in given if key not in blank]:
+            fits = (isinstance(a, str) and a in b for a, b in zip(given[key], places, strict=False))
+            if len(given[key]) != len(places) or not all(fits):
                 got = f"{item.format(key)} is {shown(answer[key])}"
                 return Result(False, f"{got}, and that is not a choice.", words)
         if blank:
@@ -92,16 +85,10 @@ def choices(
 
 
 def _row(value) -> tuple:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
-
-
-def _is_blank(value) -> bool:
-    return value is ... or value is None or (isinstance(value, str) and not value.strip())
-
-
-def _is_choice(said: tuple, places: Sequence) -> bool:
-    fits = (isinstance(a, str) and a in words for a, words in zip(said, places, strict=False))
-    return len(said) == len(places) and all(fits)
+    """The words of an answer; None where one is still missing."""
+    row = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    empty = [each is ... or isinstance(each, str) and not each.strip() for each in row]
+    return tuple(None if no else each for no, each in zip(empty, row, strict=True))
 
 
 @dataclass

@@ -217,7 +217,6 @@ def test_what_is_no_answer_gets_a_result(exercise, name):
     result = checks.check(exercise, HOSTILE[name])
     assert isinstance(result, Result) and not result.ok
     assert result.message and result.hint and len(str(result)) < 600
-    assert result._repr_html_()
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
@@ -226,10 +225,9 @@ def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
     assert checks.check(exercise, EXERCISES[exercise].truth).ok
 
 
-def test_a_result_reads_well_and_escapes_what_the_learner_typed():
-    result = Result(False, "got <script>", "try & see")
-    assert "<script>" not in result._repr_html_() and "&amp; see" in result._repr_html_()
-    assert str(result).startswith("Not yet.") and not result
+def test_a_result_reads_well():
+    result = Result(False, "got 3", "try 4")
+    assert str(result) == repr(result) == "Not yet. got 3\nHint: try 4" and not result
 
 
 def test_an_unknown_exercise_is_named():
