@@ -1,10 +1,8 @@
 """The summary to keep: both answers to every exam question, and what you measured, on one page."""
 
-from __future__ import annotations
-
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from accel_helpers._records import write_whole
@@ -17,17 +15,13 @@ NAME = "course_summary.html"
 __all__ = ["write"]
 
 
-def write(
-    path=None, *, card: results.Card | None = None, missed: Sequence[str] = (), answered: str = ""
-) -> Path:
-    """Write the summary, whole or not at all.
+def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
+    """Write the summary of the current result card, if there is one, whole or not at all.
 
     Parameters
     ----------
     path : path-like, optional
         By default course_summary.html beside the result card; a file that is there is replaced.
-    card : Card, optional
-        By default the current result card, if there is one.
     missed : sequence of str, optional
         A sentence for each question that is still to be learned.
     answered : str, optional
@@ -38,15 +32,14 @@ def write(
     >>> write(Path(tempfile.mkdtemp()) / "mine.html", missed=["What a pod is."]).name
     'mine.html'
     """
-    current, note = results.card_path(), ""
-    path = current.with_name(NAME) if path is None else Path(path)
-    if card is None and current.exists():
-        try:
-            card = results.load(current)
-        except ValueError as error:
-            note = f"Your result card was not used: {error}"
     if isinstance(missed, str):
         raise TypeError(f"missed needs a list of sentences; got {shown(missed)}.")
+    mine, card, note = results.card_path(), None, ""
+    path = mine.with_name(NAME) if path is None else Path(path)
+    try:
+        card = results.load(mine) if mine.exists() else None
+    except ValueError as error:
+        note = f"Your result card was not used: {error}"
     now = datetime.datetime.now()
     text = page(answers(), card, missed=missed, answered=answered, note=note, now=now)
     try:
@@ -64,7 +57,7 @@ def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
     text = template("summary.html").render(
         questions=[(one, _measured(one, entries, card)) for one in questions],
         entries=entries,
-        machine=_machine(card.machine) if card else "nothing measured yet: there is no result card",
+        machine=_machine(card) if card else "nothing measured yet: there is no result card",
         card=card,
         **said,
     )
@@ -72,14 +65,12 @@ def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
     return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 
 
-def _measured(
-    answer: Answer, entries: ledger.Ledger, card: results.Card | None
-) -> list[tuple[str, bool, str]]:
+def _measured(answer: Answer, entries: ledger.Ledger, card: results.Card | None) -> list[tuple]:
     """What the card says on a question: a name on it, or a verdict (true), and the words."""
     lines = [(name, False, said) for name in answer.card if (said := _on_card(name, card))]
     for entry in entries:  # what the ledger makes of the same names
-        names = entry.claim.names
-        if names and set(names) <= set(answer.card) and not entry.verdict.startswith(ledger.YET):
+        names = {*entry.claim.names}
+        if names and names <= {*answer.card} and not entry.verdict.startswith(ledger.YET):
             verdict = entry.verdict[:1].upper() + entry.verdict[1:]
             lines.append((verdict, True, entry.measured or entry.sentence))
     return lines
@@ -93,9 +84,8 @@ def _on_card(name: str, card: results.Card | None) -> str:
     return ", ".join(f"{value:.4g}" for value in values[:8]) + more
 
 
-def _machine(machine: Mapping) -> str:
-    """What a card says of its machine; it may say anything."""
-    accelerator, cores = machine.get("accelerator"), machine.get("cores")
-    name = accelerator.get("name") if isinstance(accelerator, Mapping) else None
-    words = [name, machine.get("cpu_name"), cores and f"{cores!s:.9} cores"]
-    return ", ".join(str(word) for word in words if word)[:300] or "unknown machine"
+def _machine(card: results.Card) -> str:
+    name = (card.machine.get("accelerator") or {}).get("name")
+    cores = card.machine.get("cores") and f"{card.machine['cores']} cores"
+    words = (str(word) for word in (name, card.machine.get("cpu_name"), cores) if word)
+    return ", ".join(words)[:300] or "unknown machine"

@@ -28,7 +28,9 @@ def reference():
     return results.reference_runs()[-1]
 
 
-def written(tmp_path, **options):
+def written(tmp_path, card=None, **options):
+    if card:
+        results.save(card, results.card_path())
     return summary.write(tmp_path / "s.html", **options).read_text("utf-8")
 
 
@@ -78,13 +80,13 @@ def test_the_page_asks_the_network_for_nothing(tmp_path, reference):
 
 
 def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path, reference):
+    assert "not measured yet: lesson 06." in part(written(tmp_path), "E5")
     found = part(written(tmp_path, card=reference), "E5")
     measured = str(reference.measurements["06/product/129"]).splitlines()[0]
     assert "interval" in measured and f"<code>06/product/129</code>: {measured}" in found
     entry = ledger.fill(reference)[7]
     assert entry.measured in found and f"<strong>{entry.verdict.capitalize()}</strong>" in found
     assert "not measured yet" not in found
-    assert "not measured yet: lesson 06." in part(written(tmp_path), "E5")
 
 
 def test_long_lists_of_numbers_are_shortened(reference):
@@ -94,12 +96,12 @@ def test_long_lists_of_numbers_are_shortened(reference):
 
 
 def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
+    empty = written(tmp_path)
+    assert "No answers of yours" in empty and "nothing measured yet" in empty
     text = written(tmp_path, missed=["Why is `fit` slow?"], answered="3 of 5.", card=reference)
     assert "<p>3 of 5.</p>" in text and "<li>Why is <code>fit</code> slow?</li>" in text
     assert reference.machine["cpu_name"] in text
     assert "22 November 2026, 09:05" in page_of(E1, reference)
-    empty = written(tmp_path)
-    assert "No answers of yours" in empty and "nothing measured yet" in empty
     assert "Still to be learned" not in written(tmp_path, answered="5 of 5.")
     with pytest.raises(TypeError, match="got 'one'"):
         written(tmp_path, missed="one")
