@@ -1,21 +1,16 @@
-"""The ledger: what is commonly said about GPUs and TPUs, and what your own measurements say.
-
-The claims are in ``data/claims.toml``, whose first lines explain the fields.
-"""
+"""The ledger, ``data/claims.toml``: what is commonly said, and what your own measurements say."""
 
 import functools
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Literal
 
-from accel_helpers import _records
 from accel_helpers._words import format_count, percent
+from accel_helpers.learn.questions import stored
 from accel_helpers.learn.quiz_widget import Shown
 from accel_helpers.measure import timing, verdicts
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
 
-FILE = "claims.toml"
 TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of
 SEEDS = 3  # trainings with fewer beginnings say nothing about accuracy
 YET, SOON = "not measured yet", "in preparation"
@@ -25,7 +20,7 @@ __all__ = ["fill"]
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: what is said, what the course makes of it, and how a result card is read on it."""
+    """A claim, and how a result card is read on it; the first lines of the file say how."""
 
     number: int
     claim: str
@@ -44,19 +39,10 @@ class Claim:
     missing: str = ""
 
 
-@dataclass(frozen=True)
-class File:
-    """The file of the claims."""
-
-    claim: tuple[Claim, ...]
-    say: dict[str, str]  # what every claim may get
-
-
 @functools.cache
-def file() -> File:
+def claims() -> tuple[Claim, ...]:
     """The claims that come with the course."""
-    path = resources.files("accel_helpers") / "data" / FILE
-    return _records.read(File, _records.load(path, "file of claims"), FILE)
+    return stored("claims.toml", dict[Literal["claim"], tuple[Claim, ...]])["claim"]
 
 
 @dataclass(frozen=True)
@@ -98,26 +84,29 @@ def fill(card: Card | None) -> Ledger:
     >>> print(fill(None)[4].verdict)
     not measured yet: lesson 03
     """
-    return Ledger(_entry(claim, card) for claim in file().claim)
+    return Ledger(_entry(claim, card) for claim in claims())
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
+    lesson = f"lesson {claim.lesson}"
     if claim.instead:
         return Entry(claim, NEVER, claim.instead)
-    say = {word: text.format(lesson=claim.lesson) for word, text in file().say.items()}
     if not claim.rule:
-        return Entry(claim, f"{YET}: lesson {claim.lesson} is {SOON}", say[SOON])
+        sentence = f"No lesson measures this yet. Lesson {claim.lesson} will, and it is {SOON}."
+        return Entry(claim, f"{YET}: {lesson} is {SOON}", sentence)
     known = () if card is None else (*card.measurements, *card.numbers)
     if not all(name in known for name in claim.names):
         if claim.missing and any(name.startswith(claim.ran) for name in known):
             return Entry(claim, claim.missing, claim.say[claim.missing])
-        return Entry(claim, f"{YET}: lesson {claim.lesson}", say[YET])
+        sentence = f"Run {lesson}: it puts this measurement on your card."
+        return Entry(claim, f"{YET}: {lesson}", sentence)
     try:
         verdict, measured = RULES[claim.rule](claim, card)
         verdict = ROUGH if verdict == UNCLEAR else verdict
         sentence = claim.say[verdict]  # there is none for losses of different trainings
     except (ArithmeticError, LookupError, TypeError, ValueError):  # no such card was recorded
-        return Entry(claim, UNCLEAR, say[UNCLEAR])
+        sentence = "Your card has numbers for this, but nothing can be made of them. "
+        return Entry(claim, UNCLEAR, f"{sentence}Run {lesson} again.")
     return Entry(claim, verdict, sentence, f"{measured[0].upper()}{measured[1:].rstrip('.')}.")
 
 

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
+from pathlib import Path
 from typing import Literal, get_args
 
 from accel_helpers import _records
@@ -21,6 +21,7 @@ HOW = {
     "order": "Put the steps in order. Some may not belong",
     "measured": "From memory, or as a guess",
 }
+DATA = Path(__file__).parents[1] / "data"
 __all__ = ["bank"]
 
 
@@ -112,6 +113,11 @@ class Question:
 File = dict[Literal["question"], tuple[Question, ...]]  # of the bank
 
 
+def stored(name: str, kind):
+    """A file of the course, read as what it is."""
+    return _records.read(kind, _records.load(DATA / name, "file of the course"), Path(name).name)
+
+
 @functools.cache
 def bank() -> Mapping[str, Question]:
     """Every question of the course by its id, in the order of the lessons.
@@ -121,9 +127,8 @@ def bank() -> Mapping[str, Question]:
     >>> all(question.source for question in bank().values())
     True
     """
-    folder, found = resources.files("accel_helpers") / "data" / "questions", []
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        found += _records.read(File, _records.load(path, "bank"), path.name)["question"]
+    files = sorted(path.name for path in (DATA / "questions").glob("*.toml"))
+    found = (each for name in files for each in stored(f"questions/{name}", File)["question"])
     return {question.id: question for question in found}
 
 

@@ -2,15 +2,12 @@
 
 import functools
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
 
-from accel_helpers import _records
 from accel_helpers._words import shown
-from accel_helpers.learn.questions import Label, for_the_exam
+from accel_helpers.learn.questions import Label, for_the_exam, stored
 from accel_helpers.learn.quiz_widget import Shown
 
-FILE = "exam_answers.toml"
 __all__ = ["both"]
 
 
@@ -51,8 +48,7 @@ File = dict[Literal["answer"], tuple[Answer, ...]]
 @functools.cache
 def answers() -> tuple[Answer, ...]:
     """The exam questions that the course answers, in their order."""
-    path = resources.files("accel_helpers") / "data" / FILE
-    return _records.read(File, _records.load(path, "file of answers"), FILE)["answer"]
+    return stored("exam_answers.toml", File)["answer"]
 
 
 @dataclass(frozen=True, repr=False)

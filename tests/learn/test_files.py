@@ -13,15 +13,14 @@ from accel_helpers._records import DataError
 from accel_helpers.learn import progress, questions, review
 
 WHEN = "2026-11-22T10:00:00+00:00"
-DATA = review.resources.files("accel_helpers") / "data"
 SCHEMAS = {
     "03.toml": questions.File,
     "exam_answers.toml": review.File,
     "course_progress.json": progress.Progress,
 }
 GOOD = {
-    "03.toml": _records.load(DATA / "questions" / "03.toml", ""),
-    "exam_answers.toml": _records.load(DATA / "exam_answers.toml", ""),
+    "03.toml": _records.load(questions.DATA / "questions" / "03.toml", ""),
+    "exam_answers.toml": _records.load(questions.DATA / "exam_answers.toml", ""),
     "course_progress.json": {
         "schema": 1,
         "answers": {"03/a": {"given": "b", "verdict": "wrong", "tries": 1, "when": WHEN}},

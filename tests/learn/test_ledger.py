@@ -10,7 +10,7 @@ from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-CLAIMS = ledger.file().claim
+CLAIMS = ledger.claims()
 SHAKE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99)  # a machine is never quite still
 RESTLESS = [0.4, 3.0, 0.9, 2.2, 0.5, 1.7, 0.3, 2.9]
 FASTER, SLOWER, NEITHER = "faster here", "slower here", "no measurable difference"

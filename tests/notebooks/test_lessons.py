@@ -95,7 +95,7 @@ def test_the_review_and_its_text_are_of_all_questions_and_of_the_papers_that_are
     text = prose("11")
     assert "**Fourteen of either** pass" in text and ah.exam.PASS == 14
     assert "Twenty of the questions" in text and ah.exam.COUNT == 20
-    assert "nineteen" in text and len(ah.ledger.file().claim) == 19
+    assert "nineteen" in text and len(ah.ledger.claims()) == 19
     quiz = {question.id for question in ah.quiz.show("11").questions}
     first, second = ({q.id for q in ah.exam.draw(number).questions} for number in (1, 2))
     assert "many of them in the one above" in text and len(quiz & first) >= 5
