@@ -1,7 +1,4 @@
-"""Practice exams: papers drawn by a number and marked twice, and the odds of a guesser.
-
-One mark counts the exam's material's answers, the other those that are true today; either passes.
-"""
+"""Practice exams, marked twice: by what the exam's material answers, and by what is true today."""
 
 from __future__ import annotations
 
@@ -54,8 +51,7 @@ class Paper(Shown):
 
     def odds(self, need: int = PASS) -> float:
         """How probable it is that somebody passes who guesses, and knows how many are right."""
-        # how probable each pair of marks is: material, today
-        marks = {(0, 0): 1.0}
+        marks = {(0, 0): 1.0}  # how probable each pair of them is: material, today
         for question in self.questions:
             ways, new = _ways(question), defaultdict(float)
             # where the two answers differ, either of them is hit, and never both
@@ -159,7 +155,8 @@ def draw(number: int = 1) -> Paper:
     """
     if type(number) is not int or not 0 <= number <= 10**9:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
-    pool = [q for q in questions.bank().values() if may_be_drawn(q)]
+    bank = questions.bank().values()
+    pool = [q for q in bank if q.exam and q.practice and q.kind != "measured"]
     dice, chosen = random.Random(number), []
     for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
         if not any(exam in q.exam for q in chosen):
@@ -170,11 +167,6 @@ def draw(number: int = 1) -> Paper:
             chosen.append(question)
     dice.shuffle(chosen)
     return Paper(number, tuple(chosen))
-
-
-def may_be_drawn(question: Question) -> bool:
-    """Whether a question may stand in a paper: both kinds of knowledge can answer it."""
-    return bool(question.exam) and question.practice and question.kind != "measured"
 
 
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:

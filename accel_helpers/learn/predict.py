@@ -87,10 +87,8 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
 
     Parameters
     ----------
-    name : str
-        By which the guess is kept.
-    text : str
-        The question.
+    name, text : str
+        By which the guess is kept, and the question.
     unit : str, optional
         Of the number that is asked for.
     choices : sequence of str, optional

@@ -34,7 +34,7 @@ class Quiz(Shown):
 
         def check(question: Question, given) -> str:
             try:
-                said = _graded(question, given)._repr_html_()
+                said = answer(question.id, given)._repr_html_()
             except AnswerError as error:
                 said = str(error)
                 return f"<p>{marked(said[:1].upper() + said[1:])}</p>"
@@ -86,7 +86,14 @@ def answer(name: str, given) -> Grade:
     """
     if name not in [*questions.bank()]:
         raise ValueError(f"no question is called {shown(name)}. ah.quiz.show('03') shows some.")
-    return _graded(questions.bank()[name], given)
+    try:
+        card = results.load(results.card_path())
+    except ValueError:  # it is not there, or it is none
+        card = None
+    question = questions.bank()[name]
+    graded = grading.grade(question, given, card=card)
+    note = keep({question: graded})  # where it could not be kept
+    return replace(graded, feedback=(*graded.feedback, note)) if note else graded
 
 
 def again() -> Quiz:
@@ -161,7 +168,7 @@ def keep(graded: Mapping[Question, Grade | None], *exams: progress.Sitting) -> s
         given, verdict = ("", WRONG) if grade is None else (grade.given, grade.verdict)
         tries = before[question.id].tries + 1 if question.id in before else 1
         new[question.id] = progress.Answer(given, verdict, tries, when)
-    known, asked = {**before, **new}, {question.lesson for question in graded}
+    known, asked = {**before, **new}, sorted({question.lesson for question in graded})
     done = [name for name in asked if all(_done(each.id, known) for each in _named(name))]
     return progress.keep(Progress(new, lessons=dict.fromkeys(done, when), exams=exams))
 
@@ -179,14 +186,3 @@ def _named(name: str) -> Sequence[Question]:
         f"there are no questions of {shown(name)}. Name a lesson ({lessons}), an exam question "
         f"(E1 and so on) or a question such as {next(iter(bank))!r}."
     )
-
-
-def _graded(question: Question, given) -> Grade:
-    """Grade an answer and keep it; a sentence in the grade says where it could not be kept."""
-    try:
-        card = results.load(results.card_path())
-    except ValueError:  # it is not there, or it is none
-        card = None
-    graded = grading.grade(question, given, card=card)
-    note = keep({question: graded})
-    return replace(graded, feedback=(*graded.feedback, note)) if note else graded

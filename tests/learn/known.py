@@ -13,6 +13,11 @@ def headings(notebook):
     return [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
 
 
+def drawn(question):
+    """Whether it may stand in a paper: both kinds of knowledge can answer it."""
+    return question.exam and question.practice and question.kind != "measured"
+
+
 def right(question, material=False):
     """The answer that is true today, or the material's."""
     if question.has_choices:

@@ -10,7 +10,7 @@ from pathlib import Path
 import known
 import pytest
 
-from accel_helpers.learn import exam, questions
+from accel_helpers.learn import questions
 from accel_helpers.measure import results
 
 BANK = questions.bank()
@@ -23,7 +23,7 @@ def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_
     files = Path(questions.__file__).parents[1].glob("data/questions/*.toml")
     stored = sum(path.read_text("utf-8").count("\n[[question]]\n") for path in files)
     assert stored == len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
-    for chosen in (EVERY, [q for q in EVERY if exam.may_be_drawn(q)]):
+    for chosen in (EVERY, [q for q in EVERY if known.drawn(q)]):
         stems = {n: {q.stem for q in chosen if n in q.exam} for n in EXAM}
         assert min(map(len, stems.values())) >= 2
     assert {n for q in EVERY for n in q.exam} == EXAM
