@@ -35,16 +35,18 @@ class Paper(Shown):
 
     def mark(self, answers: Mapping[int, object]) -> Result:
         """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
-        unknown = [n for n in answers if n not in range(1, len(self.questions) + 1)]
-        if unknown:
-            last, got = len(self.questions), shown(unknown[0])
+        last = len(self.questions)
+        if unknown := [n for n in answers if n not in range(1, last + 1)]:
+            got = shown(unknown[0])
             raise AnswerError(f"the questions are 1 to {last}; got an answer to {got}.")
         grades = []
         for place, question in enumerate(self.questions, 1):
             given = answers.get(place)
-            empty = given is None or (isinstance(given, str) and not given.strip())
+            if given is None or isinstance(given, str) and not given.strip():
+                grades.append(Grade(question, "", grading.WRONG, False, ()))
+                continue
             try:
-                grades.append(None if empty else grading.grade(question, given))
+                grades.append(grading.grade(question, given))
             except AnswerError as error:
                 raise AnswerError(f"question {place}: {error}") from None
         return Result(self, tuple(grades))
@@ -77,7 +79,7 @@ class Paper(Shown):
                 say(f"<p>Not handed in yet: {marked(str(error))}</p>")
                 return
             for (_, _, tell), grade in zip(fields, result.grades, strict=True):
-                tell("<p>No answer.</p>" if grade is None else grade._repr_html_())
+                tell("<p>No answer.</p>" if grade.given == "" else grade._repr_html_())
             say(result._repr_html_())
 
         button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})
@@ -90,14 +92,14 @@ class Result(Shown):
     """What a paper is worth."""
 
     paper: Paper
-    grades: tuple[Grade | None, ...]  # one for each question; None where there was no answer
+    grades: tuple[Grade, ...]  # one for each question
     note: str = ""  # why the answers could not be kept, if they were to be
     macro = "result"
 
     @property
     def _marks(self) -> list[tuple[bool, bool]]:
         """Of each answer: whether it is the exam's material's, and whether it is true today."""
-        return [(False, False) if g is None else (g.as_material, bool(g)) for g in self.grades]
+        return [(grade.as_material, bool(grade)) for grade in self.grades]
 
     @property
     def material(self) -> int:
@@ -185,9 +187,8 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     """
     result = draw(number).mark(answers)
     marks = result.material, result.today, len(result.grades)
-    graded = dict(zip(result.paper.questions, result.grades, strict=True))
-    note = quiz.keep(graded, progress.Sitting(number, *marks, progress.now()))
-    return replace(result, note=note)
+    sitting = progress.Sitting(number, *marks, progress.now())
+    return replace(result, note=quiz.keep(result.grades, sitting))
 
 
 def _fits(question: Question, chosen: Sequence[Question]) -> bool:

@@ -5,7 +5,6 @@ A file that cannot be read is left as it is: what is answered then stays in memo
 
 import contextlib
 import datetime
-import functools
 import json
 import os
 from collections.abc import Mapping
@@ -70,36 +69,34 @@ class Progress:
 _waiting: list[Progress] = []  # what could not be written yet
 
 
-def merged(one: Progress, other: Progress) -> Progress:
-    """Of two, what is later counts; a lesson is finished when it was first."""
+def merged(*several: Progress) -> Progress:
+    """Of each thing what is later counts; a lesson is finished when it was first."""
     newest = now()  # whatever was written by a clock that was ahead
-
-    def latest(a: Mapping, b: Mapping) -> dict:
-        later = {
-            name: each
-            for name, each in b.items()
-            if name not in a or min(a[name].when, newest) <= each.when
-        }
-        return {**a, **later}
-
-    first = {name: min(one.lessons.get(name, day), day) for name, day in other.lessons.items()}
-    return Progress(
-        latest(one.answers, other.answers),
-        latest(one.guesses, other.guesses),
-        {**one.lessons, **first},
-        tuple(sorted(dict.fromkeys(one.exams + other.exams), key=lambda it: it.when)),
-    )
+    answers, guesses, lessons, exams = {}, {}, {}, {}
+    for one in several:
+        for known, more in ((answers, one.answers), (guesses, one.guesses)):
+            for name, each in more.items():
+                if name not in known or min(known[name].when, newest) <= each.when:
+                    known[name] = each
+        for lesson, day in one.lessons.items():
+            lessons[lesson] = min(lessons.get(lesson, day), day)
+        exams |= dict.fromkeys(one.exams)
+    return Progress(answers, guesses, lessons, tuple(sorted(exams, key=lambda it: it.when)))
 
 
-def place(drive: Path = DRIVE) -> Path:
-    """Where the file lies: as ``ACCEL_PROGRESS`` says, on a mounted Google Drive, or right here."""
-    here = drive / NAME if os.path.isdir(drive) else NAME
-    return Path(os.environ.get("ACCEL_PROGRESS") or here)
+def files(drive: Path = DRIVE) -> list[Path]:
+    """Where something may be kept; the last is written.
+
+    As ``ACCEL_PROGRESS`` says; else right here, and on a mounted Google Drive.
+    """
+    if named := os.environ.get("ACCEL_PROGRESS"):
+        return [Path(named)]
+    return [Path(NAME), drive / NAME] if os.path.isdir(drive) else [Path(NAME)]
 
 
 def load(path=None) -> Progress:
-    """Read a file, by default that of `place`; none is empty, and DataError names a bad field."""
-    path = Path(path or place())
+    """Read a file, by default the one that is written; none is empty, a bad field a DataError."""
+    path = Path(path or files()[-1])
     try:
         values = _records.load(path, "progress file", name=str(path))
     except FileNotFoundError:
@@ -109,7 +106,7 @@ def load(path=None) -> Progress:
 
 def keep(new: Progress, *, drive: Path = DRIVE) -> str:
     """Add to what is kept, and never raise; gives a sentence where it could not be written."""
-    target = place(drive)
+    target = files(drive)[-1]
     try:  # what could not be read again is not kept: it would bar the way for all that follows
         _records.read(Progress, asdict(new), str(target))
     except (TypeError, ValueError, OverflowError) as error:
@@ -117,7 +114,8 @@ def keep(new: Progress, *, drive: Path = DRIVE) -> str:
     _waiting.append(new)
     try:
         with _alone(target.parent):
-            text = json.dumps(asdict(_whole(drive)), indent=1, ensure_ascii=False) + "\n"
+            whole = merged(*map(load, files(drive)), *_waiting)
+            text = json.dumps(asdict(whole), indent=1, ensure_ascii=False) + "\n"
             _records.write_whole(target.resolve(), text)  # a link stays a link
     except DataError as error:
         said = f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
@@ -137,18 +135,11 @@ def current(*, drive: Path = DRIVE) -> Progress:
     drive : pathlib.Path, optional
         Where Google Drive is mounted, if it is.
     """
-    return _whole(drive, DataError)
-
-
-def _whole(drive: Path, *unread: type[Exception]) -> Progress:
-    """All files, but those that end in one of these errors, and what could not be written yet."""
-    paths, found = [place(drive)], Progress()
-    if paths[0] == drive / NAME and os.path.exists(NAME):  # begun while the drive was away
-        paths.insert(0, Path(NAME))
-    for path in paths:
-        with contextlib.suppress(*unread):
-            found = merged(found, load(path))
-    return functools.reduce(merged, _waiting, found)
+    found = []
+    for path in files(drive):
+        with contextlib.suppress(DataError):
+            found.append(load(path))
+    return merged(*found, *_waiting)
 
 
 @contextlib.contextmanager

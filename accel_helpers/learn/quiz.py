@@ -1,11 +1,11 @@
 """Quizzes: shown as a form where there are widgets, as text where not, and answered by a call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._words import marked, shown
 from accel_helpers.learn import grading, predict, progress, questions, quiz_widget
-from accel_helpers.learn.grading import DONE, WRONG, AnswerError, Grade
+from accel_helpers.learn.grading import DONE, AnswerError, Grade
 from accel_helpers.learn.progress import Progress
 from accel_helpers.learn.questions import Question
 from accel_helpers.learn.quiz_widget import Shown
@@ -92,7 +92,7 @@ def answer(name: str, given) -> Grade:
         card = None
     question = questions.bank()[name]
     graded = grading.grade(question, given, card=card)
-    note = keep({question: graded})  # where it could not be kept
+    note = keep([graded])  # where it could not be kept
     return replace(graded, feedback=(*graded.feedback, note)) if note else graded
 
 
@@ -148,7 +148,7 @@ def overview() -> Overview:
     close = out.count("close") + out.count("right")
     said = f"Guesses: {len(made)}, of which {close} came out close or right."
     there = kept.answers or made or kept.exams
-    where = f"Kept in {progress.place()}." if there else "Nothing is kept yet."
+    where = f"Kept in {progress.files()[-1]}." if there else "Nothing is kept yet."
     return Overview(rows, (sat, said, where))
 
 
@@ -161,14 +161,15 @@ def earlier(question: Question, kept: Progress) -> str:
     return f"<p>{marked(f'You answered {given} on {before.when[:10]}: {before.verdict}.')}</p>"
 
 
-def keep(graded: Mapping[Question, Grade | None], *exams: progress.Sitting) -> str:
+def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
     """Keep answers, and the lessons that they complete; gives a sentence where that failed."""
-    when, before, new = progress.now(), progress.current().answers, {}
-    for question, grade in graded.items():
-        given, verdict = ("", WRONG) if grade is None else (grade.given, grade.verdict)
-        tries = before[question.id].tries + 1 if question.id in before else 1
-        new[question.id] = progress.Answer(given, verdict, tries, when)
-    known, asked = {**before, **new}, sorted({question.lesson for question in graded})
+    when, known = progress.now(), dict(progress.current().answers)
+    for grade in grades:
+        name = grade.question.id
+        tries = known[name].tries + 1 if name in known else 1
+        known[name] = progress.Answer(grade.given, grade.verdict, tries, when)
+    new = {grade.question.id: known[grade.question.id] for grade in grades}
+    asked = sorted({grade.question.lesson for grade in grades})
     done = [name for name in asked if all(_done(each.id, known) for each in _named(name))]
     return progress.keep(Progress(new, lessons=dict.fromkeys(done, when), exams=exams))
 

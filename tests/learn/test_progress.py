@@ -57,10 +57,10 @@ def test_a_missing_file_is_no_trouble(own_progress):
 
 def test_where_it_lies(folders, monkeypatch):
     here, drive = folders
-    assert progress.place(drive) == drive / progress.NAME
-    assert progress.place(here / "not mounted") == Path(progress.NAME)
+    assert progress.files(drive) == [Path(progress.NAME), drive / progress.NAME]
+    assert progress.files(here / "not mounted") == [Path(progress.NAME)]
     monkeypatch.setenv("ACCEL_PROGRESS", "/else/p.json")
-    assert progress.place(drive) == Path("/else/p.json")
+    assert progress.files(drive) == [Path("/else/p.json")]
 
 
 def test_what_was_kept_before_the_drive_was_mounted_or_while_it_was_away_goes_along(folders):
