@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from accel_helpers._words import format_count, percent
-from accel_helpers.learn.questions import stored
+from accel_helpers.learn.questions import DATA, stored
 from accel_helpers.learn.quiz_widget import Shown
 from accel_helpers.measure import timing, verdicts
 from accel_helpers.measure.measurement import Measurement, Speedup
@@ -42,7 +42,7 @@ class Claim:
 @functools.cache
 def claims() -> tuple[Claim, ...]:
     """The claims that come with the course."""
-    return stored("claims.toml", dict[Literal["claim"], tuple[Claim, ...]])["claim"]
+    return stored(DATA / "claims.toml", dict[Literal["claim"], tuple[Claim, ...]])["claim"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel_helpers._words import marked, shown
 from accel_helpers.learn import progress, quiz_widget
@@ -112,7 +112,8 @@ def guess(name: str, value: float | str) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise TypeError(f"a guess is a number or a text; got {shown(value)}.")
-    _keep(name, value if isinstance(value, str) else float(value))
+    made = progress.Guess(value if isinstance(value, str) else float(value), None, progress.now())
+    progress.keep(progress.Progress(guesses={name: made}))
 
 
 def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
@@ -130,16 +131,13 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     >>> print(reveal("demo", 30.0, unit="seconds"))
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    kept = progress.current().guesses.get(name)
-    if kept is None:
+    made = progress.current().guesses.get(name)
+    if made is None:
         return Outcome(None, actual, unit)
-    _keep(name, kept.guess, actual if isinstance(actual, str) else float(actual))
-    return Outcome(kept.guess, actual, unit)
-
-
-def _keep(name: str, guess, actual=None) -> None:
-    made = progress.Guess(guess, actual, progress.now())
+    came_out = actual if isinstance(actual, str) else float(actual)
+    made = replace(made, actual=came_out, when=progress.now())
     progress.keep(progress.Progress(guesses={name: made}))
+    return Outcome(made.guess, actual, unit)
 
 
 def _number(value, unit: str) -> str:

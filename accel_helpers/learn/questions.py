@@ -113,9 +113,9 @@ class Question:
 File = dict[Literal["question"], tuple[Question, ...]]  # of the bank
 
 
-def stored(name: str, kind):
+def stored(path: Path, kind):
     """A file of the course, read as what it is."""
-    return _records.read(kind, _records.load(DATA / name, "file of the course"), Path(name).name)
+    return _records.read(kind, _records.load(path, "file of the course"), path.name)
 
 
 @functools.cache
@@ -127,9 +127,8 @@ def bank() -> Mapping[str, Question]:
     >>> all(question.source for question in bank().values())
     True
     """
-    files = sorted(path.name for path in (DATA / "questions").glob("*.toml"))
-    found = (each for name in files for each in stored(f"questions/{name}", File)["question"])
-    return {question.id: question for question in found}
+    files = [stored(path, File) for path in sorted((DATA / "questions").glob("*.toml"))]
+    return {question.id: question for file in files for question in file["question"]}
 
 
 def for_the_exam(label: str) -> str:

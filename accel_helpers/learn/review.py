@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from accel_helpers._words import shown
-from accel_helpers.learn.questions import Label, for_the_exam, stored
+from accel_helpers.learn.questions import DATA, Label, for_the_exam, stored
 from accel_helpers.learn.quiz_widget import Shown
 
 __all__ = ["both"]
@@ -48,7 +48,7 @@ File = dict[Literal["answer"], tuple[Answer, ...]]
 @functools.cache
 def answers() -> tuple[Answer, ...]:
     """The exam questions that the course answers, in their order."""
-    return stored("exam_answers.toml", File)["answer"]
+    return stored(DATA / "exam_answers.toml", File)["answer"]
 
 
 @dataclass(frozen=True, repr=False)
