@@ -1,7 +1,5 @@
 """Practice exams, marked twice: by what the exam's material answers, and by what is true today."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import defaultdict
@@ -33,7 +31,7 @@ class Paper(Shown):
         call = f"ah.exam.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
         return "\n\n".join([*lines, f"Without the form: {call}"])
 
-    def mark(self, answers: Mapping[int, object]) -> Result:
+    def mark(self, answers: Mapping[int, object]) -> "Result":
         """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
         last = len(self.questions)
         if unknown := [n for n in answers if n not in range(1, last + 1)]:
@@ -97,24 +95,19 @@ class Result(Shown):
     macro = "result"
 
     @property
-    def _marks(self) -> list[tuple[bool, bool]]:
-        """Of each answer: whether it is the exam's material's, and whether it is true today."""
-        return [(grade.as_material, bool(grade)) for grade in self.grades]
-
-    @property
     def material(self) -> int:
-        return sum(material for material, _ in self._marks)
+        return sum(grade.as_material for grade in self.grades)
 
     @property
     def today(self) -> int:
-        return sum(today for _, today in self._marks)
+        return sum(map(bool, self.grades))
 
     @property
     def passed(self) -> bool:
         return max(self.material, self.today) >= PASS
 
     def lines(self) -> list[str]:
-        of, either = len(self.grades), sum(map(any, self._marks))
+        of, either = len(self.grades), sum(bool(g) or g.as_material for g in self.grades)
         said = [
             f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
             "the two answers.",
@@ -136,7 +129,8 @@ class Result(Shown):
         return [*said, self.note] if self.note else said
 
     def _places(self, *mark: bool) -> str:
-        return ", ".join(str(n) for n, each in enumerate(self._marks, 1) if each == mark)
+        marks = [(grade.as_material, bool(grade)) for grade in self.grades]
+        return ", ".join(str(n) for n, each in enumerate(marks, 1) if each == mark)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -66,8 +66,7 @@ def show(*names: str) -> Quiz:
     """
     if not names:
         raise ValueError("which questions? Such as ah.quiz.show('03') or ah.quiz.show('E3').")
-    chosen = [question for name in names for question in _named(name)]
-    return Quiz(tuple(dict.fromkeys(chosen)))
+    return Quiz(tuple(dict.fromkeys(each for name in names for each in _named(name))))
 
 
 def answer(name: str, given) -> Grade:
