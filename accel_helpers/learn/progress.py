@@ -85,10 +85,7 @@ def merged(*several: Progress) -> Progress:
 
 
 def files(drive: Path = DRIVE) -> list[Path]:
-    """Where something may be kept; the last is written.
-
-    As ``ACCEL_PROGRESS`` says; else right here, and on a mounted Google Drive.
-    """
+    """As ``ACCEL_PROGRESS`` says, or here and on a mounted Google Drive; the last is written."""
     if named := os.environ.get("ACCEL_PROGRESS"):
         return [Path(named)]
     return [Path(NAME), drive / NAME] if os.path.isdir(drive) else [Path(NAME)]

@@ -1,9 +1,9 @@
 """Quizzes: shown as a form where there are widgets, as text where not, and answered by a call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._words import marked, shown
+from accel_helpers._words import fragment, marked, shown
 from accel_helpers.learn import grading, predict, progress, questions, quiz_widget
 from accel_helpers.learn.grading import DONE, AnswerError, Grade
 from accel_helpers.learn.progress import Progress
@@ -29,8 +29,8 @@ class Quiz(Shown):
     def form(self, widgets):
         if not self.questions:
             return None
-        kept = progress.current()
-        total, say_total = quiz_widget.note(widgets, self._so_far(kept))
+        answers = progress.current().answers
+        total, say_total = quiz_widget.note(widgets, self._so_far(answers))
 
         def check(question: Question, given) -> str:
             try:
@@ -38,17 +38,19 @@ class Quiz(Shown):
             except AnswerError as error:
                 said = str(error)
                 return f"<p>{marked(said[:1].upper() + said[1:])}</p>"
-            say_total(self._so_far(progress.current()))
+            say_total(self._so_far(progress.current().answers))
             return said
 
         fields = [
-            quiz_widget.field(widgets, question, n, earlier(question, kept), check)
-            for n, question in enumerate(self.questions, 1)
+            quiz_widget.field(
+                widgets, each, n, fragment("quiz/earlier", answers.get(each.id)), check
+            )
+            for n, each in enumerate(self.questions, 1)
         ]
         return quiz_widget.sheet(widgets, fields, total)
 
-    def _so_far(self, kept: Progress) -> str:
-        good = sum(_done(question.id, kept.answers) for question in self.questions)
+    def _so_far(self, answers: Mapping[str, progress.Answer]) -> str:
+        good = sum(_done(question.id, answers) for question in self.questions)
         return f"<p><strong>Answered rightly: {good} of {len(self.questions)}.</strong></p>"
 
 
@@ -149,15 +151,6 @@ def overview() -> Overview:
     there = kept.answers or made or kept.exams
     where = f"Kept in {progress.files()[-1]}." if there else "Nothing is kept yet."
     return Overview(rows, (sat, said, where))
-
-
-def earlier(question: Question, kept: Progress) -> str:
-    """What to say of an answer that was given before, as HTML."""
-    before = kept.answers.get(question.id)
-    if before is None:
-        return "<p>Not answered yet.</p>"
-    given = "nothing" if before.given == "" else before.given
-    return f"<p>{marked(f'You answered {given} on {before.when[:10]}: {before.verdict}.')}</p>"
 
 
 def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:

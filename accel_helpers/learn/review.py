@@ -36,11 +36,6 @@ class Answer:
     def place(self) -> str:
         return f"Lesson {self.page[:2]}, “{self.heading}”"
 
-    @property
-    def link(self) -> str:
-        """The address of that, seen from another lesson."""
-        return f"{self.page}#{self.heading.replace('`', '').replace(' ', '-')}"
-
 
 File = dict[Literal["answer"], tuple[Answer, ...]]
 

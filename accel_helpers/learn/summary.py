@@ -57,7 +57,6 @@ def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
     text = template("summary.html").render(
         questions=[(one, _measured(one, entries, card)) for one in questions],
         entries=entries,
-        machine=_machine(card) if card else "nothing measured yet: there is no result card",
         card=card,
         **said,
     )
@@ -82,10 +81,3 @@ def _on_card(name: str, card: results.Card | None) -> str:
     values = card.numbers.get(name, ()) if card else ()
     more = f" and so on, {values[-1]:.4g} at the end" if len(values) > 8 else ""
     return ", ".join(f"{value:.4g}" for value in values[:8]) + more
-
-
-def _machine(card: results.Card) -> str:
-    name = (card.machine.get("accelerator") or {}).get("name")
-    cores = card.machine.get("cores") and f"{card.machine['cores']} cores"
-    words = (str(word) for word in (name, card.machine.get("cpu_name"), cores) if word)
-    return ", ".join(words)[:300] or "unknown machine"
