@@ -14,6 +14,9 @@ Label = Literal[
 ]
 KINDS, LABELS = get_args(Kind), get_args(Label)
 NOT_FOUND = LABELS[2]
+# what stands over an answer for the exam: only what was found is called the material's
+HEADINGS = {label: f"What the exam's material answers ({label})" for label in LABELS}
+HEADINGS[NOT_FOUND] = "The usual answer (the material's text was not found)"
 HOW = {
     "one": "Choose one",
     "several": "Choose all that are right",
@@ -97,7 +100,7 @@ class Question:
         """What the exam's material answers with how we know, and what is true today."""
         if not self.exam:
             return ()
-        theirs = (f"{for_the_exam(self.label)}:", self.material)
+        theirs = (f"{HEADINGS[self.label]}:", self.material)
         return (theirs, ("True today:", self.today)) if self.today else (theirs,)
 
     def text(self, number: int, call: bool = False) -> str:
@@ -129,10 +132,3 @@ def bank() -> Mapping[str, Question]:
     """
     files = [stored(path, File) for path in sorted((DATA / "questions").glob("*.toml"))]
     return {question.id: question for file in files for question in file["question"]}
-
-
-def for_the_exam(label: str) -> str:
-    """What stands over an answer for the exam; only what was found is called the material's."""
-    if label == NOT_FOUND:
-        return "The usual answer (the material's text was not found)"
-    return f"What the exam's material answers ({label})"

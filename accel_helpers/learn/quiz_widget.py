@@ -7,6 +7,8 @@ from accel_helpers._words import fragment
 from accel_helpers.learn.questions import Question
 
 WIDE = {"width": "auto", "max_width": "100%"}
+# Labels of widgets show no mark-up, and ipywidgets 7 takes them for HTML.
+PLAIN = str.maketrans({"`": "", "<": "‹", ">": "›", "&": "+"})
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -85,7 +87,7 @@ def note(widgets, text: str):
 
 def _answer(widgets, question: Question, number: int):
     """The widgets for an answer, and what reads them."""
-    choices = [(f"{o.letter}) {_plain(o.text)}", o.letter) for o in question.options]
+    choices = [(f"{o.letter}) {o.text.translate(PLAIN)}", o.letter) for o in question.options]
     if question.kind == "one":
         radio = widgets.RadioButtons(options=choices, index=None, description="", layout=WIDE)
         return [radio], lambda: radio.value or ""
@@ -95,7 +97,7 @@ def _answer(widgets, question: Question, number: int):
             for label, _ in choices
         ]
         return boxes, lambda: "".join(box.description[0] for box in boxes if box.value)
-    unit = f" ({_plain(question.unit)})" if question.unit else ""
+    unit = f" ({question.unit.translate(PLAIN)})" if question.unit else ""
     label, above = f"Answer {number}{unit}:", []
     if question.kind == "order":
         # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
@@ -104,8 +106,3 @@ def _answer(widgets, question: Question, number: int):
     layout, style = {"width": "auto", "max_width": "36em"}, {"description_width": "initial"}
     text = widgets.Text(description=label, layout=layout, style=style)
     return [*above, text], lambda: text.value
-
-
-def _plain(text: str) -> str:
-    """Labels of widgets show no mark-up, and ipywidgets 7 takes them for HTML."""
-    return text.replace("`", "").replace("<", "‹").replace(">", "›").replace("&", "+")

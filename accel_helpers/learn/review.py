@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from accel_helpers._words import shown
-from accel_helpers.learn.questions import DATA, Label, for_the_exam, stored
+from accel_helpers.learn.questions import DATA, HEADINGS, Label, stored
 from accel_helpers.learn.quiz_widget import Shown
 
 __all__ = ["both"]
@@ -30,7 +30,7 @@ class Answer:
 
     @property
     def for_the_exam(self) -> str:
-        return for_the_exam(self.label)
+        return HEADINGS[self.label]
 
     @property
     def place(self) -> str:
