@@ -4,7 +4,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._words import marked, shown
+from accel_helpers._words import fragment, marked, shown
 from accel_helpers.learn import progress, quiz_widget
 from accel_helpers.learn.quiz_widget import Shown
 
@@ -30,8 +30,7 @@ class Question(Shown):
         return "\n".join(lines)
 
     def form(self, widgets):
-        hint = " <em>(Keyboard: Tab and Space.)</em>" if self.choices else ""
-        text = widgets.HTML(f"<p><strong>Your guess.</strong> {marked(self.text)}{hint}</p>")
+        text = widgets.HTML(fragment("quiz/guess_head", self))
         if self.choices:
             layout, choices = {"width": "max-content"}, [*self.choices]
             field = widgets.RadioButtons(options=choices, index=None, description="", layout=layout)
