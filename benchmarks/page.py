@@ -10,6 +10,7 @@ from accel_helpers._words import format_bytes, format_seconds
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
+from accel_helpers.plots import curves, style
 from benchmarks import harness, training
 from benchmarks.contenders import CONTENDERS
 
@@ -294,13 +295,31 @@ def _flat(backends) -> str:
     return f"From {FROM:,} on, the largest median over the smallest is {' and '.join(said)}."
 
 
-def _series(lines, stem, **labels):
-    from accel_helpers import plots
-
+def _series(lines, stem, *, title, xlabel, ylabel, log):
+    """Medians over a size with the bars of their intervals: its line in the page, and the file."""
     if not lines:
         return "", {}
-    picture = plots.series(lines, **labels)
-    return f"![{picture.alt}](pictures/{stem}.png)\n", {f"{stem}.png": picture}
+    with style.figure(8, 3.9, title) as (figure, axes):
+        medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
+        labels = curves.paint(axes, medians, own=True)
+        for i, ((*_, colour, _), line) in enumerate(zip(labels, lines.values(), strict=True)):
+            for x, m in line.items():
+                axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
+        sizes = sorted({x for line in lines.values() for x in line})
+        ends, ticks = (sizes[0] / 1.25, 1.25 * sizes[-1]), sizes if len(sizes) <= 7 else ()
+        style.scale(axes.xaxis, *ends, style.plain, log=True, ticks=ticks)
+        ends = [end for line in lines.values() for m in line.values() for end in m.interval]
+        low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
+        style.scale(axes.yaxis, low, high, format_seconds, log=log)
+        which = "both axes" if log else "horizontal axis"
+        axes.set(xlabel=f"{xlabel} ({which}: log scale)", ylabel=ylabel)
+        style.beside(figure, axes, labels)
+        said = []
+        for name, line in medians.items():
+            at = [f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))]
+            said.append(f"{name} from {' to '.join(at)}")
+        alt = f"Line plot over {xlabel}. {title}: {'; '.join(said)}."
+        return f"![{alt}](pictures/{stem}.png)\n", {f"{stem}.png": style.picture(figure, alt)}
 
 
 def _stamp(part) -> str:

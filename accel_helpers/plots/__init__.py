@@ -4,7 +4,7 @@ Where a picture has a `title`, it stands above it. With ``own=False`` it is one 
 which is drawn in grey.
 """
 
-from accel_helpers.plots.curves import epochs, losses, roofline, series
+from accel_helpers.plots.curves import epochs, losses, roofline
 from accel_helpers.plots.grids import digits, heatmap
 from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
 from accel_helpers.plots.style import Picture
@@ -12,5 +12,5 @@ from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
 
 __all__ = [
     "Picture", "climb", "digits", "epochs", "heatmap", "ladder", "losses", "measurements", "parts",
-    "roofline", "series", "shares", "unit_animation", "unit_sizes", "unit_strip",
+    "roofline", "shares", "unit_animation", "unit_sizes", "unit_strip",
 ]  # fmt: skip

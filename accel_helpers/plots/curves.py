@@ -1,4 +1,4 @@
-"""Pictures of curves, each with its name beside it: over epochs, over sizes, and the roofline."""
+"""Pictures of curves, each with its name beside it: over epochs, and the roofline."""
 
 from __future__ import annotations
 
@@ -91,51 +91,6 @@ def losses(
         said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())
         compared = f" {level[0]}: {level[1]:.3g}." if level else ""
         return style.picture(figure, f"Line plot of the loss per epoch. {title}: {said}.{compared}")
-
-
-def series(
-    lines: Mapping[str, Mapping[float, Measurement]],
-    *,
-    title: str,
-    xlabel: str,
-    ylabel: str,
-    own: bool = True,
-    log: bool = False,
-) -> Picture:
-    """Measurements over a size: a mark for a median, a bar for its interval, a line through them.
-
-    Parameters
-    ----------
-    lines : mapping of str to (mapping of float to Measurement)
-        Name of a line, of seven at most, to its measurements by size.
-    log : bool, optional
-        A logarithmic vertical axis, too.
-    Examples
-    --------
-    >>> line = {n: Measurement.from_samples([n / 1e6] * 5) for n in (100, 1_000)}
-    >>> print(series({"JAX": line}, title="A sum", xlabel="numbers", ylabel="time"))
-    Line plot over numbers. A sum: JAX from 100 µs at 100 to 1 ms at 1,000.
-    """
-    with style.figure(8, 3.9, title) as (figure, axes):
-        medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
-        labels = paint(axes, medians, own)
-        for i, ((*_, colour, _), line) in enumerate(zip(labels, lines.values(), strict=True)):
-            for x, m in line.items():
-                axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
-        sizes = sorted({x for line in lines.values() for x in line})
-        ends, ticks = (sizes[0] / 1.25, 1.25 * sizes[-1]), sizes if len(sizes) <= 7 else ()
-        style.scale(axes.xaxis, *ends, style.plain, log=True, ticks=ticks)
-        ends = [end for line in lines.values() for m in line.values() for end in m.interval]
-        low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
-        style.scale(axes.yaxis, low, high, format_seconds, log=log)
-        which = "both axes" if log else "horizontal axis"
-        axes.set(xlabel=f"{xlabel} ({which}: log scale)", ylabel=ylabel)
-        style.beside(figure, axes, labels)
-        said = []
-        for name, line in medians.items():
-            at = [f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))]
-            said.append(f"{name} from {' to '.join(at)}")
-        return style.picture(figure, f"Line plot over {xlabel}. {title}: {'; '.join(said)}.")
 
 
 def roofline(

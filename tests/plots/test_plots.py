@@ -32,8 +32,6 @@ GAINS = {name: compare(START, step) for name, step in STEPS.items() if name != "
 GAINS["unsure"] = Speedup(START, STEPS["unsure"], (1.4, 11.0), True, 4.8)
 RATIOS = {(16, 32): compare(START, m("same", 4.75)), (512, 32): compare(START, m("f", 0.48))}
 DECADES = [m(f"{LONG} {i}", 1e-9 * 10**i) for i in range(12)]
-FALLING = {"one": {x: m("one", 1 / x) for x in (32, 512)}, "two": {32: m("two", 0.5)}}
-FLAT = {name: {x: m(name, 4e-6) for x in (1_000, 1e6)} for name in ("TensorFlow", "JAX", LONG)}
 POINTS = {f"point {i}": (12 + i / 50, 1.1e9 + i * 1e7) for i in range(6)}
 POINTS |= {"on the roof": (45.0, 110e9)}
 MODELS = {"before": [0.7, 0.75], "after": [0.9, 0.92], "later": [0.9, 0.93]}
@@ -81,14 +79,6 @@ DRAWN = {  # each with what its sentence says
         lambda own: plots.losses(CURVES, title="T", level=("chance", 4.11), own=own),
         "a from 2 to 1.5; several training steps between two returns to Python (64) from 2 to 1. "
         "chance: 4.11",
-    ),
-    "flat": (
-        lambda own: plots.series(FLAT, title="T", xlabel="samples", ylabel="time", own=own),
-        "JAX from 4 µs at 1,000 to 4 µs at 1,000,000",
-    ),
-    "falling": (
-        lambda own: plots.series(FALLING, title="T", xlabel="n", ylabel="time", own=own, log=True),
-        "two from 500 ms at 32",
     ),
     "roofline": (
         sloping,
