@@ -44,9 +44,8 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
         axes.plot(range(2, len(later) + 2), later, "o", color=colour, ms=7)
         ring = {"marker": "o", "mfc": "white", "mew": 2, "ms": 8}
         axes.plot([1], [first], color=style.SECOND, **ring)
-        axes.set(xlabel="epoch", ylabel="time of an epoch")
-        style.scale(axes.xaxis, 0.5, len(later) + 1.5, style.plain, whole=True)
-        style.scale(axes.yaxis, 0, 1.12 * max(first, *later), format_seconds)
+        style.scale(axes.xaxis, "epoch", 0.5, len(later) + 1.5, style.plain, whole=True)
+        style.scale(axes.yaxis, "time of an epoch", 0, 1.12 * max(first, *later), format_seconds)
         alone = f"first epoch: {start},\nalso compiles"
         band = f"median {median},\nband: 95 % interval"
         labels = [(1, first, alone, style.SECOND, ring)]
@@ -81,12 +80,11 @@ def losses(
         values = [v for c in curves.values() for v in c] + ([level[1]] if level else [])
         most, low, high = max(map(len, curves.values())), min(values), max(values)
         room = 0.1 * (high - low or 1)
-        style.scale(axes.xaxis, 0.5, most + 0.5, style.plain, whole=True)
-        style.scale(axes.yaxis, low - room, high + room, "{:.3g}".format)
+        style.scale(axes.xaxis, "epoch", 0.5, most + 0.5, style.plain, whole=True)
+        style.scale(axes.yaxis, "loss", low - room, high + room, "{:.3g}".format)
         if level:
             axes.axhline(level[1], color=style.INK, lw=1.2, ls="--")
             labels.append((most + 0.5, level[1], style.folded(level[0]), style.INK, None))
-        axes.set(xlabel="epoch", ylabel="loss")
         style.beside(figure, axes, labels)
         said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())
         compared = f" {level[0]}: {level[1]:.3g}." if level else ""
@@ -129,10 +127,9 @@ def roofline(
     labels, words = [], {"measured": colour, "published": style.SAID}
     said = [f"{name} {_flops(y)} at {x:.3g}" for name, (x, y) in points.items()]
     with style.figure(8.4, 4.6, title) as (figure, axes):
-        style.scale(axes.xaxis, left, right, style.plain, log=True)
-        style.scale(axes.yaxis, low, high, _flops, log=True)
-        axes.set(xlabel="operations per byte moved (FLOP per byte)")
-        axes.set(ylabel="operations per second (FLOP/s)")
+        across = "operations per byte moved (FLOP per byte)"
+        style.scale(axes.xaxis, across, left, right, style.plain, log=True)
+        style.scale(axes.yaxis, "operations per second (FLOP/s)", low, high, _flops, log=True)
         for source, (copy, rates) in roofs.items():
             measured = source == "measured"
             line = {"color": colour if measured else style.PUBLISHED, "zorder": 2 + measured / 2}

@@ -56,12 +56,11 @@ def room(rows: Sequence[Row]) -> float:
     return len(rows) * max(0.5, 0.2 * lines)
 
 
-def _alone(rows, heads, said, title, xlabel, axis, *, log=False, thick=0.24) -> Picture:
+def _alone(rows, heads, said, title, axis, *, log=False, thick=0.24) -> Picture:
     """A picture of rows, with the first note of each in its sentence."""
     with style.figure(8, 1.3 + room(rows), title) as (figure, axes):
         paint(axes, rows, heads, thick)
         style.scale(axes.xaxis, *axis, log=log)
-        axes.set(xlabel=xlabel)
         noted = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
         return style.picture(figure, f"{said}: {noted}.")
 
@@ -90,8 +89,8 @@ def measurements(
     log = max(ends) > 8 * min(ends)
     low, high = (min(ends) / 1.15, 1.15 * max(ends)) if log else (0, 1.08 * max(ends))
     xlabel = "dot: sample; line: median; bar: 95 % interval" + (" (log scale)" if log else "")
-    axis = (low, high, format_seconds)
-    return _alone(rows, ["median"], f"Dot plot. {title}", title, xlabel, axis, log=log)
+    axis = (xlabel, low, high, format_seconds)
+    return _alone(rows, ["median"], f"Dot plot. {title}", title, axis, log=log)
 
 
 def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Picture:
@@ -111,9 +110,8 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
         notes = (format_seconds(seconds), percent(seconds / total))
         rows.append(Row(name, style.palette(own)[i % 3], notes, bar=(left, left + seconds)))
         left += seconds
-    xlabel, axis = "time of one step, from left to right", (0, total, format_seconds)
-    said = f"Bar in pieces. {title}"
-    return _alone(rows, ["time", "share"], said, title, xlabel, axis, thick=0.62)
+    axis = ("time of one step, from left to right", 0, total, format_seconds)
+    return _alone(rows, ["time", "share"], f"Bar in pieces. {title}", title, axis, thick=0.62)
 
 
 def climb(
@@ -154,8 +152,8 @@ def climb(
         for place, row in enumerate(rows):
             if row.line:
                 axes.plot([1, row.line], [place] * 2, color=colour, lw=1.2, zorder=0.9)
-        style.scale(axes.xaxis, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
-        axes.set(xlabel=f"times as fast as {first} (log scale)\nline: ratio; bar: interval")
+        label = f"times as fast as {first} (log scale)\nline: ratio; bar: interval"
+        style.scale(axes.xaxis, label, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
         return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
 
 
@@ -198,8 +196,8 @@ def shares(
     start = start if lowest > start else 0
     begins = f"; the axis begins at {start:g}" if start else ""
     bar = "; bar: 95 % interval" if intervals else ""
-    said, axis = f"Dot plot of right answers{begins}. {title}", (start, 100, style.plain)
-    return _alone(drawn, ["right"], said, title, f"right answers, in %{bar}{begins}", axis)
+    axis = (f"right answers, in %{bar}{begins}", start, 100, style.plain)
+    return _alone(drawn, ["right"], f"Dot plot of right answers{begins}. {title}", title, axis)
 
 
 def ladder(
@@ -237,8 +235,8 @@ better.
         paint(one, left, ["mean"])
         paint(two, right, ["verdict"])
         lowest = min(value for row in left for value in row.dots)
-        style.scale(one.xaxis, max(0, lowest - 3), 100, style.plain)
-        one.set(xlabel="right answers, in %\ndot: one seed; line: mean")
+        label = "right answers, in %\ndot: one seed; line: mean"
+        style.scale(one.xaxis, label, max(0, lowest - 3), 100, style.plain)
         two.set(xlabel="change, in points\nbar: 95 % interval")
         two.axvline(0, color="black", lw=1.2)
         two.tick_params(axis="y", length=0)

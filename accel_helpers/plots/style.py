@@ -105,21 +105,19 @@ def picture(figure, alt: str, dpi: int = DPI) -> Picture:
     return Picture(few.getvalue(), alt)
 
 
-def scale(axis, low: float, high: float, text, *, log=False, whole=False, ticks=()) -> None:
-    """Limits of an axis, and ticks that suit how far it reaches, written out by `text`."""
-    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
+def scale(axis, label: str, low: float, high: float, text, *, log=False, whole=False) -> None:
+    """What an axis says and where it ends, and ticks that suit how far, written out by `text`."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-    which, kind = axis.axis_name, "log" if log else "linear"
-    axis.axes.set(**{f"{which}scale": kind, f"{which}lim": (low, high)})
+    of = {"scale": "log" if log else "linear", "lim": (low, high), "label": label}
+    axis.axes.set(**{axis.axis_name + key: value for key, value in of.items()})
     decades = math.log10(high / low) if log else 0
     locator = MaxNLocator(8 if whole else 6, integer=whole, min_n_ticks=1, steps=(1, 2, 5, 10))
     if decades > 0.8:
         locator = LogLocator(subs=(1,) if decades > 2.5 else (1, 2, 5), numticks=8)
-    axis.set_major_locator(FixedLocator(ticks) if ticks else locator)
+    axis.set_major_locator(locator)
     axis.set_major_formatter(lambda value, _: text(value) if value else "0")
     axis.set_minor_formatter(NullFormatter())
-    if ticks:
-        axis.set_minor_locator(NullLocator())
 
 
 def beside(figure, axes, entries, fontsize: float = 10) -> None:

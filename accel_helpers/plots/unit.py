@@ -142,8 +142,8 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
                 axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=7)
                 font = {"textcoords": "offset points", "ha": side, "va": "center"}
                 axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
-        style.scale(axes.yaxis, 0, 1.2 * max(found.values()), "{:g} %".format)
-        axes.set(xlabel="n, for (n, n) times (n, n), in the model", ylabel="useful cell-cycles")
+        axes.set(xlabel="n, for (n, n) times (n, n), in the model")
+        style.scale(axes.yaxis, "useful cell-cycles", 0, 1.2 * max(found.values()), "{:g} %".format)
         what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
         return style.picture(figure, f"Line plot. {what}.")
 
