@@ -11,10 +11,10 @@ import textwrap
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 
-from accel_helpers._words import template
+from accel_helpers._words import fragment
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
 from accel_helpers.tpu.systolic import MatrixUnit, Step
@@ -33,26 +33,19 @@ TEXT = {"ha": "center", "va": "center", "fontsize": 9}
 READING = "In a cell: activation × weight + sum from above\n= sum handed down."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Animation:
-    """A player with a PNG for each cycle; where there is no Jinja2, its `still` is shown."""
+    """A player with a PNG for each cycle, and the sentence that says what it shows."""
 
-    frames: tuple[bytes, ...] = field(repr=False)
-    still: Picture
+    frames: tuple[bytes, ...]
     alt: str
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.alt
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        try:
-            player = template("player.html")
-        except ImportError:
-            return self.still._repr_mimebundle_()
+    def _repr_html_(self) -> str | None:
         frames = [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in self.frames]
-        # without the still: a page that shows no player would show the strip twice
-        html = player.render(id=f"player-{uuid.uuid4().hex}", frames=frames, alt=self.alt)
-        return {"text/html": html, "text/plain": self.alt}
+        return fragment("player/player", f"player-{uuid.uuid4().hex}", frames, self.alt)
 
 
 def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> Picture:
@@ -109,12 +102,12 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
             f"an animation has at most {FRAMES} cycles; this product takes {len(steps)}. Draw a "
             "few of them with unit_strip, or take smaller matrices."
         )
-    still, frames = unit_strip(unit, a, b), []
+    frames = []
     for step in steps:
         with sheet([step], plan) as (figure, _):
             frames.append(style.picture(figure, "", dpi=100).png)
-    alt = still.alt.replace("Strip", f"Animation of {len(steps)} cycles", 1)
-    return Animation(tuple(frames), still, alt)
+    strip = unit_strip(unit, a, b).alt
+    return Animation(tuple(frames), strip.replace("Strip", f"Animation of {len(steps)} cycles", 1))
 
 
 def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
