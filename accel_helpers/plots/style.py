@@ -122,6 +122,7 @@ def scale(axis, label: str, low: float, high: float, text, *, log=False, whole=F
 
 def beside(figure, axes, entries, fontsize: float = 10) -> None:
     """Labels to the right of the axes, none upon another; entries: x, y, text, colour, mark."""
+    import numpy as np
     from matplotlib.transforms import offset_copy
 
     figure.draw_without_rendering()
@@ -129,8 +130,11 @@ def beside(figure, axes, entries, fontsize: float = 10) -> None:
     key, words = (offset_copy(axes.transAxes, figure, x=x, units="points") for x in (20, 33))
     entries = sorted(entries, key=lambda entry: entry[1])
     wanted = [axes.transData.transform(entry[:2])[1] for entry in entries]
-    heights = [(1.25 * e[2].count("\n") + 1.5) * fontsize * point for e in entries]
-    places = apart(wanted, heights, box.y0, box.y1)
+    lines = np.array([1.25 * entry[2].count("\n") + 1.5 for entry in entries])
+    heights = lines * fontsize * point
+    stacked = heights.cumsum() - heights / 2  # their middles, if they stood upon each other
+    lifts = np.maximum.accumulate(wanted - stacked)  # as little as possible is moved
+    places = stacked + np.clip(lifts, box.y0, box.y1 - heights.sum())
     for (x, y, text, colour, mark), place in zip(entries, places, strict=True):
         height = (place - box.y0) / box.height
         arrow = {"arrowstyle": "-", "color": colour, "lw": 0.8, "relpos": (0, 0.5)}
@@ -141,16 +145,3 @@ def beside(figure, axes, entries, fontsize: float = 10) -> None:
         look = {"va": "center", "color": INK if mark else colour, "fontsize": fontsize}
         look |= {"textcoords": words, "annotation_clip": False, "arrowprops": arrow}
         axes.annotate(text, (x, y), (1, height), **look)
-
-
-def apart(wanted, heights, bottom: float, top: float) -> list[float]:
-    """Places, from low to high, near those wanted, none upon another and none over the top."""
-    places, edge = [], bottom
-    for want, height in zip(wanted, heights, strict=True):
-        places.append(max(want, edge + height / 2))
-        edge = places[-1] + height / 2
-    edge = top
-    for i in reversed(range(len(places))):
-        places[i] = min(places[i], edge - heights[i] / 2)
-        edge = places[i] - heights[i] / 2
-    return places
