@@ -69,10 +69,10 @@ def plain(value: float) -> str:
 
 def short(ratio: float) -> str:
     """Two digits, and as many more as tell a ratio from 1, which would say "no difference"."""
-    digits = 2
-    while f"{ratio:.{digits}g}" == "1" and ratio != 1 and digits < 5:
-        digits += 1
-    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.{digits}g}"
+    if ratio >= 100:
+        return f"{ratio:.0f}"
+    texts = (f"{ratio:.{digits}g}" for digits in (2, 3, 4, 5))
+    return next((text for text in texts if text != "1"), "1")
 
 
 def folded(name: str) -> str:
