@@ -7,10 +7,9 @@ which is drawn in grey.
 from accel_helpers.plots.curves import epochs, losses, roofline
 from accel_helpers.plots.grids import digits, heatmap
 from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
-from accel_helpers.plots.style import Picture
 from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
 
 __all__ = [
-    "Picture", "climb", "digits", "epochs", "heatmap", "ladder", "losses", "measurements", "parts",
-    "roofline", "shares", "unit_animation", "unit_sizes", "unit_strip",
+    "climb", "digits", "epochs", "heatmap", "ladder", "losses", "measurements", "parts", "roofline",
+    "shares", "unit_animation", "unit_sizes", "unit_strip",
 ]  # fmt: skip

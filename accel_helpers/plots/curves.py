@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 
 from accel_helpers._words import format_rate, format_seconds
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.plots import style
-from accel_helpers.plots.style import Picture
+from accel_helpers.plots.style import Numbers, Picture
 
-DTYPE = "float32"  # of the points of a roofline; its roof is drawn stronger
+flops = partial(format_rate, unit="FLOP/s")
 
 
 def paint(axes, lines: Mapping[str, Mapping[float, float]], own: bool) -> list[tuple]:
@@ -29,8 +30,7 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
 
     Parameters
     ----------
-    timing : Measurement
-        Seconds per epoch, the first epoch as its `first_call`.
+    timing : Measurement of an epoch, the first one as its `first_call`
     Examples
     --------
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
@@ -56,20 +56,14 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
 
 
 def losses(
-    curves: Mapping[str, Sequence[float]],
-    *,
-    title: str,
-    level: tuple[str, float] | None = None,
-    own: bool = True,
+    curves: Numbers, *, title: str, level: tuple[str, float] | None = None, own: bool = True
 ) -> Picture:
     """Curves of the loss after every epoch, of one training or of several that should agree.
 
     Parameters
     ----------
-    curves : mapping of str to sequence of float
-        Name of a curve, of seven at most, to its losses.
-    level : tuple of str and float, optional
-        The name of a loss to compare with, and the loss.
+    curves : mapping of a name to losses, of seven curves at most
+    level : tuple of the name of a loss to compare with, and that loss
     Examples
     --------
     >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
@@ -91,25 +85,16 @@ def losses(
         return style.picture(figure, f"Line plot of the loss per epoch. {title}: {said}.{compared}")
 
 
-def roofline(
-    points: Mapping[str, tuple[float, float]],
-    ceilings,
-    *,
-    published=None,
-    title: str,
-    own: bool = True,
-) -> Picture:
+def roofline(points: Numbers, ceilings, *, published=None, title: str, own: bool = True) -> Picture:
     """The roofline: what a program reached, under what its machine can reach at most.
 
     It is of Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
 
     Parameters
     ----------
-    points : mapping of str to (float, float)
-        Name to operations per byte moved (FLOP per byte) and rate reached (FLOP/s); at most seven.
+    points : mapping of a name to (FLOP per byte moved, FLOP/s reached), of seven at most
     ceilings : ceilings.Ceilings
-    published : hardware.Accelerator, optional
-        The row of the device in the table of published peaks.
+    published : hardware.Accelerator, with the peaks that its maker names
     Examples
     --------
     >>> import accel_helpers as ah
@@ -125,11 +110,11 @@ def roofline(
     left, right = min(across) / 12, 6 * max(across)
     low, high = min(*upward, *(copy * left for copy, _ in roofs.values())) / 2.5, 2.2 * max(upward)
     labels, words = [], {"measured": colour, "published": style.SAID}
-    said = [f"{name} {_flops(y)} at {x:.3g}" for name, (x, y) in points.items()]
+    said = [f"{name} {flops(y)} at {x:.3g}" for name, (x, y) in points.items()]
     with style.figure(8.4, 4.6, title) as (figure, axes):
         across = "operations per byte moved (FLOP per byte)"
         style.scale(axes.xaxis, across, left, right, style.plain, log=True)
-        style.scale(axes.yaxis, "operations per second (FLOP/s)", low, high, _flops, log=True)
+        style.scale(axes.yaxis, "operations per second (FLOP/s)", low, high, flops, log=True)
         for source, (copy, rates) in roofs.items():
             measured = source == "measured"
             line = {"color": colour if measured else style.PUBLISHED, "zorder": 2 + measured / 2}
@@ -137,18 +122,18 @@ def roofline(
             axes.plot([left, ridge], [copy * left, copy * ridge], lw=2 if measured else 1.4, **line)
             same: dict[str, list[str]] = {}  # number types that one label is for
             for kind, rate in rates.items():
-                width = 2.8 if kind == DTYPE and measured else 1.2
+                width = 2.8 if measured and kind == "float32" else 1.2  # as the points
                 axes.plot([rate / copy, right], [rate, rate], lw=width, **line)
-                same.setdefault(_flops(rate), []).append(kind)
+                same.setdefault(flops(rate), []).append(kind)
             for rate, kinds in same.items():
                 text = f"{' and '.join(kinds)}, {source}:\n{rate}"
                 labels.append((right, rates[kinds[0]], text, words[source], None))
-            named = ", ".join(f"{kind} {_flops(rate)}" for kind, rate in rates.items())
+            named = ", ".join(f"{kind} {flops(rate)}" for kind, rate in rates.items())
             said.append(f"ceilings {source}: memory {format_rate(copy, 'B/s')}, {named}")
         for i, (name, (x, y)) in enumerate(points.items()):
             mark = {"marker": style.MARKS[i], "ms": 8, "mec": "white", "mew": 0.8}
             axes.plot([x], [y], color=colour, zorder=4, **mark)
-            labels.append((x, y, f"{style.folded(name)}\n{_flops(y)}", colour, mark))
+            labels.append((x, y, f"{style.folded(name)}\n{flops(y)}", colour, mark))
         style.beside(figure, axes, labels, fontsize=9.5)
         figure.draw_without_rendering()
         highest = max(copy for copy, _ in roofs.values())
@@ -157,10 +142,6 @@ def roofline(
             _along(axes, left, copy, text, words[source], above=copy == highest)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
-
-
-def _flops(rate: float) -> str:
-    return format_rate(rate, "FLOP/s")
 
 
 def _roofs(ceilings, published) -> dict[str, tuple[float, dict[str, float]]]:

@@ -20,8 +20,7 @@ def heatmap(
     Parameters
     ----------
     ratios : mapping of (width, batch size) to Speedup
-    note : str
-        How to read the numbers; it stands under the title.
+    note : str, how to read the numbers; it stands under the title
     Examples
     --------
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
@@ -67,8 +66,7 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
 
     Parameters
     ----------
-    images : sequence of array of shape (height, width)
-        Larger numbers are darker.
+    images : sequence of arrays of shape (height, width), where larger numbers are darker
     labels : sequence of int
     Examples
     --------

@@ -9,7 +9,7 @@ from accel_helpers._words import format_seconds, percent
 from accel_helpers.measure.measurement import VAGUE, Measurement, Speedup
 from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
-from accel_helpers.plots.style import Picture
+from accel_helpers.plots.style import Numbers, Picture
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Row:
     colour: str
     notes: Sequence[str]
     dots: Sequence[float] = ()
-    bar: tuple[float, float] | None = None
+    bar: Sequence[float] = ()
     line: float | None = None
 
 
@@ -72,8 +72,7 @@ def measurements(
 
     Parameters
     ----------
-    own, reference : sequence of Measurement
-        The learner's, in blue, and of other machines, in grey, with their names.
+    own, reference : sequences of Measurement, the learner's and those of other machines
     Examples
     --------
     >>> step = Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step")
@@ -98,8 +97,7 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
 
     Parameters
     ----------
-    values : mapping of str to float
-        Name of a part to its seconds.
+    values : mapping of the name of a part to its seconds
     Examples
     --------
     >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))
@@ -126,12 +124,9 @@ def climb(
 
     Parameters
     ----------
-    steps : mapping of str to Measurement
-        Name of a step to the seconds of one epoch, from top to bottom; the first is the start.
-    gains : mapping of str to Speedup
-        Every other step against the first; words stand where no ratio can be told.
-    accuracy : mapping of str to float
-        Share of the test data that was right after equally many epochs.
+    steps : mapping of a name to the Measurement of an epoch, the first one where the climb starts
+    gains : mapping of every other name to its Speedup over the first
+    accuracy : mapping of a name to the share of the test data that was right at the end
     Examples
     --------
     >>> start = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0])
@@ -169,30 +164,22 @@ def _gain(gain: Speedup) -> tuple[str, dict]:
 
 
 def shares(
-    rows: Mapping[str, Sequence[float]],
-    *,
-    title: str,
-    intervals: Mapping[str, tuple[float, float]] | None = None,
-    start: float = 0,
-    own: bool = True,
+    rows: Numbers, *, title: str, intervals: Numbers | None = None, start: int = 0, own: bool = True
 ) -> Picture:
     """Dots for shares of right answers, a row for each thing that was tried.
 
     Parameters
     ----------
-    rows : mapping of str to sequence of float
-        Name to shares from 0 to 1; where a row has several, their mean is marked.
-    intervals : mapping of str to tuple of float, optional
-        Name to the ends of an interval; a row may have none.
-    start : float, optional
-        Where the axis begins, in %; 0 where something lies below it.
+    rows : mapping of a name to shares from 0 to 1; where there are several their mean is marked
+    intervals : mapping of names, not all perhaps, to the two ends of an interval
+    start : int, where the axis begins, in %; 0 where something lies below it
     Examples
     --------
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
     Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
     """
-    drawn = _shares(rows, own, intervals or {})
-    lowest = min(end for row in drawn for end in (*row.dots, *(row.bar or ())))
+    drawn = _shares(rows, intervals or {}, own)
+    lowest = min(end for row in drawn for end in (*row.dots, *row.bar))
     start = start if lowest > start else 0
     begins = f"; the axis begins at {start:g}" if start else ""
     bar = "; bar: 95 % interval" if intervals else ""
@@ -200,31 +187,23 @@ def shares(
     return _alone(drawn, ["right"], f"Dot plot of right answers{begins}. {title}", title, axis)
 
 
-def ladder(
-    rows: Mapping[str, Sequence[float]],
-    changes: Mapping[str, tuple[float, float, float]],
-    *,
-    title: str,
-    own: bool = True,
-) -> Picture:
+def ladder(rows: Numbers, changes: Numbers, *, title: str, own: bool = True) -> Picture:
     """Two plots of models one change apart: how good they are, and how much each change did.
 
     Parameters
     ----------
-    rows : mapping of str to sequence of float
-        Name to shares of right answers from 0 to 1, one for every seed.
-    changes : mapping of str to tuple of float
-        Name to the difference from the row above, and the two ends of its interval.
+    rows : mapping of a name to shares of right answers from 0 to 1, one for every seed
+    changes : mapping of a name to (difference from the row above, the ends of its interval)
     Examples
     --------
     >>> print(ladder({"a": [0.7], "b": [0.9]}, {"b": (0.2, 0.1, 0.3)}, title="One step"))
     Two plots, a row for each model. One step: a 70.0 %; b 90.0 %, +20.0 points (+10.0 to +30.0), \
 better.
     """
-    left, right = _shares(rows, own), []
+    left, right = _shares(rows, {}, own), []
     said = [f"{row.name} {row.notes[0]}" for row in left]
     for place, row in enumerate(left):
-        change, bar, note = None, None, ""
+        change, bar, note = None, (), ""
         if row.name in changes:
             change, low, high = (100 * value for value in changes[row.name])
             bar, note = (low, high), verdict(low, high)
@@ -244,13 +223,13 @@ better.
         return style.picture(figure, alt)
 
 
-def _shares(rows, own, intervals=()) -> list[Row]:
+def _shares(rows: Numbers, intervals: Numbers, own: bool) -> list[Row]:
     """Rows of shares, in %, with their mean beside them."""
     made = []
     for name, values in rows.items():
         dots = [100 * value for value in values]
         mean = sum(dots) / len(dots)
-        bar = tuple(100 * end for end in intervals[name]) if name in intervals else None
+        bar = [100 * end for end in intervals.get(name, ())]
         line, colour = mean if len(dots) > 1 else None, style.OWN if own else style.REFERENCE
         made.append(Row(name, colour, (f"{mean:.1f} %",), dots, bar, line))
     return made

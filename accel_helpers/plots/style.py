@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 import textwrap
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -33,17 +34,12 @@ STYLE = {
 }
 DPI = 160
 LONG = 26  # letters of a name before it is broken into lines
+Numbers = Mapping[str, Sequence[float]]  # of several things, by their names
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with the sentence that says what it shows.
-
-    Examples
-    --------
-    >>> print(Picture(b"", "A dot at 3."))
-    A dot at 3.
-    """
+    """A picture with the sentence that says what it shows."""
 
     png: bytes = field(repr=False)
     alt: str

@@ -53,16 +53,12 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
 
     Parameters
     ----------
-    unit : systolic.MatrixUnit
-        At most 8 x 8 cells.
-    a, b : array
-        Of shapes (m, k) and (k, n), with m, k and n of at most 8.
-    cycles : iterable of int, optional
-        Which cycles, from 1; at most 12. By default up to six, evenly spread.
+    unit : systolic.MatrixUnit, of at most 8 x 8 cells
+    a, b : arrays of shapes (m, k) and (k, n), with m, k and n of at most 8
+    cycles : iterable of int, from 1, and of at most 12; by default up to six, evenly spread
     Raises
     ------
-    ValueError
-        If there is no such cycle or product, or too many cells, rows or columns to be read.
+    ValueError : for what nobody could read, no such cycle and no such product
     Examples
     --------
     >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
@@ -87,10 +83,8 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
 def unit_animation(unit: MatrixUnit, a, b) -> Animation:
     """Every cycle of a small matrix unit as a player: play, pause, or go step by step.
 
-    Parameters
-    ----------
-    unit, a, b
-        As in `unit_strip`; of at most 60 cycles.
+    For what `unit_strip` can draw, with at most 60 cycles.
+
     Examples
     --------
     >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
@@ -115,8 +109,7 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
 
     Parameters
     ----------
-    sizes : iterable of int
-        At least two n, each for a product of (n, n) and (n, n).
+    sizes : iterable of n, at least two, each for a product of (n, n) and (n, n)
     Examples
     --------
     >>> print(unit_sizes(range(64, 201), MatrixUnit(128, 128)))
