@@ -103,8 +103,7 @@ def roofline(points: Numbers, ceilings, *, published=None, title: str, own: bool
     >>> roofline({"fit": (3.6, 6.1e9)}, roof, title="A step").alt[:70]
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
     """
-    colour = style.OWN if own else style.GREYS[0]
-    roofs = _roofs(ceilings, published)
+    colour, roofs = style.palette(own)[0], _roofs(ceilings, published)
     ridges = [(rate / copy, rate) for copy, rates in roofs.values() for rate in rates.values()]
     across, upward = zip(*points.values(), *ridges, strict=True)
     left, right = min(across) / 12, 6 * max(across)

@@ -32,24 +32,21 @@ def heatmap(
     rows, columns = (sorted({pair[i] for pair in ratios}) for i in (0, 1))
     shown = [[ratios[row, column].ratio or 1.0 for column in columns] for row in rows]
     most = max(2.0, *(max(value, 1 / value) for line in shown for value in line))
-    shades = LinearSegmentedColormap.from_list(
-        "", [style.SECOND, "white", style.OWN if own else style.GREYS[0]]
-    )
+    ends = [style.SECOND, "white", style.palette(own)[0]]
+    shades = LinearSegmentedColormap.from_list("", ends)
     said, width = [], max(6.4, 1.9 + 1.25 * len(columns))
     with style.figure(width, 2.1 + 0.62 * len(rows), title) as (figure, axes):
-        image = axes.imshow(
-            shown, cmap=shades, norm=LogNorm(1 / most, most), origin="lower", aspect="auto"
-        )
+        image = axes.imshow(shown, shades, LogNorm(1 / most, most), aspect="auto", origin="lower")
         for i, row in enumerate(rows):
             for j, column in enumerate(columns):
-                gain, brief, text = ratios[row, column], "no difference", ""
+                gain, brief = ratios[row, column], "no difference"
+                text, size = "no measurable\ndifference", 8
                 if gain.ratio is not None:
                     brief, low, high = map(style.short, (gain.ratio, *gain.interval))
-                    text = f"{brief}\n({low} to {high})"
+                    text, size = f"{brief}\n({low} to {high})", 10
                 red, green, blue, _ = image.cmap(image.norm(shown[i][j]))
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-                font = {"color": "white" if dark else "black", "fontsize": 10 if text else 8}
-                text = text or "no measurable\ndifference"
+                font = {"color": "white" if dark else "black", "fontsize": size}
                 axes.text(j, i, text, ha="center", va="center", **font)
                 said.append(f"{row} by {column}: {brief}")
         axes.set_xticks(range(len(columns)), columns)

@@ -56,9 +56,6 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
     unit : systolic.MatrixUnit, of at most 8 x 8 cells
     a, b : arrays of shapes (m, k) and (k, n), with m, k and n of at most 8
     cycles : iterable of int, from 1, and of at most 12; by default up to six, evenly spread
-    Raises
-    ------
-    ValueError : for what nobody could read, no such cycle and no such product
     Examples
     --------
     >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
@@ -72,7 +69,7 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     if not 1 <= len(numbers) <= PANELS or len(chosen) < len(numbers):
         few = f"1 to {PANELS} cycles between 1 and {len(steps)}"
         raise ValueError(f"cycles must name {few}, such as [1, 2]; got {numbers}.")
-    said = " ".join(f"{_headed(step)}. {_phrase(step)}" for step in chosen)
+    said = " ".join(". ".join(_told(step)) for step in chosen)
     done, total = steps[-1].useful_so_far, len(steps) * steps[-1].useful.size
     said += f" In all {done} of {total} cell-cycles are useful ({100 * done / total:.1f} %)."
     heading = f"{plan.name}: {len(chosen)} of {len(steps)} cycles"
@@ -188,8 +185,9 @@ def sheet(chosen: Sequence[Step], plan, heading: str = ""):
 
 def _panel(axes, step: Step, plan, x: float, y: float) -> None:
     """The unit at the end of one cycle, with its upper left corner at (x, y)."""
-    axes.text(x + 0.15, y + 0.1, _headed(step), va="top", fontsize=11, weight="bold")
-    text = _wrapped(_phrase(step), plan.width)
+    heading, text = _told(step)
+    axes.text(x + 0.15, y + 0.1, heading, va="top", fontsize=11, weight="bold")
+    text = _wrapped(text, plan.width)
     axes.text(x + 0.15, y + 0.33, text, va="top", fontsize=9.5, linespacing=1.15)
     counter = f"Useful so far: {step.useful_so_far} of {step.cycle * step.useful.size} cell-cycles."
     axes.text(x + 0.15, y + plan.height - 0.3, counter, va="center", fontsize=9.5)
@@ -278,19 +276,16 @@ def _text(value) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _headed(step) -> str:
+def _told(step) -> tuple[str, str]:
+    """Which cycle it is, and what happens in it."""
     tile = f", tile {step.tile} of {step.tiles}" if step.tiles > 1 else ""
-    return f"Cycle {step.cycle} of {step.cycles}{tile}, {step.phase}"
-
-
-def _phrase(step) -> str:
-    """What happens in this cycle, in one sentence."""
+    heading = f"Cycle {step.cycle} of {step.cycles}{tile}, {step.phase}"
     if step.phase == "loading":
         rows, loaded = len(step.weights), int((~step.weights.mask[:, 0]).sum())
         if rows > loaded:
-            return f"Weights move down: {loaded} of {rows} rows are in."
-        return "All weights are in place; from now on they stay."
+            return heading, f"Weights move down: {loaded} of {rows} rows are in."
+        return heading, "All weights are in place; from now on they stay."
     useful, padding, leave = (int(x.sum()) for x in (step.useful, step.padding, step.leaving))
     zeros = f", {padding} with padding" if padding else ""
     sums = f"{leave or 'no'} {'sum leaves' if leave < 2 else 'sums leave'} below"
-    return f"{useful} of {step.useful.size} cells useful{zeros}; {sums}."
+    return heading, f"{useful} of {step.useful.size} cells useful{zeros}; {sums}."
