@@ -10,7 +10,7 @@ from accel_helpers._words import format_bytes, format_seconds
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
-from accel_helpers.plots import curves, style
+from accel_helpers.plots import charts, style
 from benchmarks import harness, training
 from benchmarks.contenders import CONTENDERS
 
@@ -301,7 +301,7 @@ def _series(lines, stem, *, title, xlabel, ylabel, log):
         return "", {}
     with style.figure(8, 3.9, title) as (figure, axes):
         medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
-        labels = curves.paint(axes, medians, own=True)
+        labels = charts.paint(axes, medians, own=True)
         for i, ((*_, colour, _), line) in enumerate(zip(labels, lines.values(), strict=True)):
             for x, m in line.items():
                 axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)

@@ -4,8 +4,7 @@ Where a picture has a `title`, it stands above it. With ``own=False`` it is one 
 which is drawn in grey.
 """
 
-from accel_helpers.plots.curves import epochs, losses, roofline
-from accel_helpers.plots.grids import digits, heatmap
+from accel_helpers.plots.charts import digits, epochs, heatmap, losses, roofline
 from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
 from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
 

@@ -93,11 +93,8 @@ def measurements(
 
 
 def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Picture:
-    """One bar in pieces, a row for each with its share.
+    """One bar in pieces, given by name in seconds, and a row for each with its share.
 
-    Parameters
-    ----------
-    values : mapping of the name of a part to its seconds
     Examples
     --------
     >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))

@@ -144,7 +144,7 @@ def planned(unit, a, b):
         )
     steps = list(walk)
     entering, weight, total = (
-        max(len(_text(v)) for step in steps for v in getattr(step, name).compressed().tolist())
+        max(len(_text(v)) for step in steps for v in getattr(step, name).compressed())
         for name in ("queue", "weights", "sums")
     )
     plan = SimpleNamespace(name=f"Matrix unit of {unit}, ({m}, {k}) times ({k}, {n})")
@@ -219,7 +219,7 @@ def _cell(axes, step, plan, row, column, weight, x, y) -> None:
         axes.text(middle + 0.06, y + 0.13, _text(weight), ha="left", weight="bold", **font)
     if kind != "waiting":
         parts = (step.activations, step.from_above, step.sums)
-        took, above, sums = (_text(part.tolist()[row][column]) for part in parts)
+        took, above, sums = (_text(part[row, column]) for part in parts)
         axes.text(middle + 0.03, y + 0.13, f"{took} ×", ha="right", **font)
         axes.text(middle, y + 0.28, f"+ {above}", ha="center", **font)
         axes.text(middle, y + 0.43, f"= {sums}", ha="center", **font)
