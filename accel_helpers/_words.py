@@ -20,6 +20,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 LONGEST = 60  # characters of a link's text
+SECONDS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+PREFIXES = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1}
+WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
 def format_seconds(seconds: float) -> str:
@@ -28,8 +31,40 @@ def format_seconds(seconds: float) -> str:
     >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
     ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
     """
-    scale, unit = _unit(seconds)
-    return f"{_digits(seconds / scale)} {unit}"
+    return _scaled(seconds, SECONDS)
+
+
+def format_range(low: float, high: float) -> str:
+    """Two times with one unit where they share it, and more digits where these would be alike."""
+    (start, unit), (end, last) = (format_seconds(each).split() for each in (low, high))
+    if unit != last:
+        return f"{start} {unit} to {end} {last}"
+    if start == end and low != high:
+        start, end = (f"{each / SECONDS[unit]:.5g}" for each in (low, high))
+    return f"{start} to {end} {unit}"
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes with three digits and the unit that suits it."""
+    return format_rate(round(count), "B")
+
+
+def format_rate(value: float, unit: str) -> str:
+    """A rate with three digits and the prefix that suits it."""
+    return _scaled(value, PREFIXES) + unit
+
+
+def format_count(count: float) -> str:
+    """A large count with three digits and the word for its size; a billion has nine zeros."""
+    return _scaled(count, WORDS) if count >= 999_500 else f"{count:,.0f}"
+
+
+def _scaled(value: float, units: dict[str, float]) -> str:
+    """A value in the first unit that it fills, or else in the last, with three digits."""
+    *_, last = units
+    unit = next((unit for unit, size in units.items() if value / size >= 0.9995), last)
+    value /= units[unit]
+    return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
 
 
 def percent(share: float) -> str:
@@ -37,56 +72,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
 
 
-def format_range(low: float, high: float) -> str:
-    """Two times with one unit where they share it."""
-    (scale, unit), (low_scale, low_unit) = _unit(high), _unit(low)
-    if low_unit == unit:
-        ends = _digits(low / scale), _digits(high / scale)
-        if ends[0] == ends[1] and low != high:
-            ends = f"{low / scale:.5g}", f"{high / scale:.5g}"
-        return f"{ends[0]} to {ends[1]} {unit}"
-    return f"{_digits(low / low_scale)} {low_unit} to {_digits(high / scale)} {unit}"
-
-
-def format_bytes(count: float) -> str:
-    """A number of bytes with three digits and the unit that suits it."""
-    for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= 0.9995 * scale:
-            return f"{_digits(count / scale)} {unit}"
-    return f"{count:.0f} B"
-
-
-def format_rate(value: float, unit: str) -> str:
-    """A rate with three digits and the prefix that suits it."""
-    power = 0
-    while value >= 999.5 and power < 5:
-        value, power = value / 1000, power + 1
-    return f"{value:.3g} {' kMGTP'[power].strip()}{unit}"
-
-
-def format_count(count: float) -> str:
-    """A large count with three digits and the word for its size; a billion has nine zeros."""
-    for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if count >= 0.9995 * scale:
-            return f"{_digits(count / scale)} {word}"
-    return f"{count:,.0f}"
-
-
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
     """A small table for a notebook: a caption, and a row for each pair of label and text."""
     rows = [(label, " ".join(text.split())) for label, text in rows]
     return fragment("card/card", caption, rows)
-
-
-def _unit(seconds: float) -> tuple[float, str]:
-    for scale, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
-        if seconds < 999.5 * scale:
-            return scale, unit
-    return 1.0, "s"
-
-
-def _digits(value: float) -> str:
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def marked(text: str) -> str:
@@ -110,12 +99,8 @@ def short(address: str) -> str:
     if len(text) <= LONGEST:
         return text
     host = text.partition("/")[0]
-    room = LONGEST - len(host)
-    if room < 10:
-        return f"{text[: LONGEST - 1]}…"
-    end = text[len(host) :][-room:]
-    word = re.search(r"[-/].*", end)  # from the beginning of a word on
-    return f"{host}/…{word.group() if word else end}"
+    end = text[len(host) - LONGEST :]
+    return f"{host}/…{re.sub('^[^-/]*(?=[-/])', '', end)}"  # from the beginning of a word on
 
 
 def shown(value) -> str:
