@@ -10,11 +10,12 @@ place in it and the field, what must stand there and what does.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import math
 import operator
 import os
-import stat
 import tempfile
 import tomllib
 import types
@@ -46,20 +47,20 @@ def write_whole(path: Path, text: str) -> None:
 
 LARGEST = 5_000_000  # bytes of a file
 LONGEST_TEXT = 20_000  # characters
-_WANTED = {str: "a text", bool: "true or false", int: "a whole number", float: "a finite number"}
+_PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
 
 
-def load(path, what: str, largest: int = LARGEST, name: str = ""):
+def load(path, what: str, name: str = ""):
     """The plain tables of a TOML or JSON file of which nothing is known; `what` it should be."""
     path = Path(path)
     name = name or path.name
     kind = "TOML" if path.suffix == ".toml" else "JSON"
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # a pipe would wait for ever
+        size = path.stat().st_size
+        if not path.is_file():  # a pipe would wait for ever
             raise DataError(f"{name}: cannot be read: it is no ordinary file.")
-        if found.st_size > largest:
-            raise DataError(f"{name}: larger than {largest:,} bytes, so it is no {what}.")
+        if size > LARGEST:
+            raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {what}.")
         text = path.read_text("utf-8")
         return tomllib.loads(text) if kind == "TOML" else json.loads(text)
     except (FileNotFoundError, DataError):
@@ -78,55 +79,42 @@ def read(kind, value, where: str):
         return _dataclass(kind, value, where)
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
-        if any(value is each or (type(value) is type(each) and value == each) for each in inner):
-            return value
-        _refuse(where, f"one of {', '.join(map(str, inner))}", value)
-    if origin in (types.UnionType, Union):
-        return _one_of(inner, value, where)
-    if origin is tuple:
-        if not isinstance(value, (list, tuple)):
-            _refuse(where, "a list", value)
+        known = [(type(each), each) for each in inner]
+        _must((type(value), value) in known, where, f"one of {', '.join(map(str, inner))}", value)
+    elif origin in (types.UnionType, Union):
+        if value is None and type(None) in inner:
+            return None
+        *others, last = (each for each in inner if each is not type(None))
+        for each in others:
+            with contextlib.suppress(DataError):
+                return read(each, value, where)
+        return read(last, value, where)
+    elif origin is tuple:
+        _must(isinstance(value, (list, tuple)), where, "a list", value)
         kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        if len(kinds) != len(value):
-            _refuse(where, f"a list of {len(kinds)}", value)
+        _must(len(kinds) == len(value), where, f"a list of {len(kinds)}", value)
         pairs = zip(kinds, value, strict=True)
         return tuple(read(one, each, f"{where}, {n}") for n, (one, each) in enumerate(pairs, 1))
-    if origin in (dict, Mapping):
-        if not isinstance(value, dict):
-            _refuse(where, "a table", value)
+    elif origin in (dict, Mapping):
+        _must(isinstance(value, dict), where, "a table", value)
         keys = [read(inner[0], key, f"{where}, a name") for key in value]
         return {key: read(inner[1], value[key], f"{where}, {key:.60}") for key in keys}
-    number = type(value) is int or isinstance(value, float)  # NumPy's floats are floats
-    if kind is float and number and abs(value) < 1e300:
+    elif kind is float:
+        number = type(value) is int or isinstance(value, float)  # NumPy's floats are floats
+        _must(number and abs(value) < 1e300, where, "a finite number", value)
         return float(value)
-    if kind in _WANTED and (type(value) is not kind or kind is float):
-        _refuse(where, _WANTED[kind], value)
-    if kind is int and abs(value) >= 10**18:
-        _refuse(where, "a whole number of at most 18 digits", value)
-    # half of a surrogate pair can be read, and not be written again
-    if kind is str and (
-        len(value) > LONGEST_TEXT or value != value.encode("utf-8", "ignore").decode()
-    ):
-        _refuse(where, f"a text of at most {LONGEST_TEXT:,} characters", value)
+    else:
+        _must(type(value) is kind, where, _PLAIN[kind], value)
+    if kind is int:
+        _must(abs(value) < 10**18, where, "a whole number of at most 18 digits", value)
+    if kind is str:  # half of a surrogate pair can be read, and not be written again
+        fine = len(value) <= LONGEST_TEXT and value == value.encode("utf-8", "ignore").decode()
+        _must(fine, where, f"a text of at most {LONGEST_TEXT:,} characters", value)
     return value
 
 
-def _one_of(kinds, value, where: str):
-    if value is None and type(None) in kinds:
-        return None
-    kinds = [kind for kind in kinds if kind is not type(None)]
-    for kind in kinds:
-        try:
-            return read(kind, value, where)
-        except DataError:
-            if kind is kinds[-1] and not (len(kinds) > 1 and _WANTED.keys() >= set(kinds)):
-                raise
-    _refuse(where, " or ".join(_WANTED[kind] for kind in kinds), value)
-
-
 def _dataclass(kind, value, where: str):
-    if not isinstance(value, dict):
-        _refuse(where, "a table", value)
+    _must(isinstance(value, dict), where, "a table", value)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := sorted(set(value) - set(fields), key=str):
         known = ", ".join(fields)
@@ -143,8 +131,9 @@ def _dataclass(kind, value, where: str):
         raise DataError(f"{where}: {error}") from None
 
 
-def _refuse(where: str, wanted: str, got):
-    raise DataError(f"{where}: must be {wanted}; got {shown(got)}.")
+def _must(fine: bool, where: str, wanted: str, got) -> None:
+    if not fine:
+        raise DataError(f"{where}: must be {wanted}; got {shown(got)}.")
 
 
 def whole(value, name: str, least: int = 1) -> int:
@@ -159,13 +148,12 @@ def whole(value, name: str, least: int = 1) -> int:
 
 
 def positive(value, name: str, *, zero: bool = False) -> float:
-    """A finite number above zero, or from zero on; an error names anything else."""
+    """A finite number above zero, or from zero on; or a ValueError."""
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, (bool, str)) else float(value)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a number; got {shown(value)}.") from None
-    if isinstance(value, (bool, str)) or not (number > 0 or zero and number == 0):
-        raise ValueError(f"{name} must be {'0 or more' if zero else 'above zero'}; got {value!r}.")
-    if number == float("inf"):
-        raise ValueError(f"{name} must be finite; got {value!r}.")
+        number = math.nan
+    if not (0 < number < math.inf or zero and number == 0):
+        wanted = f"a finite number, {'0 or more' if zero else 'above zero'}"
+        raise ValueError(f"{name} must be {wanted}; got {shown(value)}.")
     return number
