@@ -3,8 +3,6 @@
 ``import accel_helpers as ah`` loads the standard library only. The modules below are loaded
 when they are first named, so that the package works where no framework is installed.
 
-Examples
---------
 >>> import accel_helpers as ah
 >>> print(ah.timing.Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step"))
 step: 11 ms (95 % interval 9.81 to 11.8 ms, 5 samples)
@@ -17,7 +15,6 @@ __version__ = "0.1.0"
 # The map of the house: `ah.NAME.verb` is in the file NAME.py of the folder it stands under here.
 # Imports point one way: lessons -> learn -> plots -> tpu, train -> measure -> machine.
 _FOLDERS = {
-    "": ("probe",),  # code tried in a process of its own
     "machine": ("runtime", "hardware", "backend", "doctor", "strategy"),
     "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings"),
     "train": ("training", "climb", "replicas", "resumable", "serving", "text"),
@@ -26,15 +23,12 @@ _FOLDERS = {
         *("predict", "questions", "grading", "quiz", "exam", "review", "ledger"),
         *("summary", "progress"),
     ),
+    "": ("plots", "probe"),  # every picture; code tried in a process of its own
 }
+_ELSEWHERE = {"checks": "lessons", "practice": "lessons.lesson_03", "tpu_compiler": "tpu.compiler"}
 _PLACES = {
     name: f"{folder}.{name}".lstrip(".") for folder, names in _FOLDERS.items() for name in names
-} | {  # those that are elsewhere than their name says
-    "checks": "lessons",
-    "plots": "plots",
-    "practice": "lessons.lesson_03",
-    "tpu_compiler": "tpu.compiler",
-}
+} | _ELSEWHERE
 __all__ = [*_PLACES, "__version__"]
 
 
