@@ -35,10 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m accel_helpers",
-        description="Helpers for the course: measure first, then believe.",
-    )
+    about = "Helpers for the course: measure first, then believe."
+    parser = argparse.ArgumentParser("python -m accel_helpers", description=about)
     parser.add_argument("--version", action="version", version=f"accel_helpers {ah.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
 
@@ -50,19 +48,14 @@ def _parser() -> argparse.ArgumentParser:
 
     add("describe", lambda _: ah.runtime.describe(), "say what this machine is")
     doctor = add("doctor", _doctor, "say what is wrong, and the one thing to do next")
-    doctor.add_argument(
-        "file", nargs="?", metavar="FILE", help="a log or a traceback; - reads it from the input"
-    )
-    doctor.add_argument(
-        "--tpu-recipe", action="store_true", help="print the dated recipe for TPUStrategy instead"
-    )
+    log = "a log or a traceback; - reads it from the input"
+    doctor.add_argument("file", nargs="?", metavar="FILE", help=log)
+    recipe = "print the dated recipe for TPUStrategy instead"
+    doctor.add_argument("--tpu-recipe", action="store_true", help=recipe)
     card = add("card", lambda said: ah.results.load(said.file), "check a result card and print it")
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
-    compiler = add(
-        "tpu-compiler",
-        _tpu_compiler,
-        "install the compiler for TPUs in a folder of its own, or remove it",
-    )
+    folder = "install the compiler for TPUs in a folder of its own, or remove it"
+    compiler = add("tpu-compiler", _tpu_compiler, folder)
     compiler.add_argument("action", choices=("install", "status", "remove"))
     return parser
 
@@ -72,10 +65,8 @@ def _doctor(options):
         return ah.doctor.tpu_recipe()
     if options.file is None:
         return ah.doctor.diagnose()
-    if options.file == "-":
-        return ah.doctor.diagnose(_ends(sys.stdin.buffer))
     try:
-        with open(options.file, "rb") as file:
+        with open(0 if options.file == "-" else options.file, "rb") as file:
             return ah.doctor.diagnose(_ends(file))
     except OSError as error:
         raise DataError(f"{options.file}: cannot be read: {error.strerror}.") from None
@@ -95,5 +86,4 @@ def _tpu_compiler(options):
     try:
         return tpu_environment.install(say=lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:
-        message = f"Interrupted. {tpu_environment.status()}"
-        raise tpu_environment.InstallFailed(message) from None
+        raise tpu_environment.InstallFailed(f"Interrupted. {tpu_environment.status()}") from None
