@@ -45,8 +45,7 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-LARGEST = 5_000_000  # bytes of a file
-LONGEST_TEXT = 20_000  # characters
+LARGEST, LONGEST = 5_000_000, 20_000  # bytes of a file, characters of a text
 _PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
 
 
@@ -108,8 +107,8 @@ def read(kind, value, where: str):
     if kind is int:
         _must(abs(value) < 10**18, where, "a whole number of at most 18 digits", value)
     if kind is str:  # half of a surrogate pair can be read, and not be written again
-        fine = len(value) <= LONGEST_TEXT and value == value.encode("utf-8", "ignore").decode()
-        _must(fine, where, f"a text of at most {LONGEST_TEXT:,} characters", value)
+        fine = len(value) <= LONGEST and value == value.encode("utf-8", "ignore").decode()
+        _must(fine, where, f"a text of at most {LONGEST:,} characters", value)
     return value
 
 
@@ -117,8 +116,7 @@ def _dataclass(kind, value, where: str):
     _must(isinstance(value, dict), where, "a table", value)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := sorted(set(value) - set(fields), key=str):
-        known = ", ".join(fields)
-        raise DataError(f"{where}: unknown field {shown(unknown[0])}. Known: {known}.")
+        raise DataError(f"{where}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}.")
     for name, field in fields.items():
         needed = field.default is field.default_factory is dataclasses.MISSING
         if needed and name not in value:

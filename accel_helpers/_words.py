@@ -1,5 +1,7 @@
 """What is shown to people: numbers with three digits and a unit, texts and cards as HTML.
 
+>>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
+['1.23 µs', '45.6 ms', '1.5 s', '75 s']
 >>> percent(0.123), format_bytes(512), format_bytes(3_156_000), format_rate(123_456_000_000, "B/s")
 ('12 %', '512 B', '3.16 MB', '123 GB/s')
 >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
@@ -26,11 +28,7 @@ WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
 def format_seconds(seconds: float) -> str:
-    """A time with three digits and the unit that suits it.
-
-    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
-    ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
-    """
+    """A time with three digits and the unit that suits it."""
     return _scaled(seconds, SECONDS)
 
 
@@ -61,8 +59,7 @@ def format_count(count: float) -> str:
 
 def _scaled(value: float, units: dict[str, float]) -> str:
     """A value in the first unit that it fills, or else in the last, with three digits."""
-    *_, last = units
-    unit = next((unit for unit, size in units.items() if value / size >= 0.9995), last)
+    unit = next((unit for unit, size in units.items() if value / size >= 0.9995), [*units][-1])
     value /= units[unit]
     return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
 
@@ -128,9 +125,7 @@ def template(name: str):
     from markupsafe import Markup
 
     loader = jinja2.PackageLoader("accel_helpers", "data/templates")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["marked"] = lambda text: Markup(marked(text))
-    environment.filters["linked"] = lambda sources: Markup(linked(sources))
-    return environment.get_template(name)
+    made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters["marked"] = lambda text: Markup(marked(text))
+    made.filters["linked"] = lambda sources: Markup(linked(sources))
+    return made.get_template(name)
