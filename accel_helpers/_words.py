@@ -1,7 +1,5 @@
 """What is shown to people: numbers with three digits and a unit, texts and cards as HTML.
 
->>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
-['1.23 µs', '45.6 ms', '1.5 s', '75 s']
 >>> percent(0.123), format_bytes(512), format_bytes(3_156_000), format_rate(123_456_000_000, "B/s")
 ('12 %', '512 B', '3.16 MB', '123 GB/s')
 >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
@@ -28,7 +26,11 @@ WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
 def format_seconds(seconds: float) -> str:
-    """A time with three digits and the unit that suits it."""
+    """A time with three digits and the unit that suits it.
+
+    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
+    ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
+    """
     return _scaled(seconds, SECONDS)
 
 

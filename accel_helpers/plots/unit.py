@@ -6,12 +6,12 @@ Lengths are inches, so that a text that fits once fits everywhere.
 from __future__ import annotations
 
 import base64
-import itertools
 import textwrap
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from types import SimpleNamespace
 
 from accel_helpers._words import fragment
@@ -114,8 +114,7 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
 25.1 % at 128, but 6.4 % at 129.
     """
     found = {n: 100 * unit.utilisation(n, n, n) for n in sorted(set(sizes))}
-    pairs = itertools.pairwise(found)
-    falls = [(x, y) for x, y in pairs if unit.tiles(x, x) < unit.tiles(y, y)][:2]
+    falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
     ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
     said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
     with style.figure(8, 3.6, f"Useful cell-cycles of {unit}") as (figure, axes):
