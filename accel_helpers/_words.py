@@ -73,8 +73,7 @@ def percent(share: float) -> str:
 
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
     """A small table for a notebook: a caption, and a row for each pair of label and text."""
-    rows = [(label, " ".join(text.split())) for label, text in rows]
-    return fragment("card/card", caption, rows)
+    return fragment("card/card", caption, [(label, " ".join(text.split())) for label, text in rows])
 
 
 def marked(text: str) -> str:
