@@ -63,7 +63,7 @@ def _scaled(value: float, units: dict[str, float]) -> str:
     """A value in the first unit that it fills, or else in the last, with three digits."""
     unit = next((unit for unit, size in units.items() if value / size >= 0.9995), [*units][-1])
     value /= units[unit]
-    return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
+    return f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
 
 
 def percent(share: float) -> str:
