@@ -3,6 +3,8 @@
 What cannot be tried without changing a machine is here as recorded text, each with its origin.
 """
 
+import re
+
 from accel_helpers._words import shown
 from accel_helpers.learn.checks import Check, Result, choices
 
@@ -51,31 +53,27 @@ TPU_ENVIRONMENT = {
     "TPU_WORKER_HOSTNAMES": "localhost",
 }
 
-_MISSING = {
-    "C": "Where is the GPU chosen?",
-    "B": "The menu alone changes nothing. Something must be chosen there.",
-    "E": "How do you know that you got what you asked for?",
-    "A": "The new machine does not have this course's library yet. Who brings it?",
-    "F": "The old machine goes back with all that is on it. What must come first?",
-}
-# (earlier, later): what to say where they stand the other way round
-_BEFORE = {
-    ("F", "B"): ("F comes after B, and by then there is nothing left to download.",
-        "Save gives you another machine. The files are on the old one."),
-    ("C", "B"): ("B comes before C, but the GPU is chosen inside that menu.",
-        "First the place, then the choice."),
-    ("B", "A"): ("A comes before B: that sets up the machine which you then give back.",
-        "The setup cell prepares one machine. Which one do you go on with?"),
-    ("B", "E"): ("E comes before B, so the card shows the old machine.",
-        "Look at what you were given after you were given it."),
-    ("A", "E"):
-        ("E comes before A. On a new machine that ends in a NameError: nobody has imported ah.",
-        "The card comes from this course's library. Which step brings it?"),
-}  # fmt: skip
-_NEEDLESS = (
-    "D does not belong there any more: see what pip says to it.",
-    "The TensorFlow that Colab brings along drives a GPU as it is.",
-)
+# What is wrong in the text of all letters, such as B before F; an answer that has it; what to say
+_ORDERS = (
+    (r"(.).*\1", "FCBAEA", "A letter comes twice.", "Each step is done once."),
+    ("D", "FCDBAE", "D does not belong there any more: see what pip says to it.",
+     "The TensorFlow that Colab brings along drives a GPU as it is."),
+    ("^[^F]*$", "CBAE", "A step is missing: the old machine goes back with all that is on it.",
+     "What must come first?"),
+    ("^[^A]*$", "FCBE", "A step is missing: the new machine does not have the course's library.",
+     "Who brings it?"),
+    ("^[^E]*$", "FCBA", "A step is missing.", "How do you know that you got what you asked for?"),
+    ("^[^C]*$|^[^B]*$", "FAE", "A step is missing.", "Where is the GPU chosen?"),
+    ("B.*F", "CBFAE", "F comes after B, and by then there is nothing left to download.",
+     "Save gives you another machine. The files are on the old one."),
+    ("B.*C", "FBCAE", "B comes before C, but the GPU is chosen inside that menu.",
+     "First the place, then the choice."),
+    ("A.*B", "FACBE", "A comes before B: that sets up the machine which you then give back.",
+     "The setup cell prepares one machine. Which one do you go on with?"),
+    ("E.*A", "FCBEA",
+     "E comes before A. On a new machine that ends in a NameError: nobody has imported ah.",
+     "The card comes from this course's library. Which step brings it?"),
+)  # fmt: skip
 # (step, what was said of it): what to say to that
 _OLD_MISTAKES = {
     ("A", "works"):
@@ -85,10 +83,8 @@ _OLD_MISTAKES = {
         "A line that begins with ERROR: was anything installed?"),
     ("C", "works"): ("Sessions belong to TensorFlow 1.",
         "Read the AttributeError again: what does the module not have?"),
-    ("D", "fails"): ("An empty text is an answer and no error. It means: no GPU.",
+    "D": ("It answers in either case: with the GPU's name, or with an empty text for none.",
         "What did the call return, and did the cell go on?"),
-    ("D", "does nothing"): ("It says something in either case: the GPU's name, or an empty text.",
-        "What does an empty text mean here?"),
     ("E", "works"): ("There is nothing left that it could switch.",
         "Colab's answer to it is one sentence. How does that end?"),
     ("E", "fails"): ("With 1.x it does fail. With 2.x there is no error.",
@@ -97,43 +93,23 @@ _OLD_MISTAKES = {
 
 
 def _steps(answer) -> Result:
-    if isinstance(answer, str):
-        answer = [letter for letter in answer if letter not in " ,;"]
-    if answer is ... or answer is None or isinstance(answer, (list, tuple)) and not answer:
-        return Result(False, "The list is still empty.", "Begin with what you would do first.")
-    if not isinstance(answer, (list, tuple)):
+    if not isinstance(answer, (list, tuple, str)):
         said = f"A list of letters is needed; got {shown(answer)}."
-        return Result(False, said, 'Such as ["C", "A"], or the text "CA".')
-    letters = [part.strip().upper() if isinstance(part, str) else part for part in answer]
-    for letter in letters:
+        return Result(False, said, 'Such as ["C", "A"].')
+    if not answer:
+        return Result(False, "The list is still empty.", "Begin with what you would do first.")
+    for letter in answer:
         if not isinstance(letter, str) or letter not in STEPS:
             said = f"{shown(letter)} is not one of the steps."
-            return Result(False, said, "They are the letters A to F.")
-    if len(set(letters)) < len(letters):
-        return Result(False, "A letter comes twice.", "Each step is done once.")
-    if "D" in letters:
-        return Result(False, *_NEEDLESS)
-    if missing := [letter for letter in _MISSING if letter not in letters]:
-        said = f"{len(missing)} of 5 steps {'is' if len(missing) == 1 else 'are'} missing."
-        return Result(False, said, _MISSING[missing[0]])
-    for (earlier, later), words in _BEFORE.items():
-        if letters.index(earlier) > letters.index(later):
+            return Result(False, said, "They are the capitals A to F.")
+    for pattern, _, *words in _ORDERS:
+        if re.search(pattern, "".join(answer)):
             return Result(False, *words)
     return Result(True, "Five steps, and nothing is installed.")
 
 
-def _slips():
-    yield ["F", "C", "D", "B", "A", "E"], *_NEEDLESS
-    for letter, hint in _MISSING.items():
-        yield [each for each in ORDER if each != letter], "1 of 5 steps is missing.", hint
-    for (earlier, later), words in _BEFORE.items():
-        order = [letter for letter in ORDER if letter != later]
-        order.insert(order.index(earlier), later)
-        yield order, *words
-
-
 CHECKS = {
-    "01/steps": Check(_steps, ORDER, tuple(_slips())),
+    "01/steps": Check(_steps, ORDER, tuple((list(row[1]), *row[2:]) for row in _ORDERS)),
     "01/old": choices(
         FATE,
         FATES,

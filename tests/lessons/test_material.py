@@ -45,7 +45,7 @@ def lists(function):
     ("exercise", "answer"),
     [
         ("01/steps", "CFBAE"),  # a download while the menu is open loses nothing
-        ("01/steps", ("c", "f", "b", "a", "e")),
+        ("01/steps", ("C", "F", "B", "A", "E")),
         ("02/detective", {n: [case["fact"], case["cure"]] for n, case in CASES.items()}),
         ("03/a", timed),
         ("03/b", lambda device: timed(device, 1)),
