@@ -1,6 +1,7 @@
 """The exercises of lesson 04: counting batches, and adding up what the replicas found."""
 
 from math import ceil
+from statistics import fmean
 
 from accel_helpers.learn.checks import calls
 
@@ -12,18 +13,12 @@ def batches(samples: int, per_replica: int, replicas: int) -> tuple[int, int, in
     return together, steps, samples - (steps - 1) * together
 
 
-def whole_batch(gradients, counts) -> list[float]:
-    """The replicas' gradients, each a mean over its samples, as that of the whole batch."""
-    return _each(lambda parts, counts: _weighed(parts, counts) / sum(counts))(gradients, counts)
-
-
 def _each(combine):
     return lambda gradients, n: [combine(parts, n) for parts in zip(*gradients, strict=True)]
 
 
-def _weighed(parts, counts) -> float:
-    return sum(n * part for n, part in zip(counts, parts, strict=True))
-
+#: The replicas' gradients, each a mean over its samples, as that of the whole batch.
+whole_batch = _each(fmean)
 
 _BATCHES = (
     (0, lambda n, per, replicas: per, "Your global batch is what one replica sees.",
@@ -41,23 +36,18 @@ _BATCHES = (
      "There is no empty batch: then the last one is as large as the others."),
     (2, lambda n, per, replicas: per * replicas, "Your last batch is always full.",
      "Take away from all pictures those that the steps before have seen."),
-    (2, lambda n, per, replicas: -n % (per * replicas),
-     "That is how many pictures the last batch lacks.", "Asked for is how many it has."),
 )  # fmt: skip
 _MEANS = (
-    (_each(lambda parts, n: sum(parts) / len(parts)),
+    (_each(lambda parts, n: fmean(parts)),
      "That is the plain mean. A replica with one picture counts as much as one with three.",
      "Use counts: a gradient stands for as many pictures as its replica had."),
     (_each(lambda parts, n: sum(parts)),
      "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
      "The gradient of a batch is a mean over its pictures."),
-    (_each(lambda parts, n: parts[0]),
-     "That is the first replica's gradient. What the others found is thrown away.",
-     "Every replica has seen other pictures: all of them count."),
-    (_each(_weighed),
+    (_each(lambda parts, n: fmean(parts, n) * sum(n)),
      "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
      "Divide by the number of all pictures."),
-    (_each(lambda parts, n: _weighed(parts, n) / len(parts)),
+    (_each(lambda parts, n: fmean(parts, n) * sum(n) / len(n)),
      "Weighed rightly, and divided by the number of replicas.",
      "Divide by the number of all pictures."),
 )  # fmt: skip
@@ -99,18 +89,13 @@ _FIT = """
 import sys
 import numpy as np
 import accel_helpers as ah
-{before}
+{tensorflow}
+picked = ah.strategy.pick(replicas=4, root="/nowhere")  # as if nothing were attached
 with {scope}:
     model = ah.training.quickstart_model(steps_per_execution=int(sys.argv[2]))
     x, y = np.zeros((240, 28, 28), "float32"), np.zeros(240, "int32")
     model.fit(x, y, batch_size=int(sys.argv[1]), verbose=0)
 print("-> Training went through.")
-"""
-_DEVICES = """
-import tensorflow as tf
-(cpu,) = tf.config.list_physical_devices("CPU")
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
-names = [device.name for device in tf.config.list_logical_devices("CPU")]
 """
 # nothing of an accelerator that may be there: these trials are about virtual replicas
 _ON_CPU = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TPU_SKIP_MDS_QUERY": "1"}
@@ -121,9 +106,9 @@ def trials(backend: str) -> dict[str, tuple[str, tuple[str, ...], dict[str, str]
 
     They are code, its own arguments and its variables; `backend` is what Keras runs on.
     """
-    picked = 'ah.strategy.pick(replicas=4, root="/nowhere").scope()'  # as if nothing were attached
-    divide = _FIT.format(before="", scope=picked)
-    own = _FIT.format(before=_DEVICES, scope="tf.distribute.MirroredStrategy(names).scope()")
+    divide = _FIT.format(tensorflow="", scope="picked.scope()")
+    mirrored = "tf.distribute.MirroredStrategy([f'CPU:{n}' for n in range(4)]).scope()"
+    own = _FIT.format(tensorflow="import tensorflow as tf", scope=mirrored)
     here = {**_ON_CPU, "KERAS_BACKEND": backend}
     tensorflow = {**_ON_CPU, "KERAS_BACKEND": "tensorflow"}
     return {
