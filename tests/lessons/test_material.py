@@ -251,12 +251,6 @@ def test_padding_keeps_the_outputs_and_cutting_leads_back():
         assert not any(map(np.shares_memory, back, new))
 
 
-@pytest.mark.parametrize(("function", "width"), [(pad_hidden, 1), (cut_hidden, 3), (cut_hidden, 0)])
-def test_a_width_that_does_not_fit_is_refused(function, width):
-    with pytest.raises(ValueError, match=f"width is {width}|negative"):
-        function([[1, 2]], [3, 4], [[5], [6]], width)
-
-
 def test_what_is_wrong_with_a_padded_network_is_named():
     def changed(place, change):
         def answer(*case):
