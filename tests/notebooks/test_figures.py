@@ -1,0 +1,118 @@
+"""What the texts of the lessons show and claim is what is graded, stored or printed there."""
+
+import re
+
+import pytest
+from cells import PATHS, cells, printed, prose, said, the_cell
+
+import accel_helpers as ah
+from accel_helpers.lessons import lesson_01, lesson_02
+
+MATERIAL = lesson_02.material()
+CASE = """\
+#### Case {number}: {name}
+
+* **Wanted:** {wanted}.
+* **The machine's files show:** {attached}.
+* **Frameworks:** {frameworks}.
+* **Settings:** {shown}.
+
+```text
+{text}
+```
+
+*{source}*"""
+
+
+def text_with(number, words):
+    return the_cell(number, words, kind="markdown").source
+
+
+def test_the_old_steps_stand_in_lesson_01_under_the_letters_of_the_exercise():
+    shown = [the_cell("01", w).source for w in ("ask_doctor(PIP_SAYS)", "gpu_device_name()\\n")]
+    for letter, step in lesson_01.OLD_STEPS.items():
+        first = step.removeprefix("the menu: ").removesuffix(" in Colab")
+        assert f"{letter}. {first}" in "".join(shown)
+
+
+@pytest.mark.parametrize(("number", "case"), [*enumerate(MATERIAL["case"], 1)])
+def test_lesson_02_shows_the_case_that_is_graded(number, case):
+    settings = case["settings"]
+    shown = f"`{settings}`" if "=" in settings else settings
+    assert CASE.format(number=number, shown=shown, text=case["log"].strip(), **case) in prose("02")
+
+
+def test_lesson_02_shows_the_lines_and_the_cures_that_are_graded():
+    for line in MATERIAL["line"]:
+        start, end = re.escape(f"* **{line['letter']}** ("), re.escape(f") `{line['text']}`")
+        assert re.search(start + "[a-zA-Z, ]+" + end, prose("02")), "with what was asked for"
+    for letter, cure in MATERIAL["cures"].items():
+        assert f"* **{letter}** {cure['text']}" in prose("02")
+    known = sum(bool(ah.doctor.diagnose(case["log"]).findings) for case in MATERIAL["case"])
+    assert known == 3 and "in three of the six" in prose("02")
+
+
+def test_the_tolerance_in_the_sentence_of_lesson_04_is_the_one_that_is_used():
+    text = said(the_cell("04", "say[agreement]").source, agreement="the same")
+    (share,) = re.findall(r"1 part in ([\d,]+) apart", text)
+    used = re.search(r"tolerance=([\de.-]+)", the_cell("04", "ah.replicas.train_each").source)
+    assert float(used[1]) == 1 / int(share.replace(",", ""))
+
+
+def test_what_lesson_04_says_of_the_compiled_step_is_what_is_stored():
+    small, middle, large = (
+        ah.tpu_compiler.stored(name) for name in ("strategy", "resnet50", "resnet50-large")
+    )
+    assert small.peak_memory / small.memory < 1 / 1000  # the answer that is revealed
+    assert the_cell("04", 'reveal("04/memory", shares[2])')
+    text = PATHS["04"].read_text("utf-8")
+    chip = ah.hardware.match("v5e")
+    ridge = 1e3 * chip.peak_bf16_tflops_dense / chip.mem_bw_gb_s
+    assert "about 240" in text and 235 < ridge < 246
+    assert f"With {small.intensity:.0f}, the memory" in text
+    assert large.verdict == "too large" and large.largest_batch == 512
+    given, peak = (f"{size:.3g}" for size in (middle.logical_bytes / 1e6, middle.peak_memory / 1e9))
+    assert f"takes {given} MB of {peak} GB" in text
+    assert "batch of 64 pictures" in text and small.batch_size == 64
+
+
+def test_the_instructions_in_lesson_06_are_those_that_are_stored():
+    v5e = {n: ah.tpu_compiler.stored_product(n, n, n) for n in (128, 129)}
+    text = text_with("06", "On the v5e, 129 takes")
+    assert f"{v5e[129].instructions} instructions instead of {v5e[128].instructions}" in text
+    grown = v5e[129].estimated_cycles / v5e[128].estimated_cycles
+    assert 1.08 < grown < 1.12 and "grow by a tenth" in text
+    many = [ah.tpu_compiler.stored_product(16_384, n, n).estimated_cycles for n in (128, 129)]
+    assert f"with many rows by {100 * (many[1] / many[0] - 1):.0f} %" in text
+    added = v5e[129].estimated_cycles - v5e[128].estimated_cycles
+    each = added / (v5e[129].instructions - v5e[128].instructions)
+    assert f"add {added} cycles, about {each:.0f} each" in text
+    assert f"some {v5e[128].instructions * each:.0f} cycles of" in text
+
+
+def test_the_growth_of_the_hidden_layer_in_lesson_06_is_the_stored_one():
+    steps = {width: ah.tpu_compiler.stored(f"width-{width}") for width in (100, 128, 129)}
+    cycles = {width: dict(step.cycles)["hidden"] for width, step in steps.items()}
+    flops = {width: step.flops for width, step in steps.items()}
+    text = text_with("06", "From 100 to 128 the model")
+    for old, new in ((100, 128), (128, 129)):
+        more, longer = (round(100 * (of[new] / of[old] - 1)) for of in (flops, cycles))
+        assert f"{more} % more operations" in text and f"estimate grows by {longer} %" in text
+    (weights,) = {row.bytes for row in steps[100].largest if row.array == "f32[784,100]"}
+    assert weights == 896 * 104 * 4 and f"{weights // 1000} kB are 896 x 104 numbers" in text
+
+
+def test_what_lesson_10_says_of_leakage_is_what_its_cell_has_shown():
+    shown = printed(*cells("10", "closest ="))
+    rows = re.findall(r"^(.*first) +([\d.]+) % +([\d.]+) %$", shown, re.M)
+    found = {name: (float(claimed), float(really)) for name, claimed, really in rows}
+    claimed, really = found["shuffled labels, copies first"]
+    assert claimed > 80 and really < 15
+    assert all(5 < value < 15 for value in found["shuffled labels, split first"])
+    near = [found[f"true labels, {way} first"] for way in ("copies", "split")]
+    assert all(abs(claimed - really) < 1 for claimed, really in near)
+    ((there, closest),) = re.findall(r"^copies first +([\d.]+) % +([\d.]+) % +[\d,]+$", shown, re.M)
+    assert there == "100.0" and 75 < float(closest) < 85
+    text = text_with("10", "called **leakage**")
+    for words in ("more than 80 %", "about four in five", "within one point"):
+        assert words in text
