@@ -1,6 +1,9 @@
 """What several of the tests on real Keras models begin with."""
 
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,7 +20,8 @@ collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with 
 _ASIDE = tempfile.TemporaryDirectory(prefix="accel-progress-")
 os.environ["ACCEL_PROGRESS"] = str(Path(_ASIDE.name) / "course_progress.json")
 os.environ.setdefault("ACCEL_RESULT_CARD", str(Path(_ASIDE.name) / "result_card.json"))
-KEPT = Path(__file__).resolve().parents[1] / ".test-environments"
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / ".test-environments"
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +49,23 @@ def digits(keras):
     x, y = (found.x_train / 255).astype("float32"), found.y_train.astype("int32")
     x.flags.writeable = y.flags.writeable = False  # the tests share them
     return x, y
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel, built from a copy so that nothing is left in the working tree."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    for name in ("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, source)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "accel_helpers", source / "accel_helpers", ignore=ignored)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
+    pip += ["--no-build-isolation", "--wheel-dir", str(folder), str(source)]
+    subprocess.run(pip, check=True)
+    (path,) = folder.glob("*.whl")
+    return path
 
 
 @pytest.fixture(scope="session")

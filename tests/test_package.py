@@ -2,13 +2,10 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
-
-import pytest
 
 import accel_helpers
 
@@ -36,21 +33,6 @@ def run(*words, **options):
 
 def test_every_module_loads_where_nothing_is_installed():
     assert run("-I", "-S", "-c", EVERY_MODULE) == "all loaded\n"
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, built from a copy so that nothing is left in the working tree."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    source.mkdir()
-    for name in ("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, source)
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PACKAGE, source / "accel_helpers", ignore=ignored)
-    words = ["wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
-    run("-m", "pip", *words, "--wheel-dir", folder, source)
-    return next(folder.glob("*.whl"))
 
 
 def test_wheel_holds_every_file_of_the_package_and_no_other(wheel):

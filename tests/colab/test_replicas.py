@@ -3,8 +3,6 @@
 import copy
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import build  # of tools: what is compared, and how, is settled there
@@ -24,20 +22,6 @@ print(_json.dumps({
     "tensorflow": "tensorflow" in _sys.modules,
 }))
 """
-
-
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory):
-    """Build the course's wheel from this working tree, in a copy of it."""
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE"):
-        shutil.copy(replica.ROOT / name, source / name)
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(replica.ROOT / "accel_helpers", source / "accel_helpers", ignore=ignored)
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(out), str(source)], check=True)
-    (path,) = out.glob("*.whl")
-    return path
 
 
 def differences(stored, ran):
