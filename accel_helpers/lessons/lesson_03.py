@@ -17,7 +17,8 @@ __all__ = ["TRUTH", "Device", "device_for"]
 # where every step has its own batch, the sending
 TRUTH = {"03/a": 0.0101, "03/b": 0.0101, "03/c": 0.0401, "03/d": 0.0022}
 ORDER, COMPILING, SENDING = 0.0001, 2.0, 0.030  # seconds, on every device
-SLOWER = 2  # how many times as long everything takes on the device that no constant fits
+SEED = 2  # of the device that answers are graded on
+SLOWER = 2  # how many times as long everything takes on another one, which no constant fits
 
 
 class Device:
@@ -151,23 +152,21 @@ def _repair(exercise: str) -> Check:
     def grade(answer) -> Result:
         ask = Asked(answer, start="Copy the broken one, then mend it.")
         ask.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
-        devices = {seed: device_for(exercise, seed=seed) for seed in (1, 2, 3)}
-        said = {seed: _seconds(ask, device) for seed, device in devices.items()}
-        slow = _seconds(ask, device_for(exercise, seed=1, slower=SLOWER))
-        if not math.isclose(slow, SLOWER * said[1], rel_tol=0.1, abs_tol=1e-9):
-            here, there = (format_seconds(max(seconds, 0)) for seconds in (said[1], slow))
+        device = device_for(exercise, seed=SEED)
+        seconds = _seconds(ask, device)
+        slow = _seconds(ask, device_for(exercise, seed=SEED, slower=SLOWER))
+        yours = f"Your timing says {format_seconds(max(seconds, 0))}"
+        if not math.isclose(slow, SLOWER * seconds, rel_tol=0.1, abs_tol=1e-9):
             raise Told(
-                f"Your function says {here}, and {there} on a device where all takes {SLOWER} "
+                f"{yours}, and {format_seconds(max(slow, 0))} on a device where all takes {SLOWER} "
                 "times as long. So the number does not come from the device alone.",
                 "Return what the clock shows. Write no time of your own into the function.",
             )
-        seed = max(said, key=lambda seed: abs(said[seed] - truth))
-        seconds, yours = said[seed], f"Your timing says {format_seconds(max(said[seed], 0))}"
         if math.isclose(seconds, truth, rel_tol=0.05):
             return Result(True, f"{yours}; the device's own record says {format_seconds(truth)}.")
         for broken, message, leads_on in slips:  # with as many steps as the learner took
-            settings = {**mended, "steps": devices[seed].steps or 1, **broken}
-            would_say = timed(device_for(exercise, seed=seed), **settings)
+            settings = {**mended, "steps": device.steps or 1, **broken}
+            would_say = timed(device_for(exercise, seed=SEED), **settings)
             if math.isclose(seconds, would_say, rel_tol=0.05, abs_tol=1e-9):
                 return Result(False, f"{yours}. {message}", leads_on)
         hint = _TICKS if exercise == "03/d" else _PROMISE
