@@ -34,10 +34,10 @@ class CompiledStep:
     fits: bool | None = None
     operation: str = ""  # that a TPU cannot run,
     layer: str = ""  # and where it stands
-    # Of the matrix products and convolutions of a step, over all chips, counted before it is
-    # compiled; of the ways of a branch the dearest counts.
+    # Of the matrix products and convolutions of a step, over all chips; None where
+    # `measure.work` has no rule for a layer.
     flops: int | None = None
-    compiler_flops: float | None = None  # its own count, for one chip, of everything
+    compiler_flops: float | None = None  # the compiler's count, for one chip, of everything
     bytes_accessed: float | None = None  # read and written by one chip, by the compiler's count
     loops: bool = False  # then the compiler's two counts have the loop's body once only
     peak_memory: int | None = None  # the most that one chip holds at one time
@@ -57,8 +57,9 @@ class CompiledStep:
     @property
     def intensity(self) -> float | None:
         """FLOP for each byte, on one chip; None with a loop, whose bytes count once."""
-        known = self.flops and self.bytes_accessed and not self.loops
-        return self.flops / self.chips / self.bytes_accessed if known else None
+        flops = self.flops / self.chips if self.flops else self.compiler_flops
+        known = flops and self.bytes_accessed and not self.loops
+        return flops / self.bytes_accessed if known else None
 
     @property
     def verdict(self) -> str:
@@ -81,18 +82,22 @@ class CompiledStep:
             return [("compiles", f"no: a TPU cannot run the operation {self.operation!r}{where}")]
         asked = "yes" if self.compiles else f"{UNKNOWN}: it was not asked, the batch is too large"
         unknown = f"{UNKNOWN}: {self.why}" if self.why else ""
-        count = self.flops and f"{format_count(self.flops)} in matrix products and convolutions"
+        each = " by each chip" if self.chips > 1 else ""
+        once = " (the body of a loop counted once)" if self.loops else ""
+        by_compiler = f"{each}{once}, as the compiler counts"
         rows = [
             ("compiles", asked),
             ("fits", self._fits()),
-            ("largest batch", self._batch() or ("" if self.fits else unknown)),
-            ("operations", count or (unknown if self.fits else "")),
+            ("largest batch", self._batch() or unknown),
         ]
+        if self.flops:
+            count = f"{format_count(self.flops)} in matrix products and convolutions"
+            rows.append(("operations", count))
+        elif self.compiler_flops:
+            rows.append(("operations", format_count(self.compiler_flops) + by_compiler))
         if self.bytes_accessed:
-            once = " (the body of a loop counted once)" if self.loops else ""
-            each = " by each chip" if self.chips > 1 else ""
-            moved = f"{format_bytes(self.bytes_accessed)} read and written{each}{once}"
-            rows.append(("bytes", f"{moved}, as the compiler counts"))
+            moved = f"{format_bytes(self.bytes_accessed)} read and written"
+            rows.append(("bytes", moved + by_compiler))
         if self.intensity:
             rows.append(("intensity", f"{self.intensity:.3g} operations for each byte"))
         if self.logical_bytes and self.padded_bytes:

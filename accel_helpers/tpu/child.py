@@ -59,7 +59,7 @@ def compile_program(
         _without_copies(module)
         _tpu_random_numbers(module)
         answer = {"versions": f"jax {version('jax')}, libtpu {version('libtpu')}"}
-        answer |= _counted(module, chips, shared)
+        answer["loops"] = bool(_operations(module, "stablehlo.while"))
         if chips > 1:
             _cut_batch(module, chips, shared)
         options = compiler.get_compile_options(
@@ -124,7 +124,8 @@ def _cut_batch(module, chips: int, shared: tuple) -> None:
     """Give every chip its part of the batch, and a copy of everything else."""
     from jaxlib.mlir import ir
 
-    main, arguments = _main(module)
+    main = next(op for op in module.body.operations if str(op.name).strip('"') == "main")
+    arguments = list(main.regions[0].blocks[0].arguments)
     held = list(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else []
     held = [ir.DictAttr(one) for one in held] or [{}] * len(arguments)
     cuts, attributes = {index % len(arguments) for index in shared}, []
@@ -136,12 +137,6 @@ def _cut_batch(module, chips: int, shared: tuple) -> None:
     number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), chips)
     module.operation.attributes["mhlo.num_partitions"] = number
     main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
-
-
-def _main(module):
-    """The function that is run, and its arguments."""
-    main = next(op for op in module.body.operations if str(op.name).strip('"') == "main")
-    return main, list(main.regions[0].blocks[0].arguments)
 
 
 def _operations(module, name: str) -> list:
@@ -156,21 +151,6 @@ def _operations(module, name: str) -> list:
 
     module.operation.walk(look)
     return found
-
-
-def _counted(module, chips: int, shared: tuple) -> dict:
-    """What can be said of the program before it is compiled: its work, what one chip is given."""
-    sys.path.append(str(Path(__file__).parent))  # beside this script, no package
-    import count
-
-    sizes = [count.tensor_bytes(argument.type) for argument in _main(module)[1]]
-    for index in shared:
-        sizes[index] //= chips
-    found = {"loops": bool(_operations(module, "stablehlo.while")), "logical_bytes": sum(sizes)}
-    try:
-        return {**found, "flops": count.product_flops(str(module))}
-    except count.Unknown as why:
-        return {**found, "flops": None, "why": str(why)}
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from accel_helpers import probe
 from accel_helpers._records import whole
+from accel_helpers.measure.layers import RULES
+from accel_helpers.measure.work import count_step
 from accel_helpers.tpu import environment as tpu_environment
 from accel_helpers.tpu import report
 from accel_helpers.tpu.answers import NOT_WRITTEN, CompiledStep, stored, stored_product
@@ -110,23 +112,33 @@ def _compile(model, blank, sample, seconds, memory, environment, run) -> Compile
     except OSError as error:
         return _unavailable(blank, str(error))
     message = answer.pop("error", None)
-    named, answered = _namer(model, program, blank.chips), replace(blank, **answer)
+    named = _namer(model, program, blank.chips)
+    answered = replace(blank, flops=_products(model, blank.batch_size), **answer)
     if message is None:
         cycles = report.estimated_cycles(text, [layer.name for layer in model.layers])
         return replace(
-            answered, compiles=True, fits=True, largest=named(report.largest_arrays(text)),
-            collectives=report.collectives(text), cycles=cycles if blank.thorough else (),
+            answered, compiles=True, fits=True, logical_bytes=program.given,
+            largest=named(report.largest_arrays(text)), collectives=report.collectives(text),
+            cycles=cycles if blank.thorough else (),
         )  # fmt: skip
     over = report.read_overflow(message)
     # For programs far too large the compiler says no more than that memory is exhausted.
     if over or message.startswith("RESOURCE_EXHAUSTED"):
         needed, largest = over or (None, ())
         return replace(
-            answered, compiles=True, fits=False, needed=needed, largest=named(largest[:5]),
-            logical_bytes=None,
-        )  # fmt: skip
+            answered, compiles=True, fits=False, needed=needed, largest=named(largest[:5])
+        )
     first = message.partition("\n")[0][:300]
     return _unavailable(blank, f"the compiler failed: {first}")
+
+
+def _products(model, batch_size: int) -> int | None:
+    """Operations of the products in a step; None where a layer is of a kind that has no rule."""
+    try:
+        counted = count_step(model, batch_size)
+    except Exception:  # whatever a model may be that this compiler has understood
+        return None
+    return counted.product_flops if all(row.kind in RULES for row in counted.layers) else None
 
 
 def _in_child(program, blank, seconds, memory, environment, run) -> tuple[dict, str]:

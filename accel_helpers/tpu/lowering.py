@@ -36,6 +36,7 @@ class Program:
     """A training step, not compiled yet."""
 
     data: bytes  # a serialized HLO module
+    given: int  # bytes of what one chip is given for a step, without any padding
     # What the step is given, as (kind, shape, dtype); the kinds are "weights", "optimizer",
     # "other state", "inputs" and "targets".
     arguments: tuple[tuple[str, tuple[int, ...], str], ...]
@@ -76,7 +77,7 @@ def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float 
     leaves = len(keras.tree.flatten((x, y)))
     # TensorFlow puts the batch before the model's state, JAX behind it.
     first = 0 if by_tensorflow else -leaves
-    return Program(data, arguments, tuple(range(first, first + leaves)))
+    return Program(data, given, arguments, tuple(range(first, first + leaves)))
 
 
 def _lower_tensorflow(model, x, y) -> bytes:

@@ -64,10 +64,14 @@ EACH = {
         "unavailable here": "it ended with SIGKILL. This says nothing about the model.",
         "compiles": None, "fits": None, "operations": None,
     }),
-    "loop": (replace(FITS, loops=True, flops=None, why="a loop"), "fits", {
-        "operations": "not known: a loop",
+    "loop": (replace(FITS, loops=True, flops=None), "fits", {
+        "operations": "4.2 billion (the body of a loop counted once), as the compiler counts",
         "bytes": "200 MB read and written (the body of a loop counted once), "
         "as the compiler counts",
+    }),
+    "layers without a rule": (replace(FITS, flops=None), "fits", {
+        "operations": "4.2 billion, as the compiler counts",
+        "intensity": "21 operations for each byte",
     }),
     # its bytes are not those of a whole step
     "counted loop": (replace(FITS, loops=True), "fits", {"intensity": None}),

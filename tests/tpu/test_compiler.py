@@ -11,12 +11,10 @@ from accel_helpers.probe import Outcome
 from accel_helpers.tpu import compiler as tpu_compiler
 from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.environment import Environment
+from accel_helpers.tpu.lowering import lower
 
 READY = Environment(Path("there"), ready=True)
-BEGINNING = {
-    "versions": "jax 0, libtpu 0", "loops": False, "logical_bytes": 1000, "flops": 5000,
-    "seconds": 2.5,
-}  # fmt: skip
+BEGINNING = {"versions": "jax 0, libtpu 0", "loops": False, "seconds": 2.5}
 ANSWER = BEGINNING | {
     "compiler_flops": 6000.0, "bytes_accessed": 300.0, "peak_memory": 4000, "padded_bytes": 1600,
 }  # fmt: skip
@@ -79,10 +77,22 @@ def test_the_child_is_told_what_to_compile_within_which_limits(model, keras):
 def test_an_answer_is_read(model, keras):
     assert ask(model, Child(ANSWER), batch=32) == CompiledStep(
         name=model.name, backend=keras.config.backend(), batch_size=32, chip="v5e",
-        memory=int(15.75 * GIGA), compiles=True, fits=True, flops=5000, compiler_flops=6000.0,
-        bytes_accessed=300.0, peak_memory=4000, logical_bytes=1000, padded_bytes=1600,
-        seconds=2.5, versions="jax 0, libtpu 0",
+        memory=int(15.75 * GIGA), compiles=True, fits=True, flops=13_090_816,
+        compiler_flops=6000.0, bytes_accessed=300.0, peak_memory=4000, padded_bytes=1600,
+        logical_bytes=lower(model, 32).given, seconds=2.5, versions="jax 0, libtpu 0",
     )  # fmt: skip
+
+
+def test_where_a_layer_has_no_rule_the_compilers_count_stands(keras):
+    class Twice(keras.layers.Layer):
+        def call(self, x):
+            return 2 * x
+
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1), Twice()])
+    model.compile("sgd", "mse")
+    answer = ask(model, Child(ANSWER))
+    assert answer.flops is None
+    assert dict(answer.rows())["operations"] == "6,000, as the compiler counts"
 
 
 def test_arrays_are_named_for_a_learner(model):
@@ -115,7 +125,7 @@ def test_a_step_that_is_too_large_has_figures(model):
     answer = ask(model, Child(overflow(20 * GIGA)), find_batch=False)
     assert (answer.verdict, answer.compiles, answer.fits) == ("too large", True, False)
     assert answer.needed == 20 * GIGA
-    assert answer.largest[0].operation == "hidden" and answer.flops == 5000
+    assert answer.largest[0].operation == "hidden" and answer.flops == 2 * 13_090_816
     assert answer.largest_batch is answer.logical_bytes is None and answer.tried == ()
 
 

@@ -25,13 +25,11 @@ GRADIENTS = 4 * 101_770  # bytes, of the quickstart model
 COMPILE = """
 import tpu_models
 from dataclasses import asdict
-from accel_helpers.measure import work
 from accel_helpers.tpu import compiler
 from accel_helpers.tpu.lowering import lower
 found = {}
 for name, (make, batch) in tpu_models.MODELS.items():
     model = make()
-    counted = work.count_step(model, batch).product_flops
     jobs = {"v5e": {}}
     if name == "quickstart":
         jobs |= {"v6e": {"chip": "v6e"}, "eight": {"chips": 8}, "thorough": {"thorough": True}}
@@ -39,7 +37,7 @@ for name, (make, batch) in tpu_models.MODELS.items():
         Path(words[0]).write_bytes(lower(model, batch).data)
     for job, options in jobs.items():
         answer = compiler.compile_training_step(model, batch, **options)
-        found[f"{name} {job}"] = [asdict(answer), counted]
+        found[f"{name} {job}"] = asdict(answer)
 say(found)
 """
 # Each program as it is; then with one of the two rewritings of `child` left out.
@@ -75,37 +73,35 @@ def compiled(tpu_environment, programs):
     found = {}
     for backend in BACKENDS:
         said = tpu_children.with_keras(tpu_environment, backend, COMPILE, programs / backend)
-        for name, (answer, counted) in said.items():
+        for name, answer in said.items():
             answer = _records.read(CompiledStep, answer, name)
             assert answer.backend == backend and answer.available, answer.why
-            found[(backend, *name.split())] = answer, counted
+            found[(backend, *name.split())] = answer
     return found
 
 
 @pytest.mark.parametrize("name", tpu_models.MODELS)
 def test_a_model_compiles_and_both_backends_need_the_same_work(compiled, name):
-    ours, theirs = (compiled[backend, name, "v5e"][0] for backend in BACKENDS)
-    counted = compiled["jax", name, "v5e"][1]
+    ours, theirs = (compiled[backend, name, "v5e"] for backend in BACKENDS)
     for answer in (ours, theirs):
         assert answer.verdict == "fits"
-        assert answer.flops == pytest.approx(counted, rel=0.02), "as measure.work counts"
         assert answer.loops is (name == "characters")
         assert answer.logical_bytes <= answer.padded_bytes <= answer.peak_memory < answer.memory
         assert answer.largest and answer.bytes_accessed > answer.logical_bytes
         assert answer.versions == "jax 0.8.3, libtpu 0.0.32.1"
         if not answer.loops:  # whose body the compiler counts once
             assert answer.flops < answer.compiler_flops
-    assert ours.flops == pytest.approx(theirs.flops, rel=0.02)
+    assert ours.flops == theirs.flops
     # TensorFlow keeps the loss and the random state in other types: a few bytes
     assert ours.logical_bytes == pytest.approx(theirs.logical_bytes, rel=0.02)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_quickstart_on_either_chip_and_on_eight(compiled, backend):
-    answers = {job: compiled[backend, "quickstart", job][0] for job in ("v5e", "v6e", "eight")}
+    answers = {job: compiled[backend, "quickstart", job] for job in ("v5e", "v6e", "eight")}
     whole, eight = answers["v5e"], answers["eight"]
     for answer in answers.values():  # over all chips, to the operation
-        assert answer.flops == compiled[backend, "quickstart", "v5e"][1] == 13_090_816
+        assert answer.flops == 13_090_816
         assert answer.memory == tpu_compiler.MEMORY[answer.chip]
     assert whole.collectives == () and whole.cycles == ()
     reduced = [found for found in eight.collectives if found.kind == "all-reduce"]
@@ -118,10 +114,10 @@ def test_the_quickstart_on_either_chip_and_on_eight(compiled, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_cycles_and_arrays_have_the_names_of_layers(compiled, backend):
-    cycles = dict(compiled[backend, "quickstart", "thorough"][0].cycles)
+    cycles = dict(compiled[backend, "quickstart", "thorough"].cycles)
     assert {"hidden", "output", "dropout"} <= set(cycles) and min(cycles.values()) > 0
     assert set(cycles) <= {"flatten", "hidden", "dropout", "output", "other"}
-    names = {row.operation for row in compiled[backend, "residual", "v5e"][0].largest}
+    names = {row.operation for row in compiled[backend, "residual", "v5e"].largest}
     layers = ("stem", "norm", "relu", "conv", "past", "add")
     assert any(name.startswith(layers) for name in names)
     assert "mean" not in names, "an operation of the same name"
@@ -134,9 +130,7 @@ def test_dropout_takes_the_memory_that_it_takes_on_a_tpu(tpu_environment, compil
     ours, theirs, left = (found[name] for name in (*BACKENDS, "_tpu_random_numbers"))
     assert ours["peak_memory"] == pytest.approx(theirs["peak_memory"], rel=0.25)
     assert left["peak_memory"] > 2.5 * ours["peak_memory"]
-    copies = found["_without_copies"]
-    assert "failed to legalize operation 'mhlo.copy'" in copies["error"]
-    assert copies["flops"] == ours["flops"], "what was counted before is kept"
+    assert "failed to legalize operation 'mhlo.copy'" in found["_without_copies"]["error"]
 
 
 @pytest.mark.parametrize("chip", ["v5e", "v6e"])

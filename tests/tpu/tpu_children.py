@@ -15,7 +15,7 @@ words = sys.argv[1:]
 def say(what):
     print("said " + json.dumps(what))
 """
-_BESIDE = _BEGIN + "sys.path.append(words.pop(0))\nimport child, count\n"
+_BESIDE = _BEGIN + "sys.path.append(words.pop(0))\nimport child\n"
 
 
 def variables(environment, backend="tensorflow"):
