@@ -24,7 +24,7 @@ COUNTER = Path(__file__).with_name("count_products.py")
 CHIPS = ("v5e", "v6e")
 WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
 MOVES = 0.10  # how far the compiler's own figures may lie apart
-EXACT = ("name", "batch_size", "chip", "compiles", "fits", "flops", "largest_batch", "loops")
+EXACT = ("name", "batch_size", "chip", "verdict", "flops", "largest_batch", "loops")
 NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes",
         "estimated cycles")  # fmt: skip
 
@@ -80,10 +80,9 @@ def make(names=(), say=print) -> dict[str, str]:
         model = build() if chips else None
         for chip in chips:
             answer = compiler.compile_training_step(model, batch_size, chip, **more)
-            if not answer.available:
+            if answer.verdict == "unavailable":
                 raise SystemExit(f"{name} for {chip}: {answer.why}")
-            # How long it took is this machine's affair.
-            answer = replace(answer, name=name, seconds=0.0)
+            answer = replace(answer, name=name)
             files[f"{name}-{chip}.json"] = json.dumps(asdict(answer), indent=1) + "\n"
             say(answer)
     return files

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers._words import format_bytes, format_count, html_card
 from accel_helpers.tpu.report import Allocation, Collective
 
-UNKNOWN = "not known"
 NOT_WRITTEN = "the step could not be written down"
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX"}
 # The lessons' models, made by `tools/tpu_programs.py`; and single matrix products.
@@ -28,12 +29,10 @@ class CompiledStep:
     chip: str
     memory: int  # of one chip, that a program may have
     chips: int = 1  # each gets its part of the batch
-    available: bool = True  # where not, `why` says why, and nothing else holds
-    why: str = ""  # there is no answer, or a part of it is missing
-    compiles: bool | None = None  # None where it was not asked
-    fits: bool | None = None
-    operation: str = ""  # that a TPU cannot run,
-    layer: str = ""  # and where it stands
+    verdict: Literal["unavailable", "refused", "too large", "fits"] = "unavailable"
+    why: str = ""  # it is unavailable, or the largest batch is not known
+    operation: str = ""  # that a TPU cannot run, where it is refused,
+    layer: str = ""  # and where that stands
     # Of the matrix products and convolutions of a step, over all chips; None where
     # `measure.work` has no rule for a layer.
     flops: int | None = None
@@ -51,7 +50,6 @@ class CompiledStep:
     collectives: tuple[Collective, ...] = ()  # exchanges between chips
     cycles: tuple[tuple[str, int], ...] = ()  # estimated by layer, if the compiler had full time
     thorough: bool = False  # whether it had
-    seconds: float = 0.0  # that it took
     versions: str = ""  # of the compiler
 
     @property
@@ -61,61 +59,55 @@ class CompiledStep:
         known = flops and self.bytes_accessed and not self.loops
         return flops / self.bytes_accessed if known else None
 
-    @property
-    def verdict(self) -> str:
-        """One of "unavailable", "refused", "too large" and "fits"."""
-        if not self.available:
-            return "unavailable"
-        if self.compiles is False:
-            return "refused"
-        return "fits" if self.fits else "too large"
-
-    def rows(self) -> list[tuple[str, str]]:
-        """The card: pairs of a question and its answer."""
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """The card: a question and its answer, one by one."""
         if self.verdict == "unavailable":
             # What Keras could not write down may well be the model's own fault.
             innocent = not self.why.startswith(NOT_WRITTEN)
             whose = " This says nothing about the model." if innocent else ""
-            return [("unavailable here", f"{self.why}.{whose}")]
+            yield "unavailable here", f"{self.why.rstrip('. ')}.{whose}"
+            return
         if self.verdict == "refused":
             where = f" in layer {self.layer!r}" if self.layer else ""
-            return [("compiles", f"no: a TPU cannot run the operation {self.operation!r}{where}")]
-        asked = "yes" if self.compiles else f"{UNKNOWN}: it was not asked, the batch is too large"
-        unknown = f"{UNKNOWN}: {self.why}" if self.why else ""
+            yield "compiles", f"no: a TPU cannot run the operation {self.operation!r}{where}"
+            return
+        asked = self.largest_batch or not self.at_least
+        yield "compiles", "yes" if asked else "not known: it was not asked, the batch is too large"
+        yield "fits", self._fits()
+        if self.largest_batch is not None:
+            pairs = (f"{batch} {'fits' if fits else 'does not'}" for batch, fits in self.tried)
+            tried = f" (compiled: {', '.join(pairs)})" if self.tried else ""
+            best = f"{self.largest_batch}, of the powers of two"
+            yield "largest batch", (best if self.largest_batch else "none fits") + tried
+        elif self.why:
+            yield "largest batch", f"not known: {self.why}"
         each = " by each chip" if self.chips > 1 else ""
         once = " (the body of a loop counted once)" if self.loops else ""
         by_compiler = f"{each}{once}, as the compiler counts"
-        rows = [
-            ("compiles", asked),
-            ("fits", self._fits()),
-            ("largest batch", self._batch() or unknown),
-        ]
         if self.flops:
-            count = f"{format_count(self.flops)} in matrix products and convolutions"
-            rows.append(("operations", count))
+            yield "operations", f"{format_count(self.flops)} in matrix products and convolutions"
         elif self.compiler_flops:
-            rows.append(("operations", format_count(self.compiler_flops) + by_compiler))
+            yield "operations", format_count(self.compiler_flops) + by_compiler
         if self.bytes_accessed:
-            moved = f"{format_bytes(self.bytes_accessed)} read and written"
-            rows.append(("bytes", moved + by_compiler))
+            yield "bytes", f"{format_bytes(self.bytes_accessed)} read and written{by_compiler}"
         if self.intensity:
-            rows.append(("intensity", f"{self.intensity:.3g} operations for each byte"))
+            yield "intensity", f"{self.intensity:.3g} operations for each byte"
         if self.logical_bytes and self.padded_bytes:
             given, taken = map(format_bytes, (self.logical_bytes, self.padded_bytes))
-            rows.append(("padding", f"{given} given to the step take {taken} on the chip"))
+            yield "padding", f"{given} given to the step take {taken} on the chip"
         if self.largest:
-            rows.append(("largest array", self.largest[0].describe()))
-        rows += [("between chips", found.describe()) for found in self.collectives]
+            yield "largest array", self.largest[0].describe()
+        for found in self.collectives:
+            yield "between chips", found.describe()
         if self.cycles:
             total = sum(cycles for _, cycles in self.cycles)
             layer, most = self.cycles[0]
             share = f"{100 * most / total:.0f} % of them in {layer}"
-            rows.append(("estimate", f"{format_count(total)} clock cycles, {share}"))
-        return [(ask, answer) for ask, answer in rows if answer]
+            yield "estimate", f"{format_count(total)} clock cycles, {share}"
 
     def _fits(self) -> str:
         there = format_bytes(self.memory)
-        if self.fits:
+        if self.verdict == "fits":
             return f"yes: {format_bytes(self.peak_memory)} at the peak, of {there}"
         if self.needed is None:
             return f"no: more than the {there} that there are"
@@ -123,24 +115,16 @@ class CompiledStep:
         least = "at least " if self.at_least else ""
         return f"no: it needs {least}{needed}, and there are {there}: {over} too much"
 
-    def _batch(self) -> str:
-        if self.largest_batch is None:
-            return ""
-        tried = ", ".join(f"{batch} {'fits' if fits else 'does not'}" for batch, fits in self.tried)
-        best = f"{self.largest_batch}, of the powers of two" if self.largest_batch else "none fits"
-        return f"{best} (compiled: {tried})" if tried else best
-
     @property
     def headline(self) -> str:
         """What was asked, in a line."""
         chips = f"one TPU {self.chip}" if self.chips == 1 else f"{self.chips} TPU {self.chip} chips"
-        by = SPOKEN.get(self.backend, self.backend)
-        what = f"{self.name}, batch of {self.batch_size:,}, written by {by}"
+        what = f"{self.name}, batch of {self.batch_size:,}, written by {SPOKEN[self.backend]}"
         return f"{what}, for {chips} (no TPU was used)"
 
     def __str__(self) -> str:
-        rows = self.rows()
-        width = 2 + max(len(question) for question, _ in rows) + 2
+        rows = list(self.rows())
+        width = 4 + max(len(ask) for ask, _ in rows)
         lines = [
             textwrap.fill(answer, 96, initial_indent=f"  {ask}".ljust(width),
                           subsequent_indent=" " * width, break_on_hyphens=False)
@@ -178,13 +162,12 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     >>> print(stored("quickstart").headline)
     quickstart, batch of 32, written by JAX, for one TPU v5e (no TPU was used)
     """
-    files = {path.name: path for path in DATA.glob("*-v?e.json")}
-    file = f"{name}-{chip}.json"
+    files, file = sorted(DATA.glob("*-v?e.json")), DATA / f"{name}-{chip}.json"
     if file not in files:
-        names = ", ".join(sorted({entry.rpartition("-")[0] for entry in files}))
+        names = ", ".join(dict.fromkeys(path.name.rpartition("-")[0] for path in files))
         known = f"{names}; each for 'v5e' and 'v6e'"
         raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {known}.")
-    return _records.read(CompiledStep, _records.load(files[file], "compiled step"), file)
+    return _records.read(CompiledStep, _records.load(file, "compiled step"), file.name)
 
 
 def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:

@@ -10,25 +10,23 @@ import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import inf
 
 from accel_helpers._words import shown
-from accel_helpers.tpu.report import layer_of
+from accel_helpers.measure.layers import name_of
+from accel_helpers.tpu.answers import NOT_WRITTEN
+from accel_helpers.tpu.report import array_bytes, layer_of
 
 # Layers of Keras that look words or numbers up in tables, or turn them into text.
 TEXT = ("Hashing", "HashedCrossing", "IntegerLookup", "StringLookup", "TextVectorization")
 
 
-class NotForTPU(ValueError):
-    """A TPU cannot run the operation `args[0]`; the layer `args[1]` holds it, "" where unknown."""
+class NoProgram(Exception):
+    """There is no program to compile; the `fields` of the answer say why."""
 
-
-class TooLarge(ValueError):
-    """What one chip is given for a step, `args[0]` in bytes, is more than it has memory."""
-
-
-class CannotLower(RuntimeError):
-    """The step could not be written down; the message says why, as far as the framework does."""
+    def __init__(self, **fields):
+        super().__init__(fields)
+        self.fields = fields
 
 
 @dataclass(frozen=True)
@@ -36,22 +34,12 @@ class Program:
     """A training step, not compiled yet."""
 
     data: bytes  # a serialized HLO module
-    given: int  # bytes of what one chip is given for a step, without any padding
-    # What the step is given, as (kind, shape, dtype); the kinds are "weights", "optimizer",
-    # "other state", "inputs" and "targets".
-    arguments: tuple[tuple[str, tuple[int, ...], str], ...]
+    # What one chip is given for a step, as (kind, array as the compiler writes it). The kinds are
+    # "weights", "optimizer", "other state", "inputs" and "targets".
+    arguments: tuple[tuple[str, str], ...]
+    given: int  # bytes of that, without any padding
     # Which arguments of the program are cut along the batch; negative ones count from the end.
     batch_arguments: tuple[int, ...]
-
-
-def bytes_of(arguments, *kinds: str) -> int:
-    """Bytes of the arguments of these kinds, of all without one; without any padding."""
-
-    def each(dtype):  # bool and string name no bits
-        return max(int(re.search(r"\d+|$", dtype)[0] or 8), 8) // 8
-
-    rows = [row for row in arguments if row[0] in kinds or not kinds]
-    return sum(prod(shape) * each(dtype) for _, shape, dtype in rows)
 
 
 def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float = inf) -> Program:
@@ -60,24 +48,25 @@ def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float 
 
     _check(model)
     x, y = _batch(model, batch_size, sample)
-    with _built(model, x, y):
-        arguments = _arguments(model, x, y)
-        batch = bytes_of(arguments, "inputs", "targets")
-        given = bytes_of(arguments) - batch + batch // chips  # each has a copy of all else
-        if given > memory:
-            raise TooLarge(given)
-        by_tensorflow = keras.config.backend() == "tensorflow"
-        try:
+    by_tensorflow = keras.config.backend() == "tensorflow"
+    try:
+        with _built(model, x, y):
+            arguments = _arguments(model, x, y, chips)
+            given = sum(array_bytes(array) for _, array in arguments)
+            if given > memory:
+                raise NoProgram(verdict="too large", needed=given, at_least=True)
             data = (_lower_tensorflow if by_tensorflow else _lower_jax)(model, x, y)
-        except Exception as error:  # whatever the frameworks raise: told apart by what they say
-            refused = refused_operation(str(error), [layer.name for layer in model.layers])
-            if refused:
-                raise NotForTPU(*refused) from error
-            raise CannotLower(_reason(error)) from error
+    except NoProgram:
+        raise
+    except Exception as error:  # whatever the model's own code and the frameworks raise
+        if refused := _refused(str(error), [layer.name for layer in model.layers]):
+            operation, layer = refused
+            raise NoProgram(verdict="refused", operation=operation, layer=layer) from error
+        raise _not_written(error) from error
     leaves = len(keras.tree.flatten((x, y)))
     # TensorFlow puts the batch before the model's state, JAX behind it.
     first = 0 if by_tensorflow else -leaves
-    return Program(data, given, arguments, tuple(range(first, first + leaves)))
+    return Program(data, arguments, given, tuple(range(first, first + leaves)))
 
 
 def _lower_tensorflow(model, x, y) -> bytes:
@@ -104,7 +93,7 @@ def _lower_jax(model, x, y) -> bytes:
         return model.train_step(state, (x, y))
 
     # What is not used stays in, so that the batch can be counted from the end.
-    state = tuple([spec(variable) for variable in some] for some in _state(model).values())
+    state = tuple([spec(variable) for variable in variables] for _, variables in _state(model))
     traced = jax.jit(step, donate_argnums=0, keep_unused=True).trace(
         state, *(keras.tree.map_structure(spec, part) for part in (x, y))
     )
@@ -112,14 +101,30 @@ def _lower_jax(model, x, y) -> bytes:
     return module.as_serialized_hlo_module_proto()
 
 
-def _state(model) -> dict[str, list]:
-    """The model's numbers, in the order in which Keras's JAX trainer takes them."""
-    return {
-        "weights": model.trainable_variables,
-        "not trained": model.non_trainable_variables,
-        "optimizer": model.optimizer.variables,
-        "metrics": model.metrics_variables,
-    }
+def _state(model) -> list[tuple[str, list]]:
+    """The model's numbers by kind, in the order in which Keras's JAX trainer takes them."""
+    return [
+        ("weights", model.trainable_variables),
+        ("other state", model.non_trainable_variables),
+        ("optimizer", model.optimizer.variables),
+        ("other state", model.metrics_variables),
+    ]
+
+
+def _arguments(model, x, y, chips: int) -> tuple[tuple[str, str], ...]:
+    import keras
+
+    def array(shape, dtype):
+        # a text never gets to a TPU: writing the step down fails
+        short = {"bool": "pred", "string": "u8"}.get(dtype, dtype)
+        short = short.replace("float", "f").replace("uint", "u").replace("int", "s")
+        return f"{short}[{','.join(map(str, shape))}]"
+
+    rows = [(kind, array(one.shape, one.dtype)) for kind, held in _state(model) for one in held]
+    for kind, part in (("inputs", x), ("targets", y)):
+        for leaf in keras.tree.flatten(part):
+            rows.append((kind, array((leaf.shape[0] // chips, *leaf.shape[1:]), leaf.dtype)))
+    return tuple(rows)
 
 
 @contextlib.contextmanager
@@ -127,17 +132,14 @@ def _built(model, x, y):
     """Let Keras make its variables as `fit` would; what a guess was built on is not kept."""
     own = {name: vars(model).get(name) for name in ("_compile_loss", "_compile_metrics")}
     try:
-        try:
-            for name, held in own.items():
-                if held is not None and not held.built:
-                    # What `compile` was given, in the order in which the constructor takes it.
-                    asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
-                    vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
-            model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at
-            if not model.optimizer.built:
-                model.optimizer.build(model.trainable_variables)
-        except Exception as error:  # whatever the model's own code raises
-            raise CannotLower(_reason(error)) from error
+        for name, held in own.items():
+            if held is not None and not held.built:
+                # What `compile` was given, in the order in which the constructor takes it.
+                asked = {k: v for k, v in vars(held).items() if k.startswith("_user_")}
+                vars(model)[name] = type(held)(*asked.values(), output_names=held.output_names)
+        model._symbolic_build(data_batch=(x, y))  # only shapes and types are looked at
+        if not model.optimizer.built:
+            model.optimizer.build(model.trainable_variables)
         yield
     finally:
         vars(model).update(own)
@@ -151,24 +153,10 @@ def _check(model) -> None:
         raise ValueError(f"model must be a compiled Keras model; got {shown(model)}.")
     for layer in model._flatten_layers():
         if type(layer).__name__ in TEXT:
-            raise NotForTPU(type(layer).__name__, layer.name)
+            raise NoProgram(verdict="refused", operation=type(layer).__name__, layer=layer.name)
     shared = "tensorflow.python.distribute"
     if any(type(variable.value).__module__.startswith(shared) for variable in model.variables):
-        raise CannotLower("the model is of a tf.distribute strategy; make one outside its scope")
-
-
-def _arguments(model, x, y):
-    import keras
-
-    rows = [
-        (kind if kind in ("weights", "optimizer") else "other state",
-         tuple(variable.shape), str(variable.dtype))
-        for kind, variables in _state(model).items()
-        for variable in variables
-    ]  # fmt: skip
-    for kind, part in (("inputs", x), ("targets", y)):
-        rows += [(kind, leaf.shape, leaf.dtype) for leaf in keras.tree.flatten(part)]
-    return tuple(rows)
+        raise _not_written("the model is of a tf.distribute strategy; make one outside its scope")
 
 
 def _batch(model, batch_size: int, sample):
@@ -200,20 +188,14 @@ def _batch(model, batch_size: int, sample):
         raise _ask_for_sample("the model does not say one shape of its inputs and one output")
     x = keras.tree.map_structure(fixed, inputs[0] if len(inputs) == 1 else model.input)
     out = fixed(outputs[0])
-    sparse = _loss_name(model.loss).lower().startswith("sparse")
-    y = (out.shape[:-1], "int32") if sparse else (out.shape, "float32")
-    return x, keras.KerasTensor(*y)
-
-
-def _loss_name(loss) -> str:
-    """The name of a loss of Keras's own: it says which targets are taken."""
-    if isinstance(loss, str):
-        return loss
-    loss = getattr(loss, "fn", loss)  # most losses of Keras are a function in a class
+    # A loss of Keras's own says by its name which targets it takes; most are a function in a class.
+    loss = getattr(model.loss, "fn", model.loss)
     kind = loss if hasattr(loss, "__name__") else type(loss)
-    if not kind.__module__.startswith("keras"):
+    if not isinstance(loss, str) and not kind.__module__.startswith("keras"):
         raise _ask_for_sample(f"the loss {shown(loss)} does not say which targets it takes")
-    return kind.__name__
+    if name_of(loss).lower().startswith("sparse"):
+        return x, keras.KerasTensor(out.shape[:-1], "int32")
+    return x, keras.KerasTensor(out.shape, "float32")
 
 
 def _ask_for_sample(why: str) -> ValueError:
@@ -221,7 +203,7 @@ def _ask_for_sample(why: str) -> ValueError:
     return ValueError(f"The shapes of a batch cannot be read off, since {why}. {real}")
 
 
-def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, str] | None:
+def _refused(message: str, layers: Sequence[str]) -> tuple[str, str] | None:
     """Find in a compiler's error the operation that it refused, and the layer that holds it."""
     found = re.search(r"No registered '(\w+)' OpKernel", message)
     found = found or re.search(r"unsupported operations[^:]*: (\w+)", message)
@@ -233,10 +215,13 @@ def refused_operation(message: str, layers: Sequence[str] = ()) -> tuple[str, st
     return found[1], layer_of(node[1] if node else "", layers)
 
 
-def _reason(error: BaseException) -> str:
-    """The last line of what was raised: the frameworks put the story before it."""
+def _not_written(error) -> NoProgram:
+    """With the last line of what was raised: the frameworks put the story before it."""
     # Keras closes with the arguments of the call, and writes in bold.
     said = re.sub(r"\x1b\[\d*m", "", str(error).partition("Arguments received by ")[0])
     if found := re.search(r"^\s*Failed getting HLO text: '(.*)", said, re.M):
-        return found[1][:300]  # here the story stands behind it
-    return (said.strip().splitlines() or [type(error).__name__])[-1].strip()[:300]
+        last = found[1]  # here the story stands behind it
+    else:
+        last = (said.strip().splitlines() or [type(error).__name__])[-1].strip()
+    hint = "If you train with other shapes or types, hand some in: sample=(x[:1], y[:1])"
+    return NoProgram(why=f"{NOT_WRITTEN}: {last[:300].rstrip('. ')}. {hint}")

@@ -13,7 +13,6 @@ from accel_helpers._words import format_bytes
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"
 _ARRAY = re.compile(r"(pred|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\](?:\{([^}]*)\})?")
-_OP_NAME = re.compile(r'op_name="([^"]*)"')
 _NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
 
 
@@ -22,20 +21,18 @@ class Allocation:
     """An array that takes memory."""
 
     bytes: int  # as it lies in the chip's memory
-    logical_bytes: int  # without the padding that the chip's layout adds
     array: str  # type and shape, such as "bf16[1024,56,56,256]"
     operation: str  # what makes it: the framework's path of layers; "" where the step is given it
 
     @classmethod
     def of(cls, text: str, operation: str) -> Allocation:
         """From an array as the compiler writes it, with its layout."""
-        array = text.split("{")[0]
-        return cls(array_bytes(text), array_bytes(array), array, operation)
+        return cls(array_bytes(text), text.split("{")[0], operation)
 
     def describe(self) -> str:
-        padded = self.bytes > self.logical_bytes
-        bare = f" ({format_bytes(self.logical_bytes)} without padding)" if padded else ""
-        return f"{format_bytes(self.bytes)}: {self.operation}, {self.array}{bare}"
+        bare = array_bytes(self.array)  # without the padding that the chip's layout adds
+        padded = f" ({format_bytes(bare)} without padding)" if self.bytes > bare else ""
+        return f"{format_bytes(self.bytes)}: {self.operation}, {self.array}{padded}"
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,9 @@ def read_overflow(message: str) -> tuple[int, tuple[Allocation, ...]] | None:
         return None
     largest = []
     for entry in re.split(r"\n\s+\d+\. Size: ", message)[1:]:
-        shape, name = re.search(r"Shape: (\S+)", entry), _OP_NAME.search(entry)
+        shape = re.search(r"Shape: (\S+)", entry)
         if shape and _ARRAY.match(shape[1]):
-            largest.append(Allocation.of(shape[1], name[1] if name else ""))
+            largest.append(Allocation.of(shape[1], _operation(entry)))
     return round(float(found[1]) * UNITS[found[2]]), tuple(largest)
 
 
@@ -84,19 +81,24 @@ def array_bytes(text: str) -> int:
     return prod(shape) * bits // 8
 
 
-def largest_arrays(text: str, count: int = 5) -> tuple[Allocation, ...]:
-    """The largest arrays in the chip's main memory; they need not be there at the same time."""
+def _operation(line: str) -> str:
+    """The path of layers that a framework wrote beside an operation."""
+    found = re.search(r'op_name="([^"]*)"', line)
+    return found[1] if found else ""
+
+
+def largest_arrays(text: str) -> tuple[Allocation, ...]:
+    """Arrays in the chip's main memory, the largest first; not all are there at the same time."""
     found = {}
     for line in text[text.find("\nENTRY ") :].splitlines():
         match = re.match(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}]*\}) ([\w\-]+)\(", line)
         # "S(1)" lies in the fast memory on the chip; a bitcast is another name for the same bytes.
         if not match or "S(" in match[1] or match[2] in ("bitcast", "constant"):
             continue
-        name = _OP_NAME.search(line)
-        name = "" if match[2] == "parameter" else name[1] if name else match[2]
-        row = Allocation.of(match[1], name)
+        operation = "" if match[2] == "parameter" else _operation(line) or match[2]
+        row = Allocation.of(match[1], operation)
         found.setdefault((row.array, row.operation), row)
-    return tuple(sorted(found.values(), key=lambda row: -row.bytes)[:count])
+    return tuple(sorted(found.values(), key=lambda row: -row.bytes))
 
 
 def collectives(text: str) -> tuple[Collective, ...]:
@@ -113,9 +115,9 @@ def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, 
     """The compiler's own estimate of clock cycles by layer, most first; the rest is "other"."""
     sums = Counter()
     for line in text.splitlines():
-        cycles, name = re.search(r'"estimated_cycles":"(\d+)"', line), _OP_NAME.search(line)
+        cycles = re.search(r'"estimated_cycles":"(\d+)"', line)
         if cycles and int(cycles[1]) < _NO_ESTIMATE:
-            sums[layer_of(name[1] if name else "", layers) or "other"] += int(cycles[1])
+            sums[layer_of(_operation(line), layers) or "other"] += int(cycles[1])
     return tuple(sums.most_common())
 
 

@@ -25,7 +25,7 @@ def stored():
 def test_a_stored_answer_is_read_back_under_its_own_name(file):
     name, chip = file.stem.rsplit("-", 1)
     answer = ah.tpu_compiler.stored(name, chip)
-    assert (answer.name, answer.chip) == (name, chip) and answer.compiles
+    assert (answer.name, answer.chip) == (name, chip) and answer.flops
     assert json.loads(json.dumps(asdict(answer))) == json.loads(file.read_text())
 
 
@@ -48,7 +48,7 @@ def test_the_v5e_takes_an_instruction_for_16_rows_of_each_tile(n):
     [
         ({}, ""),
         ({"peak_memory": 9_500_000}, ""),  # a small move of one of the compiler's own figures
-        ({"fits": False}, "fits is True, now False"),
+        ({"verdict": "too large"}, "verdict is fits, now too large"),
         ({"peak_memory": None}, "peak_memory is"),
         ({"cycles": [["hidden", 1]]}, "estimated cycles is"),
     ],

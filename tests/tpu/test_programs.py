@@ -43,7 +43,7 @@ say(found)
 # Each program as it is; then with one of the two rewritings of `child` left out.
 REWRITE = """
 def ask(name):
-    return child.compile_program(Path(words[0], name).read_bytes(), chip="v5e")[0]
+    return child.compile_program(Path(words[0], name).read_bytes(), chip="v5e")
 
 found = {name: ask(name) for name in ("tensorflow", "jax")}
 for rewriting in ("_tpu_random_numbers", "_without_copies"):
@@ -75,7 +75,7 @@ def compiled(tpu_environment, programs):
         said = tpu_children.with_keras(tpu_environment, backend, COMPILE, programs / backend)
         for name, answer in said.items():
             answer = _records.read(CompiledStep, answer, name)
-            assert answer.backend == backend and answer.available, answer.why
+            assert answer.backend == backend, answer.why
             found[(backend, *name.split())] = answer
     return found
 
@@ -147,7 +147,7 @@ def test_the_memory_of_a_chip_is_what_the_compiler_says_itself(keras, tpu_enviro
     model = keras.Sequential([keras.Input((8,)), *wide, make.Dense(1, name="output")])
     model.compile("sgd", "mse")
     answer = tpu_compiler.compile_training_step(
-        model, 2**20, chip, find_batch=False, environment=tpu_environment, run=run
+        model, 2**20, chip, environment=tpu_environment, run=run
     )
     said = f"of {tpu_compiler.MEMORY[chip] / 2**30:.2f}G hbm. Exceeded hbm capacity by "
     exceeded = float(words[0].split(said)[1].split("G")[0]) * 2**30

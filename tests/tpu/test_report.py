@@ -20,7 +20,8 @@ def test_what_a_step_needs_and_what_takes_the_most_is_read_off_the_refusal():
     assert [row.array for row in largest] == arrays
     assert "(jvp(conv2_block2_1_conv))/conv_general_dilated" in largest[0].operation
     # 1.53G, as the compiler says of each, with its padding and without
-    assert {(row.bytes, row.logical_bytes) for row in largest} == {(1024 * 56 * 56 * 512,) * 2}
+    without = {report.array_bytes(row.array) for row in largest}
+    assert {row.bytes for row in largest} == without == {1024 * 56 * 56 * 512}
 
 
 def test_figures_are_those_of_the_main_memory():
@@ -43,12 +44,11 @@ def test_an_array_takes_whole_tiles():
 
 
 def test_the_largest_arrays_come_first_with_what_makes_them():
-    rows = report.largest_arrays(PROGRAM, count=100)
+    rows = report.largest_arrays(PROGRAM)
     assert [row.bytes for row in rows] == sorted((row.bytes for row in rows), reverse=True)
-    assert report.largest_arrays(PROGRAM) == rows[:5]
     given = [row for row in rows if not row.operation]
     # 24 inputs and 16 units; in whole tiles of 8 by 128 that is 8 times 1 kB and more
-    assert Allocation(8192, 24 * 16 * 4, "f32[24,16]", "") in given
+    assert Allocation(8192, "f32[24,16]", "") in given
     assert {row.array for row in given} >= {"f32[8,24]", "s32[8]"}, "each chip's part of 64"
     assert any("jvp(drop)" in row.operation for row in rows)
 
@@ -67,7 +67,7 @@ ENTRY %main (a: f32[8,128]) -> f32[8,128] {
   ROOT %d = f32[8,128]{1,0:T(8,128)} multiply(%a, %a), metadata={op_name="step/d/mul"}
 }
 """
-    expected = [Allocation(4096, 4096, "f32[8,128]", name) for name in ("", "step/d/mul")]
+    expected = [Allocation(4096, "f32[8,128]", name) for name in ("", "step/d/mul")]
     assert report.largest_arrays(text) == tuple(expected)
 
 
