@@ -97,7 +97,7 @@ def _count() -> list[dict]:
         raise SystemExit(found.why)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "products.json").write_text(json.dumps(products()))
-        words, environ = found.command(COUNTER, folder)
+        words, environ = found.command(COUNTER, folder, scratch=folder)
         done = probe.run_command(words, seconds=600, environ=environ)
         if done.kind != "finished":
             raise SystemExit(f"The products were not counted: it {done.ending}.")

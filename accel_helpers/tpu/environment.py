@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -12,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_helpers import _records, probe
+from accel_helpers import probe
 from accel_helpers._words import format_bytes
 
 # Wheels of all of them exist for Python 3.11, 3.12 and 3.13 on Linux x86-64 (tried 2026-11-21).
@@ -29,8 +28,7 @@ PINS = {
 }
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 INSTALL_SECONDS, CHECK_SECONDS = 900.0, 120.0
-NAME, UNFINISHED = "tpu-compiler-", ".tpu-compiler-"  # how the names of our folders begin
-MARKER = "accel_helpers.json"  # in each that is whole: what it holds
+NAME, UNFINISHED = "tpu-compiler-jax{}-libtpu{}-py{}", ".tpu-compiler-"  # of our folders
 HOW = "`python -m accel_helpers tpu-compiler install`"
 
 # No TPU is here and none is looked for; two may compile at once; no logs are written.
@@ -44,8 +42,9 @@ VARIABLES = {
     "TPU_WORKER_HOSTNAMES": "localhost",
     "TPU_WORKER_ID": "0",
     "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",  # the folder stays as it is
 }
-_PASSED_ON = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")  # some Pythons need the last to start
+_PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH")  # some Pythons need the last to start
 # What the learner set for other installs would send this one elsewhere, or stop it.
 _DROPPED = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_CONSTRAINT",
             "PIP_REQUIRE", "PIP_NO_COMPILE")  # fmt: skip
@@ -53,10 +52,6 @@ _PIP = (
     *("-m", "pip", "install", "--no-input", "--no-cache-dir", "--disable-pip-version-check"),
     *("--retries", "3", "--no-deps", "--only-binary", ":all:", "--target"),
 )
-_IMPORT = """import importlib, sys; sys.path.append(sys.argv[1])
-for name in sys.argv[2:]: importlib.import_module(name)"""
-_SCRIPT = """import runpy, sys; sys.path.append(sys.argv[1]); del sys.argv[:2]
-runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 class InstallFailed(RuntimeError):
@@ -68,32 +63,29 @@ class Environment:
     """The folder of the TPU compiler, as it was found; `why` says why it is not ready."""
 
     folder: Path
-    ready: bool
     why: str = ""
-    bytes: int = 0
 
-    def command(self, script, *words: str, scratch=None, environ=None) -> tuple[list[str], dict]:
-        """The words and all variables with which a script runs that sees nothing but it."""
-        # Isolated, without site-packages, and without bytecode: the folder stays as it is.
-        start = [sys.executable, "-I", "-S", "-B", "-c", _SCRIPT]
-        return [*start, str(self.folder), str(script), *words], variables(environ, scratch)
+    @property
+    def ready(self) -> bool:
+        return not self.why
+
+    def command(self, *words, scratch, environ: Mapping[str, str] | None = None):
+        """The words and all variables with which Python sees this folder and no other packages."""
+        environ = os.environ if environ is None else environ
+        child = {name: environ[name] for name in _PASSED_ON if name in environ}
+        child |= VARIABLES | {"PYTHONPATH": str(self.folder), "TMPDIR": str(scratch)}
+        return [sys.executable, "-SP", *map(str, words)], child
 
     def to_dict(self) -> dict:
         versions = PINS if self.ready else {}
-        return {**vars(self), "folder": str(self.folder), "versions": versions}
+        said = {"folder": str(self.folder), "ready": self.ready, "why": self.why}
+        return said | {"versions": versions}
 
     def __str__(self) -> str:
         return self.why or (
             f"The TPU compiler is ready: libtpu {PINS['libtpu']} with jax {PINS['jax']}, "
-            f"{format_bytes(self.bytes)} in {self.folder}."
+            f"{format_bytes(_size(self.folder))} in {self.folder}."
         )
-
-
-def variables(environ: Mapping[str, str] | None = None, scratch=None) -> dict[str, str]:
-    """All variables of a child that works with the TPU compiler; few are those of `environ`."""
-    environ = os.environ if environ is None else environ
-    child = {name: environ[name] for name in _PASSED_ON if name in environ} | VARIABLES
-    return child if scratch is None else child | {"TMPDIR": str(scratch)}
 
 
 def kept_in(environ: Mapping[str, str] | None = None) -> Path:
@@ -107,18 +99,17 @@ def kept_in(environ: Mapping[str, str] | None = None) -> Path:
 def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environment:
     """Say whether the TPU compiler is installed. A quick look: nothing of it is imported."""
     here = platform.system(), platform.machine(), sys.version_info[:2]
-    system, processor, python = machine or here
-    tag = "{}jax{}-libtpu{}-py{}{}".format(NAME, PINS["jax"], PINS["libtpu"], *python)
-    folder, why = kept_in(environ) / tag, ""
-    noted = _marker(folder)
-    if (system, processor) != ("Linux", "x86_64") or python not in PYTHONS:
+    system, processor, (major, minor) = machine or here
+    folder = kept_in(environ) / NAME.format(PINS["jax"], PINS["libtpu"], f"{major}{minor}")
+    why = ""
+    if (system, processor) != ("Linux", "x86_64") or (major, minor) not in PYTHONS:
         why = (
             "The TPU compiler can be had on Linux on x86-64 with CPython 3.11, 3.12 or 3.13, as in "
-            f"Colab; this is Python {python[0]}.{python[1]} on {system} on {processor}."
+            f"Colab; this is Python {major}.{minor} on {system} on {processor}."
         )
-    elif noted.get("pins") != PINS:
+    elif not folder.is_dir():  # it gets its name when it is whole
         why = f"The TPU compiler is not installed. {HOW} does it."
-    return Environment(folder, not why, why, 0 if why else noted["bytes"])
+    return Environment(folder, why)
 
 
 def install(
@@ -146,14 +137,15 @@ def install(
 def remove(environ: Mapping[str, str] | None = None) -> Environment:
     """Delete the TPU compiler, of all versions, and what killed installs left; nothing else."""
     kept = kept_in(environ)
-    folders = [folder for folder in sorted(kept.glob(f"{NAME}*")) if _marker(folder)]
-    folders += [folder for folder in sorted(kept.glob(f"{UNFINISHED}*")) if folder.is_dir()]
-    size = sum(map(_size, folders))
+    found = sorted([*kept.glob(NAME.replace("{}", "*")), *kept.glob(f"{UNFINISHED}*")])
+    folders = [folder for folder in found if folder.is_dir() and not folder.is_symlink()]
+    if not folders:
+        return Environment(kept, "There is no TPU compiler to remove.")
+    size = format_bytes(sum(map(_size, folders)))
     for folder in folders:
         shutil.rmtree(folder)
     where = ", ".join(map(str, folders))
-    said = f"The TPU compiler is removed: {format_bytes(size)} in {where}."
-    return Environment(kept, False, said if where else "There is no TPU compiler to remove.", size)
+    return Environment(kept, f"The TPU compiler is removed: {size} in {where}.")
 
 
 def _make(folder: Path, environ, run, say) -> None:
@@ -177,27 +169,15 @@ def _make(folder: Path, environ, run, say) -> None:
                 f"The packages could not be installed: pip {done.ending}\nIs there a network, and "
                 f"2 GB of disk? Its last lines:\n{last}"
             )
-        words = [sys.executable, "-I", "-S", "-c", _IMPORT, str(packages), *PINS]
-        child = variables(environ, unfinished)
+        made, code = Environment(packages), f"import {', '.join(PINS)}"
+        words, child = made.command("-c", code, scratch=unfinished, environ=environ)
         done = run(words, seconds=CHECK_SECONDS, environ=child, folder=unfinished)
         if done.kind != "finished":
             raise InstallFailed(
                 f"What was installed cannot be used: its check {done.ending} Try again; if it "
                 f"stays so, this system cannot run libtpu {PINS['libtpu']}."
             )
-        noted = {"made_by": "accel_helpers", "pins": PINS, "bytes": _size(packages)}
-        _records.write_whole(packages / MARKER, json.dumps(noted, indent=1))
-        if _marker(folder).get("pins", PINS) != PINS:  # ours, of other versions
-            shutil.rmtree(folder)
         os.replace(packages, folder)
-
-
-def _marker(folder: Path) -> dict:
-    """What the marker of a folder says; nothing where there is none, so the folder is not ours."""
-    try:
-        return {} if folder.is_symlink() else _records.load(folder / MARKER, "marker")
-    except (OSError, ValueError):
-        return {}
 
 
 def _size(folder: Path) -> int:

@@ -13,7 +13,7 @@ from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.environment import Environment
 from accel_helpers.tpu.lowering import lower
 
-READY = Environment(Path("there"), ready=True)
+READY = Environment(Path("there"))
 BEGINNING = {"versions": "jax 0, libtpu 0", "loops": False, "program": "", "error": ""}
 ANSWER = BEGINNING | {
     "compiler_flops": 6000.0, "bytes_accessed": 300.0, "peak_memory": 4000, "padded_bytes": 1600,
@@ -186,7 +186,7 @@ def test_a_failure_of_the_compiler_is_no_judgement_of_the_model(model, case):
 
 def test_a_compiler_that_is_not_installed_says_how(model):
     why = "It is not installed. `python -m accel_helpers` does it."
-    answer = ask(model, Child(), environment=Environment(Path("there"), False, why))
+    answer = ask(model, Child(), environment=Environment(Path("there"), why))
     assert answer.verdict == "unavailable" and answer.why == why
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from accel_helpers import probe
-from accel_helpers.tpu.environment import MARKER, PINS, InstallFailed, install, remove, status
+from accel_helpers.tpu.environment import PINS, InstallFailed, install, remove, status
 
 ROOT = Path(probe.__file__).resolve().parents[1]
 
@@ -89,13 +89,14 @@ def test_it_is_installed_found_and_removed(environ, kept):
     found = json.loads(made.stdout)
     assert found["ready"] and found["versions"] == PINS
     assert contents(kept) == [Path(found["folder"]).name]
-    files = [path for path in kept.rglob("*") if path.is_file() and path.name != MARKER]
-    assert found["bytes"] == sum(path.stat().st_size for path in files) > 1000
+    files = [path for path in kept.rglob("*") if path.is_file()]
+    size = f"{sum(path.stat().st_size for path in files) / 1000:.3g} kB in {kept}"
     assert any(path.suffix == ".pyc" for path in files), "compiled once, for all children"
+    assert size in cli(environ, "status").stdout
     assert json.loads(cli(environ, "status", "--json").stdout) == found
     assert install(environ, say=never, run=never).ready, "it is there already"
     gone = json.loads(cli(environ, "remove", "--json").stdout)
-    assert found["folder"] in gone["why"] and gone["bytes"] >= found["bytes"]
+    assert found["folder"] in gone["why"] and size in gone["why"]
     assert contents(kept) == [] and cli(environ, "remove").returncode == 0
 
 
@@ -123,7 +124,7 @@ def test_wishes_for_other_installs_and_the_learners_packages_stay_outside(enviro
     argv, file, others, seen = json.loads(done.output)
     assert argv == ["a", "b c"] and others == [] and Path(file).parent.parent == found.folder
     assert seen["TMPDIR"] == str(tmp_path) and seen["TPU_SKIP_MDS_QUERY"] == "1"
-    assert not {"PYTHONPATH", "TPU_NAME", "XLA_FLAGS"} & set(seen)
+    assert seen["PYTHONPATH"] == str(found.folder) and not {"TPU_NAME", "XLA_FLAGS"} & set(seen)
 
 
 def broken(tmp_path):
@@ -181,24 +182,14 @@ def test_what_is_not_ours_is_never_deleted_and_all_of_ours_is(environ, kept):
     folder = quietly(environ, run=pretend).folder
     quietly(environ, run=pretend, machine=("Linux", "x86_64", (3, 13)))
     (kept / ".tpu-compiler-killed").mkdir()
-    others = ["notes", "tpu-compiler-link", "tpu-compiler-mine"]
+    (kept / folder.name.replace(PINS["jax"], "0.1")).mkdir()
+    others = ["notes", folder.name, "tpu-compiler-mine"]
     (kept / others[0]).write_text("of the learner")
     folder.rename(kept.parent / "elsewhere")
-    (kept / others[1]).symlink_to(kept.parent / "elsewhere")
+    folder.symlink_to(kept.parent / "elsewhere")
     (kept / others[2]).mkdir()
-    assert remove(environ).bytes > 1000 and contents(kept) == others
-    folder.mkdir()
-    (folder / "own").write_text("of the learner")
-    with pytest.raises(InstallFailed, match=folder.name):
-        quietly(environ, run=pretend)
-    assert contents(kept) == sorted([*others, folder.name])
-
-
-def test_a_folder_of_other_versions_is_made_again(environ, kept):
-    marker = quietly(environ, run=pretend).folder / MARKER
-    marker.write_text(marker.read_text().replace(PINS["scipy"], "1.0"))
-    assert not status(environ).ready
-    assert quietly(environ, run=pretend).ready and len(contents(kept)) == 1
+    assert str(kept) in remove(environ).why and contents(kept) == others
+    assert contents(kept.parent / "elsewhere") == ["libtpu.so"]
 
 
 def test_of_two_installs_at_once_both_find_one(environ, kept):
@@ -214,7 +205,7 @@ def test_of_two_installs_at_once_both_find_one(environ, kept):
 @pytest.mark.timeout(1200)
 def test_what_was_installed_is_what_is_pinned(tpu_environment):
     size = sum(path.lstat().st_size for path in tpu_environment.folder.rglob("*"))
-    assert 1e9 < tpu_environment.bytes < size < 1.3e9, "as `install` says before it begins"
+    assert 1.2e9 < size < 1.3e9, "as `install` says before it begins"
     for name, version in PINS.items():
         assert next(tpu_environment.folder.glob(f"{name}-{version}.dist-info"))
     licence = next(tpu_environment.folder.glob("libtpu-*.dist-info/METADATA")).read_text()
