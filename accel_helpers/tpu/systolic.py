@@ -36,11 +36,6 @@ class Run:
     padding: int  # on a product with a zero that only fills the grid up
     waiting: int  # without an activation: while weights are loaded, at the start and the end
 
-    @property
-    def utilisation(self) -> float:
-        """Share of all cell-cycles that was useful, from 0 to 1."""
-        return self.useful / (self.unit.cells * self.cycles)
-
     def __str__(self) -> str:
         (m, k, n), total = self.shape, self.unit.cells * self.cycles
         kinds = ("useful", "padding", "waiting")

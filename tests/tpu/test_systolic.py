@@ -35,7 +35,7 @@ def test_integers_are_exact_and_the_cycles_are_those_of_the_formula(case):
     # in each tile all cells see all m rows, so what is not useful of that is padding
     assert run.padding == run.tiles * unit.cells * m - m * k * n
     assert run.useful + run.padding + run.waiting == unit.cells * run.cycles
-    assert run.utilisation == pytest.approx(unit.utilisation(m, k, n))
+    assert unit.utilisation(m, k, n) == pytest.approx(run.useful / (unit.cells * run.cycles))
 
 
 @settings(max_examples=30, deadline=None)
