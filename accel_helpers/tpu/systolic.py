@@ -192,12 +192,13 @@ class MatrixUnit:
                 useful, waiting = passing & real, ~passing
                 total += int(np.count_nonzero(useful))
                 yield Step(
-                    cycle, cycles, tile, tiles, "loading" if t < 0 else "computing",
-                    masked(weights, ~loaded), masked(activations, waiting),
-                    masked(from_above, waiting), masked(sums, waiting),
-                    useful, passing & ~real, waiting, queue[:, max(0, t + 1) :],
-                    masked(product.copy(), arrived == 0),
-                    leaving, arrived == shares, total,
+                    cycle=cycle, cycles=cycles, tile=tile, tiles=tiles,
+                    phase="loading" if t < 0 else "computing",
+                    weights=masked(weights, ~loaded), activations=masked(activations, waiting),
+                    from_above=masked(from_above, waiting), sums=masked(sums, waiting),
+                    useful=useful, padding=passing & ~real, waiting=waiting,
+                    queue=queue[:, max(0, t + 1) :], product=masked(product.copy(), arrived == 0),
+                    leaving=leaving, finished=arrived == shares, useful_so_far=total,
                 )  # fmt: skip
 
 
