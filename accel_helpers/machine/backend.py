@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 
 from accel_helpers._words import shown
-from accel_helpers.machine import faults, quiet, runtime
+from accel_helpers.machine import faults, quiet
 
 __all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
 
@@ -60,7 +60,7 @@ def choose(
         name = sys.modules["keras"].backend.backend()
         quiet.watch_tensorflow(name)
         return Choice(name, "it was already loaded; restart the runtime to change it.")
-    name, reason = _decide(runtime.look(environ, **machine, loaded={}))
+    name, reason = _decide(faults.Facts(environ, **machine, loaded={}))
     environ["KERAS_BACKEND"] = name
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
     if load:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from accel_helpers._words import fragment, shown
-from accel_helpers.machine import faults, runtime, symptoms
+from accel_helpers.machine import faults, symptoms
 from accel_helpers.machine.faults import Finding
 
 __all__ = ["diagnose", "tpu_recipe"]
@@ -87,7 +87,7 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
     tpu-node-address
     """
     if problem is None:
-        return _examine(runtime.look(**machine))
+        return _examine(faults.Facts(**machine))
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if not isinstance(problem, str):
@@ -128,7 +128,7 @@ def _rows(finding: Finding):
 def tpu_recipe(
     *,
     python: tuple[int, int] | None = None,
-    versions: Callable[[str], str | None] = runtime.installed,
+    versions: Callable[[str], str | None] = faults.installed,
 ) -> str:
     """Give the recipe for `TPUStrategy`, for the versions at hand.
 
@@ -143,23 +143,24 @@ def tpu_recipe(
     >>> print(tpu_recipe(python=(3, 13), versions={}.get).splitlines()[1])
     Nobody of this course has seen it run on a v5e-1. Keras on JAX needs none of this.
     """
-    it, python = faults.recipe(), tuple(python or sys.version_info[:2])
-    plain, for_cpus = versions("tensorflow"), versions("tensorflow-cpu")
-    stock = "tensorflow-cpu" if for_cpus and not plain else "tensorflow"
+    it, python = faults.RECIPE, tuple(python or sys.version_info[:2])
+    stock = "tensorflow-cpu" if versions("tensorflow-cpu") else "tensorflow"
+    stock = "tensorflow" if versions("tensorflow") else stock
     here = {name: versions(name) for name in (stock, "tensorflow-tpu", "libtpu")}
-    there = (here["tensorflow-tpu"], here["libtpu"]) == (it.tensorflow_tpu, it.libtpu)
+    there = (here["tensorflow-tpu"], here["libtpu"]) == (it["tensorflow_tpu"], it["libtpu"])
+    newest = tuple(it["python_at_most"])
     words = {
-        **vars(it),
-        **it.settings,
-        "flags": it.settings["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
+        **it,
+        **it["settings"],
+        "flags": it["settings"]["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
         "stock": stock,
-        "newest": ".".join(map(str, it.python_at_most)),
+        "newest": ".".join(map(str, newest)),
         "python": ".".join(map(str, python)),
         "found": ", ".join(f"{name} {here[name] or 'not installed'}" for name in here),
-        "sources": "\n".join(f"  {source}" for source in it.sources),
+        "sources": "\n".join(f"  {source}" for source in it["sources"]),
     }
-    wanted = (python > it.python_at_most, there, here[stock] and not there, *[not there] * 2, True)
-    steps = [step.format(**words) for step, when in zip(it.step, wanted, strict=True) if when]
+    wanted = (python > newest, there, here[stock] and not there, *[not there] * 2, True)
+    steps = [step.format(**words) for step, when in zip(it["step"], wanted, strict=True) if when]
     how = {"subsequent_indent": "   ", "break_on_hyphens": False}
     filled = [textwrap.fill(f"{n}. {step}", 92, **how) for n, step in enumerate(steps, 1)]
-    return it.text.format(steps="\n".join(filled), **words).rstrip("\n")
+    return it["text"].format(steps="\n".join(filled), **words).rstrip("\n")

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
 
-from accel_helpers.machine import runtime
+from accel_helpers.machine import faults
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def watch_tensorflow(name: str) -> None:
     if name == "tensorflow" or "tensorflow" in sys.modules:
         return
     if not any(isinstance(each, _Watch) for each in sys.meta_path):
-        sys.meta_path.insert(0, _Watch(refuse=bool(runtime.installed("tensorflow-tpu"))))
+        sys.meta_path.insert(0, _Watch(refuse=bool(faults.installed("tensorflow-tpu"))))
 
 
 class _Watch:

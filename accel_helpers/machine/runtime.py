@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import platform
-import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -18,15 +16,6 @@ from accel_helpers.machine.attached import GIB, Attached, Run
 
 __all__ = ["describe"]
 
-# A framework, and the distributions that install it; all of a line share one module.
-FRAMEWORKS = {
-    "tensorflow": (
-        "tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tensorflow-macos", "tf-nightly",
-    ),
-    "keras": ("keras",), "jax": ("jax",), "jaxlib": ("jaxlib",), "libtpu": ("libtpu",),
-    "torch": ("torch",), "numpy": ("numpy",), "matplotlib": ("matplotlib",),
-    "ipywidgets": ("ipywidgets",), "IPython": ("ipython",),
-}  # fmt: skip
 _LIMITS = "sys/fs/cgroup"
 _PLACES = {"colab": "Google Colab", "kaggle": "Kaggle", "local": "local (neither Colab nor Kaggle)"}
 #: The faults of a GPU whose driver is there and whose nvidia-smi did not answer.
@@ -118,64 +107,25 @@ def describe(
     >>> describe(environ={"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}).place
     'kaggle'
     """
-    it = look(environ, root, run, versions)
-    found = faults.notes(it)
-    notes = [fault.cause for fault in found]
+    it = faults.Facts(environ, root, run, versions)
+    noted = [one for name, one in it.faults.items() if faults.FAULTS[name].note]
+    notes = [one.cause for one in noted]
     if it.seen.others:
         notes.append(f"There are GPUs of another type, too: {', '.join(it.seen.others)}.")
-    cpu_name, memory = _cpu_name_and_memory(it.root, run or attached.run_command)
+    cpu_name, memory = _cpu_name_and_memory(it.root, it.run)
     return Runtime(
         place=it.place,
-        release=_place(it.environ)[1],
+        release=it.release,
         accelerator=it.device,
-        frameworks=dict(it.frameworks),
+        frameworks=it.frameworks,
         python=platform.python_version(),
         system=it.system,
         cpu_name=cpu_name,
         cores=_cores(it.root),
         memory_bytes=memory,
         notes=tuple(notes),
-        faults=tuple(fault.id for fault in found),
+        faults=tuple(one.id for one in noted),
     )
-
-
-def look(environ=None, root="/", run=None, versions=None, loaded=None) -> faults.Facts:
-    """Gather the facts of a machine, by default of this one; `loaded` are its loaded modules."""
-    environ = os.environ if environ is None else environ
-    root, versions = Path(root), versions or installed
-    there = {
-        name: [version for each in distributions if (version := versions(each))]
-        for name, distributions in FRAMEWORKS.items()
-    }
-    return faults.Facts(
-        place=_place(environ)[0],
-        system=f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip(),
-        seen=attached.look(root, environ, run or attached.run_command),
-        frameworks={name: found[0] for name, found in there.items() if found},
-        environ=environ,
-        root=root,
-        versions=versions,
-        loaded=sys.modules if loaded is None else loaded,
-    )
-
-
-def installed(distribution: str) -> str | None:
-    """The installed version of a distribution, or None; nothing is imported."""
-    try:
-        return importlib.metadata.version(distribution)
-    except (ImportError, KeyError, OSError, ValueError):  # not there, or its metadata is broken
-        return None
-
-
-def _place(environ: Mapping[str, str]) -> tuple[str, str | None]:
-    # Kaggle first: its image may be built on Colab's and carry Colab's variables.
-    if environ.get("KAGGLE_KERNEL_RUN_TYPE"):
-        return "kaggle", None
-    if release := environ.get("COLAB_RELEASE_TAG"):
-        return "colab", release
-    if environ.get("VERTEX_PRODUCT") == "COLAB_ENTERPRISE":
-        return "colab", "Colab Enterprise"
-    return "local", None
 
 
 def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:

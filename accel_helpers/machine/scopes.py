@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
 from accel_helpers import probe
-from accel_helpers.machine import backend, faults, quiet, runtime
+from accel_helpers.machine import backend, faults, quiet
 
 SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
@@ -36,7 +36,7 @@ class RestartNeeded(RuntimeError):
     def __init__(self, happened: str, place: str, replicas: int):
         asked = f"replicas={replicas}" if replicas > 1 else ""
         super().__init__(
-            f"{happened}: restart ({faults.known().place[place].restart}), then enter "
+            f"{happened}: restart ({faults.PLACES[place]['restart']}), then enter "
             f"ah.strategy.pick({asked}).scope() before anything else uses the framework."
         )
 
@@ -64,7 +64,7 @@ def _load(name: str, kind: str, replicas: int, place: str) -> None:
         happened = f"Keras is already loaded on {keras.backend.backend()}, not on {name}"
         raise RestartNeeded(happened, place, replicas)
     quiet.watch_tensorflow(name)
-    if name == "tensorflow" and (kind.startswith("tpu") or runtime.installed("tensorflow-tpu")):
+    if name == "tensorflow" and (kind.startswith("tpu") or faults.installed("tensorflow-tpu")):
         _try_tensorflow(kind, place)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if kind in ("cpu", "virtual replicas"):
@@ -78,7 +78,10 @@ def _try_tensorflow(kind: str, place: str) -> None:
     """Start a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
     on_tpu = kind.startswith("tpu")
     # without the variable, minutes of asking for a TPU
-    wanted = faults.tpu_settings() if on_tpu else {"TPU_SKIP_MDS_QUERY": "1"}
+    wanted = dict(faults.RECIPE["settings"]) if on_tpu else {"TPU_SKIP_MDS_QUERY": "1"}
+    if on_tpu and (spec := importlib.util.find_spec("libtpu")) and spec.origin:
+        library = os.path.join(os.path.dirname(spec.origin), "libtpu.so")
+        wanted["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = library
     missing = {name: value for name, value in wanted.items() if not os.environ.get(name)}
     if "tensorflow" in sys.modules:
         if on_tpu and missing:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from accel_helpers._words import shown
-from accel_helpers.machine import faults, runtime, scopes
+from accel_helpers.machine import faults, scopes
 from accel_helpers.machine.faults import Facts
 from accel_helpers.machine.scopes import SPOKEN, RestartNeeded
 
@@ -28,7 +27,6 @@ _UNSEEN = (
     ", and the installed TensorFlow and libtpu fit together. The course has not seen this run on "
     "Colab's TPU: if it fails, Keras on JAX is the way that is known."
 )
-Decision = tuple[str, str, int, list[str]]  # kind, backend, replicas, sentences of the reason
 
 
 @dataclass(frozen=True)
@@ -96,55 +94,31 @@ def pick(replicas: int | None = None, **machine) -> Strategy:
             f"replicas must be a whole number from 1 to {MOST_REPLICAS}, or None for as many as "
             f"there are accelerators; got {replicas!r}."
         )
-    it = runtime.look(**machine)
-    kind, backend, number, sentences = _decide(it, replicas)
-    return Strategy(kind, backend, number, " ".join(sentences), it.place)
-
-
-def _decide(it: Facts, asked: int | None) -> Decision:
-    settled, why = _settled(it)
-    if not it.device:
-        return _on_cpu(it, asked, settled, why + _nothing_attached(it))
-    against = {name: faults.against(it, name) for name in faults.STRATEGIES_KNOW}
-    able = faults.able(it)
-    name = settled or (able or [""])[0]
+    it = faults.Facts(**machine)
+    bound, why = _bound(it)
+    able = faults.able(it) if it.device else []
+    name = bound or (able or [""])[0]
     # A build for TPUs that cannot drive this one could not train on the CPU either.
     if it.for_tpus and name not in able and "jax" in able and not it.keras_on:
-        name, why = "jax", [*why, against["tensorflow"][0].cause]
-    if name not in able:
-        why = [*why, f"{_attached(it)}, and not used.", *_remedies(it, against, able, name)]
-        return _on_cpu(it, asked, name, why)
-    count = it.visible_gpus if it.kind == "GPU" else it.device.count
-    number, more = min(asked or count, count), []
-    if asked is not None and asked > count:
-        more = [f"{asked} replicas were asked for, and there can be {count}, one for each chip."]
-    for fault in against["tensorflow"]:
-        if name == "tensorflow":
-            more = [fault.cause, fault.fix, *more]
-        elif faults.doubtful((fault,)) and not settled:
-            more = [fault.cause, "So Keras runs on JAX (we have not tried this GPU).", *more]
-    if it.kind == "TPU":
-        how = f", and JAX drives {'it' if it.device.count == 1 else 'them'}."
-        return f"tpu on {name}", name, number, [
-            *why, _attached(it) + (how if name == "jax" else _UNSEEN), *more
-        ]  # fmt: skip
-    if count < it.device.count:
-        more.append(f"CUDA_VISIBLE_DEVICES shows {count} of {it.device.count}.")
-    kind = "several gpus" if number > 1 else "one gpu"
-    return kind, name, number, [*why, f"{_attached(it)}.", *more]
+        name = "jax"
+        why.append(faults.against(it, "tensorflow")[0].cause)
+    if name in able:
+        return _on_device(it, name, bound, replicas, why)
+    why += _remedies(it, able, bound) if it.device else _nothing_attached(it)
+    return _on_cpu(it, bound, replicas, why)
 
 
-def _settled(it: Facts) -> tuple[str, list[str]]:
+def _bound(it: Facts) -> tuple[str, list[str]]:
     """Which framework Keras is bound to, if it is, and why."""
-    how, bound, back = "KERAS_BACKEND asks for", it.asked, ""
+    bound, how, back = it.asked, "KERAS_BACKEND asks for", ""
     if it.keras_on:
-        how, bound = "Keras is already loaded on", it.keras_on
-        back = f": restart first ({it.here.restart})"
+        bound, how = it.keras_on, "Keras is already loaded on"
+        back = f": restart first ({it.here['restart']})"
     elif wrong := faults.said(it, "keras-backend-unknown", "keras-backend-not-installed"):
         return "", wrong
     if bound in faults.STRATEGIES_KNOW:
         return bound, [f"{how} {SPOKEN[bound]}."]
-    unknown = f"{how} {SPOKEN.get(bound, shown(bound))}, which no strategy here knows{back}."
+    unknown = f"{how} {SPOKEN.get(bound, bound)}, which no strategy here knows{back}."
     return "", [unknown] if bound else []
 
 
@@ -153,38 +127,57 @@ def _nothing_attached(it: Facts) -> list[str]:
     said = faults.said(it, "gpu-not-handed-over", "gpu-silent", "tpu-claimed")
     if not said:
         apple = " that the course can use" if it.system.startswith("macOS") else ""
-        said = [f"No accelerator{apple} is attached. {it.here.accelerator}"]
-    old = faults.among(it, "old-tpu-node", "grpc-address", "tpu-name")
-    return said + [fault.cause for fault in old]
+        said = [f"No accelerator{apple} is attached. {it.here['accelerator']}"]
+    old = ("old-tpu-node", "grpc-address", "tpu-name")
+    return said + [it.faults[name].cause for name in old if name in it.faults]
 
 
-def _remedies(it: Facts, against: Mapping, able: list[str], name: str) -> list[str]:
+def _remedies(it: Facts, able: list[str], bound: str) -> list[str]:
     """What keeps the frameworks off the device, and the way to it."""
-    held = [name] if name else list(against)
-    missing = [f"{SPOKEN[each]} is not installed." for each in held if each not in it.frameworks]
-    found = list(dict.fromkeys(fault for each in held for fault in against[each]))
-    causes = missing + [fault.cause for fault in found]
+    held = [bound] if bound else faults.STRATEGIES_KNOW
+    found, why = faults.against(it, *held), [f"{_attached(it)}, and not used."]
+    why += [f"{SPOKEN[each]} is not installed." for each in held if each not in it.frameworks]
+    why += [fault.cause for fault in found]
     if not able:
-        return causes + list(dict.fromkeys(fault.fix for fault in found))
+        return why + list(dict.fromkeys(fault.fix for fault in found))
     variable = "" if it.keras_on else "take KERAS_BACKEND out of the environment, "
-    return [*causes, f"Keras on {SPOKEN[able[0]]} can use it, with nothing to install: {variable}"
-            f"restart ({it.here.restart}) and pick before anything else."]  # fmt: skip
+    return [*why, f"Keras on {SPOKEN[able[0]]} can use it, with nothing to install: {variable}"
+            f"restart ({it.here['restart']}) and pick before anything else."]  # fmt: skip
 
 
-def _on_cpu(it: Facts, asked: int | None, settled: str, why: list[str]) -> Decision:
+def _on_device(it: Facts, name: str, bound: str, asked: int | None, why: list[str]) -> Strategy:
+    count = it.visible_gpus if it.kind == "GPU" else it.device.count
+    number = min(asked or count, count)
+    kind, how = "several gpus" if number > 1 else "one gpu", "."
+    if it.kind == "TPU":
+        driven = f", and JAX drives {'it' if count == 1 else 'them'}."
+        kind, how = f"tpu on {name}", driven if name == "jax" else _UNSEEN
+    why.append(_attached(it) + how)
+    if new := it.faults.get("gpu-too-new"):
+        if name == "tensorflow":
+            why += [new.cause, new.fix]
+        elif not bound:
+            why += [new.cause, "So Keras runs on JAX (we have not tried this GPU)."]
+    if number < (asked or 1):
+        why.append(f"{asked} replicas were asked for, and there can be {count}, one for each chip.")
+    if count < it.device.count:
+        why.append(f"CUDA_VISIBLE_DEVICES shows {count} of {it.device.count}.")
+    return Strategy(kind, name, number, " ".join(why), it.place)
+
+
+def _on_cpu(it: Facts, bound: str, asked: int | None, why: list[str]) -> Strategy:
     there = [name for name in faults.STRATEGIES_KNOW if name in it.frameworks]
-    name = settled or (there or ["tensorflow"])[0]
-    if (
-        it.for_tpus and name != "jax" and "jax" in there and not it.keras_on
-    ):  # such a TensorFlow cannot train here
-        name = "jax"
-        why = [*why, "JAX trains on the CPU.", *faults.said(it, "tensorflow-tpu-without-tpu")]
+    name, shared = bound or (there or ["tensorflow"])[0], []
+    if it.for_tpus and name != "jax" and "jax" in there and not it.keras_on:
+        name = "jax"  # such a TensorFlow cannot train here
+        why += ["JAX trains on the CPU.", *faults.said(it, "tensorflow-tpu-without-tpu")]
     if not there:
-        why = [*why, "Neither TensorFlow nor JAX is installed: pip install tensorflow"]
-    if asked is None or asked == 1:
-        return "cpu", name, 1, why or ["One copy of the model trains on the CPU."]
-    shared = "They share the cores of this CPU: they show how it works, not how fast it is."
-    return "virtual replicas", name, asked, [shared, *why]
+        why.append("Neither TensorFlow nor JAX is installed: pip install tensorflow")
+    kind, number = "cpu", asked or 1
+    if number > 1:
+        kind = "virtual replicas"
+        shared = ["They share the cores of this CPU: they show how it works, not how fast it is."]
+    return Strategy(kind, name, number, " ".join(shared + why), it.place)
 
 
 def _attached(it: Facts) -> str:

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import machines
 import pytest
 
 import accel_helpers
-from accel_helpers.machine import doctor, faults, runtime
+from accel_helpers.machine import doctor, faults
 from accel_helpers.machine.faults import Finding
 
 ROOT = Path(accel_helpers.__file__).parent.parent
@@ -38,20 +37,19 @@ def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
         assert "pip install" not in str(told), "nothing is installed over what is there"
 
 
-def test_every_fault_has_a_rule_and_a_machine_that_shows_it():
+def test_every_fault_has_a_rule_and_a_machine_that_shows_it(tmp_path):
     shown = {each for machine in machines.MACHINES.values() for each in machine.finds}
-    assert set(faults.RULES) == set(faults.known().fault) == shown | {"tpu-lock"}
-    named = {each for fault in faults.known().fault.values() for each in fault.unless}
-    assert named <= set(faults.RULES)
+    rules = faults.rules(faults.Facts(root=tmp_path))
+    assert rules.keys() == faults.FAULTS.keys() == shown | {"tpu-lock"}
+    assert {each for fault in faults.FAULTS.values() for each in fault.unless} <= rules.keys()
 
 
 def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
     machine = machines.MACHINES["colab v5e-1, after choose"]
     recorded = machine.but(files={"tmp/libtpu_lockfile": ""}).build(tmp_path)
-    it = runtime.look(**recorded, loaded={})
     for may, expected in ((True, []), (False, ["tpu-lock"])):
-        found = faults.find(replace(it, may_open=lambda file, may=may: may))
-        assert [one.id for one in found] == expected
+        it = faults.Facts(**recorded, loaded={}, may_open=lambda file, may=may: may)
+        assert [one.id for one in faults.find(it)] == expected
 
 
 @pytest.mark.parametrize("value", ["grpc://10.255.255.1:1", "grpc://", "grpc://x:y", "\0", "$(x)"])
