@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from accel_helpers._words import shown
@@ -25,9 +25,7 @@ class Choice:
         return f"Keras runs on {self.name}: {self.reason}"
 
 
-def choose(
-    *, environ: MutableMapping[str, str] | None = None, load: bool = True, **machine
-) -> Choice:
+def choose(**machine) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
     ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached, else TensorFlow where it
@@ -36,41 +34,37 @@ def choose(
 
     Parameters
     ----------
-    environ : mapping, optional
-        The environment that is read, and in which ``KERAS_BACKEND`` is set.
-    load : bool, optional
-        Import Keras now, with the framework's start-up notices held back.
     **machine : optional
-        A recorded machine: ``root``, ``run`` and ``versions`` as for `runtime.describe`.
-    Returns
-    -------
-    Choice
-        Its ``name``, and a ``reason`` in a sentence.
+        A recorded machine, as for `runtime.describe`: ``KERAS_BACKEND`` is set in its ``environ``,
+        and nothing is loaded.
     Raises
     ------
     ValueError, RuntimeError
         If ``KERAS_BACKEND`` names what is not here; if no framework is here.
     Examples
     --------
-    >>> print(choose(environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get, load=False))
+    >>> print(choose(environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get))
     Keras runs on jax: TensorFlow is not installed here.
     """
-    environ = os.environ if environ is None else environ
-    if load and "keras" in sys.modules:
-        name = sys.modules["keras"].backend.backend()
+    if not machine and "keras" in sys.modules:
+        name = framework()
         quiet.watch_tensorflow(name)
         return Choice(name, "it was already loaded; restart the runtime to change it.")
-    name, reason = _decide(faults.Facts(environ, **machine, loaded={}))
-    environ["KERAS_BACKEND"] = name
-    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    if load:
-        quiet.watch_tensorflow(name)
-        quiet.load_keras()
-    return Choice(name, reason)
+    it = faults.Facts(**machine, loaded={})
+    choice = _decide(it)
+    it.environ["KERAS_BACKEND"] = choice.name
+    it.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    if not machine:
+        quiet.watch_tensorflow(choice.name)
+        with quiet.held_back():
+            importlib.import_module("keras")
+            if "tensorflow" in sys.modules:  # the rest of its notices come with the first op
+                sys.modules["tensorflow"].constant(0) + 0
+    return choice
 
 
 def wait(x, *, frameworks: Mapping | None = None):
-    """Come back when every computation behind `x` has finished.
+    """Come back when every computation behind `x` has finished, with `x` itself.
 
     Parameters
     ----------
@@ -79,10 +73,6 @@ def wait(x, *, frameworks: Mapping | None = None):
         dictionaries. What has nothing to wait for is passed over.
     frameworks : mapping of name to module, optional
         By default those that are loaded.
-    Returns
-    -------
-    object
-        `x` itself.
     Examples
     --------
     >>> wait({"a": [1, 2.0], "b": None})
@@ -112,42 +102,32 @@ def devices() -> tuple[str, ...]:
     name = framework()
     if name == "tensorflow":
         found = sys.modules["tensorflow"].config.list_logical_devices()
-        kinds = [device.device_type.lower() for device in found]
+        kinds = {device.device_type.lower() for device in found}
     elif name == "jax":
-        kinds = [_jax_kind(d) for d in sys.modules["jax"].devices()]
+        kinds = {_jax_kind(device) for device in sys.modules["jax"].devices()}
     else:
-        kinds = ["gpu"] if sys.modules["torch"].cuda.is_available() else []
-    return ("cpu", *sorted({kind for kind in kinds if kind in ("gpu", "tpu")}))
+        kinds = {"gpu"} if sys.modules["torch"].cuda.is_available() else set()
+    return ("cpu", *sorted(kinds & {"gpu", "tpu"}))
 
 
 def device_name(device: str) -> str:
-    """What the framework calls a device, such as "Tesla T4"; empty for a CPU.
-
-    Parameters
-    ----------
-    device : str
-        One of `devices`.
-    """
+    """What the framework calls one of the `devices`, such as "Tesla T4"; empty for a CPU."""
     _check_device(device)
     if device == "cpu":
         return ""
     name = framework()
     if name == "tensorflow":
-        tf = sys.modules["tensorflow"]
-        physical = tf.config.list_physical_devices(device.upper())[0]
-        return tf.config.experimental.get_device_details(physical).get("device_name", "")
+        config = sys.modules["tensorflow"].config
+        details = config.experimental.get_device_details
+        return details(config.list_physical_devices(device.upper())[0]).get("device_name", "")
     if name == "jax":
         return sys.modules["jax"].devices(device)[0].device_kind
     return sys.modules["torch"].cuda.get_device_name(0)
 
 
 def on(device: str):
-    """Place the work of a ``with`` block on a device.
+    """Place the work of a ``with`` block on a device, one of those that `devices` names.
 
-    Parameters
-    ----------
-    device : str
-        One of `devices`.
     Raises
     ------
     ValueError
@@ -163,11 +143,8 @@ def where(x) -> str:
     Parameters
     ----------
     x : object
-        A tensor, a Keras variable or model (its first weight is asked), or a NumPy array.
-    Raises
-    ------
-    TypeError
-        If `x` is none of these.
+        A tensor, a Keras variable or model (its first weight is asked), or a NumPy array; a
+        TypeError for anything else.
     """
     found = _tensors(x)
     if "tensorflow" in found:
@@ -194,37 +171,37 @@ def framework() -> str:
 def jit(fn: Callable) -> Callable:
     """Compile a function of tensors with the framework under Keras.
 
-    Parameters
-    ----------
-    fn : callable
-        Written with ``keras.ops``; the first call of what comes back compiles it.
+    It is written with ``keras.ops``; the first call of what comes back compiles it.
     """
     name = framework()
     if name == "tensorflow":
         return sys.modules["tensorflow"].function(fn, autograph=False)
-    if name == "jax":
-        return sys.modules["jax"].jit(fn)
-    return fn
+    return sys.modules["jax"].jit(fn) if name == "jax" else fn
 
 
-def _decide(it: faults.Facts) -> tuple[str, str]:
+def _decide(it: faults.Facts) -> Choice:
     if wrong := faults.said(it, "keras-backend-unknown", "keras-backend-not-installed"):
         raise ValueError(" ".join(wrong))
     if wrong := faults.said(it, "framework-missing"):
         raise RuntimeError(" ".join(wrong))
     if it.asked:
-        return it.asked, "KERAS_BACKEND asks for it."
+        return Choice(it.asked, "KERAS_BACKEND asks for it.")
     there = [name for name in faults.KERAS_KNOWS if name in it.frameworks]
     name = (faults.able(it) or there)[0]
     if name == "torch":
-        return name, "neither TensorFlow nor JAX is installed here."
+        return Choice(name, "neither TensorFlow nor JAX is installed here.")
     if name == "tensorflow":
-        return name, "it is installed here."
+        return Choice(name, "it is installed here.")
     if it.kind == "TPU":
-        return name, "a TPU is attached, and JAX is what drives it."
+        return Choice(name, "a TPU is attached, and JAX is what drives it.")
     if "tensorflow" not in it.frameworks:
-        return name, "TensorFlow is not installed here."
-    return name, f"TensorFlow is passed over. {faults.against(it, 'tensorflow')[0].cause}"
+        return Choice(name, "TensorFlow is not installed here.")
+    why = faults.against(it, "tensorflow")[0].cause
+    return Choice(name, f"TensorFlow is passed over. {why}")
+
+
+# By what a tensor of a framework is known.
+_TENSORS_HAVE = {"jax": "block_until_ready", "tensorflow": "device", "torch": "device"}
 
 
 def _tensors(x) -> dict[str, list]:
@@ -236,17 +213,13 @@ def _tensors(x) -> dict[str, list]:
         if x is None or isinstance(x, (bool, int, float, str, bytes)) or id(x) in seen:
             continue
         seen.add(id(x))
-        family = type(x).__module__.partition(".")[0]
+        family = type(x).__module__.partition(".")[0].replace("jaxlib", "jax")
         if isinstance(x, Mapping):
             left += x.values()
         elif isinstance(x, (list, tuple, set, frozenset)):
             left += x
-        elif family in ("jax", "jaxlib") and hasattr(x, "block_until_ready"):
-            found.setdefault("jax", []).append(x)
-        elif family == "tensorflow" and hasattr(x, "device") and hasattr(x, "dtype"):
-            found.setdefault("tensorflow", []).append(x)
-        elif family == "torch" and hasattr(x, "device"):
-            found.setdefault("torch", []).append(x)
+        elif hasattr(x, _TENSORS_HAVE.get(family, "")):
+            found.setdefault(family, []).append(x)
         elif hasattr(x, "weights") and hasattr(x, "fit"):  # a Keras model
             left += [weight.value for weight in x.weights]
         elif family == "keras" and hasattr(x, "value"):  # a Keras variable

@@ -33,24 +33,36 @@ _open: list[str] = []  # the scope that is open now, if any: frameworks keep the
 class RestartNeeded(RuntimeError):
     """The framework was started in a way that cannot be changed; a restart gives a fresh one."""
 
-    def __init__(self, happened: str, place: str, replicas: int):
-        asked = f"replicas={replicas}" if replicas > 1 else ""
+    def __init__(self, happened: str, picked):
+        asked = f"replicas={picked.replicas}" if picked.replicas > 1 else ""
         super().__init__(
-            f"{happened}: restart ({faults.PLACES[place]['restart']}), then enter "
+            f"{happened}: restart ({faults.PLACES[picked.place]['restart']}), then enter "
             f"ah.strategy.pick({asked}).scope() before anything else uses the framework."
         )
 
 
 @contextmanager
-def open_scope(kind: str, name: str, replicas: int, place: str) -> Iterator[None]:
-    """Load Keras on a framework and train across devices; leave the process as it was."""
+def opened(picked) -> Iterator[None]:
+    """Load Keras as a strategy says and train across devices; leave the process as it was."""
     if _open:
         raise RuntimeError(
             f"A scope is open already ({_open[-1]}), and a model trains in one only: leave its "
             "`with` block, then enter this one."
         )
-    _load(name, kind, replicas, place)
-    with {"tensorflow": _on_tensorflow, "jax": _on_jax}[name](kind, replicas):
+    name, kind, keras = picked.backend, picked.kind, sys.modules.get("keras")
+    if keras is not None and keras.backend.backend() != name:
+        happened = f"Keras is already loaded on {keras.backend.backend()}, not on {name}"
+        raise RestartNeeded(happened, picked)
+    quiet.watch_tensorflow(name)
+    if name == "tensorflow" and (kind.startswith("tpu") or faults.installed("tensorflow-tpu")):
+        _try_tensorflow(picked)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if kind in ("cpu", "virtual replicas"):
+        _prepare_cpus(picked)
+    if keras is None:
+        os.environ["KERAS_BACKEND"] = name
+    backend.choose()
+    with (_on_tensorflow if name == "tensorflow" else _on_jax)(kind, picked.replicas):
         _open.append(kind)
         try:
             yield
@@ -58,37 +70,21 @@ def open_scope(kind: str, name: str, replicas: int, place: str) -> Iterator[None
             _open.clear()
 
 
-def _load(name: str, kind: str, replicas: int, place: str) -> None:
-    keras = sys.modules.get("keras")
-    if keras is not None and keras.backend.backend() != name:
-        happened = f"Keras is already loaded on {keras.backend.backend()}, not on {name}"
-        raise RestartNeeded(happened, place, replicas)
-    quiet.watch_tensorflow(name)
-    if name == "tensorflow" and (kind.startswith("tpu") or faults.installed("tensorflow-tpu")):
-        _try_tensorflow(kind, place)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    if kind in ("cpu", "virtual replicas"):
-        _prepare_cpus(name, replicas, place)
-    if keras is None:
-        os.environ["KERAS_BACKEND"] = name
-    backend.choose()
-
-
-def _try_tensorflow(kind: str, place: str) -> None:
+def _try_tensorflow(picked) -> None:
     """Start a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
-    on_tpu = kind.startswith("tpu")
     # without the variable, minutes of asking for a TPU
-    wanted = dict(faults.RECIPE["settings"]) if on_tpu else {"TPU_SKIP_MDS_QUERY": "1"}
-    if on_tpu and (spec := importlib.util.find_spec("libtpu")) and spec.origin:
-        library = os.path.join(os.path.dirname(spec.origin), "libtpu.so")
-        wanted["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = library
+    code, what, wanted = "import tensorflow", "Importing", {"TPU_SKIP_MDS_QUERY": "1"}
+    if on_tpu := picked.kind.startswith("tpu"):
+        code, what, wanted = _START_TPU, "Starting", dict(faults.RECIPE["settings"])
+        if (libtpu := importlib.util.find_spec("libtpu")) and libtpu.origin:
+            library = os.path.join(os.path.dirname(libtpu.origin), "libtpu.so")
+            wanted["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = library
     missing = {name: value for name, value in wanted.items() if not os.environ.get(name)}
     if "tensorflow" in sys.modules:
         if on_tpu and missing:
             happened = "TensorFlow is already loaded, without the settings that a TPU needs"
-            raise RestartNeeded(happened, place, 1)
+            raise RestartNeeded(happened, picked)
         return
-    code, what = ("import tensorflow", "Importing") if not on_tpu else (_START_TPU, "Starting")
     tried = probe.run(code, seconds=START_SECONDS, environ=missing)
     if tried.kind != "finished":
         raise RuntimeError(
@@ -99,17 +95,19 @@ def _try_tensorflow(kind: str, place: str) -> None:
     os.environ.update(missing)
 
 
-def _prepare_cpus(name: str, replicas: int, place: str) -> None:
+def _prepare_cpus(picked) -> None:
     """Give a framework its virtual CPUs, if it has not started."""
-    count = {"tensorflow": _tensorflow_cpus, "jax": _jax_cpus}[name]
+    wanted = max(VIRTUAL_DEVICES, picked.replicas)
     with quiet.held_back():
-        there = count(importlib.import_module(name), max(VIRTUAL_DEVICES, replicas))
-    if there < replicas:
-        happened = (
-            f"{SPOKEN[name]} has already started with {there} CPU "
-            f"device{'s' if there > 1 else ''}, and cannot be given {replicas} any more"
+        framework = importlib.import_module(picked.backend)
+        give = _tensorflow_cpus if picked.backend == "tensorflow" else _jax_cpus
+        there = give(framework, wanted)
+    if there < picked.replicas:
+        raise RestartNeeded(
+            f"{SPOKEN[picked.backend]} has already started with {there} CPU "
+            f"device{'s' if there > 1 else ''}, and cannot be given {picked.replicas} any more",
+            picked,
         )
-        raise RestartNeeded(happened, place, replicas)
 
 
 def _tensorflow_cpus(tf, wanted: int) -> int:

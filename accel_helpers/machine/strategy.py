@@ -58,7 +58,7 @@ class Strategy:
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Load Keras and train across the devices in this block; one scope at a time."""
-        with scopes.open_scope(self.kind, self.backend, self.replicas, self.place):
+        with scopes.opened(self):
             yield self
 
     def __str__(self) -> str:

@@ -52,10 +52,10 @@ def test_choose_takes_the_framework_that_pick_takes(name, tmp_path):
     for fault in doctor.diagnose(**recorded, loaded={}).findings:
         if fault.id in refused:
             with pytest.raises((ValueError, RuntimeError), match=re.escape(fault.fix)):
-                backend.choose(**recorded, load=False)
+                backend.choose(**recorded)
             return
     asked = machine.environ.get("KERAS_BACKEND")
-    choice = backend.choose(**recorded, load=False)
+    choice = backend.choose(**recorded)
     assert recorded["environ"]["KERAS_BACKEND"] == choice.name and choice.reason.endswith(".")
     if asked or not machine.loaded:  # PyTorch trains where nothing else is, on no strategy of ours
         others = "torch" if "torch" in machine.packages else machine.picks[1]
