@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import importlib.resources
-import io
 import math
 import re
 from dataclasses import dataclass, fields
@@ -37,7 +36,7 @@ _GPU_PATHS = {
 _TPU_PATHS = _GPU_PATHS | {
     name: ("peak_bf16_tflops_dense",) for name in ("float32", "float16", "bfloat16")
 }
-_DTYPE = re.compile(r"(?:mixed_)?(b|t|)f(?:p|loat)?(\d+)(?:_\w+)?")  # bf16, float8_e4m3fn
+_DTYPE = re.compile(r"(b|t|)f(?:p|loat)?(\d+)|\b(int8)\b")  # in bf16, numpy.float16, mixed_float16
 
 
 @dataclass(frozen=True)
@@ -67,17 +66,6 @@ class Accelerator:
     on_chip_source: str
     names: tuple[str, ...]  # those that systems give it, without "NVIDIA" and "Tesla"
 
-    def __post_init__(self):
-        if not (self.name.strip() and self.unit.strip() and "https://" in self.source):
-            raise ValueError("name, unit and source may not be empty; a source has an address")
-        filled = [column for column in _NUMBERS if getattr(self, column) is not None]
-        for column in filled:
-            _records.positive(getattr(self, column), column)
-        if unknown := set(self.less_sure) - set(filled):
-            raise ValueError(f"less_sure names number columns that are filled; got {unknown}")
-        if (self.on_chip_mib is None) != (not self.on_chip_source):
-            raise ValueError("on_chip_mib and on_chip_source come together")
-
 
 _NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == "float | None")
 
@@ -88,7 +76,6 @@ class Plausibility:
 
     verdict: str
     rate: float
-    unit: str
     limit: float | None
     share: float | None
     reason: str
@@ -113,42 +100,25 @@ _MEASURE = " Measure the highest rate of this machine and pass it as ceiling=."
 def load() -> tuple[Accelerator, ...]:
     """Read the table that comes with the package."""
     file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
-    return read_table(file.read_text(encoding="utf-8"))
+    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    return tuple(_records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)
 
 
-def read_table(text: str) -> tuple[Accelerator, ...]:
-    """Read CSV text; a DataError names the line and the column that are wrong."""
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    rows = []
-    for row in reader:
-        cells, where = {k: _cell(k, v) for k, v in row.items()}, f"line {reader.line_num}"
-        rows.append(_records.read(Accelerator, cells, f"accelerators.csv, {where}"))
-    return tuple(rows)
-
-
-def _cell(column: str, text: str):
-    if column in ("less_sure", "names"):
-        return [part for part in (text or "").split(";") if part]
-    if column not in _NUMBERS:
-        return text
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return text  # the reader refuses it by name
+def _cells(row: dict[str, str]) -> dict:
+    lists = {name: row[name].split(";") if row[name] else [] for name in ("less_sure", "names")}
+    return row | lists | {name: float(row[name]) if row[name] else None for name in _NUMBERS}
 
 
 def match(name: str) -> Accelerator | None:
-    """Find the row of a device by the name that a system gives it.
+    """Find the row of a device by the name that a system gives it; None where it has no row.
+
+    A close relative's row is never given: it has other figures. JAX shows each *core* of a TPU v2
+    or v3 as a device, so those names give the core's row.
 
     Parameters
     ----------
     name : str
-        As reported by nvidia-smi or a framework, or as in Colab's menu ("v5e-1"). JAX shows each
-        *core* of a TPU v2 or v3 as a device, so those names give the core's row.
-    Returns
-    -------
-    Accelerator or None
-        Never that of a close relative: it has other figures.
+        As reported by nvidia-smi or a framework, or as in Colab's menu ("v5e-1").
     Examples
     --------
     >>> match("Tesla T4").name, match("NVIDIA A100")
@@ -175,17 +145,14 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     Parameters
     ----------
     accelerator : Accelerator
+        A row of the table, as `match` gives it.
     dtype : str or a dtype object
-        float64, float32, tfloat32, float16, bfloat16, float8 or int8; also bf16, mixed_float16
-        and the like, and dtype objects of NumPy and the frameworks.
+        float64, float32, tfloat32, float16, bfloat16, float8 or int8, or what means one of them,
+        such as bf16 and mixed_float16; a ValueError for another.
     Returns
     -------
     float or None
         TFLOP/s (int8: TOP/s), or ``None`` where the table has no figure.
-    Raises
-    ------
-    ValueError
-        For a number type that the table does not know.
     Examples
     --------
     >>> peak(match("NVIDIA A100-SXM4-40GB"), "float32")    # TF32, not the 19.5 of plain float32
@@ -203,13 +170,12 @@ def judge(
     accelerator: Accelerator | str | None = None,
     dtype: str = "float32",
     ceiling: float | None = None,
-    count: int = 1,
 ) -> Plausibility:
-    """Ask whether a measured time can be true.
+    """Ask whether a measured time on one device can be true.
 
     A rate beyond a trusted figure of a GPU or TPU is "impossible". It is "above ceiling" if the
     table doubts the figure, if the data may have stayed in the chip's own memory, or if the limit
-    is a rate measured here. No sheet of a CPU is used.
+    is a rate measured here. Else it is "plausible", or "unknown": no sheet of a CPU is used.
 
     Parameters
     ----------
@@ -224,17 +190,10 @@ def judge(
         As for `peak`.
     ceiling : float, optional
         The highest rate measured on this machine, in FLOP/s or bytes/s.
-    count : int
-        How many such devices shared the work.
     Returns
     -------
     Plausibility
-        Its ``verdict`` is "plausible", "impossible", "above ceiling" or "unknown"; beside it a
-        ``reason`` in words, the ``rate``, the ``limit`` and the ``share`` of it.
-    Raises
-    ------
-    ValueError
-        For both or neither of flops and bytes, or a number that is not finite and positive.
+        The ``verdict``, a ``reason`` in words, the ``rate``, the ``limit`` and its ``share``.
     Examples
     --------
     >>> judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4").verdict
@@ -246,17 +205,16 @@ def judge(
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
     work = _records.positive(work, "flops or bytes_moved")
     seconds = _records.positive(seconds, "seconds")
-    count, rate = _records.positive(count, "count"), work / seconds
+    rate = work / seconds
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     column, what = _limit_column(row, unit, dtype)
-    limits = []  # of what, the rate, how far above it counts as what, and why
+    limits = []  # the rate, of what it is, how far above it counts as what, and why
     if column:
-        limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9) * count
-        owner = row.name + (" core" if row.unit == "core" else "")
-        owner = owner if count == 1 else f"{count:g} x {owner}"
-        says = f"the published {format_rate(limit, unit)} of {owner} ({what})"
+        limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9)
+        core = " core" if row.unit == "core" else ""
+        says = f"the published {format_rate(limit, unit)} of {row.name}{core} ({what})"
         # In one pass the chip's own memory saves each byte that it holds one read and one write.
-        kept = 2 * (row.on_chip_mib or math.inf) * 2**20 * count if unit == "B/s" else 0
+        kept = 2 * (row.on_chip_mib or math.inf) * 2**20 if unit == "B/s" else 0
         above, why = "impossible", _IMPOSSIBLE
         if row.confidence != "high" or column in row.less_sure:
             above, why = "above ceiling", _DOUBTED
@@ -270,13 +228,13 @@ def judge(
         device = row.name if row else accelerator
         why = "no accelerator was named" if device is None else f"{device}: {what}"
         reason = f"There is no published limit for this rate ({why}).{_MEASURE}"
-        return Plausibility("unknown", rate, unit, None, None, reason)
+        return Plausibility("unknown", rate, None, None, reason)
     broken = [each for each in limits if rate > MARGIN * each[0]]
     limit, says, verdict, why = broken[0] if broken else limits[0]
     if not broken:
         verdict, why = "plausible", _JUST_ABOVE if column and rate > limit else ""
     reason = f"{format_rate(rate, unit)} is {rate / limit:.3g} times {says}.{why}"
-    return Plausibility(verdict, rate, unit, limit, rate / limit, reason)
+    return Plausibility(verdict, rate, limit, rate / limit, reason)
 
 
 def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:
@@ -298,11 +256,8 @@ def _peak_column(row: Accelerator, dtype) -> str | None:
 
 
 def _dtype_name(dtype) -> str:
-    if not isinstance(dtype, str):
-        dtype = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    name = dtype.rpartition(".")[2].lower()
-    if found := _DTYPE.fullmatch(name):
-        name = f"{found[1]}float{found[2]}"
+    found = _DTYPE.search(str(dtype).lower())
+    name = found and (found[3] or f"{found[1]}float{found[2]}")
     if name not in _GPU_PATHS:
         raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
     return name
