@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import glob
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -74,11 +74,11 @@ def look(root: Path, environ: Mapping[str, str], run: Run) -> Seen:
 
 def _tpu(root: Path) -> Attached | None:
     ids = []
-    for device in files(root / "sys/bus/pci/devices", "*"):
-        if read(device / "vendor").strip() == _GOOGLE:
-            name = read(device / "device").strip()
-            if name in _TPU_DEVICES or not read(device / "class").startswith(_NOT_TPU_CLASSES):
-                ids.append(name)
+    for folder in files(root, "sys/bus/pci/devices/*"):
+        if read(folder / "vendor").strip() == _GOOGLE:
+            device = read(folder / "device").strip()
+            if device in _TPU_DEVICES or not read(folder / "class").startswith(_NOT_TPU_CLASSES):
+                ids.append(device)
     if not ids:
         return None
     device, count = Counter(ids).most_common(1)[0]
@@ -87,11 +87,11 @@ def _tpu(root: Path) -> Attached | None:
 
 def _gpu(root: Path, run: Run) -> Seen:
     version = read(root / "proc/driver/nvidia/version")
-    nodes = {node.name for node in files(root / "dev", "nvidia*")}
+    nodes = {node.name for node in files(root, "dev/nvidia*")}
     # Under Windows' WSL the driver has no file but the one that all GPUs share.
     if not (version or nodes or (root / "dev/dxg").exists()):
         return Seen()
-    lines = output(run, _QUERY, NVIDIA_SMI_SECONDS).splitlines()
+    lines = run(_QUERY, NVIDIA_SMI_SECONDS).splitlines()
     rows = [[cell.strip() for cell in line.rsplit(",", 2)] for line in lines if line.count(",") > 1]
     # An error message can come with commas; a size is a number, or "[N/A]" where memory is shared.
     rows = [row for row in rows if row[1].isdecimal() or row[1].startswith("[")]
@@ -105,7 +105,7 @@ def _gpu(root: Path, run: Run) -> Seen:
         return Seen()
     # The driver lists every GPU of the host; a container has only those with a device file.
     models, missing = [], []
-    for folder in files(root / "proc/driver/nvidia/gpus", "*"):
+    for folder in files(root, "proc/driver/nvidia/gpus/*"):
         text = read(folder / "information")
         model = field(text, "Model") or "NVIDIA GPU of unknown type"
         minor = field(text, "Device Minor")
@@ -118,20 +118,10 @@ def _gpu(root: Path, run: Run) -> Seen:
     return Seen(Attached("GPU", name, count, None, number and number[1]), silent=True)
 
 
-def run_command(command: list[str], timeout: float) -> str:
-    """Run a command and give its output; OSError where it fails or meets its limit."""
-    done = probe.run_command(command, seconds=timeout)
-    if done.kind != "finished":
-        raise OSError(done.ending)
-    return done.output
-
-
-def output(run: Run, command: list[str], seconds: float) -> str:
-    """What a command writes; empty where it fails."""
-    try:
-        return run(command, seconds)
-    except (OSError, subprocess.SubprocessError):
-        return ""
+def run_command(command: list[str], seconds: float) -> str:
+    """What a command writes; empty where it fails or meets its limit."""
+    done = probe.run_command(command, seconds=seconds)
+    return done.output if done.kind == "finished" else ""
 
 
 def read(path: Path) -> str:
@@ -142,12 +132,9 @@ def read(path: Path) -> str:
         return ""
 
 
-def files(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder that fit a pattern; none where it cannot be read."""
-    try:
-        return sorted(folder.glob(pattern))
-    except OSError:
-        return []
+def files(root: Path, pattern: str) -> list[Path]:
+    """The files that fit a pattern under a folder; none where it cannot be read."""
+    return sorted(root / found for found in glob.glob(pattern, root_dir=root))
 
 
 def field(text: str, label: str) -> str | None:

@@ -158,7 +158,7 @@ class Facts:
     @functools.cached_property
     def holder(self) -> str:
         """The number of another process that has a TPU's device file open."""
-        for process in attached.files(self.root / "proc", "[0-9]*"):
+        for process in attached.files(self.root, "proc/[0-9]*"):
             with suppress(OSError):  # it ended meanwhile, or belongs to somebody else
                 opened = [os.readlink(file.path) for file in os.scandir(process / "fd")]
                 held = any(re.match(r"/dev/(accel\d|vfio/\d)", file) for file in opened)
@@ -270,5 +270,5 @@ def _without_cudnn(it: Facts) -> bool:
                "usr/local/cuda/lib64", "usr/local/lib"]  # fmt: skip
     folders += it.environ.get("LD_LIBRARY_PATH", "").split(":")
     folders += [f"{it.environ['CONDA_PREFIX']}/lib"] if "CONDA_PREFIX" in it.environ else []
-    places = (it.root / folder.lstrip("/") for folder in folders if folder)
-    return not any(attached.files(place, "libcudnn.so*") for place in places)
+    places = (folder.lstrip("/") for folder in folders if folder)
+    return not any(attached.files(it.root, f"{place}/libcudnn.so*") for place in places)

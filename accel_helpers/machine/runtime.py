@@ -93,7 +93,7 @@ def describe(
     root : path
         The folder under which ``proc``, ``sys`` and ``dev`` are.
     run : callable of (list of str, seconds) -> str, optional
-        Runs a command and gives its output; raises OSError or a subprocess error.
+        Runs a command and gives its output, which is empty where it fails.
     versions : callable of str -> str or None, optional
         Gives the installed version of a distribution.
     Returns
@@ -135,7 +135,7 @@ def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
     memory = (_whole(total.removesuffix("kB")) or 0) * 1024
     if not cpuinfo and not memory:  # a Mac has no such files
         asked = ("machdep.cpu.brand_string", "hw.memsize")
-        name, size = (attached.output(run, ["sysctl", "-n", key], 1.0).strip() for key in asked)
+        name, size = (run(["sysctl", "-n", key], 1.0).strip() for key in asked)
         memory = _whole(size) or 0
     for file in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container, in two versions
         memory = min(memory, _whole(attached.read(root / _LIMITS / file)) or memory)

@@ -72,17 +72,15 @@ def write(root, files):
 
 
 def answering(smi=None, sysctl=()):
-    """Run nothing: nvidia-smi says, or raises, what is given; no other command is there."""
+    """Run nothing: nvidia-smi says what is given; no other command is there."""
 
     def run(command, timeout):
         assert timeout <= 3
         if command[0] == "sysctl" and sysctl:
             return sysctl[command[-1]]
-        if command[0] != "nvidia-smi" or smi is None:
-            raise FileNotFoundError(command[0])
-        if isinstance(smi, Exception):
+        if command[0] == "nvidia-smi" and isinstance(smi, Exception):
             raise smi
-        return smi
+        return smi if smi and command[0] == "nvidia-smi" else ""
 
     return run
 

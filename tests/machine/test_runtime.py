@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def test_a_gpu_under_wsl_has_no_driver_files_and_is_still_found(machine):
 @pytest.mark.parametrize(
     "failure",
     [
-        subprocess.TimeoutExpired("nvidia-smi", 3),
+        "",
         "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n",
     ],
 )
@@ -195,6 +194,5 @@ def test_a_command_gives_its_output_and_one_that_hangs_is_left_behind_at_its_lim
     assert run_command([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
     # A child of the command holds its pipe open, as one stuck in the driver would.
     child = f"(sleep 20; echo done > '{tmp_path}/done') & wait"
-    with pytest.raises(OSError):
-        run_command(["sh", "-c", child], 1.0)
+    assert run_command(["sh", "-c", child], 1.0) == ""
     assert not (tmp_path / "done").exists(), "it waited for the child"
