@@ -14,13 +14,12 @@ from accel_helpers.machine.faults import Finding
 
 __all__ = ["diagnose", "tpu_recipe"]
 
-REPORT = (
-    "If it stops you, report it to whoever gave you this notebook, with three things: the last "
-    "thirty lines of the message, what you ran before, and the output of "
-    "`python -m accel_helpers describe`."
-)
 _FAILS = "If something fails all the same, give the error to ah.doctor.diagnose(error)."
-_QUIET_TEXT = "(Lines that every healthy run prints are passed over.)"
+_NOT_KNOWN = (
+    "(Lines that every healthy run prints are passed over.) If it stops you, report it to whoever "
+    "gave you this notebook, with three things: the last thirty lines of the message, what you ran "
+    "before, and the output of `python -m accel_helpers describe`."
+)
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,11 @@ class Diagnosis:
         return {"findings": [asdict(finding) for finding in self.findings]}
 
     def _head(self) -> str:
-        count = len(self.findings)
-        if not count:
-            nothing = "no failure that it knows" if self.examined == "the text" else "nothing wrong"
-            return f"The doctor looked at {self.examined} and found {nothing}."
-        things = "one thing" if count == 1 else f"{count} things, the first to mend first"
+        things = f"{len(self.findings)} things, the first to mend first"
+        if len(self.findings) == 1:
+            things = "one thing"
+        elif not self.findings:
+            things = "no failure that it knows" if self.examined == "the text" else "nothing wrong"
         return f"The doctor looked at {self.examined} and found {things}."
 
     def __str__(self) -> str:
@@ -77,17 +76,14 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
     Diagnosis
         ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``,
         and the ``next_step``. It prints as a list.
-    Raises
-    ------
-    TypeError
-        If `problem` is neither an exception nor text.
     Examples
     --------
     >>> print(diagnose("KeyError: 'COLAB_TPU_ADDR'").findings[0].id)
     tpu-node-address
     """
     if problem is None:
-        return _examine(faults.Facts(**machine))
+        it = faults.Facts(**machine)
+        return _diagnosis(faults.find(it), "this runtime", f"{_calm(it)} {_FAILS}")
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if not isinstance(problem, str):
@@ -95,26 +91,24 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
             "diagnose takes an exception, the text of a traceback or of a log, or nothing (then "
             f"it examines this runtime); got {type(problem).__name__}: {shown(problem)}."
         )
-    findings = symptoms.find(problem)
-    quiet = f"{_QUIET_TEXT} {REPORT}" if problem.strip() else "The text is empty."
-    return Diagnosis(findings, "the text", findings[0].fix if findings else quiet)
+    quiet = _NOT_KNOWN if problem.strip() else "The text is empty."
+    return _diagnosis(symptoms.find(problem), "the text", quiet)
 
 
-def _examine(it: faults.Facts) -> Diagnosis:
-    findings = faults.find(it)
-    if findings:
-        return Diagnosis(findings, "this runtime", findings[0].fix)
+def _diagnosis(findings: tuple[Finding, ...], examined: str, otherwise: str) -> Diagnosis:
+    return Diagnosis(findings, examined, findings[0].fix if findings else otherwise)
+
+
+def _calm(it: faults.Facts) -> str:
     if it.device:
-        calm = (
-            f"Attached is: {it.device}. Whether the framework sees it is the next "
-            "question: call ah.backend.choose(), then ah.backend.devices()."
+        return (
+            f"Attached is: {it.device}. Whether the framework sees it is the next question: call "
+            "ah.backend.choose(), then ah.backend.devices()."
         )
-    else:
-        calm = (
-            "It has no accelerator, only a CPU, and all that can run on one runs here. A GPU or "
-            "a TPU can be borrowed in Google Colab: Runtime → Change runtime type."
-        )
-    return Diagnosis((), "this runtime", f"{calm} {_FAILS}")
+    return (
+        "It has no accelerator, only a CPU, and all that can run on one runs here. A GPU or a TPU "
+        "can be borrowed in Google Colab: Runtime → Change runtime type."
+    )
 
 
 def _rows(finding: Finding):
@@ -144,8 +138,8 @@ def tpu_recipe(
     Nobody of this course has seen it run on a v5e-1. Keras on JAX needs none of this.
     """
     it, python = faults.RECIPE, tuple(python or sys.version_info[:2])
-    stock = "tensorflow-cpu" if versions("tensorflow-cpu") else "tensorflow"
-    stock = "tensorflow" if versions("tensorflow") else stock
+    plain, for_cpus = versions("tensorflow"), versions("tensorflow-cpu")
+    stock = "tensorflow-cpu" if for_cpus and not plain else "tensorflow"
     here = {name: versions(name) for name in (stock, "tensorflow-tpu", "libtpu")}
     there = (here["tensorflow-tpu"], here["libtpu"]) == (it["tensorflow_tpu"], it["libtpu"])
     newest = tuple(it["python_at_most"])

@@ -45,7 +45,12 @@ class Runtime:
     def _lines(self) -> Iterator[tuple[str, str]]:
         release = f" ({self.release})" if self.release else ""
         yield "Place", _PLACES.get(self.place, self.place) + release
-        yield "Accelerator", self._accelerator_text()
+        none = "none attached (this machine has only its CPU)"
+        if SILENT_GPU & {*self.faults}:
+            none = "none that answers (see the note)"
+        elif self.system.startswith("macOS"):
+            none = "none attached (no NVIDIA GPU and no TPU; Apple's own GPU is not looked for)"
+        yield "Accelerator", str(self.accelerator or none)
         cores = f", {self.cores} usable core{'s' if self.cores > 1 else ''}" if self.cores else ""
         yield "CPU", (self.cpu_name or "name unknown") + cores
         yield "Memory", f"{self.memory_bytes / GIB:.1f} GiB" if self.memory_bytes else "unknown"
@@ -54,15 +59,6 @@ class Runtime:
         yield "Frameworks", found or "none installed"
         for note in self.notes:
             yield "Note", note
-
-    def _accelerator_text(self) -> str:
-        if self.accelerator:
-            return str(self.accelerator)
-        if SILENT_GPU & {*self.faults}:
-            return "none that answers (see the note)"
-        if self.system.startswith("macOS"):
-            return "none attached (no NVIDIA GPU and no TPU; Apple's own GPU is not looked for)"
-        return "none attached (this machine has only its CPU)"
 
     def __str__(self) -> str:
         return "\n".join(

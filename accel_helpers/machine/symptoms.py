@@ -1,6 +1,5 @@
 """The failures we know, and finding them in an error message or a log: nothing but its text."""
 
-import functools
 import importlib.resources
 import re
 from dataclasses import dataclass
@@ -37,50 +36,30 @@ class Symptom:
     also: str = ""
     unless: str = ""
 
-    def __post_init__(self):
-        for name in ("pattern", "also", "unless"):
-            try:
-                re.compile(getattr(self, name), re.MULTILINE)
-            except re.error as problem:
-                raise ValueError(f"{name!r} is no regular expression ({problem})") from None
-        if not all((self.id, self.pattern, self.cause, self.fix, self.source, self.examples)):
-            raise ValueError("id, pattern, cause, fix, source and examples may not be empty")
 
-
-def read(tables: dict, file: str = "symptoms.toml") -> tuple[Symptom, ...]:
-    """The symptoms of plain tables ``[[symptom]]``; a DataError names what is not in order."""
-    known = _records.read(dict[str, tuple[Symptom, ...]], tables, file)["symptom"]
-    seen = [symptom.id for symptom in known]
-    if twice := sorted({name for name in seen if seen.count(name) > 1}):
-        raise _records.DataError(f"{file}: an id is used once, but {twice} come more often.")
-    return known
-
-
-@functools.cache
-def known() -> tuple[Symptom, ...]:
-    """Every known symptom, the likeliest root of trouble first."""
-    file = importlib.resources.files("accel_helpers") / "data" / "symptoms.toml"
-    return read(_records.load(file, "list of symptoms"))
+_FILE = importlib.resources.files("accel_helpers") / "data" / "symptoms.toml"
+_TABLES = _records.load(_FILE, "list of symptoms")
+#: The likeliest root of trouble first.
+KNOWN = _records.read(dict[str, tuple[Symptom, ...]], _TABLES, _FILE.name)["symptom"]
 
 
 def find(text: str) -> tuple[Finding, ...]:
     """Find the known failures in a text; what its last exception says comes first."""
     text = _clean(text)
     start, end = _last_exception(text)
-    found = []
-    for symptom in known():
+    first, others = [], []
+    for symptom in KNOWN:
         pattern = re.compile(symptom.pattern, re.MULTILINE)
-        match = pattern.search(text, start, end) if end else None
-        ends_it = match is not None
-        match = match or pattern.search(text)
-        if match is None or symptom.also and not re.search(symptom.also, text, re.MULTILINE):
+        last = pattern.search(text, start, end) if end else None
+        match = last or pattern.search(text)
+        if match is None or not re.search(symptom.also, text, re.MULTILINE):
             continue
         if symptom.unless and re.search(symptom.unless, text, re.MULTILINE):
             continue
         evidence, source = _line(text, match.start()), " ".join(symptom.source)
         finding = Finding(symptom.id, symptom.cause, symptom.fix, source, evidence)
-        found.append((not ends_it, finding))
-    return tuple(finding for _, finding in sorted(found, key=lambda pair: pair[0]))
+        (first if last else others).append(finding)
+    return tuple(first + others)
 
 
 def _line(text: str, at: int) -> str:

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers._records import DataError
-from accel_helpers.machine.symptoms import find, known, read
+from accel_helpers.machine.symptoms import KNOWN, find
 
 LOGS = Path(__file__).parent / "logs"
 FAILURES = sorted((LOGS / "failures").glob("*.txt"))
 HEALTHY = sorted((LOGS / "healthy").glob("*.txt"))
-SYMPTOMS = {symptom.id: symptom for symptom in known()}
-EXAMPLES = [(symptom.id, line) for symptom in known() for line in symptom.examples]
+SYMPTOMS = {symptom.id: symptom for symptom in KNOWN}
+EXAMPLES = [(symptom.id, line) for symptom in KNOWN for line in symptom.examples]
 
 
 def ids(text: str) -> list[str]:
@@ -33,10 +32,11 @@ def test_a_whole_log_of_a_failure_gives_its_cause_and_fix(log):
     assert symptom.id not in ids("\n".join(x for n, x in enumerate(lines) if n not in key))
 
 
-def test_no_two_failures_share_a_cause_or_a_fix():
-    for field in ("cause", "fix"):
-        said = [getattr(symptom, field) for symptom in known()]
+def test_no_two_failures_share_an_id_a_cause_or_a_fix_and_each_has_an_example():
+    for field in ("id", "cause", "fix"):
+        said = [getattr(symptom, field) for symptom in KNOWN]
         assert len(set(said)) == len(said)
+    assert all(symptom.examples and symptom.source for symptom in KNOWN)
 
 
 @pytest.mark.parametrize("log", HEALTHY, ids=lambda log: log.stem)
@@ -139,30 +139,12 @@ def test_no_text_makes_a_pattern_slow(name):
 
 def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ships():
     allowed = ("On your own machine", "of your own: ", "If it must be", "pip uninstall")
-    for symptom in known():
+    for symptom in KNOWN:
         for words in (symptom.cause, symptom.fix):
             assert words.endswith(".") and 40 < len(words) <= 280, symptom.id
         assert all(re.fullmatch(r"https://\S+", source) for source in symptom.source)
         before, installs, _ = symptom.fix.partition("pip install")
         assert not installs or any(words in before for words in allowed), symptom.id
-
-
-ENTRY = {"id": "x", "pattern": "abc", "cause": "c", "fix": "f", "versions": "all",
-         "source": ["https://example.org/1"], "examples": ["abc"]}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("entries", "named"),
-    [
-        ([ENTRY | {"pattern": "a(bc"}], "pattern"),
-        ([ENTRY | {"cause": ""}], "cause"),
-        ([ENTRY, ENTRY], "'x'"),
-    ],
-)
-def test_an_entry_that_is_not_in_order_is_named(entries, named):
-    assert read({"symptom": [ENTRY]})[0].also == ""
-    with pytest.raises(DataError, match=re.escape(named)):
-        read({"symptom": entries})
 
 
 def test_also_and_unless_are_looked_for_in_the_whole_text():
