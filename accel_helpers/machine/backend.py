@@ -94,10 +94,7 @@ def wait(x, *, frameworks: Mapping | None = None):
 def devices() -> tuple[str, ...]:
     """The kinds of device that Keras can use here: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
 
-    Raises
-    ------
-    RuntimeError
-        If Keras is not loaded yet (see `choose`).
+    A RuntimeError if Keras is not loaded yet (see `choose`).
     """
     name = framework()
     if name == "tensorflow":
@@ -118,8 +115,8 @@ def device_name(device: str) -> str:
     name = framework()
     if name == "tensorflow":
         config = sys.modules["tensorflow"].config
-        details = config.experimental.get_device_details
-        return details(config.list_physical_devices(device.upper())[0]).get("device_name", "")
+        physical = config.list_physical_devices(device.upper())[0]
+        return config.experimental.get_device_details(physical).get("device_name", "")
     if name == "jax":
         return sys.modules["jax"].devices(device)[0].device_kind
     return sys.modules["torch"].cuda.get_device_name(0)
@@ -128,10 +125,7 @@ def device_name(device: str) -> str:
 def on(device: str):
     """Place the work of a ``with`` block on a device, one of those that `devices` names.
 
-    Raises
-    ------
-    ValueError
-        If this machine has no such device: work would silently go elsewhere.
+    A ValueError where this machine has no such device: work would silently go elsewhere.
     """
     _check_device(device)
     return sys.modules["keras"].device(f"{device}:0")

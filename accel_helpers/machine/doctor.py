@@ -14,7 +14,6 @@ from accel_helpers.machine.faults import Finding
 
 __all__ = ["diagnose", "tpu_recipe"]
 
-_FAILS = "If something fails all the same, give the error to ah.doctor.diagnose(error)."
 _NOT_KNOWN = (
     "(Lines that every healthy run prints are passed over.) If it stops you, report it to whoever "
     "gave you this notebook, with three things: the last thirty lines of the message, what you ran "
@@ -28,7 +27,11 @@ class Diagnosis:
 
     findings: tuple[Finding, ...]
     examined: str
-    next_step: str
+    otherwise: str  # what to do where nothing was found
+
+    @property
+    def next_step(self) -> str:
+        return self.findings[0].fix if self.findings else self.otherwise
 
     def to_dict(self) -> dict:
         """The findings as plain JSON types."""
@@ -53,12 +56,12 @@ class Diagnosis:
                     break_on_hyphens=False, break_long_words=False,
                 ))  # fmt: skip
         if not self.findings:
-            lines.append(textwrap.fill(self.next_step, 96, break_on_hyphens=False))
+            lines.append(textwrap.fill(self.otherwise, 96, break_on_hyphens=False))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
         findings = [list(_rows(finding)) for finding in self.findings]
-        return fragment("doctor/diagnosis", self._head(), findings, self.next_step)
+        return fragment("doctor/diagnosis", self._head(), findings, self.otherwise)
 
 
 def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis:
@@ -83,7 +86,7 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
     """
     if problem is None:
         it = faults.Facts(**machine)
-        return _diagnosis(faults.find(it), "this runtime", f"{_calm(it)} {_FAILS}")
+        return Diagnosis(faults.find(it), "this runtime", _calm(it))
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if not isinstance(problem, str):
@@ -92,23 +95,20 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
             f"it examines this runtime); got {type(problem).__name__}: {shown(problem)}."
         )
     quiet = _NOT_KNOWN if problem.strip() else "The text is empty."
-    return _diagnosis(symptoms.find(problem), "the text", quiet)
-
-
-def _diagnosis(findings: tuple[Finding, ...], examined: str, otherwise: str) -> Diagnosis:
-    return Diagnosis(findings, examined, findings[0].fix if findings else otherwise)
+    return Diagnosis(symptoms.find(problem), "the text", quiet)
 
 
 def _calm(it: faults.Facts) -> str:
-    if it.device:
-        return (
-            f"Attached is: {it.device}. Whether the framework sees it is the next question: call "
-            "ah.backend.choose(), then ah.backend.devices()."
-        )
-    return (
+    calm = (
         "It has no accelerator, only a CPU, and all that can run on one runs here. A GPU or a TPU "
         "can be borrowed in Google Colab: Runtime → Change runtime type."
     )
+    if it.device:
+        calm = (
+            f"Attached is: {it.device}. Whether the framework sees it is the next question: call "
+            "ah.backend.choose(), then ah.backend.devices()."
+        )
+    return f"{calm} If something fails all the same, give the error to ah.doctor.diagnose(error)."
 
 
 def _rows(finding: Finding):

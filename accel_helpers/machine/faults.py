@@ -1,4 +1,4 @@
-"""What can be wrong with a machine: a rule here for each fault, its words in data/faults.toml."""
+"""The facts of a machine, and rules for what is wrong with it; their words: data/faults.toml."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from accel_helpers.machine import attached
 
 # All of these install one module; the other packages that are looked for are named as modules are.
 TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tensorflow-macos", "tf-nightly")
-PACKAGES = (
-    *("keras", "jax", "jaxlib", "libtpu", "torch"),
-    *("numpy", "matplotlib", "ipywidgets", "IPython"),
-)
+PACKAGES = "keras jax jaxlib libtpu torch numpy matplotlib ipywidgets IPython".split()
 STRATEGIES_KNOW = ("tensorflow", "jax")
 KERAS_KNOWS = (*STRATEGIES_KNOW, "torch")
 _FIRST_FOR_BLACKWELL = (2, 21)  # the release of TensorFlow
@@ -78,10 +75,6 @@ def _place(environ: Mapping[str, str]) -> tuple[str, str | None]:
     return "local", None
 
 
-def _may_open(file: Path) -> bool:
-    return os.access(file, os.R_OK | os.W_OK)
-
-
 def _tables(name: str) -> dict:
     return _records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
 
@@ -102,13 +95,13 @@ class Facts:
     """
 
     def __init__(
-        self, environ=None, root="/", run=None, versions=None, loaded=None, may_open=_may_open
+        self, environ=None, root="/", run=None, versions=None, loaded=None, access=os.access
     ):
         self.environ = environ = os.environ if environ is None else environ
         self.root, self.run = Path(root), run or attached.run_command
         self.versions = versions = versions or installed
         self.loaded = sys.modules if loaded is None else loaded
-        self.may_open = may_open
+        self.access = access
         self.system = f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip()
         self.place, self.release = _place(environ)
         self.here = PLACES[self.place]
@@ -119,7 +112,8 @@ class Facts:
         found = {"tensorflow": next(iter(tensorflows.values()), None)}
         found |= {name: versions(name.lower()) for name in PACKAGES}
         self.frameworks = {name: version for name, version in found.items() if version}
-        self.installed = ", ".join(n for n in KERAS_KNOWS if n in self.frameworks) or "nothing yet"
+        there = [name for name in KERAS_KNOWS if name in self.frameworks]
+        self.installed = ", ".join(there) or "nothing yet"
         self.builds = " ".join(name for name in tensorflows if name != "tensorflow-macos")
         self.for_tpus = tensorflows.get("tensorflow-tpu", "")
         self.libtpu = self.frameworks.get("libtpu", "missing")
@@ -195,7 +189,8 @@ def find(it: Facts) -> tuple[Finding, ...]:
 
 def against(it: Facts, *frameworks: str) -> tuple[Finding, ...]:
     """The faults that keep them off the accelerator, or make them no good without one."""
-    return tuple(one for n, one in it.faults.items() if {*frameworks} & {*FAULTS[n].keeps_off})
+    names = [name for name in it.faults if {*frameworks} & {*FAULTS[name].keeps_off}]
+    return tuple(it.faults[name] for name in names)
 
 
 def able(it: Facts) -> list[str]:
@@ -203,7 +198,7 @@ def able(it: Facts) -> list[str]:
     order = sorted(STRATEGIES_KNOW, reverse=it.kind != "TPU")  # JAX drives a TPU
     found = {name: against(it, name) for name in order if name in it.frameworks}
     free = [name for name, wrong in found.items() if not wrong]
-    doubted = [n for n in found if all(FAULTS[one.id].doubtful for one in found[n])]
+    doubted = [name for name in found if all(FAULTS[one.id].doubtful for one in found[name])]
     return list(dict.fromkeys(free + doubted))
 
 
@@ -249,7 +244,7 @@ def rules(it: Facts) -> dict[str, object]:
         "tpu-stock-tensorflow": tpu and tensorflow and not it.for_tpus,
         "tpu-no-tensorflow": tpu and not tensorflow,
         "tpu-in-use": tpu and it.holder,
-        "tpu-lock": tpu and os.path.exists(lock) and not it.may_open(lock),
+        "tpu-lock": tpu and os.path.exists(lock) and not it.access(lock, os.R_OK | os.W_OK),
         "old-tpu-node": it.environ.get("COLAB_TPU_ADDR", "").strip(),
         "grpc-address": by_grpc,
         "tpu-name": it.tpu_name and not tpu and not by_grpc,
@@ -262,9 +257,8 @@ def _too_new(it: Facts) -> bool:
 
 
 def _without_cudnn(it: Facts) -> bool:
-    if "tensorflow" not in it.builds.split():
-        return False
-    if any(map(it.versions, ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13"))):
+    packages = ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
+    if not it.versions("tensorflow") or any(map(it.versions, packages)):
         return False
     folders = ["usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64",
                "usr/local/cuda/lib64", "usr/local/lib"]  # fmt: skip

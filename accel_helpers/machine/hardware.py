@@ -139,8 +139,9 @@ def _plain(name: str) -> str:
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     """Give the fastest dense rate of a number type, as the hardware really runs it.
 
-    By default TensorFlow and JAX multiply float32 in TF32 on a GPU that has it, and a TPU
-    multiplies floats in bfloat16. A 16-bit type with no units of its own is widened first.
+    In TFLOP/s (int8: TOP/s), or ``None`` where the table has no figure. By default TensorFlow and
+    JAX multiply float32 in TF32 on a GPU that has it, and a TPU multiplies floats in bfloat16. A
+    16-bit type with no units of its own is widened first.
 
     Parameters
     ----------
@@ -149,10 +150,6 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     dtype : str or a dtype object
         float64, float32, tfloat32, float16, bfloat16, float8 or int8, or what means one of them,
         such as bf16 and mixed_float16; a ValueError for another.
-    Returns
-    -------
-    float or None
-        TFLOP/s (int8: TOP/s), or ``None`` where the table has no figure.
     Examples
     --------
     >>> peak(match("NVIDIA A100-SXM4-40GB"), "float32")    # TF32, not the 19.5 of plain float32

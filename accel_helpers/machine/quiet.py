@@ -56,8 +56,7 @@ class _Watch:
         spec = PathFinder.find_spec(name) if name == "tensorflow" else None
         if spec is not None and spec.loader is not None:
             quietly = held_back()(spec.loader.exec_module)
-            refused = faults.installed("tensorflow-tpu")
-            spec.loader.exec_module = _refuse if refused else quietly
+            spec.loader.exec_module = _refuse if faults.installed("tensorflow-tpu") else quietly
         return spec
 
 

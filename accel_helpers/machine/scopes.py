@@ -16,7 +16,6 @@ SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
 # steps take half as long again on two cores, with four hardly more.
 VIRTUAL_DEVICES = 4
-
 START_SECONDS = 120.0  # for a try in a child process
 
 # A resolver finds "local" also where there is no TPU; only starting one shows whether it is there.

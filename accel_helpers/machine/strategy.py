@@ -75,15 +75,11 @@ def pick(replicas: int | None = None, **machine) -> Strategy:
     Parameters
     ----------
     replicas : int, optional
-        Copies of the model to train together, 1 to 16. By default as many as there are
-        accelerators, or 1. On a CPU they are virtual: they share its cores.
+        Copies of the model to train together, 1 to 16; a ValueError for anything else. By default
+        as many as there are accelerators, or 1. On a CPU they are virtual: they share its cores.
     **machine : optional
         A recorded machine: ``environ``, ``root``, ``run`` and ``versions`` as for
         `runtime.describe`, and ``loaded``, the modules; by default this one.
-    Raises
-    ------
-    ValueError
-        If `replicas` is not a whole number from 1 to 16.
     Examples
     --------
     >>> pick(4, environ={}, root="/nowhere", loaded={}, versions={"jax": "0.7.2"}.get).kind

@@ -48,7 +48,7 @@ def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
     machine = machines.MACHINES["colab v5e-1, after choose"]
     recorded = machine.but(files={"tmp/libtpu_lockfile": ""}).build(tmp_path)
     for may, expected in ((True, []), (False, ["tpu-lock"])):
-        it = faults.Facts(**recorded, loaded={}, may_open=lambda file, may=may: may)
+        it = faults.Facts(**recorded, loaded={}, access=lambda file, mode, may=may: may)
         assert [one.id for one in faults.find(it)] == expected
 
 
