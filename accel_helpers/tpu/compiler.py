@@ -131,7 +131,7 @@ def _products(model, batch_size: int) -> int | None:
         counted = count_step(model, batch_size)
     except Exception:  # whatever a model may be that this compiler has understood
         return None
-    return counted.product_flops if all(row.kind in RULES for row in counted.layers) else None
+    return counted.product_flops if all(row.kind in {"", *RULES} for row in counted.rows) else None
 
 
 def _in_child(program, blank, environment, run) -> dict:
