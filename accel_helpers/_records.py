@@ -8,8 +8,6 @@ place in it and the field, what must stand there and what does.
 (1.0, 2.5)
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Child processes: run code or a command, talk to it line by line, end it for certain."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

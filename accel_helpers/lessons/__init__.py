@@ -1,7 +1,5 @@
 """The material of the lessons, and the checks of their exercises."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil

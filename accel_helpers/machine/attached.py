@@ -1,7 +1,5 @@
 """Which GPU or TPU is attached, as files under /proc, /sys and /dev and nvidia-smi tell."""
 
-from __future__ import annotations
-
 import glob
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The framework under Keras: choosing it, waiting for it, placing work on its devices."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections import deque

@@ -1,7 +1,5 @@
 """From a machine, or from an error, to the cause and the one thing to do next."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 import traceback

@@ -1,7 +1,5 @@
 """The facts of a machine, and rules for what is wrong with it; their words: data/faults.toml."""
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import os

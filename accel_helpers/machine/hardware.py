@@ -1,7 +1,5 @@
 """Published peaks of the accelerators, and one question of a measurement: can this be true?"""
 
-from __future__ import annotations
-
 import csv
 import functools
 import importlib.resources

@@ -1,7 +1,5 @@
 """Loading a framework without its start-up notices, and not loading one that ends the kernel."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

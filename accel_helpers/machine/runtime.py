@@ -1,7 +1,5 @@
 """What this machine is, from files, variables and package metadata; no framework is imported."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

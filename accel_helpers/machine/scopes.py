@@ -1,7 +1,5 @@
 """What a strategy does to the framework: load it with enough devices, and train across them."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """What one use of a Keras layer computes: a rule for every kind, for `work.count_step`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """The result card: a small JSON file of what was measured, where, and with which versions."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

@@ -1,7 +1,5 @@
 """Timing that is hard to get wrong: it waits, it repeats, and it says what it cannot tell."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

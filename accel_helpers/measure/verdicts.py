@@ -1,7 +1,5 @@
 """Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence."""
 
-from __future__ import annotations
-
 import math
 from collections import namedtuple
 from collections.abc import Mapping, Sequence

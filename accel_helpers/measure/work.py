@@ -1,7 +1,5 @@
 """The work in one training step of a Keras model, counted layer by layer; nothing is run."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

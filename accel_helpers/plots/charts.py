@@ -1,7 +1,5 @@
 """Pictures in one pair of axes: over epochs, the roofline, a table of ratios, small images."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping, Sequence

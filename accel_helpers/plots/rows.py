@@ -1,7 +1,5 @@
 """Pictures of rows: a thing in each, with its dots, the bar of its interval, and what is noted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), and none carries meaning alone.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import textwrap

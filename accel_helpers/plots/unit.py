@@ -3,8 +3,6 @@
 Lengths are inches, so that a text that fits once fits everywhere.
 """
 
-from __future__ import annotations
-
 import base64
 import textwrap
 import uuid

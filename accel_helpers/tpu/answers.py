@@ -1,7 +1,5 @@
 """What the TPU compiler says of a training step, as one value that reads well; fresh or stored."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass

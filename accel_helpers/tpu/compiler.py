@@ -1,7 +1,5 @@
 """Compiles a model's training step for a TPU that is not there, by libtpu in a child process."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

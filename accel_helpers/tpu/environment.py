@@ -1,7 +1,5 @@
 """The TPU compiler, kept apart from the learner's packages: installed, found and removed."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -4,8 +4,6 @@
 `experimental_get_compiler_ir` are private; they are used here and nowhere else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A framework takes the number of its virtual devices only before it starts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

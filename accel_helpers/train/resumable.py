@@ -5,8 +5,6 @@ that is renamed to its place when it is whole. The order of the pictures and the
 as dropout are made anew from the seed and the epoch.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

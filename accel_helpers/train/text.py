@@ -8,8 +8,6 @@ The exam material's example is *Predict Shakespeare with Cloud TPUs and Keras*
 (https://github.com/tensorflow/tpu/blob/master/tools/colab/shakespeare_with_tpu_and_keras.ipynb).
 """
 
-from __future__ import annotations
-
 import os
 import textwrap
 from dataclasses import dataclass
