@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from accel_helpers._words import format_bytes
@@ -13,33 +14,36 @@ ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their ord
 
 
 def as_arrays(data, what: str):
-    """A pair of inputs and targets, checked and not copied, and how many samples there are."""
+    """A pair of inputs and targets, checked and not copied."""
     import keras
-    import numpy as np
-
-    def array(value):
-        if type(value).__module__.partition(".")[0] in ("tensorflow", "jax", "jaxlib"):
-            return value  # a tensor of the framework
-        if not hasattr(value, "__array__") or not getattr(value, "shape", ()):
-            hint = "y is needed, too." if value is None else "A list of numbers: np.asarray(it)."
-            raise TypeError(
-                f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
-                f"{type(value).__name__}. {hint} Generators and tf.data go to model.fit."
-            )
-        if np.asarray(value).dtype.kind not in "fiub":
-            raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
-        return np.asarray(value)
 
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise ValueError(f"{what} must be a pair (x, y); sample weights are not supported.")
-    arrays = keras.tree.map_structure(array, tuple(data))
+    arrays = keras.tree.map_structure(partial(_array, what=what), tuple(data))
     counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
     if len(counts) != 1 or counts[0] < 1:
         raise ValueError(
             f"{what} must have the same number of samples, at least one; got "
             f"{', '.join(f'{count:,}' for count in counts)}."
         )
-    return arrays, counts[0]
+    return arrays
+
+
+def _array(value, what: str):
+    """A tensor of the framework as it is, everything else as an array of numbers."""
+    import numpy as np
+
+    if type(value).__module__.partition(".")[0] in ("tensorflow", "jax", "jaxlib"):
+        return value
+    if not hasattr(value, "__array__") or not getattr(value, "shape", ()):
+        raise TypeError(
+            f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
+            f"{type(value).__name__}. A list of numbers: np.asarray(it). Generators and tf.data "
+            "go to model.fit."
+        )
+    if np.asarray(value).dtype.kind not in "fiub":
+        raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
+    return np.asarray(value)
 
 
 def memory_needed(x, y, validation_data: tuple = ()) -> int:
@@ -71,9 +75,9 @@ def as_tensors(data, device: str):
         return keras.tree.map_structure(tensor, data)
 
 
-def check_room(needed: int, device: str, free: int | None) -> None:
-    """Refuse data for which there is no room; by default the device is asked what is free."""
-    free = free_on(device) if free is None else free
+def check_room(needed: int, device: str) -> None:
+    """Refuse data for which the device has no room, where it says what is free."""
+    free = free_on(device)
     if free is not None and needed > (1 - RESERVE) * free:
         raise MemoryError(
             f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
@@ -100,13 +104,12 @@ def free_on(device: str) -> int | None:
 
 def free_here(root: str = "/") -> int | None:
     """What the computer has left: of the machine's memory, or of a container's share."""
-    found = []
+    found, group = [], Path(root) / "sys/fs/cgroup"
     try:
         lines = (Path(root) / "proc/meminfo").read_text().splitlines()
         found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
-        group = Path(root) / "sys/fs/cgroup"
         limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
-        found += [int(limit) - int(used)] if limit.strip() != "max" else []
+        found += [int(limit) - int(used)]  # the limit "max" is none
     except (OSError, ValueError, IndexError):
         pass
     return min(found, default=None)

@@ -6,8 +6,10 @@ program, which XLA compiles: Keras's own ``train_step`` inside a loop of the fra
 
 from __future__ import annotations
 
+import operator
 import sys
 from contextlib import nullcontext
+from functools import partial
 from types import SimpleNamespace
 
 from accel_helpers._records import whole
@@ -15,7 +17,6 @@ from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
 
-BATCH_SIZE = 32
 HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
 HOOKS += ("on_test_batch_begin", "on_test_batch_end")
 
@@ -25,16 +26,14 @@ def fit_resident(
     x,
     y,
     *,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int = 32,
     epochs: int = 1,
     shuffle: bool = True,
     validation_data: tuple | None = None,
     callbacks=None,
     verbose="auto",
     seed: int | None = None,
-    sample_weight=None,
-    class_weight=None,
-    memory: int | None = None,
+    **others,
 ):
     """Train as ``model.fit`` does, with all data on the device and one program per epoch.
 
@@ -43,18 +42,15 @@ def fit_resident(
     model : keras.Model
         Compiled; on TensorFlow or JAX. Everything in it must be something that XLA can compile.
     x, y : array, or list, tuple or dict of arrays
-        As for ``fit``. Arrays are copied to the device in every call; a tensor is there already.
+        As for ``fit``. Arrays are copied to the device in every call; tensors stay where they are.
     batch_size, epochs, shuffle, callbacks, verbose : optional
-        As for ``fit``. Callbacks are called at the beginning and the end of training and of every
-        epoch; shuffle is True or False.
+        As for ``fit``, and callbacks act before or after training or an epoch.
     validation_data : tuple of (x, y), optional
         Evaluated after every epoch, as one program, too.
     seed : int, optional
         Of the order. By default drawn from NumPy, whose seed `keras.utils.set_random_seed` sets.
-    sample_weight, class_weight : None
-        Not supported; refused with a sentence.
-    memory : int, optional
-        Bytes free on the device. By default it is asked; where it cannot tell, nothing is checked.
+    **others
+        What else ``fit`` takes, such as ``sample_weight``, is refused with a sentence.
 
     Returns
     -------
@@ -90,41 +86,37 @@ def fit_resident(
     """
     check_model(model)
     batch_size, epochs = whole(batch_size, "batch_size"), whole(epochs, "epochs")
-    if shuffle not in (True, False):
-        raise ValueError(f"shuffle must be True or False; got {shuffle!r}. Others: model.fit.")
-    for name, value in (("sample_weight", sample_weight), ("class_weight", class_weight)):
-        if value is not None:
-            raise ValueError(f"fit_resident knows no {name}: train with model.fit, which does.")
-    callbacks = as_callbacks(callbacks)
-    data, n = as_arrays((x, y), "x and y")
-    validation, validation_n = (), 0
+    if others:
+        raise TypeError(f"fit_resident knows no {', '.join(others)}. If you need it: model.fit.")
+    check_callbacks(callbacks)
+    data, validation = as_arrays((x, y), "x and y"), ()
     if validation_data is not None:
-        validation, validation_n = as_arrays(validation_data, "validation_data")
+        validation = as_arrays(validation_data, "validation_data")
     device = backend.where(model) if model.weights else backend.devices()[-1]
-    check_room(memory_needed(*data, validation), device, memory)
+    check_room(memory_needed(*data, validation), device)
     import keras
     import numpy as np
 
-    run = _runner(model, data, min(batch_size, n))
+    run = _runner(model, data, batch_size)
     order = np.random.default_rng(np.random.randint(2**31) if seed is None else seed)
     data, validation = as_tensors(data, device), as_tensors(validation, device)
     calls = keras.callbacks.CallbackList(
         callbacks,
         add_history=True,
         add_progbar=verbose != 0,
-        verbose=1 if verbose == "auto" else verbose,
+        verbose=verbose,
         epochs=epochs,
-        steps=-(-n // batch_size),
+        steps=-(-len(keras.tree.flatten(data)[0]) // batch_size),
         model=model,
     )
     model.stop_training = False
     calls.on_train_begin()
     for epoch in range(epochs):
         calls.on_epoch_begin(epoch)
-        logs = run(("train", n, batch_size, bool(shuffle)), data, int(order.integers(2**31)))
+        logs = run(("train", batch_size, bool(shuffle)), data, int(order.integers(2**31)))
         if validation:
             calls.on_test_begin()
-            found = run(("test", validation_n, batch_size, False), validation, 0)
+            found = run(("test", batch_size, False), validation, 0)
             calls.on_test_end(found)
             logs |= {f"val_{name}": value for name, value in found.items()}
         calls.on_epoch_end(epoch, logs)
@@ -138,32 +130,25 @@ def fit_resident(
 
 def check_model(model) -> None:
     """Refuse a model that cannot be trained as one program, with a sentence."""
-    if getattr(model, "optimizer", None) is None:
-        raise ValueError("The model is not compiled: call model.compile(…) before fit_resident.")
-    if model.run_eagerly:
-        raise ValueError(
-            "The model was compiled with run_eagerly=True, step by step in Python. fit_resident "
-            "compiles whole epochs: call model.compile(…) without it, or use model.fit."
-        )
-    if backend.framework() not in ("tensorflow", "jax"):
-        raise ValueError(
-            "fit_resident works where Keras runs on TensorFlow or JAX; here it is "
-            f"{backend.framework()}."
-        )
+    framework, why = backend.framework(), ""
     replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
-    if replicas > 1 or sys.modules["keras"].distribution.distribution() is not None:
-        raise ValueError(
-            "fit_resident trains on one device, and this model was built for several replicas. "
-            "Build it outside the strategy's scope, or use model.fit."
-        )
+    if getattr(model, "optimizer", None) is None:
+        why = "it is not compiled; call model.compile(…) first"
+    elif model.run_eagerly:
+        why = "run_eagerly=True asks for steps in Python; compile it without, or use model.fit"
+    elif framework not in ("tensorflow", "jax"):
+        why = f"Keras runs on {framework} here, and it takes TensorFlow or JAX"
+    elif replicas > 1 or sys.modules["keras"].distribution.distribution() is not None:
+        why = "it has several replicas; build it outside the strategy's scope, or use model.fit"
+    if why:
+        raise ValueError(f"fit_resident cannot train this model: {why}.")
 
 
-def as_callbacks(callbacks) -> list:
-    """The callbacks as a list; one that wants to be called within an epoch is refused."""
+def check_callbacks(callbacks) -> None:
+    """Refuse a callback that wants to be called within an epoch."""
     import keras
 
-    found = [] if callbacks is None else keras.tree.flatten(callbacks)
-    for callback in found:
+    for callback in keras.tree.flatten(callbacks or []):
         homes = [getattr(getattr(callback, name, None), "__module__", "keras.") for name in HOOKS]
         acts = not all(home.startswith("keras.") for home in homes)
         acts |= {getattr(callback, n, "epoch") for n in ("save_freq", "update_freq")} != {"epoch"}
@@ -174,14 +159,10 @@ def as_callbacks(callbacks) -> list:
                 "fit_resident returns to Python after every epoch only. Leave it out, or use "
                 "model.fit."
             )
-    return found
 
 
-def _runner(model, data, batch_size):
-    """What runs an epoch of the model; its programs stay with the model until it is compiled anew.
-
-    They are kept on it, as ``fit`` keeps its train function.
-    """
+def _runner(model, data, batch_size: int):
+    """What runs an epoch of the model; its programs are kept on it, as ``fit`` keeps its own."""
     trained = tuple(id(variable) for variable in model.trainable_variables)
     compiled = model.optimizer, model.loss, tuple(model.metrics), trained
     known = getattr(model, "_accel_helpers_resident", None)
@@ -199,12 +180,10 @@ def _runner(model, data, batch_size):
             with held_back() if new else nullcontext():  # what XLA says when it starts
                 programs[key](data, seed)
         except Exception as error:
-            if new:
-                programs.pop(key)
-                error.add_note(
-                    "fit_resident compiles a whole epoch with XLA. If the error names an operation "
-                    "that XLA cannot compile, this model needs model.fit."
-                )
+            error.add_note(
+                "fit_resident compiles a whole epoch with XLA. If the error names an operation "
+                "that XLA cannot compile, this model needs model.fit."
+            )
             raise
         return {name: _plain(value) for name, value in model.get_metrics_result().items()}
 
@@ -238,44 +217,41 @@ def _build(model, data, batch_size) -> None:
         variable.assign(value)
 
 
-def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
+def _program(model, kind: str, batch_size: int, shuffle: bool):
     """One epoch as a compiled function of the data and a seed."""
     import keras
 
-    ops, tree, step = keras.ops, keras.tree.map_structure, getattr(model, f"{kind}_step")
-    full, rest = divmod(n, batch_size)
-    on_jax = backend.framework() == "jax"
-    framework = sys.modules["jax" if on_jax else "tensorflow"]
+    ops, tree, step = keras.ops, keras.tree, getattr(model, f"{kind}_step")
+    framework, on_jax = sys.modules[backend.framework()], backend.framework() == "jax"
+    pick = operator.getitem if on_jax else framework.gather
 
-    def dice(seed):
+    def dice(n, seed):
         if on_jax:
             return framework.random.bits(framework.random.key(seed), (n,))
         # what TensorFlow would select is far slower under XLA on a CPU
         draw = framework.random.stateless_uniform
         return draw([n], [seed, 0], None, None, framework.int32, alg="philox")
 
-    def epoch(state, data, seed):
-        order = ops.argsort(dice(seed)) if shuffle else ops.arange(n)
-
-        def batch(start, size):
-            picked = ops.slice(order, [start], [size])
-            return tree(lambda a: a[picked] if on_jax else framework.gather(a, picked), data)
+    def epoch(state, data, seed):  # the state: on JAX all variables, on TensorFlow nothing
+        n = tree.flatten(data)[0].shape[0]
+        order = ops.argsort(dice(n, seed)) if shuffle else ops.arange(n)
 
         def one(state, start, size):
-            logs = step(state, batch(start, size)) if on_jax else step(batch(start, size))
-            logs, state = logs if on_jax else (logs, state)
+            picked = ops.slice(order, [start], [size])
+            batch = tree.map_structure(lambda array: pick(array, picked), data)
+            logs, state = step(state, batch) if on_jax else (step(batch), state)
             _check_logs(model, logs)
             return state
 
-        if full:  # what is carried on: on JAX all variables, on TensorFlow nothing
+        full, rest = divmod(n, batch_size)
+        if full:
             state = ops.fori_loop(0, full, lambda i, it: one(it, i * batch_size, batch_size), state)
         return one(state, full * batch_size, rest) if rest else state
 
-    if not on_jax:
-        program = framework.function(epoch, jit_compile=True, autograph=False)
-        return lambda data, seed: program(framework.constant(0), data, framework.constant(seed))
-    program = framework.jit(epoch, donate_argnums=0)
-    return lambda data, seed: _with_variables(model, kind, lambda s: program(s, data, seed))
+    if on_jax:
+        return partial(_on_variables, model, kind, framework.jit(epoch, donate_argnums=0))
+    program = framework.function(epoch, jit_compile=True, autograph=False)
+    return lambda data, seed: program(framework.constant(0), data, framework.constant(seed))
 
 
 def _check_logs(model, logs) -> None:
@@ -289,13 +265,14 @@ def _check_logs(model, logs) -> None:
         )
 
 
-def _with_variables(model, kind: str, program) -> None:
-    """Hand all variables of a model to a function of JAX, and keep what comes back."""
+def _on_variables(model, kind: str, program, data, seed: int) -> None:
+    """Hand all variables of a model to a program of JAX, and keep what comes back."""
     import jax
+    import keras
 
-    variables = [model.trainable_variables, model.non_trainable_variables]
-    variables += [model.optimizer.variables] if kind == "train" else []
-    variables += [model.metrics_variables]
+    optimizer = [model.optimizer.variables] if kind == "train" else []
+    variables = (model.trainable_variables, model.non_trainable_variables, *optimizer)
+    variables += (model.metrics_variables,)
     seen: set[int] = set()
 
     def own(variable):  # two variables may share one array, and only one may give it away
@@ -304,7 +281,6 @@ def _with_variables(model, kind: str, program) -> None:
         seen.add(id(value))
         return jax.numpy.copy(value) if shared else value
 
-    state = program(tuple([own(v) for v in part] for part in variables))
-    for part, values in zip(variables, state, strict=True):
-        for variable, value in zip(part, values, strict=True):
-            variable.assign(value)
+    tree = keras.tree.map_structure
+    state = program(tree(own, variables), data, seed)
+    tree(lambda variable, value: variable.assign(value), variables, state)
