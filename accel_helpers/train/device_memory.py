@@ -66,10 +66,11 @@ def as_tensors(data, device: str):
     import keras
     import numpy as np
 
-    def tensor(array):
-        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
-            array = array.astype(keras.config.floatx(), copy=False)
-        return keras.ops.convert_to_tensor(array)
+    def tensor(value):
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            return keras.ops.convert_to_tensor(value)
+        kind = keras.config.floatx()  # where it is named, Keras on JAX copies once and not twice
+        return keras.ops.convert_to_tensor(value.astype(kind, copy=False), kind)
 
     with backend.on(device):
         return keras.tree.map_structure(tensor, data)
