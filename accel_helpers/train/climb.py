@@ -6,9 +6,11 @@ and the last one goes back to the small batch, since a large one can cost accura
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from statistics import mean
 
 from accel_helpers.machine import backend, runtime
@@ -22,15 +24,6 @@ __all__ = ["Climb", "measure"]
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
 SEEDS, LEARNING_EPOCHS, DIFFERENT = 3, 5, 5_000  # of the trainings that tell the accuracy
-NAMES = (
-    "default fit",
-    "bigger batches",
-    "steps per execution",
-    "XLA",
-    "tf.data with prefetch",
-    "resident",
-    "resident, small batches",
-)
 QUICK = 320  # pictures, where it need not mean anything; and the stages that are tried then
 QUICK_NAMES = ("default fit", "bigger batches", "resident, small batches")
 
@@ -55,14 +48,6 @@ class Stage:
 class Climb:
     """All stages, in the order climbed, and notes on how they were measured.
 
-    Parameters
-    ----------
-    stages : tuple of Stage
-        Each with `name`, `batch_size`, `steps`, `epoch`, `step` and `accuracy`.
-    notes : tuple of str, optional
-
-    Examples
-    --------
     >>> epoch = Measurement.from_samples([2.0, 2.1, 1.9, 2.0, 2.0], first_call=3.0)
     >>> Climb((Stage("default fit", 32, 10, epoch, (0.9,)),))["default fit"].step
     0.2
@@ -81,27 +66,25 @@ class Climb:
         return {stage.name: stage.epoch for stage in self.stages}
 
     @property
-    def best(self) -> str:
-        """The stage that gained most on the one before it; "none of them" where nothing did."""
-        sure = {name: g.ratio for name, g in self.gains.items() if g.verdict == "faster"}
-        return max(sure, key=sure.get, default="none of them")
+    def accuracy(self) -> dict[str, float]:
+        """The mean over the seeds."""
+        return {stage.name: mean(stage.accuracy) for stage in self.stages}
 
     @property
     def gains(self) -> dict[str, Speedup]:
         """Every stage but the first against the one before it, turn by turn."""
-        pairs = zip(self.stages, self.stages[1:], strict=False)
-        return {after.name: _turns(before, after) for before, after in pairs}
+        return {after.name: _turns(before, after) for before, after in pairwise(self.stages)}
 
     @property
     def overall(self) -> dict[str, Speedup]:
         """Every stage but the first against the first, turn by turn."""
-        first, *others = self.stages
-        return {stage.name: _turns(first, stage) for stage in others}
+        return {stage.name: _turns(self.stages[0], stage) for stage in self.stages[1:]}
 
     @property
-    def accuracy(self) -> dict[str, float]:
-        """The mean over the seeds."""
-        return {stage.name: mean(stage.accuracy) for stage in self.stages}
+    def best(self) -> str:
+        """The stage that gained most on the one before it; "none of them" where nothing did."""
+        sure = {name: g.ratio for name, g in self.gains.items() if g.verdict == "faster"}
+        return max(sure, key=sure.get, default="none of them")
 
     @property
     def verdict(self) -> str:
@@ -118,38 +101,46 @@ class Climb:
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
         """The climb as what `results.record` takes: measurements, and numbers."""
-        epochs = {f"{prefix}/epoch/{stage.name}": stage.epoch for stage in self.stages}
-        numbers = {f"{prefix}/accuracy/{stage.name}": stage.accuracy for stage in self.stages}
+        epochs, numbers = {}, {}
         for stage in self.stages:
+            epochs[f"{prefix}/epoch/{stage.name}"] = stage.epoch
+            numbers[f"{prefix}/accuracy/{stage.name}"] = stage.accuracy
             numbers[f"{prefix}/batch size and steps/{stage.name}"] = (stage.batch_size, stage.steps)
         return epochs, numbers
 
     @classmethod
     def from_card(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Climb:
         """The climb that `record_as` put on a card."""
-        start = f"{prefix}/epoch/"
-        names = [name[len(start) :] for name in measurements if name.startswith(start)]
         stages = []
-        for name in names:
-            sizes = map(int, numbers[f"{prefix}/batch size and steps/{name}"])
-            accuracy = tuple(numbers[f"{prefix}/accuracy/{name}"])
-            stages.append(Stage(name, *sizes, measurements[start + name], accuracy))
+        for key, epoch in measurements.items():
+            if key.startswith(f"{prefix}/epoch/"):
+                name = key.removeprefix(f"{prefix}/epoch/")
+                sizes = map(int, numbers[f"{prefix}/batch size and steps/{name}"])
+                accuracy = tuple(numbers[f"{prefix}/accuracy/{name}"])
+                stages.append(Stage(name, *sizes, epoch, accuracy))
         return cls(tuple(stages))
 
     def __str__(self) -> str:
-        wide, lines = max(len(stage.name) for stage in self.stages), []
+        wide, gains, lines = max(len(stage.name) for stage in self.stages), self.gains, []
         for stage in self.stages:
             line = f"{stage.name:<{wide}}  {timing.format_seconds(stage.epoch.median):>8}"
             line += f"  {100 * mean(stage.accuracy):5.1f} % right"
-            if gain := self.gains.get(stage.name):
-                line += f"  {_in_words(gain)}"
+            gain = gains.get(stage.name)
+            if gain and gain.conclusive:
+                low, high = gain.interval
+                line += f"  {gain.ratio:.2g} times as fast as the stage before"
+                line += f" ({low:.2g} to {high:.2g})"
+            elif gain:
+                line += "  no measurable difference to the stage before"
             lines.append(line)
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
 
-def measure(
-    images: training.Images, *, rounds: int = 7, device: str = "cpu", quick: bool = False
-) -> Climb:
+def _turns(slow: Stage, fast: Stage) -> Speedup:
+    return timing.compare(slow.epoch, fast.epoch, in_turns=True)
+
+
+def measure(images, *, rounds: int = 7, device: str = "cpu", quick: bool = False) -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -178,9 +169,7 @@ def measure(
         ways, notes = {name: ways[name] for name in QUICK_NAMES}, ()
     watches = {name: training.stopwatch() for name in ways}
     with backend.on(device):
-        for way in ways.values():
-            way.prepare(x, y)
-        in_turns(ways, watches, rounds + 1)
+        in_turns({name: way.on(x, y) for name, way in ways.items()}, watches, rounds + 1)
     different = min(count, images.different, DIFFERENT)
     stages = []
     for name, way in ways.items():
@@ -197,35 +186,29 @@ def measure(
 
 
 class Way:
-    """One way to train: a model compiled for it, and its data where it wants them."""
+    """One way to train: a model compiled for it, and where it wants its data (as `data` says)."""
 
-    def __init__(self, batch_size, *, pipeline=False, resident=False, **compiled):
-        self.batch_size, self.pipeline, self.resident = batch_size, pipeline, resident
+    def __init__(self, batch_size, data="arrays", **compiled):
+        self.batch_size, self.data = batch_size, data
         self.model = training.quickstart_model(dropout=0)
         if compiled:
             self.model.compile("adam", self.model.loss, metrics=["accuracy"], **compiled)
 
-    def prepare(self, x, y):
-        """Bring the data to where this way of training begins with them."""
-        self.data, self.options = [x, y], {"verbose": 0, "batch_size": self.batch_size}
-        if self.resident:
-            import keras
-
-            self.data = [keras.ops.convert_to_tensor(array) for array in (x, y)]
-        elif self.pipeline:  # it makes the batches itself, and their order
+    def on(self, x, y) -> Callable:
+        """What trains on these data, and takes options as ``fit`` does."""
+        fit = partial(self.model.fit, verbose=0)
+        if self.data == "pipeline":  # it makes the batches itself, and their order
             import tensorflow as tf
 
             batches = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
-            self.data = [batches.batch(self.batch_size).prefetch(tf.data.AUTOTUNE)]
-            self.options = {"verbose": 0, "shuffle": False}
+            batches = batches.batch(self.batch_size).prefetch(tf.data.AUTOTUNE)
+            return partial(fit, batches, shuffle=False)
+        if self.data == "resident":
+            import keras
 
-    def train(self, **options):
-        """Train, as ``fit`` takes it."""
-        options |= self.options
-        if self.resident:
-            training.fit_resident(self.model, *self.data, **options)
-        else:
-            self.model.fit(*self.data, **options)
+            x, y = keras.ops.convert_to_tensor(x), keras.ops.convert_to_tensor(y)
+            fit = partial(training.fit_resident, self.model, verbose=0)
+        return partial(fit, x, y, batch_size=self.batch_size)
 
     def start_anew(self, seed):
         """Bring it to where a model of this seed begins."""
@@ -235,13 +218,13 @@ class Way:
                 variable.assign(variable.value * 0)
 
 
-def in_turns(ways: Mapping, watches: Mapping, turns: int) -> None:
+def in_turns(trainings: Mapping[str, Callable], watches: Mapping, turns: int) -> None:
     """An epoch each, there and back, so that what slowly changes meanwhile changes all alike."""
     for turn in range(turns):
-        for name in ways if turn % 2 == 0 else reversed(ways):
+        for name in trainings if turn % 2 == 0 else reversed(trainings):
             # what XLA says when it starts, and TensorFlow of the fifth model
             with held_back() if turn == 0 else nullcontext(), without_remarks():
-                ways[name].train(epochs=1, callbacks=[watches[name]])
+                trainings[name](epochs=1, callbacks=[watches[name]])
 
 
 def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
@@ -259,11 +242,11 @@ def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
             group["jit_compile"] = True
             ways["XLA"] = Way(BATCH_SIZE, **group)
         if "tensorflow" in runtime.describe().frameworks:
-            ways["tf.data with prefetch"] = Way(BATCH_SIZE, pipeline=True, **group)
+            ways["tf.data with prefetch"] = Way(BATCH_SIZE, "pipeline", **group)
         else:
             notes.append("tf.data is left out: TensorFlow is not installed here.")
-        ways["resident"] = Way(BATCH_SIZE, resident=True)
-        ways["resident, small batches"] = Way(small, resident=True)
+        ways["resident"] = Way(BATCH_SIZE, "resident")
+        ways["resident, small batches"] = Way(small, "resident")
     return ways, tuple(notes)
 
 
@@ -272,23 +255,11 @@ def _accuracy(way: Way, images, count: int, seeds: int) -> tuple[float, ...]:
     import keras
 
     x, x_test = ((a / 255).astype("float32") for a in (images.x_train[:count], images.x_test))
-    found = []
-    way.prepare(x, images.y_train[:count])
+    train, found = way.on(x, images.y_train[:count]), []
     for seed in range(seeds):
         way.start_anew(seed)
         with without_remarks():
-            way.train(epochs=LEARNING_EPOCHS)
+            train(epochs=LEARNING_EPOCHS)
         said = keras.ops.convert_to_numpy(way.model(x_test, training=False)).argmax(axis=-1)
         found.append(float((said == images.y_test).mean()))
     return tuple(found)
-
-
-def _turns(slow: Stage, fast: Stage) -> Speedup:
-    return timing.compare(slow.epoch, fast.epoch, in_turns=True)
-
-
-def _in_words(gain: Speedup) -> str:
-    if not gain.conclusive:
-        return "no measurable difference to the stage before"
-    low, high = gain.interval
-    return f"{gain.ratio:.2g} times as fast as the stage before ({low:.2g} to {high:.2g})"

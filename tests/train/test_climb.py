@@ -17,6 +17,15 @@ def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):
     return climb.Stage(name, batch_size, 8, epoch, accuracy)
 
 
+NAMES = (
+    "default fit",
+    "bigger batches",
+    "steps per execution",
+    "XLA",
+    "tf.data with prefetch",
+    "resident",
+    "resident, small batches",
+)
 WALK = climb.Climb(
     (
         stage("default fit", 2.0),
@@ -83,9 +92,9 @@ def test_every_stage_is_measured_on_the_real_model_and_tensorflow_makes_no_remar
         walk = climb.measure(training.load_images(320, source="bundled"), rounds=2)
     assert "retracing" not in caplog.text
     sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
-    assert list(sizes) == [name for name in climb.NAMES if name in sizes]
+    assert list(sizes) == [name for name in NAMES if name in sizes]
     if backend.choose().name == "tensorflow":
-        assert len(sizes) == len(climb.NAMES)
+        assert len(sizes) == len(NAMES)
     assert sizes["default fit"] == sizes["resident, small batches"] == (32, 10)
     assert sizes["bigger batches"] == sizes["resident"] == (256, 2)
     for s in walk.stages:
@@ -96,11 +105,10 @@ def test_every_stage_is_measured_on_the_real_model_and_tensorflow_makes_no_remar
 def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
     taken = []
 
-    class Fake:
-        def train(self, epochs, callbacks):
-            taken.append((epochs, *callbacks))
+    def train(epochs, callbacks):
+        taken.append((epochs, *callbacks))
 
-    climb.in_turns({name: Fake() for name in "abc"}, {name: name.upper() for name in "abc"}, 3)
+    climb.in_turns(dict.fromkeys("abc", train), {name: name.upper() for name in "abc"}, 3)
     assert taken == [(1, name) for name in "ABCCBAABC"]
 
 
@@ -108,21 +116,20 @@ def test_each_stage_changes_what_its_name_says():
     backend.choose()
     ways, notes = climb.ways_on("cpu")
     settings = {
-        name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.pipeline)
+        name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.data)
         for name, way in ways.items()
     }
     if backend.choose().name == "tensorflow":
-        assert settings["default fit"] == (1, False, False) and not notes
-        assert settings["XLA"] == (climb.GROUP, True, False)
-        assert settings["tf.data with prefetch"] == (climb.GROUP, True, True)
+        assert settings["default fit"] == (1, False, "arrays") and not notes
+        assert settings["XLA"] == (climb.GROUP, True, "arrays")
+        assert settings["tf.data with prefetch"] == (climb.GROUP, True, "pipeline")
     assert settings["steps per execution"][0] == climb.GROUP
-    assert ways["resident"].resident and ways["resident, small batches"].resident
+    assert ways["resident"].data == ways["resident, small batches"].data == "resident"
 
 
 def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
     way = climb.Way(32)
-    way.prepare(*digits)
-    way.train(epochs=1)
+    way.on(*digits)(epochs=1)
     way.start_anew(1)
     expected = training.quickstart_model(dropout=0, seed=1).get_weights()
     assert all((a == b).all() for a, b in zip(way.model.get_weights(), expected, strict=True))
