@@ -53,38 +53,33 @@ def load_images(
     >>> load_images(640, source="bundled").x_train.shape
     (640, 28, 28)
     """
-    count = whole(count, "count")
-    arrays, why = None, ""
-    if (source or os.environ.get("ACCEL_DATA")) != "bundled":
-        # It is asked even where the file is there, since an ended download leaves half of one.
+    count, why = whole(count, "count"), ""
+    bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
+    if not bundled:  # also where the file is there, since an ended download leaves half of one
         _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
-        if not why:
-            import keras
-
-            arrays = keras.datasets.mnist.load_data()  # whole by now: nothing is fetched here
-    name, note = "MNIST", "The set that the study material uses."
-    if not arrays:
+    if bundled or why:
         arrays, name = _digits(), "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
-        if why:
-            note += f" (MNIST could not be had: {why})"
-    (x, y), (x_test, y_test) = arrays
-    if count > len(x):
-        note += f" There are {len(x):,} of them, so they are repeated."
+        note += f" (MNIST could not be had: {why})" if why else ""
+    else:
+        import keras
+
+        arrays, name = keras.datasets.mnist.load_data(), "MNIST"  # whole by now
+        note = "The set that the study material uses."
     import numpy as np
 
+    (x, y), test = arrays
+    if count > len(x):
+        note += f" There are {len(x):,} of them, so they are repeated."
     keep = np.arange(count) % len(x)
-    return Images(x[keep], y[keep], x_test, y_test, name, note, min(count, len(x)))
+    return Images(x[keep], y[keep], *test, name, note, min(count, len(x)))
 
 
 def fetch(code: str, time_limit: float) -> tuple[str, str]:
     """Run code that downloads something in a child; give its last line, and why nothing came."""
     ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"})  # starts first
-    if ended.kind == "too slow":
-        return "", f"no answer within {time_limit:g} s."
-    if ended.kind == "crashed":
-        return "", "the download failed."
-    return probe.last_line(ended.output), ""
+    why = {"too slow": f"no answer within {time_limit:g} s.", "crashed": "the download failed."}
+    return probe.last_line(ended.output), why.get(ended.kind, "")
 
 
 def _digits():
@@ -92,9 +87,7 @@ def _digits():
     from sklearn.datasets import load_digits
 
     x, y = load_digits(return_X_y=True)
-    x = x.reshape(-1, 8, 8)
-    x = np.kron(x, np.ones((1, 3, 3))) * (255 / 16)  # each point becomes 3x3 points
+    x = np.kron(x.reshape(-1, 8, 8), np.ones((1, 3, 3))) * (255 / 16)  # each point becomes 3x3
     x = np.pad(x, ((0, 0), (2, 2), (2, 2))).astype("uint8")
     order = np.random.default_rng(0).permutation(len(x))
-    train, test = order[:1500], order[1500:]
-    return (x[train], y[train].astype("int64")), (x[test], y[test].astype("int64"))
+    return [(x[part], y[part].astype("int64")) for part in (order[:1500], order[1500:])]

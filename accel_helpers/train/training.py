@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from accel_helpers._records import whole
 from accel_helpers.machine import backend
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 PIXELS, CLASSES = 28 * 28, 10
-BATCH_SIZE, EPOCHS = 32, 5
+BATCH_SIZE = 32
 STEPS, TURNS = 24, 4  # the samples of a sweep, and the turns in which they are taken
 
 
@@ -59,7 +60,6 @@ def quickstart_model(
     >>> quickstart_model().count_params()
     101770
     """
-    width = whole(width, "width")
     import keras
 
     keras.utils.set_random_seed(seed)
@@ -79,13 +79,7 @@ def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
     A product of (m, k) and (k, n) takes 2mkn operations. The forward pass has one for each layer;
     the backward pass has one for each layer's weights and one for the hidden layer's output.
 
-    Parameters
-    ----------
-    width, batch_size : int, optional
-
-    Examples
-    --------
-    >>> step_flops()
+    >>> step_flops(width=128, batch_size=32)
     13090816
     """
     return dense_products(batch_size, (PIXELS, width, CLASSES))
@@ -119,7 +113,7 @@ def time_fit(
     y,
     *,
     batch_size: int = BATCH_SIZE,
-    epochs: int = EPOCHS,
+    epochs: int = 5,
     clock: Callable[[], float] = time.perf_counter,
     name: str = "fit",
 ) -> FitTiming:
@@ -127,10 +121,9 @@ def time_fit(
 
     Parameters
     ----------
-    model : keras.Model
-    x, y : array
-    batch_size, epochs : int, optional
-        As for ``fit``; at least two epochs, since the first one also compiles.
+    model, x, y, batch_size : keras.Model, array, array, int
+    epochs : int, optional
+        Two or more, since the first one also compiles.
     clock, name : optional
         What returns the time in seconds; what is measured.
 
@@ -147,32 +140,19 @@ def time_fit(
     """
     watch, epochs = stopwatch(clock), whole(epochs, "epochs", 2)
     model.fit(x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[watch])
-    measured = Measurement.from_samples(watch.epochs[1:], first_call=watch.epochs[0], name=name)
+    first, *others = watch.epochs
+    measured = Measurement.from_samples(others, first_call=first, name=name)
     return FitTiming(measured, -(-len(x) // batch_size))
 
 
 def time_steps(
     x, y, *, widths: Iterable[int], batch_sizes: Iterable[int], device: str = "cpu"
 ) -> dict[tuple[int, int], Measurement]:
-    """Time one training step of the quickstart model for every width and batch size.
+    """Time one training step of the quickstart model, by width and batch size.
 
     The models of one batch size take turns, an epoch each, so that a machine that changes meanwhile
-    changes all of them alike.
+    changes all of them alike. Images and labels are repeated as needed.
 
-    Parameters
-    ----------
-    x, y : array
-        Images and labels; repeated as needed.
-    widths, batch_sizes : iterable of int
-    device : str, optional
-
-    Returns
-    -------
-    dict
-        (width, batch size) to Measurement.
-
-    Examples
-    --------
     >>> _, images = backend.choose(), load_images(64, source="bundled")
     >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
     [(8, 4)]
@@ -191,33 +171,25 @@ def time_steps(
                 with backend.on(device):
                     models[width].fit(*part, batch_size=batch_size, verbose=0, callbacks=[watch])
         for width, watch in watches.items():
+            ends = [ticks[1:-1] for ticks in watch.ticks[1:]]  # of the steps of each epoch
+            samples = [after - before for each in ends for before, after in pairwise(each)]
             name = f"{device}, width {width}, batch size {batch_size}"
-            found[width, batch_size] = Measurement.from_samples(watch.steps, name=name)
+            found[width, batch_size] = Measurement.from_samples(samples, name=name)
     return found
 
 
 def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = "cpu"):
     """The five matrix products of one training step alone, as a function to time.
 
-    Parameters
-    ----------
-    width, batch_size : int, optional
-    device : str, optional
-
-    Examples
-    --------
     >>> [tuple(product.shape) for product in arithmetic(batch_size=4)()]
     [(4, 128), (4, 10), (128, 10), (4, 128), (784, 128)]
     """
-    import keras
-    import numpy as np
+    from keras import ops, random
 
-    rng, ops = np.random.default_rng(0), keras.ops
     shapes = (batch_size, PIXELS), (PIXELS, width), (width, CLASSES)
     shapes += (batch_size, width), (batch_size, CLASSES)
     with backend.on(device):
-        arrays = [rng.standard_normal(shape).astype("float32") for shape in shapes]
-        values = [ops.convert_to_tensor(array) for array in arrays]
+        values = [random.normal(shape, dtype="float32", seed=0) for shape in shapes]
 
     def products(x, w1, w2, hidden, out):
         back = [(ops.transpose(hidden), out), (out, ops.transpose(w2)), (ops.transpose(x), hidden)]
@@ -235,30 +207,30 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
 def stopwatch(clock: Callable[[], float] = time.perf_counter, steps: bool = False):
     """A Keras callback that times every epoch until the device is done, in its list `epochs`.
 
-    With `steps` also every step of the epochs after the first, each waited for, in `steps`.
+    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
+    for, and at its end. Each end is waited for.
     """
     import keras
 
     class Stopwatch(keras.callbacks.Callback):
+        async_safe = not steps  # lets fit run ahead as it would without a stopwatch
+
         def __init__(self):
             super().__init__()
-            self.epochs, self.steps = [], []
-            self.async_safe = not steps  # lets fit run ahead as it would without a stopwatch
+            self.ticks = []
 
         def on_epoch_begin(self, epoch, logs=None):
-            self.started, self.last = clock(), None
+            self.ticks.append([clock()])
 
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
-            self.epochs.append(clock() - self.started)
+            self.ticks[-1].append(clock())
 
         if steps:
+            on_train_batch_end = on_epoch_end
 
-            def on_train_batch_end(self, batch, logs=None):
-                backend.wait(self.model)
-                now = clock()
-                if self.last is not None and self.epochs:
-                    self.steps.append(now - self.last)
-                self.last = now
+        @property
+        def epochs(self):
+            return [ticks[-1] - ticks[0] for ticks in self.ticks]
 
     return Stopwatch()

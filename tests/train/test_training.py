@@ -87,7 +87,6 @@ def test_the_pictures_can_be_learned(data):
     ("call", "named"),
     [
         (lambda: training.load_images(0), "count .*0"),
-        (lambda: training.quickstart_model(width=0), "width .*0"),
         (lambda: training.time_fit(None, [], [], epochs=1), "epochs .*2 .*1"),
     ],
 )
