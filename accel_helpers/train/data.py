@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from accel_helpers import probe
 from accel_helpers._records import whole
 
-IMAGES = 60_000  # in MNIST's training set
-
 
 @dataclass(frozen=True)
 class Images:
@@ -30,14 +28,15 @@ class Images:
 
 
 def load_images(
-    count: int = IMAGES, *, source: str | None = None, time_limit: float = 30.0
+    count: int = 60_000, *, source: str | None = None, time_limit: float = 30.0
 ) -> Images:
     """Handwritten digits: MNIST where it can be had, scikit-learn's where not.
 
     Parameters
     ----------
     count : int, optional
-        Training images. Real ones are repeated to reach it, which says nothing about accuracy.
+        Training images, by default as many as MNIST has. Real ones are repeated to reach it,
+        which says nothing about accuracy.
     source : str, optional
         "bundled" looks for no network; so does the environment variable ``ACCEL_DATA``.
     time_limit : float, optional

@@ -20,12 +20,10 @@ def as_arrays(data, what: str):
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise ValueError(f"{what} must be a pair (x, y); sample weights are not supported.")
     arrays = keras.tree.map_structure(partial(_array, what=what), tuple(data))
-    counts = sorted({int(a.shape[0]) for a in keras.tree.flatten(arrays)})
-    if len(counts) != 1 or counts[0] < 1:
-        raise ValueError(
-            f"{what} must have the same number of samples, at least one; got "
-            f"{', '.join(f'{count:,}' for count in counts)}."
-        )
+    counts = {int(array.shape[0]) for array in keras.tree.flatten(arrays)}
+    if len(counts) != 1 or 0 in counts:
+        said = f"{what} must have the same number of samples, at least one"
+        raise ValueError(f"{said}; got {sorted(counts)}.")
     return arrays
 
 
@@ -35,15 +33,14 @@ def _array(value, what: str):
 
     if type(value).__module__.partition(".")[0] in ("tensorflow", "jax", "jaxlib"):
         return value
-    if not hasattr(value, "__array__") or not getattr(value, "shape", ()):
+    array = np.asarray(value) if hasattr(value, "__array__") else None
+    if array is None or array.ndim == 0 or array.dtype.kind not in "fiub":
         raise TypeError(
-            f"{what} must be arrays, or lists, tuples or dicts of arrays; got "
-            f"{type(value).__name__}. A list of numbers: np.asarray(it). Generators and tf.data "
-            "go to model.fit."
+            f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
+            f"{getattr(value, 'dtype', type(value).__name__)}. A list of numbers: np.asarray(it). "
+            "Generators and tf.data go to model.fit."
         )
-    if np.asarray(value).dtype.kind not in "fiub":
-        raise TypeError(f"{what} must hold numbers; got an array of {value.dtype}.")
-    return np.asarray(value)
+    return array
 
 
 def memory_needed(x, y, validation_data: tuple = ()) -> int:

@@ -100,15 +100,9 @@ def fit_resident(
     run = _runner(model, data, batch_size)
     order = np.random.default_rng(np.random.randint(2**31) if seed is None else seed)
     data, validation = as_tensors(data, device), as_tensors(validation, device)
-    calls = keras.callbacks.CallbackList(
-        callbacks,
-        add_history=True,
-        add_progbar=verbose != 0,
-        verbose=verbose,
-        epochs=epochs,
-        steps=-(-len(keras.tree.flatten(data)[0]) // batch_size),
-        model=model,
-    )
+    steps = -(-len(keras.tree.flatten(data)[0]) // batch_size)
+    shown = {"add_progbar": verbose != 0, "verbose": verbose, "epochs": epochs, "steps": steps}
+    calls = keras.callbacks.CallbackList(callbacks, add_history=True, model=model, **shown)
     model.stop_training = False
     calls.on_train_begin()
     for epoch in range(epochs):
@@ -156,8 +150,7 @@ def check_callbacks(callbacks) -> None:
         if acts or isinstance(callback, refused):
             raise ValueError(
                 f"{type(callback).__name__} acts within an epoch, or says at which one to go on; "
-                "fit_resident returns to Python after every epoch only. Leave it out, or use "
-                "model.fit."
+                "fit_resident is in Python between epochs only. Leave it out, or use model.fit."
             )
 
 
@@ -200,13 +193,12 @@ def _plain(value):
 def _build(model, data, batch_size) -> None:
     """Make every variable now: inside a compiled loop none can be made."""
     import keras
-    import numpy as np
 
     x, y = keras.tree.map_structure(lambda array: array[:batch_size], data)
     if not model.built:
         model(x, training=False)
     # what a pass through the model leaves behind, such as averages and states, is taken back
-    kept = [(v, np.copy(keras.ops.convert_to_numpy(v))) for v in model.non_trainable_variables]
+    kept = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
     predicted = model(x, training=True)
     model.optimizer.build(model.trainable_variables)
     if model.loss is not None or type(model).train_step is keras.Model.train_step:

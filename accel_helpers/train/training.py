@@ -121,7 +121,8 @@ def time_fit(
 
     Parameters
     ----------
-    model, x, y, batch_size : keras.Model, array, array, int
+    model, x, y, batch_size
+        As for ``fit``.
     epochs : int, optional
         Two or more, since the first one also compiles.
     clock, name : optional
