@@ -44,7 +44,7 @@ def fit_resident(
     x, y : array, or list, tuple or dict of arrays
         As for ``fit``. Arrays are copied to the device in every call; tensors stay where they are.
     batch_size, epochs, shuffle, callbacks, verbose : optional
-        As for ``fit``, and callbacks act before or after training or an epoch.
+        As for ``fit``; a callback that acts within an epoch is refused.
     validation_data : tuple of (x, y), optional
         Evaluated after every epoch, as one program, too.
     seed : int, optional

@@ -149,7 +149,7 @@ def time_fit(
 def time_steps(
     x, y, *, widths: Iterable[int], batch_sizes: Iterable[int], device: str = "cpu"
 ) -> dict[tuple[int, int], Measurement]:
-    """Time one training step of the quickstart model, by width and batch size.
+    """Time one training step of the quickstart model for every width and batch size.
 
     The models of one batch size take turns, an epoch each, so that a machine that changes meanwhile
     changes all of them alike. Images and labels are repeated as needed.
