@@ -107,10 +107,10 @@ def fit_resident(
     calls.on_train_begin()
     for epoch in range(epochs):
         calls.on_epoch_begin(epoch)
-        logs = run(("train", batch_size, bool(shuffle)), data, int(order.integers(2**31)))
+        logs = run("train", batch_size, bool(shuffle), data, int(order.integers(2**31)))
         if validation:
             calls.on_test_begin()
-            found = run(("test", batch_size, False), validation, 0)
+            found = run("test", batch_size, False, validation, 0)
             calls.on_test_end(found)
             logs |= {f"val_{name}": value for name, value in found.items()}
         calls.on_epoch_end(epoch, logs)
@@ -156,6 +156,8 @@ def check_callbacks(callbacks) -> None:
 
 def _runner(model, data, batch_size: int):
     """What runs an epoch of the model; its programs are kept on it, as ``fit`` keeps its own."""
+    import keras
+
     trained = tuple(id(variable) for variable in model.trainable_variables)
     compiled = model.optimizer, model.loss, tuple(model.metrics), trained
     known = getattr(model, "_accel_helpers_resident", None)
@@ -164,7 +166,9 @@ def _runner(model, data, batch_size: int):
         known = model._accel_helpers_resident = SimpleNamespace(compiled=compiled, programs={})
     programs = known.programs
 
-    def run(key, data, seed) -> dict:
+    def run(kind, batch_size, shuffle, data, seed) -> dict:
+        # the samples are counted in, since TensorFlow warns where one program is traced often
+        key = kind, len(keras.tree.flatten(data)[0]), batch_size, shuffle
         new = key not in programs
         if new:
             programs[key] = _program(model, *key)
@@ -209,15 +213,15 @@ def _build(model, data, batch_size) -> None:
         variable.assign(value)
 
 
-def _program(model, kind: str, batch_size: int, shuffle: bool):
+def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
     """One epoch as a compiled function of the data and a seed."""
     import keras
 
-    ops, tree, step = keras.ops, keras.tree, getattr(model, f"{kind}_step")
+    ops, step = keras.ops, getattr(model, f"{kind}_step")
     framework, on_jax = sys.modules[backend.framework()], backend.framework() == "jax"
     pick = operator.getitem if on_jax else framework.gather
 
-    def dice(n, seed):
+    def dice(seed):
         if on_jax:
             return framework.random.bits(framework.random.key(seed), (n,))
         # what TensorFlow would select is far slower under XLA on a CPU
@@ -225,12 +229,11 @@ def _program(model, kind: str, batch_size: int, shuffle: bool):
         return draw([n], [seed, 0], None, None, framework.int32, alg="philox")
 
     def epoch(state, data, seed):  # the state: on JAX all variables, on TensorFlow nothing
-        n = tree.flatten(data)[0].shape[0]
-        order = ops.argsort(dice(n, seed)) if shuffle else ops.arange(n)
+        order = ops.argsort(dice(seed)) if shuffle else ops.arange(n)
 
         def one(state, start, size):
             picked = ops.slice(order, [start], [size])
-            batch = tree.map_structure(lambda array: pick(array, picked), data)
+            batch = keras.tree.map_structure(lambda array: pick(array, picked), data)
             logs, state = step(state, batch) if on_jax else (step(batch), state)
             _check_logs(model, logs)
             return state

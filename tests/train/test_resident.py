@@ -175,6 +175,9 @@ def test_a_second_call_goes_on_and_compiles_nothing_until_the_model_is_compiled_
 
     first, made = loss(), dict(model._accel_helpers_resident.programs)
     assert loss() < first and model._accel_helpers_resident.programs == made and len(made) == 1
+    training.fit_resident(model, x[:64], y[:64], verbose=0)
+    programs = model._accel_helpers_resident.programs
+    assert len(programs) == 2, "one traced again and again would make TensorFlow warn"
     model.fit(x, y, verbose=0)  # the two mix
     now = loss()
     y[:] = (y + 1) % 10  # the same array with other labels
