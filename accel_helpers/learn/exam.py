@@ -143,6 +143,7 @@ def draw(number: int = 1) -> Paper:
     ----------
     number : int, optional
         From 0 to 10**9; another number, another paper.
+
     Examples
     --------
     >>> paper = draw(1)
@@ -174,6 +175,7 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
         Of the paper.
     answers : mapping of int to str or float
         By the question's place on the paper, from 1; an `AnswerError` says which is none.
+
     Examples
     --------
     >>> hand_in(1, {1: "a"}).passed

@@ -61,6 +61,7 @@ def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
         A letter, several ("ac"), steps in order ("cab"), or a number; else an `AnswerError`.
     card : Card, optional
         The learner's measurements, for a question of the kind "measured".
+
     Examples
     --------
     >>> from accel_helpers.learn.questions import bank

@@ -79,6 +79,7 @@ def fill(card: Card | None) -> Ledger:
     ----------
     card : Card or None
         As `results.load` gives it; None where nothing was measured.
+
     Examples
     --------
     >>> print(fill(None)[4].verdict)

@@ -92,6 +92,7 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
         Of the number that is asked for.
     choices : sequence of str, optional
         Where one of them is asked for.
+
     Examples
     --------
     >>> question = ask("demo", "How long does it take?", unit="seconds")
@@ -124,6 +125,7 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
         As in `ask`.
     actual : float or str
         What was measured, or the choice that turned out right.
+
     Examples
     --------
     >>> guess("demo", 12)

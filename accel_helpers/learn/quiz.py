@@ -61,6 +61,7 @@ def show(*names: str) -> Quiz:
     ----------
     *names : str
         Lessons ("03"), questions ("03/speedup") or exam questions ("E3").
+
     Examples
     --------
     >>> show("E3").questions[0].exam
@@ -80,6 +81,7 @@ def answer(name: str, given) -> Grade:
         The question, such as "03/speedup".
     given : str or float
         A letter, several letters, or a number; an `AnswerError` (a ValueError) says what is none.
+
     Examples
     --------
     >>> answer("03/speed_up", "c").verdict

@@ -70,6 +70,7 @@ def both(*numbers: str) -> Review:
     ----------
     *numbers : str
         Questions of the exam.
+
     Examples
     --------
     >>> both("E3").answers[0].differs

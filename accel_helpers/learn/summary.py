@@ -26,6 +26,7 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
         A sentence for each question that is still to be learned.
     answered : str, optional
         How many questions were answered, in a sentence.
+
     Examples
     --------
     >>> import tempfile

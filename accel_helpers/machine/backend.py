@@ -35,10 +35,12 @@ def choose(**machine) -> Choice:
     **machine : optional
         A recorded machine, as for `runtime.describe`: ``KERAS_BACKEND`` is set in its ``environ``,
         and nothing is loaded.
+
     Raises
     ------
     ValueError, RuntimeError
         If ``KERAS_BACKEND`` names what is not here; if no framework is here.
+
     Examples
     --------
     >>> print(choose(environ={}, root="/nowhere", versions={"jax": "0.7.2"}.get))
@@ -71,6 +73,7 @@ def wait(x, *, frameworks: Mapping | None = None):
         dictionaries. What has nothing to wait for is passed over.
     frameworks : mapping of name to module, optional
         By default those that are loaded.
+
     Examples
     --------
     >>> wait({"a": [1, 2.0], "b": None})

@@ -72,11 +72,13 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
         at. Without it, this runtime is examined.
     **machine : optional
         A recorded machine, as for `strategy.pick`.
+
     Returns
     -------
     Diagnosis
         ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``,
         and the ``next_step``. It prints as a list.
+
     Examples
     --------
     >>> print(diagnose("KeyError: 'COLAB_TPU_ADDR'").findings[0].id)
@@ -130,6 +132,7 @@ def tpu_recipe(
         Such as (3, 12); by default this Python.
     versions : callable of str -> str or None, optional
         Gives the installed version of a distribution; by default of this environment.
+
     Examples
     --------
     >>> print(tpu_recipe(python=(3, 13), versions={}.get).splitlines()[1])

@@ -117,6 +117,7 @@ def match(name: str) -> Accelerator | None:
     ----------
     name : str
         As reported by nvidia-smi or a framework, or as in Colab's menu ("v5e-1").
+
     Examples
     --------
     >>> match("Tesla T4").name, match("NVIDIA A100")
@@ -148,6 +149,7 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     dtype : str or a dtype object
         float64, float32, tfloat32, float16, bfloat16, float8 or int8, or what means one of them,
         such as bf16 and mixed_float16; a ValueError for another.
+
     Examples
     --------
     >>> peak(match("NVIDIA A100-SXM4-40GB"), "float32")    # TF32, not the 19.5 of plain float32
@@ -185,10 +187,12 @@ def judge(
         As for `peak`.
     ceiling : float, optional
         The highest rate measured on this machine, in FLOP/s or bytes/s.
+
     Returns
     -------
     Plausibility
         The ``verdict``, a ``reason`` in words, the ``rate``, the ``limit`` and its ``share``.
+
     Examples
     --------
     >>> judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4").verdict

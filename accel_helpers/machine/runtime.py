@@ -90,12 +90,14 @@ def describe(
         Runs a command and gives its output, which is empty where it fails.
     versions : callable of str -> str or None, optional
         Gives the installed version of a distribution.
+
     Returns
     -------
     Runtime
         ``place`` ("colab", "kaggle" or "local"); ``accelerator`` with ``kind`` ("GPU" or "TPU"),
         ``name``, ``count`` and ``memory_bytes``; ``frameworks`` with their versions; ``notes`` on
         what does not fit together.
+
     Examples
     --------
     >>> describe(environ={"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}).place

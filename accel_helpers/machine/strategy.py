@@ -42,6 +42,7 @@ class Strategy:
     ------
     RestartNeeded
         By the scope, where the framework has started otherwise; ``pick(replicas=1)`` still trains.
+
     Examples
     --------
     >>> with pick().scope():
@@ -80,6 +81,7 @@ def pick(replicas: int | None = None, **machine) -> Strategy:
     **machine : optional
         A recorded machine: ``environ``, ``root``, ``run`` and ``versions`` as for
         `runtime.describe`, and ``loaded``, the modules; by default this one.
+
     Examples
     --------
     >>> pick(4, environ={}, root="/nowhere", loaded={}, versions={"jax": "0.7.2"}.get).kind

@@ -101,6 +101,7 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     seconds : float or Measurement
     ceilings : Ceilings
         Of the device on which it ran.
+
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -145,6 +146,7 @@ def measure(
     clock, make_product, make_pass : callable, optional
         What tells the time in seconds, and what makes the functions that are timed, from number
         type and size and from how many numbers.
+
     Examples
     --------
     >>> [product.rate > 0 for product in measure("cpu", quick=True).products][0]

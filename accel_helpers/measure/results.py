@@ -118,6 +118,7 @@ def record(
         What is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
     path : path-like, optional
         By default `card_path`.
+
     Examples
     --------
     >>> record({"step": Measurement.from_samples([0.1])}, path="no such folder/card.json")

@@ -103,6 +103,7 @@ def change(before: Score, after: Score) -> Change:
     before, after : Score
         With at least 2 seeds and 30 images; row by row the same seed, column by column the same
         image. Else a ValueError.
+
     Examples
     --------
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)

@@ -53,6 +53,7 @@ def benchmark(
         At least so many samples, and until so many seconds were spent in them; but no more than
         `max_time` seconds once there are five.
     name : str, optional
+
     Examples
     --------
     >>> m = benchmark(lambda: sum(range(100_000)), repeats=5, min_time=0.01, name="sum")
@@ -89,12 +90,14 @@ def compare(
         As in `benchmark`, for functions; and a name for each.
     in_turns : bool, optional
         Measurements whose samples were taken in turns: they are compared pair by pair too.
+
     Returns
     -------
     Speedup
         Its `verdict` is "faster", "slower" (the fast one lost) or "no measurable difference"; its
         `ratio` is the time of `slow` over that of `fast`, or None where it cannot tell; its
         `interval` holds the ratio with a confidence of 95 % or more; its `reason` says why not.
+
     Examples
     --------
     >>> a = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0], name="A")

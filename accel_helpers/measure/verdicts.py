@@ -48,6 +48,7 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     plain, grouped, products : Measurement
         One step of an ordinary ``fit``, one of a ``fit`` that returns to Python after many steps
         only, and the matrix products of one step alone (see `training.arithmetic`).
+
     Examples
     --------
     >>> step_parts(*(Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1))).verdict
@@ -102,6 +103,7 @@ def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4)
     tolerance : float, optional
         How far apart the losses of an epoch may be, as a share of the smallest: replicas add up
         in another order, so a float32 is rounded otherwise, and every step carries that on.
+
     Examples
     --------
     >>> same_loss({"1 replica": [2.0, 1.0], "2 replicas": [2.0, 1.000001]})
@@ -158,6 +160,7 @@ def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None 
         a result lies on it (`backend.where`).
     faster : str, optional
         The verdict of `timing.compare` on CPU and accelerator; None where it was not timed.
+
     Examples
     --------
     >>> verified(attached=True, visible=True, placed=False).verdict

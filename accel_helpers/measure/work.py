@@ -109,15 +109,18 @@ def count_step(model, batch_size: int) -> StepWork:
     model : keras.Model
         Compiled, with all shapes known: Sequential with an Input, or functional.
     batch_size : int
+
     Returns
     -------
     StepWork
         With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
         `intensity` (FLOP per byte), its `rows` one by one, and `notes` on what is not counted.
+
     Raises
     ------
     TypeError, ValueError
         If a layer has weights and no rule here, layers cannot be listed, or a shape is open.
+
     Examples
     --------
     >>> from accel_helpers.train import training

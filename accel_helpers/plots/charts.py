@@ -61,6 +61,7 @@ def losses(
     ----------
     curves : mapping of a name to losses, of seven curves at most
     level : tuple of the name of a loss to compare with, and that loss
+
     Examples
     --------
     >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
@@ -92,6 +93,7 @@ def roofline(points: Numbers, ceilings, *, published=None, title: str, own: bool
     points : mapping of a name to (FLOP per byte moved, FLOP/s reached), of seven at most
     ceilings : ceilings.Ceilings
     published : hardware.Accelerator, with the peaks that its maker names
+
     Examples
     --------
     >>> import accel_helpers as ah
@@ -174,6 +176,7 @@ def heatmap(
     ----------
     ratios : mapping of (width, batch size) to Speedup
     note : str, how to read the numbers; it stands under the title
+
     Examples
     --------
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
@@ -218,6 +221,7 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     ----------
     images : sequence of arrays of shape (height, width), where larger numbers are darker
     labels : sequence of int
+
     Examples
     --------
     >>> import numpy as np

@@ -71,6 +71,7 @@ def measurements(
     Parameters
     ----------
     own, reference : sequences of Measurement, the learner's and those of other machines
+
     Examples
     --------
     >>> step = Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step")
@@ -122,6 +123,7 @@ def climb(
     steps : mapping of a name to the Measurement of an epoch, the first one where the climb starts
     gains : mapping of every other name to its Speedup over the first
     accuracy : mapping of a name to the share of the test data that was right at the end
+
     Examples
     --------
     >>> start = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0])
@@ -168,6 +170,7 @@ def shares(
     rows : mapping of a name to shares from 0 to 1; where there are several their mean is marked
     intervals : mapping of names, not all perhaps, to the two ends of an interval
     start : int, where the axis begins, in %; 0 where something lies below it
+
     Examples
     --------
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
@@ -189,6 +192,7 @@ def ladder(rows: Numbers, changes: Numbers, *, title: str, own: bool = True) -> 
     ----------
     rows : mapping of a name to shares of right answers from 0 to 1, one for every seed
     changes : mapping of a name to (difference from the row above, the ends of its interval)
+
     Examples
     --------
     >>> print(ladder({"a": [0.7], "b": [0.9]}, {"b": (0.2, 0.1, 0.3)}, title="One step"))

@@ -54,6 +54,7 @@ def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> P
     unit : systolic.MatrixUnit, of at most 8 x 8 cells
     a, b : arrays of shapes (m, k) and (k, n), with m, k and n of at most 8
     cycles : iterable of int, from 1, and of at most 12; by default up to six, evenly spread
+
     Examples
     --------
     >>> print(unit_strip(MatrixUnit(1, 1), [[3]], [[4]], cycles=[2]))
@@ -105,6 +106,7 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
     Parameters
     ----------
     sizes : iterable of n, at least two, each for a product of (n, n) and (n, n)
+
     Examples
     --------
     >>> print(unit_sizes(range(64, 201), MatrixUnit(128, 128)))

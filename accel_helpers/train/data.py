@@ -1,7 +1,5 @@
 """Real pictures of handwritten digits: MNIST where it can be had, scikit-learn's where not."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from dataclasses import dataclass

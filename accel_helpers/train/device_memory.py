@@ -1,7 +1,5 @@
 """The data of `resident`: arrays, their room on a device, and their way there."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from pathlib import Path

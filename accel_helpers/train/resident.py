@@ -4,8 +4,6 @@ The data lie on the device, and shuffling, picking the batches and all steps of 
 program, which XLA compiles: Keras's own ``train_step`` inside a loop of the framework.
 """
 
-from __future__ import annotations
-
 import operator
 import sys
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """The lesson model, real images for it, and the timing of ``fit``."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable
