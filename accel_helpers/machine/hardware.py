@@ -65,7 +65,7 @@ class Accelerator:
     names: tuple[str, ...]  # those that systems give it, without "NVIDIA" and "Tesla"
 
 
-_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == "float | None")
+_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == float | None)
 
 
 @dataclass(frozen=True)
