@@ -42,7 +42,7 @@ class Claim:
 @functools.cache
 def claims() -> tuple[Claim, ...]:
     """The claims that come with the course."""
-    return stored(DATA / "claims.toml", dict[Literal["claim"], tuple[Claim, ...]])["claim"]
+    return stored(DATA / "claims.toml", "claim", Claim)
 
 
 @dataclass(frozen=True)

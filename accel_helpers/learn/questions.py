@@ -113,12 +113,10 @@ class Question:
         return "\n".join(lines)
 
 
-File = dict[Literal["question"], tuple[Question, ...]]  # of the bank
-
-
-def stored(path: Path, kind):
-    """A file of the course, read as what it is."""
-    return _records.read(kind, _records.load(path, "file of the course"), path.name)
+def stored(path: Path, name: str, kind) -> tuple:
+    """What a file of the course holds: tables of one name and kind."""
+    tables = _records.load(path, "file of the course")
+    return _records.read(dict[Literal[name], tuple[kind, ...]], tables, path.name)[name]
 
 
 @functools.cache
@@ -130,5 +128,5 @@ def bank() -> Mapping[str, Question]:
     >>> all(question.source for question in bank().values())
     True
     """
-    files = [stored(path, File) for path in sorted((DATA / "questions").glob("*.toml"))]
-    return {question.id: question for file in files for question in file["question"]}
+    files = sorted((DATA / "questions").glob("*.toml"))
+    return {each.id: each for path in files for each in stored(path, "question", Question)}

@@ -2,7 +2,6 @@
 
 import functools
 from dataclasses import dataclass
-from typing import Literal
 
 from accel_helpers._words import shown
 from accel_helpers.learn.questions import DATA, HEADINGS, Label, stored
@@ -37,13 +36,10 @@ class Answer:
         return f"Lesson {self.page[:2]}, “{self.heading}”"
 
 
-File = dict[Literal["answer"], tuple[Answer, ...]]
-
-
 @functools.cache
 def answers() -> tuple[Answer, ...]:
     """The exam questions that the course answers, in their order."""
-    return stored(DATA / "exam_answers.toml", File)["answer"]
+    return stored(DATA / "exam_answers.toml", "answer", Answer)
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +15,8 @@ from accel_helpers.learn import progress, questions, review
 
 WHEN = "2026-11-22T10:00:00+00:00"
 SCHEMAS = {
-    "03.toml": questions.File,
-    "exam_answers.toml": review.File,
+    "03.toml": dict[Literal["question"], tuple[questions.Question, ...]],
+    "exam_answers.toml": dict[Literal["answer"], tuple[review.Answer, ...]],
     "course_progress.json": progress.Progress,
 }
 GOOD = {
@@ -104,7 +105,7 @@ def test_any_change_of_a_file_gives_a_value_or_an_error_that_names_the_file(data
 def test_what_is_no_toml_and_no_json_is_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=name):
-        _records.read(questions.File, _records.load(tmp_path / name, "bank"), name)
+        _records.read(SCHEMAS[Q], _records.load(tmp_path / name, "bank"), name)
 
 
 def test_a_hostile_file_is_refused_before_it_is_read(tmp_path):
