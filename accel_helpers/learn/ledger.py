@@ -73,12 +73,7 @@ class Ledger(Shown, tuple):
 
 
 def fill(card: Card | None) -> Ledger:
-    """Put beside every claim what a result card says about it.
-
-    Parameters
-    ----------
-    card : Card or None
-        As `results.load` gives it; None where nothing was measured.
+    """Put beside every claim what a result card, if there is one, says about it.
 
     Examples
     --------

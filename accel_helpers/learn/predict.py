@@ -101,15 +101,7 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
 
 
 def guess(name: str, value: float | str) -> None:
-    """Keep a guess without the form, also in the progress file where it can be written.
-
-    Parameters
-    ----------
-    name : str
-        As in `ask`.
-    value : float or str
-        The number, or one of the choices.
-    """
+    """Keep a guess without the form, by its name: a number, or one of the choices of `ask`."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise TypeError(f"a guess is a number or a text; got {shown(value)}.")
     made = progress.Guess(value if isinstance(value, str) else float(value), None, progress.now())

@@ -125,13 +125,7 @@ def keep(new: Progress, *, drive: Path = DRIVE) -> str:
 
 
 def current(*, drive: Path = DRIVE) -> Progress:
-    """What is kept, with what could not be written yet; a file that cannot be read counts as empty.
-
-    Parameters
-    ----------
-    drive : pathlib.Path, optional
-        Where Google Drive is mounted, if it is.
-    """
+    """What is kept, and what waits to be written; a file that cannot be read counts as empty."""
     found = []
     for path in files(drive):
         with contextlib.suppress(DataError):

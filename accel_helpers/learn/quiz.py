@@ -55,12 +55,7 @@ class Quiz(Shown):
 
 
 def show(*names: str) -> Quiz:
-    """Show questions; put the call last in a cell.
-
-    Parameters
-    ----------
-    *names : str
-        Lessons ("03"), questions ("03/speedup") or exam questions ("E3").
+    """Show questions by lesson ("03"), exam question ("E3") or id; put the call last in a cell.
 
     Examples
     --------

@@ -60,12 +60,7 @@ class Review(Shown):
 
 
 def both(*numbers: str) -> Review:
-    """Show what the exam's material answers and what is true today; put the call last in a cell.
-
-    Parameters
-    ----------
-    *numbers : str
-        Questions of the exam.
+    """Show exam questions with the material's answer and today's; put the call last in a cell.
 
     Examples
     --------
