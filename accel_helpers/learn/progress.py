@@ -91,9 +91,8 @@ def files(drive: Path = DRIVE) -> list[Path]:
     return [Path(NAME), drive / NAME] if os.path.isdir(drive) else [Path(NAME)]
 
 
-def load(path=None) -> Progress:
-    """Read a file, by default the one that is written; none is empty, a bad field a DataError."""
-    path = Path(path or files()[-1])
+def load(path: Path) -> Progress:
+    """Read a file: one that is not there is empty, and a bad field is a DataError."""
     try:
         values = _records.load(path, "progress file", name=str(path))
     except FileNotFoundError:

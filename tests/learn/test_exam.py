@@ -95,7 +95,7 @@ def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
     result = exam.hand_in(PAPER.number, {**answers, ONE: known.wrong(lost)})
     assert result.passed and f"Wrong or empty: {ONE}." in str(result)
     assert quiz.again().questions == (lost,)
-    (sitting,) = progress.load().exams
+    (sitting,) = progress.load(own_progress).exams
     assert (sitting.paper, sitting.today, sitting.questions) == (PAPER.number, 19, 20)
     for said in (str(quiz.overview()), quiz.overview().sentence()):
         assert f"paper {PAPER.number}" in said and "19 as is true today" in said
@@ -108,9 +108,9 @@ def test_a_lesson_is_finished_by_the_exam_too(own_progress):
     for question in quiz.show("02").questions:
         if question not in paper.questions:
             quiz.answer(question.id, known.right(question))
-    assert progress.load().lessons == {}
+    assert progress.load(own_progress).lessons == {}
     exam.hand_in(1, known.whole(paper))
-    assert set(progress.load().lessons) == {"02"}
+    assert set(progress.load(own_progress).lessons) == {"02"}
 
 
 def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
@@ -134,7 +134,7 @@ def test_the_form_is_handed_in_as_a_whole(own_progress):
     number.value, field[1].value = "", known.right(question)
     button.click()
     assert "✗" in status.value and "14 of 20" in status.value and "✓" in field[-1].value
-    assert len(progress.load().answers) == 20 and len(quiz.again().questions) == 19
+    assert len(progress.load(own_progress).answers) == 20 and len(quiz.again().questions) == 19
     field[1].value = known.wrong(question)
     button.click()
     assert "✗" in field[-1].value and len(quiz.again().questions) == 20

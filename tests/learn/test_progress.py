@@ -44,15 +44,15 @@ def folders(tmp_path, monkeypatch):
 
 def test_what_is_written_is_read_again(own_progress):
     assert progress.keep(EVERYTHING) == ""
-    assert progress.load() == EVERYTHING
+    assert progress.load(own_progress) == EVERYTHING
     assert json.loads(own_progress.read_text())["schema"] == 1  # and a person can read it
     assert os.listdir(own_progress.parent) == [own_progress.name]
 
 
 def test_a_missing_file_is_no_trouble(own_progress):
-    assert progress.load() == Progress() == progress.current()
+    assert progress.load(own_progress) == Progress() == progress.current()
     assert progress.keep(done("00")) == ""
-    assert own_progress.exists() and progress.load().lessons == {"00": WHEN}
+    assert own_progress.exists() and progress.load(own_progress).lessons == {"00": WHEN}
 
 
 def test_where_it_lies(folders, monkeypatch):
@@ -94,7 +94,7 @@ def test_of_two_folders_the_later_answer_and_the_first_end_of_a_lesson_count(tur
 def test_what_a_clock_that_was_ahead_has_dated_gives_way_to_a_new_answer(own_progress):
     progress.keep(answered("03/a", "b", "wrong", "2999-01-01T00:00:00+00:00"))
     progress.keep(answered("03/a", "c", when=progress.now()))
-    assert progress.load().answers["03/a"].given == "c"
+    assert progress.load(own_progress).answers["03/a"].given == "c"
 
 
 def test_two_kernels_lose_nothing_of_each_other(own_progress):
@@ -104,7 +104,7 @@ def test_two_kernels_lose_nothing_of_each_other(own_progress):
         child.start()
     for child in children:
         child.join(120)
-    assert len(progress.load().answers) == 50
+    assert len(progress.load(own_progress).answers) == 50
 
 
 def many_answers(number, count):
@@ -120,7 +120,7 @@ def test_a_writer_that_is_killed_leaves_a_whole_file(own_progress):
         time.sleep(pause)
         os.kill(child.pid, signal.SIGKILL)
         child.join()
-        assert "03/speedup" in progress.load().answers
+        assert "03/speedup" in progress.load(own_progress).answers
 
 
 # --- What must never stand in the way of a lesson
@@ -132,13 +132,13 @@ def test_a_writer_that_is_killed_leaves_a_whole_file(own_progress):
 def test_a_file_that_cannot_be_read_is_left_alone_and_answers_stay_in_memory(own_progress, text):
     own_progress.write_text(text)
     with pytest.raises(DataError, match=f"^{own_progress}: |^{own_progress},"):
-        progress.load()
+        progress.load(own_progress)
     said = progress.keep(done("00"))
     assert said.startswith("Not saved") and str(own_progress) in said
     assert own_progress.read_text() == text and progress.current().lessons == {"00": WHEN}
     own_progress.unlink()  # the learner moves it away
     assert progress.keep(done("01")) == ""
-    assert set(progress.load().lessons) == {"00", "01"}
+    assert set(progress.load(own_progress).lessons) == {"00", "01"}
 
 
 @pytest.mark.parametrize("put_there", [os.mkdir, os.mkfifo])
@@ -155,8 +155,8 @@ def test_what_could_not_be_read_again_is_not_kept_and_bars_nothing(own_progress,
     said = progress.keep(Progress(guesses={"q": Guess(value, None, WHEN)}))
     assert said == "" or said.startswith("Not saved")
     assert progress.keep(done("00")) == ""
-    assert progress.load().lessons == {"00": WHEN}
-    assert ("q" in progress.load().guesses) == (value == "<b>")
+    assert progress.load(own_progress).lessons == {"00": WHEN}
+    assert ("q" in progress.load(own_progress).guesses) == (value == "<b>")
 
 
 def test_a_link_stays_a_link(tmp_path, own_progress):

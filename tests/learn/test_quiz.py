@@ -59,7 +59,7 @@ def test_a_call_answers_and_is_kept(own_progress):
         assert [q.id for q in quiz.again().questions] == [question.id]
         assert quiz.answer(question.id, known.right(question))
         assert quiz.again().questions == ()
-        kept = progress.load().answers[question.id]
+        kept = progress.load(own_progress).answers[question.id]
         assert (kept.verdict, kept.tries) == ("right", 2)
 
 
@@ -79,10 +79,10 @@ def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
 def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
     assert str(own_progress) not in str(quiz.overview())
     for question in quiz.show("00").questions:
-        assert progress.load().lessons == {}
+        assert progress.load(own_progress).lessons == {}
         quiz.answer(question.id, known.right(question))
         assert str(own_progress) in str(quiz.overview())
-    assert set(progress.load().lessons) == {"00"}
+    assert set(progress.load(own_progress).lessons) == {"00"}
     lesson, good, count, day = quiz.overview().rows[0]
     assert (lesson, good) == ("00", count) and day
     for said in (str(quiz.overview()), quiz.overview().sentence()):
