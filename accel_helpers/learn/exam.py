@@ -139,10 +139,7 @@ class Result(Shown):
 def draw(number: int = 1) -> Paper:
     """Draw a paper: one question for every question of the exam, then more of them by chance.
 
-    Parameters
-    ----------
-    number : int, optional
-        From 0 to 10**9; another number, another paper.
+    Another number, from 0 to 10**9, is another paper.
 
     Examples
     --------

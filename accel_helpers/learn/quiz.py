@@ -41,12 +41,10 @@ class Quiz(Shown):
             say_total(self._so_far(progress.current().answers))
             return said
 
-        fields = [
-            quiz_widget.field(
-                widgets, each, n, fragment("quiz/earlier", answers.get(each.id)), check
-            )
-            for n, each in enumerate(self.questions, 1)
-        ]
+        fields = []
+        for n, each in enumerate(self.questions, 1):
+            earlier = fragment("quiz/earlier", answers.get(each.id))
+            fields.append(quiz_widget.field(widgets, each, n, earlier, check))
         return quiz_widget.sheet(widgets, fields, total)
 
     def _so_far(self, answers: Mapping[str, progress.Answer]) -> str:
@@ -152,12 +150,12 @@ def overview() -> Overview:
 
 def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
     """Keep answers, and the lessons that they complete; gives a sentence where that failed."""
-    when, known = progress.now(), dict(progress.current().answers)
+    when, known, new = progress.now(), progress.current().answers, {}
     for grade in grades:
         name = grade.question.id
         tries = known[name].tries + 1 if name in known else 1
-        known[name] = progress.Answer(grade.given, grade.verdict, tries, when)
-    new = {grade.question.id: known[grade.question.id] for grade in grades}
+        new[name] = progress.Answer(grade.given, grade.verdict, tries, when)
+    known = {**known, **new}
     asked = sorted({grade.question.lesson for grade in grades})
     done = [name for name in asked if all(_done(each.id, known) for each in _named(name))]
     return progress.keep(Progress(new, lessons=dict.fromkeys(done, when), exams=exams))

@@ -89,12 +89,11 @@ def _answer(widgets, question: Question, number: int):
     """The widgets for an answer, and what reads them."""
     choices = [(f"{o.letter}) {o.text.translate(PLAIN)}", o.letter) for o in question.options]
     if question.kind == "one":
-        radio = widgets.RadioButtons(options=choices, index=None, description="", layout=WIDE)
+        radio = widgets.RadioButtons(options=choices, index=None, layout=WIDE)
         return [radio], lambda: radio.value or ""
     if question.kind == "several":
         boxes = [
-            widgets.Checkbox(value=False, description=label, indent=False, layout=WIDE)
-            for label, _ in choices
+            widgets.Checkbox(description=each, indent=False, layout=WIDE) for each, _ in choices
         ]
         return boxes, lambda: "".join(box.description[0] for box in boxes if box.value)
     unit = f" ({question.unit.translate(PLAIN)})" if question.unit else ""
