@@ -33,6 +33,7 @@ STYLE = {
 DPI = 160
 LONG = 26  # letters of a name before it is broken into lines
 Numbers = Mapping[str, Sequence[float]]  # of several things, by their names
+plain = "{:,.12g}".format  # a number beside an axis, without a unit
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,6 @@ class Picture:
 
 def palette(own: bool) -> tuple[str, ...]:
     return COLOURS if own else GREYS
-
-
-def plain(value: float) -> str:
-    return f"{value:,.12g}"
 
 
 def short(ratio: float) -> str:
