@@ -62,8 +62,6 @@ def load(path, what: str, name: str = ""):
         return tomllib.loads(text) if kind == "TOML" else json.loads(text)
     except (FileNotFoundError, DataError):
         raise
-    except UnicodeDecodeError:
-        raise DataError(f"{name}: cannot be read: it is not UTF-8 text.") from None
     except OSError as reason:
         raise DataError(f"{name}: cannot be read: {reason.strerror}.") from None
     except (ValueError, RecursionError) as error:
