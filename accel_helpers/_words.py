@@ -17,6 +17,7 @@
 import functools
 import html
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 
 LONGEST = 60  # characters of a link's text
@@ -69,6 +70,13 @@ def _scaled(value: float, units: dict[str, float]) -> str:
 def percent(share: float) -> str:
     """A share as a percentage, with the blank before the sign."""
     return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
+
+
+def wrapped(text: str, lead: str = "", indent: int = 0, width: int = 96) -> str:
+    """A text in lines, the first behind a lead and the others indented; words stay whole."""
+    fill = textwrap.TextWrapper(width, lead, " " * indent)
+    fill.break_long_words = fill.break_on_hyphens = False
+    return fill.fill(text)
 
 
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:

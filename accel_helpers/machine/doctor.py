@@ -1,12 +1,11 @@
 """From a machine, or from an error, to the cause and the one thing to do next."""
 
 import sys
-import textwrap
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from accel_helpers._words import fragment, shown
+from accel_helpers._words import fragment, shown, wrapped
 from accel_helpers.machine import faults, symptoms
 from accel_helpers.machine.faults import Finding
 
@@ -49,12 +48,9 @@ class Diagnosis:
             lines.append("")
             for label, value in _rows(finding):
                 lead = f"{number}. {label}: " if label == "Cause" else f"   {label}: "
-                lines.append(textwrap.fill(
-                    value, 96, initial_indent=lead, subsequent_indent=" " * 3,
-                    break_on_hyphens=False, break_long_words=False,
-                ))  # fmt: skip
+                lines.append(wrapped(value, lead, 3))
         if not self.findings:
-            lines.append(textwrap.fill(self.otherwise, 96, break_on_hyphens=False))
+            lines.append(wrapped(self.otherwise))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
@@ -156,6 +152,5 @@ def tpu_recipe(
     }
     wanted = (python > newest, there, here[stock] and not there, *[not there] * 2, True)
     steps = [step.format(**words) for step, when in zip(it["step"], wanted, strict=True) if when]
-    how = {"subsequent_indent": "   ", "break_on_hyphens": False}
-    filled = [textwrap.fill(f"{n}. {step}", 92, **how) for n, step in enumerate(steps, 1)]
+    filled = [wrapped(step, f"{number}. ", 3, width=92) for number, step in enumerate(steps, 1)]
     return it["text"].format(steps="\n".join(filled), **words).rstrip("\n")

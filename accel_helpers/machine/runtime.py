@@ -3,12 +3,11 @@
 import json
 import os
 import platform
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from accel_helpers._words import html_card
+from accel_helpers._words import html_card, wrapped
 from accel_helpers.machine import attached, faults
 from accel_helpers.machine.attached import GIB, Attached, Run
 
@@ -59,11 +58,8 @@ class Runtime:
             yield "Note", note
 
     def __str__(self) -> str:
-        return "\n".join(
-            textwrap.fill(value, 96, initial_indent=f"{label + ':':<14}",
-                          subsequent_indent=" " * 14, break_on_hyphens=False)
-            for label, value in self._lines()
-        )  # fmt: skip
+        rows = (wrapped(value, f"{label + ':':<14}", 14) for label, value in self._lines())
+        return "\n".join(rows)
 
     def _repr_html_(self) -> str:
         return html_card("This runtime", self._lines())

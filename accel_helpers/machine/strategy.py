@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from accel_helpers._words import wrapped
 from accel_helpers.machine import faults, scopes
 from accel_helpers.machine.faults import Facts
 from accel_helpers.machine.scopes import SPOKEN, RestartNeeded
@@ -67,7 +67,7 @@ class Strategy:
         where = "a TPU" if self.kind.startswith("tpu") and self.replicas == 1 else many
         spoken = SPOKEN.get(self.backend, self.backend)
         text = f"Train on {where}, with Keras on {spoken}. {self.reason}"
-        return textwrap.fill(text, 92, break_long_words=False, break_on_hyphens=False)
+        return wrapped(text, width=92)
 
 
 def pick(replicas: int | None = None, **machine) -> Strategy:

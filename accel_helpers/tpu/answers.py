@@ -1,13 +1,12 @@
 """What the TPU compiler says of a training step, as one value that reads well; fresh or stored."""
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from accel_helpers import _records
-from accel_helpers._words import format_bytes, format_count, html_card
+from accel_helpers._words import format_bytes, format_count, html_card, wrapped
 from accel_helpers.tpu.report import Allocation, Collective
 
 NOT_WRITTEN = "the step could not be written down"
@@ -123,11 +122,7 @@ class CompiledStep:
     def __str__(self) -> str:
         rows = list(self.rows())
         width = 4 + max(len(ask) for ask, _ in rows)
-        lines = [
-            textwrap.fill(answer, 96, initial_indent=f"  {ask}".ljust(width),
-                          subsequent_indent=" " * width, break_on_hyphens=False)
-            for ask, answer in rows
-        ]  # fmt: skip
+        lines = [wrapped(answer, f"  {ask}".ljust(width), width) for ask, answer in rows]
         return "\n".join([self.headline, *lines])
 
     def _repr_html_(self) -> str:
