@@ -181,8 +181,7 @@ def _decide(it: faults.Facts) -> Choice:
         raise RuntimeError(" ".join(wrong))
     if it.asked:
         return Choice(it.asked, "KERAS_BACKEND asks for it.")
-    there = [name for name in faults.KERAS_KNOWS if name in it.frameworks]
-    name = (faults.able(it) or there)[0]
+    name = (faults.able(it) or it.backends)[0]
     if name == "torch":
         return Choice(name, "neither TensorFlow nor JAX is installed here.")
     if name == "tensorflow":

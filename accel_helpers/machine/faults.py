@@ -20,7 +20,7 @@ from accel_helpers.machine import attached
 TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tensorflow-macos", "tf-nightly")
 PACKAGES = "keras jax jaxlib libtpu torch numpy matplotlib ipywidgets IPython".split()
 STRATEGIES_KNOW = ("tensorflow", "jax")
-KERAS_KNOWS = (*STRATEGIES_KNOW, "torch")
+SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}  # what Keras runs on
 _FIRST_FOR_BLACKWELL = (2, 21)  # the release of TensorFlow
 _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 _JAX_NAMES = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}
@@ -110,8 +110,8 @@ class Facts:
         found = {"tensorflow": next(iter(tensorflows.values()), None)}
         found |= {name: versions(name.lower()) for name in PACKAGES}
         self.frameworks = {name: version for name, version in found.items() if version}
-        there = [name for name in KERAS_KNOWS if name in self.frameworks]
-        self.installed = ", ".join(there) or "nothing yet"
+        self.backends = [name for name in SPOKEN if name in self.frameworks]  # Keras runs on them
+        self.installed = ", ".join(self.backends) or "nothing yet"
         self.builds = " ".join(name for name in tensorflows if name != "tensorflow-macos")
         self.for_tpus = tensorflows.get("tensorflow-tpu", "")
         self.libtpu = self.frameworks.get("libtpu", "missing")
@@ -224,7 +224,7 @@ def rules(it: Facts) -> dict[str, object]:
         "no-accelerator-kaggle": no_device and it.place == "kaggle",
         "cuda-hidden": gpu and it.visible_gpus == 0,
         "jax-platforms": it.device and platforms and not platforms & _JAX_NAMES[it.kind],
-        "framework-missing": not {*KERAS_KNOWS} & {*it.frameworks},
+        "framework-missing": not it.backends,
         "tensorflow-twice": " " in it.builds,
         "tensorflow-tpu-without-tpu": it.for_tpus and not tpu,
         "tensorflow-tpu-pins": it.for_tpus and tpu and not driven,
@@ -234,10 +234,8 @@ def rules(it: Facts) -> dict[str, object]:
         "cuda-libraries-missing": gpu and it.place == "local" and _without_cudnn(it),
         "jax-without-cuda": gpu and jax and not any(map(it.versions, _PLUGINS)),
         "gpu-too-new": gpu and _too_new(it),
-        "keras-backend-unknown": it.asked not in ("", *KERAS_KNOWS),
-        "keras-backend-not-installed": (
-            it.asked in KERAS_KNOWS and it.asked not in it.frameworks and not it.keras_on
-        ),
+        "keras-backend-unknown": it.asked not in ("", *SPOKEN),
+        "keras-backend-not-installed": it.asked in {*SPOKEN} - {*it.backends} and not it.keras_on,
         "keras-not-on-jax": tpu and it.keras_on not in ("", "jax") and not driven,
         "tpu-stock-tensorflow": tpu and tensorflow and not it.for_tpus,
         "tpu-no-tensorflow": tpu and not tensorflow,

@@ -10,7 +10,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from accel_helpers import probe
 from accel_helpers.machine import backend, faults, quiet
 
-SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
 # steps take half as long again on two cores, with four hardly more.
 VIRTUAL_DEVICES = 4
@@ -47,9 +46,8 @@ def opened(picked) -> Iterator[None]:
             "`with` block, then enter this one."
         )
     name, kind, keras = picked.backend, picked.kind, sys.modules.get("keras")
-    if keras is not None and keras.backend.backend() != name:
-        happened = f"Keras is already loaded on {keras.backend.backend()}, not on {name}"
-        raise RestartNeeded(happened, picked)
+    if keras is not None and (running := keras.backend.backend()) != name:
+        raise RestartNeeded(f"Keras is already loaded on {running}, not on {name}", picked)
     quiet.watch_tensorflow(name)
     if name == "tensorflow" and (kind.startswith("tpu") or faults.installed("tensorflow-tpu")):
         _try_tensorflow(picked)
@@ -101,7 +99,7 @@ def _prepare_cpus(picked) -> None:
         there = give(framework, wanted)
     if there < picked.replicas:
         raise RestartNeeded(
-            f"{SPOKEN[picked.backend]} has already started with {there} CPU "
+            f"{faults.SPOKEN[picked.backend]} has already started with {there} CPU "
             f"device{'s' if there > 1 else ''}, and cannot be given {picked.replicas} any more",
             picked,
         )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from accel_helpers._words import wrapped
 from accel_helpers.machine import faults, scopes
-from accel_helpers.machine.faults import Facts
-from accel_helpers.machine.scopes import SPOKEN, RestartNeeded
+from accel_helpers.machine.faults import SPOKEN, Facts
+from accel_helpers.machine.scopes import RestartNeeded
 
 __all__ = ["RestartNeeded", "Strategy", "pick"]
 
@@ -65,8 +65,7 @@ class Strategy:
     def __str__(self) -> str:
         many = KINDS[self.kind].format(self.replicas)
         where = "a TPU" if self.kind.startswith("tpu") and self.replicas == 1 else many
-        spoken = SPOKEN.get(self.backend, self.backend)
-        text = f"Train on {where}, with Keras on {spoken}. {self.reason}"
+        text = f"Train on {where}, with Keras on {SPOKEN[self.backend]}. {self.reason}"
         return wrapped(text, width=92)
 
 

@@ -7,10 +7,10 @@ from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers._words import format_bytes, format_count, html_card, wrapped
+from accel_helpers.machine.faults import SPOKEN
 from accel_helpers.tpu.report import Allocation, Collective
 
 NOT_WRITTEN = "the step could not be written down"
-SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX"}
 # The lessons' models, made by `tools/tpu_programs.py`; and single matrix products.
 DATA = Path(__file__).parents[1] / "data" / "tpu_programs"
 PRODUCTS = DATA / "products.json"
