@@ -73,17 +73,17 @@ def _place(environ: Mapping[str, str]) -> tuple[str, str | None]:
     return "local", None
 
 
-def _tables(name: str) -> dict:
+def tables(name: str) -> dict:
     return _records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
 
 
-_BOOK = _tables("faults.toml")
+_BOOK = tables("faults.toml")
 #: What a place calls its restart, its accelerators, and the way back to its own packages.
 PLACES: dict[str, dict[str, str]] = _BOOK["place"]
 #: In the order in which to mend them.
 FAULTS = _records.read(dict[str, Fault], _BOOK["fault"], "faults.toml")
 #: How TensorFlow could drive a TPU; nobody of this course has seen it do so.
-RECIPE = _tables("tpu_recipe.toml")
+RECIPE = tables("tpu_recipe.toml")
 
 
 class Facts:

@@ -129,10 +129,8 @@ def match(name: str) -> Accelerator | None:
 
 
 def _plain(name: str) -> str:
-    words = name.lower().replace("-", " ").split()
-    for maker in ("nvidia", "tesla"):
-        words = words[1:] if words[:1] == [maker] else words
-    return " ".join(words)
+    words = " ".join(name.lower().replace("-", " ").split())
+    return words.removeprefix("nvidia ").removeprefix("tesla ")
 
 
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:

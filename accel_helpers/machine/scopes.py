@@ -38,7 +38,7 @@ class RestartNeeded(RuntimeError):
 
 
 @contextmanager
-def opened(picked) -> Iterator[None]:
+def opened(picked) -> Iterator:
     """Load Keras as a strategy says and train across devices; leave the process as it was."""
     if _open:
         raise RuntimeError(
@@ -60,7 +60,7 @@ def opened(picked) -> Iterator[None]:
     with (_on_tensorflow if name == "tensorflow" else _on_jax)(kind, picked.replicas):
         _open.append(kind)
         try:
-            yield
+            yield picked
         finally:
             _open.clear()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from accel_helpers._words import wrapped
@@ -56,11 +55,9 @@ class Strategy:
     reason: str  # a sentence or three; where an accelerator is missing, what to do about it
     place: str = "local"  # it settles how a restart is called
 
-    @contextmanager
-    def scope(self) -> Iterator[Strategy]:
+    def scope(self) -> AbstractContextManager[Strategy]:
         """Load Keras and train across the devices in this block; one scope at a time."""
-        with scopes.opened(self):
-            yield self
+        return scopes.opened(self)
 
     def __str__(self) -> str:
         many = KINDS[self.kind].format(self.replicas)

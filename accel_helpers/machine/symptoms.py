@@ -1,12 +1,11 @@
 """The failures we know, and finding them in an error message or a log: nothing but its text."""
 
-import importlib.resources
 import re
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 
 from accel_helpers import _records
-from accel_helpers.machine.faults import Finding
+from accel_helpers.machine.faults import Finding, tables
 
 _MOST = 4_000_000  # characters of a text that are searched: its first and its last half of these
 _LINE = 4_000  # characters of a line that are searched
@@ -37,10 +36,8 @@ class Symptom:
     unless: str = ""
 
 
-_FILE = importlib.resources.files("accel_helpers") / "data" / "symptoms.toml"
-_TABLES = _records.load(_FILE, "list of symptoms")
 #: The likeliest root of trouble first.
-KNOWN = _records.read(dict[str, tuple[Symptom, ...]], _TABLES, _FILE.name)["symptom"]
+KNOWN = _records.read(tuple[Symptom, ...], tables("symptoms.toml")["symptom"], "symptoms.toml")
 
 
 def find(text: str) -> tuple[Finding, ...]:
