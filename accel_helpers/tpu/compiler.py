@@ -12,20 +12,18 @@ from accel_helpers import probe
 from accel_helpers._records import whole
 from accel_helpers.measure.layers import RULES
 from accel_helpers.measure.work import count_step
+from accel_helpers.tpu import child, report
 from accel_helpers.tpu import environment as tpu_environment
-from accel_helpers.tpu import report
 from accel_helpers.tpu.answers import CompiledStep, stored, stored_product
 from accel_helpers.tpu.lowering import NoProgram, lower
 
 # Bytes of memory that a program may have, in the compiler's own words ("Used ... of 15.75G hbm");
 # the tests ask it again.
 MEMORY = {"v5e": int(15.75 * 2**30), "v6e": int(31.25 * 2**30)}
-CHIPS = (1, 4, 8)
 SECONDS, CHILD_MEMORY = 300.0, 12e9  # limits of one compilation
 MOST_TRIES = 8  # compilations to find the batch that fits
 # How the frameworks name an argument, or a copy of one; JAX writes x['a'] where there are several.
 _GIVEN = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
-CHILD = Path(__file__).with_name("child.py")
 
 __all__ = ["compile_training_step", "stored", "stored_product"]
 
@@ -68,7 +66,7 @@ def compile_training_step(
     ...
     ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
     """
-    for name, given, known in (("chip", chip, MEMORY), ("chips", chips, CHIPS)):
+    for name, given, known in (("chip", chip, MEMORY), ("chips", chips, child.TOPOLOGIES)):
         if given not in known:
             raise ValueError(f"{name} must be {' or '.join(map(repr, known))}; got {given!r}.")
     batch_size = whole(batch_size, "batch_size", chips)
@@ -91,7 +89,6 @@ def compile_training_step(
 
 
 def _compile(model, blank, sample, environment, run) -> CompiledStep:
-    """Ask for one batch size."""
     try:
         program = lower(model, blank.batch_size, sample, chips=blank.chips, memory=blank.memory)
         if not environment.ready:
@@ -141,7 +138,7 @@ def _in_child(program, blank, environment, run) -> dict:
         (place / "job.json").write_text(json.dumps(job))
         (place / "program.pb").write_bytes(program.data)
         # What the compiler itself leaves lying about stays in the folder, and goes with it.
-        words, environ = environment.command(CHILD, folder, scratch=folder)
+        words, environ = environment.command(child.__file__, folder, scratch=folder)
         done = run(words, environ=environ, folder=folder)
         if done.kind != "finished" or not (place / "answer.json").exists():
             more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}

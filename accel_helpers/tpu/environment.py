@@ -67,17 +67,15 @@ class Environment:
     def ready(self) -> bool:
         return not self.why
 
-    def command(self, *words, scratch, environ: Mapping[str, str] | None = None):
+    def command(self, *words, scratch, environ: Mapping[str, str] = os.environ):
         """The words and all variables with which Python sees this folder and no other packages."""
-        environ = os.environ if environ is None else environ
         child = {name: environ[name] for name in _PASSED_ON if name in environ}
         child |= VARIABLES | {"PYTHONPATH": str(self.folder), "TMPDIR": str(scratch)}
         return [sys.executable, "-SP", *map(str, words)], child
 
     def to_dict(self) -> dict:
-        versions = PINS if self.ready else {}
-        said = {"folder": str(self.folder), "ready": self.ready, "why": self.why}
-        return said | {"versions": versions}
+        versions, folder = PINS if self.ready else {}, str(self.folder)
+        return {"folder": folder, "ready": self.ready, "why": self.why, "versions": versions}
 
     def __str__(self) -> str:
         return self.why or (
@@ -86,15 +84,14 @@ class Environment:
         )
 
 
-def kept_in(environ: Mapping[str, str] | None = None) -> Path:
+def kept_in(environ: Mapping[str, str] = os.environ) -> Path:
     """The folder that the TPU compiler is kept in: ACCEL_TPU_COMPILER, or in the user's cache."""
-    environ = os.environ if environ is None else environ
     cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
     named = environ.get("ACCEL_TPU_COMPILER") or Path(cache, "accel_helpers")
     return Path(os.path.abspath(os.path.expanduser(named)))
 
 
-def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environment:
+def status(environ: Mapping[str, str] = os.environ, *, machine=None) -> Environment:
     """Say whether the TPU compiler is installed. A quick look: nothing of it is imported."""
     here = platform.system(), platform.machine(), sys.version_info[:2]
     system, processor, (major, minor) = machine or here
@@ -111,11 +108,10 @@ def status(environ: Mapping[str, str] | None = None, *, machine=None) -> Environ
 
 
 def install(
-    environ: Mapping[str, str] | None = None, *, run: Callable = probe.run_command,
+    environ: Mapping[str, str] = os.environ, *, run: Callable = probe.run_command,
     say: Callable[[str], object] = print, machine=None,
 ) -> Environment:  # fmt: skip
     """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be."""
-    environ = dict(os.environ if environ is None else environ)
     found = status(environ, machine=machine)
     if found.ready:
         return found
@@ -132,7 +128,7 @@ def install(
     return status(environ, machine=machine)
 
 
-def remove(environ: Mapping[str, str] | None = None) -> Environment:
+def remove(environ: Mapping[str, str] = os.environ) -> Environment:
     """Delete the TPU compiler, of all versions, and what killed installs left; nothing else."""
     kept = kept_in(environ)
     found = sorted([*kept.glob(NAME.replace("{}", "*")), *kept.glob(f"{UNFINISHED}*")])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["MatrixUnit"]
+KINDS = ("useful", "padding", "waiting")  # of what a cell can do in a cycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +39,7 @@ class Run:
 
     def __str__(self) -> str:
         (m, k, n), total = self.shape, self.unit.cells * self.cycles
-        kinds = ("useful", "padding", "waiting")
-        shares = ", ".join(f"{kind} {100 * getattr(self, kind) / total:.1f} %" for kind in kinds)
+        shares = ", ".join(f"{kind} {100 * getattr(self, kind) / total:.1f} %" for kind in KINDS)
         return (
             f"({m}, {k}) times ({k}, {n}) on {self.unit}: {self.cycles:,} cycles, "
             f"{self.tiles} {'tile' if self.tiles == 1 else 'tiles'}.\n"
@@ -72,8 +72,7 @@ class Step:
     useful_so_far: int  # cell-cycles, up to and with this cycle
 
     def __str__(self) -> str:
-        kinds = ("useful", "padding", "waiting")
-        cells = ", ".join(f"{int(getattr(self, kind).sum())} {kind}" for kind in kinds)
+        cells = ", ".join(f"{int(getattr(self, kind).sum())} {kind}" for kind in KINDS)
         return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {cells}."
 
     __repr__ = __str__  # seventeen arrays would fill a page
@@ -136,7 +135,7 @@ class MatrixUnit:
         >>> run.product.tolist(), run.cycles, run.useful, run.padding, run.waiting
         ([[321]], 10, 3, 5, 32)
         """
-        counts = {"useful": 0, "padding": 0, "waiting": 0}
+        counts = dict.fromkeys(KINDS, 0)
         for step in self.steps(a, b, dtype=dtype):
             for kind in counts:
                 counts[kind] += int(getattr(step, kind).sum())

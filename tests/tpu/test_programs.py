@@ -16,7 +16,6 @@ import tpu_children
 import tpu_models
 
 from accel_helpers import _records, probe
-from accel_helpers.tpu import child
 from accel_helpers.tpu import compiler as tpu_compiler
 from accel_helpers.tpu.answers import CompiledStep
 
@@ -189,7 +188,6 @@ def wait_until(condition, seconds=120):
 
 
 def test_two_compile_at_once_and_leave_nothing(keras, tpu_environment, tmp_path, monkeypatch):
-    assert set(child.TOPOLOGIES) == set(tpu_compiler.CHIPS)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     before, done = (left_outside(), sorted(tpu_environment.folder.rglob("*"))), []
