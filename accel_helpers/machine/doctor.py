@@ -31,7 +31,6 @@ class Diagnosis:
         return self.findings[0].fix if self.findings else self.otherwise
 
     def to_dict(self) -> dict:
-        """The findings as plain JSON types."""
         return {"findings": [asdict(finding) for finding in self.findings]}
 
     def _head(self) -> str:

@@ -96,7 +96,6 @@ _MEASURE = " Measure the highest rate of this machine and pass it as ceiling=."
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
-    """Read the table that comes with the package."""
     file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
     rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
     return tuple(_records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)

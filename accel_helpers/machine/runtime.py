@@ -72,9 +72,7 @@ def describe(
     run: Run | None = None,
     versions: Callable[[str], str | None] | None = None,
 ) -> Runtime:
-    """Describe this machine, in well under a second and without importing a framework.
-
-    The arguments hand in a recorded machine.
+    """Describe this machine, or a recorded one, in under a second and importing no framework.
 
     Parameters
     ----------

@@ -1,7 +1,5 @@
 """Where to train: on a TPU, on one GPU or several, on virtual replicas of a CPU, or on the CPU."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -55,7 +53,7 @@ class Strategy:
     reason: str  # a sentence or three; where an accelerator is missing, what to do about it
     place: str = "local"  # it settles how a restart is called
 
-    def scope(self) -> AbstractContextManager[Strategy]:
+    def scope(self) -> AbstractContextManager:
         """Load Keras and train across the devices in this block; one scope at a time."""
         return scopes.opened(self)
 
@@ -161,17 +159,16 @@ def _on_device(it: Facts, name: str, bound: str, asked: int | None, why: list[st
 
 def _on_cpu(it: Facts, bound: str, asked: int | None, why: list[str]) -> Strategy:
     there = [name for name in faults.STRATEGIES_KNOW if name in it.frameworks]
-    name, shared = bound or (there or ["tensorflow"])[0], []
+    name = bound or (there or ["tensorflow"])[0]
     if it.for_tpus and name != "jax" and "jax" in there and not it.keras_on:
         name = "jax"  # such a TensorFlow cannot train here
         why += ["JAX trains on the CPU.", *faults.said(it, "tensorflow-tpu-without-tpu")]
     if not there:
         why.append("Neither TensorFlow nor JAX is installed: pip install tensorflow")
-    kind, number = "cpu", asked or 1
-    if number > 1:
-        kind = "virtual replicas"
-        shared = ["They share the cores of this CPU: they show how it works, not how fast it is."]
-    return Strategy(kind, name, number, " ".join(shared + why), it.place)
+    if asked in (None, 1):
+        return Strategy("cpu", name, 1, " ".join(why), it.place)
+    shared = "They share the cores of this CPU: they show how it works, not how fast it is."
+    return Strategy("virtual replicas", name, asked, " ".join([shared, *why]), it.place)
 
 
 def _attached(it: Facts) -> str:

@@ -62,8 +62,7 @@ def find(text: str) -> tuple[Finding, ...]:
 def _line(text: str, at: int) -> str:
     """The line of a match, short enough to be shown."""
     begin = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    line = text[begin : end if end >= 0 else None]
+    line = text[begin:].partition("\n")[0]
     if at - begin > _EVIDENCE // 2:  # the match itself is to be seen
         line = "..." + line[at - begin - _EVIDENCE // 4 :]
     line = line.strip().strip('",').strip()

@@ -1,7 +1,5 @@
 """Reads the error messages and the programs that the libtpu of `environment` writes."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -25,7 +23,7 @@ class Allocation:
     operation: str  # what makes it: the framework's path of layers; "" where the step is given it
 
     @classmethod
-    def of(cls, text: str, operation: str) -> Allocation:
+    def of(cls, text: str, operation: str):
         """From an array as the compiler writes it, with its layout."""
         return cls(array_bytes(text), text.split("{")[0], operation)
 
