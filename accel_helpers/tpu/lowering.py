@@ -191,7 +191,7 @@ def _batch(model, batch_size: int, sample):
     kind = loss if hasattr(loss, "__name__") else type(loss)
     if not isinstance(loss, str) and not kind.__module__.startswith("keras"):
         raise _ask_for_sample(f"the loss {shown(loss)} does not say which targets it takes")
-    if name_of(loss).lower().startswith("sparse"):
+    if (loss if isinstance(loss, str) else name_of(loss)).lower().startswith("sparse"):
         return x, keras.KerasTensor(out.shape[:-1], "int32")
     return x, keras.KerasTensor(out.shape, "float32")
 
