@@ -2,9 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
-from itertools import pairwise
 from math import prod
 
 from accel_helpers._records import whole
@@ -141,12 +140,6 @@ def count_step(model, batch_size: int) -> StepWork:
     return StepWork(batch_size, tuple(rows), tuple(notes))
 
 
-def dense_products(batch_size: int, sizes: Sequence[int]) -> int:
-    """Operations of the products in one step through dense layers, from the input's size on."""
-    layers = [2 * batch_size * before * after for before, after in pairwise(sizes)]
-    return 3 * sum(layers) - layers[0]  # data need no gradient
-
-
 def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Row]:
     """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
     import keras
@@ -239,7 +232,6 @@ def _size(dtype):
 
 
 def _loss(model, outputs, batch, notes) -> Row:
-    """Both passes of the loss."""
     import keras
 
     losses = model.loss if isinstance(model.loss, list) else [model.loss] * len(outputs)
@@ -255,7 +247,6 @@ def _loss(model, outputs, batch, notes) -> Row:
 
 
 def _optimizer(model, notes) -> Row:
-    """The update of the weights."""
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     kind = type(optimizer).__name__
     if kind not in OPTIMIZERS:
