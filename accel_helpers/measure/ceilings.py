@@ -1,13 +1,12 @@
 """The best rates of the machine at hand, measured: what a training can be held against."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Self
 
 from accel_helpers._records import positive
 from accel_helpers._words import format_rate, format_seconds
@@ -64,7 +63,7 @@ class Ceilings:
         return times, {f"{name}/work": (float(named[name].work),) for name in named}
 
     @classmethod
-    def from_card(cls, measurements, numbers, prefix: str, device: str = "cpu") -> Ceilings:
+    def from_card(cls, measurements, numbers, prefix: str, device: str = "cpu") -> Self:
         """The ceilings that `record_as` put on a card."""
         found = {"product": [], "copy": []}
         for name, timed in measurements.items():

@@ -1,11 +1,10 @@
 """Scores with the luck in them: how often a model is right, and whether a change made it better."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from accel_helpers.measure.measurement import CONFIDENCE, student
 
@@ -31,7 +30,7 @@ class Score:
     right: tuple[tuple[bool, ...], ...]  # a row for every seed, in it a value for every image
 
     @classmethod
-    def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Score:
+    def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Self:
         """Compare answers (a row for every seed) with what the images show."""
         pairs = (zip(row, labels, strict=True) for row in answers)
         return cls(str(name), tuple(tuple(int(a) == int(b) for a, b in row) for row in pairs))

@@ -4,14 +4,13 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import mean
+from typing import Self
 
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back, without_remarks
@@ -57,7 +56,6 @@ class Climb:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Stage:
-        """The stage of that name."""
         return {stage.name: stage for stage in self.stages}[name]
 
     @property
@@ -109,7 +107,7 @@ class Climb:
         return epochs, numbers
 
     @classmethod
-    def from_card(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Climb:
+    def from_card(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Self:
         """The climb that `record_as` put on a card."""
         stages = []
         for key, epoch in measurements.items():
