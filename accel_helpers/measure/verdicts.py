@@ -10,8 +10,6 @@ from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement,
 
 __all__ = ["attached", "how_much_longer", "same_loss", "step_parts", "verified", "where_it_pays"]
 
-
-# What is answered: a verdict, and what it comes from.
 Crossover = namedtuple("Crossover", "verdict smallest largest", defaults=(None, None))
 StepParts = namedtuple("StepParts", "verdict seconds")
 Verified = namedtuple("Verified", "verdict facts")

@@ -22,8 +22,7 @@ __all__ = ["train_each"]
 STEPS = 23  # in an epoch: of 64 pictures each, 1,472 of the 1,500 bundled digits
 SEED = 4
 _CHILD = "import sys; from accel_helpers.train.replicas import child; child(*sys.argv[1:])"
-# the child sees no accelerator
-_HIDDEN = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+_ON_CPU = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def train_each(
     if not replicas or any(global_batch % number for number in replicas):
         raise ValueError(f"global_batch={global_batch} must be a multiple of all of {replicas}.")
     framework = strategy.pick(replicas=1).backend
-    environ = probe.variables({**_HIDDEN, "KERAS_BACKEND": framework})
+    environ = probe.variables({**_ON_CPU, "KERAS_BACKEND": framework})
     end, runs = time.monotonic() + time_limit, []
     with contextlib.ExitStack() as ending:  # ends them all, also when the learner interrupts
         for number in replicas:

@@ -50,10 +50,6 @@ def fit_resident(
     **others
         What else ``fit`` takes, such as ``sample_weight``, is refused with a sentence.
 
-    Returns
-    -------
-    keras.callbacks.History
-
     Raises
     ------
     TypeError, ValueError
@@ -63,7 +59,8 @@ def fit_resident(
 
     Notes
     -----
-    Loss, metrics and weights are those of ``fit``, but for a few cases. On TensorFlow:
+    The ``History`` that comes back, with its loss and metrics, and the weights are those of
+    ``fit``, but for a few cases. On TensorFlow:
 
     * With dropout on a CPU an epoch takes much longer than without, since XLA makes random numbers
       slowly there, and other ones than ``fit``. Keras on JAX does not have that.

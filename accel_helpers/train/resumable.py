@@ -55,10 +55,9 @@ def fit(
 
     Raises
     ------
-    ValueError
-        If an argument cannot be used, or the checkpoint is of another training.
-    DamagedCheckpoint
-        If the checkpoint cannot be read. It is left as it is.
+    ValueError, DamagedCheckpoint
+        If an argument cannot be used, or the checkpoint is of another training; if it cannot be
+        read. It is left as it is.
 
     Examples
     --------
@@ -107,10 +106,8 @@ def kill_when(
     words : sequence of str
         The command, such as ``[sys.executable, "train.py"]``. What it starts is killed with it.
     text : str
-    seconds : float, optional
-        The time limit.
-    environ : mapping of str to str, optional
-        Variables beside those of this process.
+    seconds, environ : float, mapping of str to str, optional
+        The time limit; variables beside those of this process.
 
     Returns
     -------
@@ -148,7 +145,6 @@ def _check(model, x, y, callbacks) -> None:
         raise ValueError(
             f"x and y must have the same length, 1 or more; got {len(x)} and {len(y)}."
         )
-    # they act on what they remember
     forgetful = keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau
     for callback in callbacks:
         if isinstance(callback, forgetful):

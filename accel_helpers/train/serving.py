@@ -119,11 +119,8 @@ class Server(probe.Child):
         return super().stop(patience)
 
 
-# --- in the child ------------------------------------------------------------------------------
-
-
 def child(folder: str, name: str) -> None:
-    """Load the model, say where it is served, and serve it until the parent is gone."""
+    """In the child: load the model, say where it is served, serve it until the parent is gone."""
     sys.modules["keras"] = None  # TensorFlow would import Keras by itself; here nobody can
     import numpy as np
     import tensorflow as tf

@@ -46,7 +46,6 @@ class Sizes:
 
     @property
     def characters_per_step(self) -> int:
-        """Characters that one training step looks at."""
         return self.batch_size * self.length
 
 
@@ -80,7 +79,6 @@ class Text:
         return [numbers[character] for character in text]
 
     def decode(self, numbers) -> str:
-        """Turn numbers back into characters."""
         return "".join(self.vocabulary[int(number)] for number in numbers)
 
     def windows(self, sizes: Sizes = SMALL, *, characters: int | None = None):
