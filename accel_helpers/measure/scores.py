@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from accel_helpers.measure.measurement import CONFIDENCE, student
+from accel_helpers.measure.measurement import CONFIDENCE, SAME, student
 
 FEWEST = 30  # images; from fewer, an interval would promise too much
-BETTER, WORSE, SAME = "better", "worse", "no measurable difference"
+BETTER, WORSE = "better", "worse"
 
 # Student's t for few seeds, 95 %, two-sided; `student` serves from 10 on.
 FEW_SEEDS = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
