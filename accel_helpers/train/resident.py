@@ -47,15 +47,12 @@ def fit_resident(
         Evaluated after every epoch, as one program, too.
     seed : int, optional
         Of the order. By default drawn from NumPy, whose seed `keras.utils.set_random_seed` sets.
-    **others
-        What else ``fit`` takes, such as ``sample_weight``, is refused with a sentence.
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not as above, or asks for what only ``fit`` can do.
-    MemoryError
-        If the data do not fit on the device; nothing was copied then.
+    TypeError, ValueError, MemoryError
+        If an argument is not as above, or asks for what only ``fit`` can do, as ``sample_weight``
+        does; if the data do not fit on the device, before any of them are copied.
 
     Notes
     -----
