@@ -316,7 +316,7 @@ def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
     many = np.broadcast_to(x[0], (10**9, 28, 28)), np.broadcast_to(y[0], 10**9)  # of one picture
     model = without_dropout()
     tracemalloc.start()  # NumPy's arrays are in its count
-    with pytest.raises(MemoryError, match="3156 GB .* are free.*model.fit"):
+    with pytest.raises(MemoryError, match="3.16 TB .* are free.*model.fit"):
         training.fit_resident(model, *many, verbose=0)
     with pytest.raises(MemoryError, match="3140 GB"):
         training.fit_resident(model, x, y, validation_data=many, verbose=0)
