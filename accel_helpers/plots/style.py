@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 OWN, REFERENCE = "#0072B2", "#8C8C8C"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
@@ -31,9 +32,9 @@ STYLE = {
     "figure.facecolor": "white",
 }
 DPI = 160
-LONG = 26  # letters of a name before it is broken into lines
 Numbers = Mapping[str, Sequence[float]]  # of several things, by their names
 plain = "{:,.12g}".format  # a number beside an axis, without a unit
+folded = partial(textwrap.fill, width=26)  # a name, of so many letters in a line
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,6 @@ def short(ratio: float) -> str:
         return f"{ratio:.0f}"
     texts = (f"{ratio:.{digits}g}" for digits in (2, 3, 4, 5))
     return next((text for text in texts if text != "1"), "1")
-
-
-def folded(name: str) -> str:
-    return textwrap.fill(name, LONG)
 
 
 @contextmanager

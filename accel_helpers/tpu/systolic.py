@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from accel_helpers._records import whole
-
-if TYPE_CHECKING:
-    import numpy as np
 
 __all__ = ["MatrixUnit"]
 KINDS = ("useful", "padding", "waiting")  # of what a cell can do in a cycle
@@ -154,8 +152,6 @@ class MatrixUnit:
         return self._simulate(*_matrices(a, b, dtype))
 
     def _simulate(self, a, b) -> Iterator[Step]:
-        import numpy as np
-
         rows, columns, (m, k), n = self.rows, self.columns, a.shape, b.shape[1]
         cycles, tiles, shares = self.cycles(m, k, n), self.tiles(k, n), self.tiles(k, 1)
         empty, nowhere = np.zeros((rows, columns), a.dtype), np.zeros((rows, columns), bool)
@@ -203,8 +199,6 @@ class MatrixUnit:
 
 def _skewed(part, rows: int, columns: int):
     """The queue before the left edge, row r delayed by r cycles; rows too many get zeros."""
-    import numpy as np
-
     m, high = part.shape
     queue = np.ma.masked_array(np.zeros((rows, m + rows + columns - 2), part.dtype), mask=True)
     for row in range(rows):  # what is written here is masked no more
@@ -214,8 +208,6 @@ def _skewed(part, rows: int, columns: int):
 
 def _matrices(a, b, dtype):
     """Both matrices in the number type of the computation, after every check."""
-    import numpy as np
-
     if dtype not in (None, "bfloat16"):
         raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
     a, b = np.asarray(a), np.asarray(b)

@@ -1,6 +1,7 @@
 """The data of `resident`: arrays, their room on a device, and their way there."""
 
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -101,11 +102,9 @@ def free_on(device: str) -> int | None:
 def free_here(root: str = "/") -> int | None:
     """What the computer has left: of the machine's memory, or of a container's share."""
     found, group = [], Path(root) / "sys/fs/cgroup"
-    try:
+    with suppress(OSError, ValueError, IndexError):
         lines = (Path(root) / "proc/meminfo").read_text().splitlines()
         found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
         limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
         found += [int(limit) - int(used)]  # the limit "max" is none
-    except (OSError, ValueError, IndexError):
-        pass
     return min(found, default=None)

@@ -5,8 +5,6 @@ Requests and answers are those of TensorFlow Serving's REST API
 when the process that started it ends.
 """
 
-from __future__ import annotations
-
 import http.client
 import http.server
 import json
@@ -27,39 +25,6 @@ _CHILD = "import sys; from accel_helpers.train.serving import child; child(*sys.
 
 class ServerError(RuntimeError):
     """The server did not start, or refused a request; the message is its own sentence."""
-
-
-def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
-    """Start a server for a model that ``model.export`` wrote. It comes back at once.
-
-    Parameters
-    ----------
-    folder : path-like
-        What ``model.export(folder)`` was given; a ValueError if there is no model in it.
-    name : str, optional
-        Of the model, as it stands in the address: letters, digits, ``_`` and ``-``.
-    seconds : float, optional
-        The longest to wait for its start, or for an answer.
-
-    Returns
-    -------
-    Server
-        With `url`, `modules`, `ask` and `stop`; it can stand in a ``with`` block.
-
-    Examples
-    --------
-    >>> serve("no such folder")
-    Traceback (most recent call last):
-    ValueError: 'no such folder' holds no exported model (no saved_model.pb): call ...
-    """
-    if not re.fullmatch(r"[\w-]{1,60}", name, re.ASCII):
-        raise ValueError(f"name must be letters, digits, '_' and '-'; got {name!r}.")
-    if not (Path(folder) / "saved_model.pb").is_file():
-        raise ValueError(
-            f"{str(folder)!r} holds no exported model (no saved_model.pb): call "
-            "model.export(folder) first. A .keras file cannot be served."
-        )
-    return Server(probe.python(_CHILD, folder, name), name, seconds)
 
 
 class Server(probe.Child):
@@ -117,6 +82,39 @@ class Server(probe.Child):
     def stop(self, patience: float = 10.0) -> int | None:
         """End the server, and give the exit status of its process; 0 is a clean end."""
         return super().stop(patience)
+
+
+def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
+    """Start a server for a model that ``model.export`` wrote. It comes back at once.
+
+    Parameters
+    ----------
+    folder : path-like
+        What ``model.export(folder)`` was given; a ValueError if there is no model in it.
+    name : str, optional
+        Of the model, as it stands in the address: letters, digits, ``_`` and ``-``.
+    seconds : float, optional
+        The longest to wait for its start, or for an answer.
+
+    Returns
+    -------
+    Server
+        With `url`, `modules`, `ask` and `stop`; it can stand in a ``with`` block.
+
+    Examples
+    --------
+    >>> serve("no such folder")
+    Traceback (most recent call last):
+    ValueError: 'no such folder' holds no exported model (no saved_model.pb): call ...
+    """
+    if not re.fullmatch(r"[\w-]{1,60}", name, re.ASCII):
+        raise ValueError(f"name must be letters, digits, '_' and '-'; got {name!r}.")
+    if not (Path(folder) / "saved_model.pb").is_file():
+        raise ValueError(
+            f"{str(folder)!r} holds no exported model (no saved_model.pb): call "
+            "model.export(folder) first. A .keras file cannot be served."
+        )
+    return Server(probe.python(_CHILD, folder, name), name, seconds)
 
 
 def child(folder: str, name: str) -> None:
