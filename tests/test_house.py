@@ -24,7 +24,7 @@ LINES = {
     "machine": 1707,
     "measure": 1633,
     "train": 1711,
-    "tpu": 1299,
+    "tpu": 1300,
     "plots": 915,
     "learn": 1574,
     "lessons": 988,

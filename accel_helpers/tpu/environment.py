@@ -74,8 +74,9 @@ class Environment:
         return [sys.executable, "-SP", *map(str, words)], child
 
     def to_dict(self) -> dict:
-        versions, folder = PINS if self.ready else {}, str(self.folder)
-        return {"folder": folder, "ready": self.ready, "why": self.why, "versions": versions}
+        said = {"folder": str(self.folder), "ready": self.ready, "why": self.why}
+        versions, size = (PINS, _size(self.folder)) if self.ready else ({}, 0)
+        return {**said, "bytes": size, "versions": versions}
 
     def __str__(self) -> str:
         return self.why or (
