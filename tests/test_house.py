@@ -25,7 +25,7 @@ LINES = {
     "measure": 1633,
     "train": 1711,
     "tpu": 1300,
-    "plots": 915,
+    "plots": 914,
     "learn": 1574,
     "lessons": 988,
 }

@@ -1,7 +1,6 @@
 """Every picture of the course, in one style; each is drawn from what it is given.
 
-Where a picture has a `title`, it stands above it. With ``own=False`` it is one of another machine,
-which is drawn in grey.
+A picture's `title` stands above it; with ``own=False`` it is another machine's, drawn in grey.
 """
 
 from accel_helpers.plots.charts import digits, epochs, heatmap, losses, roofline

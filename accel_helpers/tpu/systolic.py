@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from accel_helpers._records import whole
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["MatrixUnit"]
 KINDS = ("useful", "padding", "waiting")  # of what a cell can do in a cycle
@@ -152,6 +154,8 @@ class MatrixUnit:
         return self._simulate(*_matrices(a, b, dtype))
 
     def _simulate(self, a, b) -> Iterator[Step]:
+        import numpy as np
+
         rows, columns, (m, k), n = self.rows, self.columns, a.shape, b.shape[1]
         cycles, tiles, shares = self.cycles(m, k, n), self.tiles(k, n), self.tiles(k, 1)
         empty, nowhere = np.zeros((rows, columns), a.dtype), np.zeros((rows, columns), bool)
@@ -164,7 +168,10 @@ class MatrixUnit:
             high, wide = part.shape
             filled, real = empty.copy(), nowhere.copy()  # real: cells with a weight of b
             filled[:high, :wide], real[:high, :wide] = part, True
-            queue = _skewed(a[:, top : top + rows], rows, columns)
+            # before the left edge, row r is delayed by r cycles; rows too many get zeros
+            queue = masked(np.zeros((rows, m + rows + columns - 2), a.dtype), mask=True)
+            for row in range(rows):  # what is written here is masked no more
+                queue[row, row : row + m] = a[:, top + row] if row < high else 0
             weights, loaded = empty, nowhere
             activations, passing, from_above, sums = empty, nowhere, empty, empty
             for t in range(-rows, m + rows + columns - 2):
@@ -197,17 +204,10 @@ class MatrixUnit:
                 )  # fmt: skip
 
 
-def _skewed(part, rows: int, columns: int):
-    """The queue before the left edge, row r delayed by r cycles; rows too many get zeros."""
-    m, high = part.shape
-    queue = np.ma.masked_array(np.zeros((rows, m + rows + columns - 2), part.dtype), mask=True)
-    for row in range(rows):  # what is written here is masked no more
-        queue[row, row : row + m] = part[:, row] if row < high else 0
-    return queue
-
-
 def _matrices(a, b, dtype):
     """Both matrices in the number type of the computation, after every check."""
+    import numpy as np
+
     if dtype not in (None, "bfloat16"):
         raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
     a, b = np.asarray(a), np.asarray(b)
