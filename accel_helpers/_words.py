@@ -29,8 +29,8 @@ WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 def format_seconds(seconds: float) -> str:
     """A time with three digits and the unit that suits it.
 
-    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 75)]
-    ['1.23 µs', '45.6 ms', '1.5 s', '75 s']
+    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 999.7)]
+    ['1.23 µs', '45.6 ms', '1.5 s', '1000 s']
     """
     return _scaled(seconds, SECONDS)
 

@@ -52,6 +52,13 @@ def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
             assert f"In the exam you would lose {', '.join(places)}" in str(new)
 
 
+def test_fourteen_right_answers_pass_and_thirteen_do_not():
+    paper = PAPERS[1]
+    right = known.whole(paper, material=True)
+    marked = [paper.mark({n: right[n] for n in range(1, count + 1)}) for count in (13, 14)]
+    assert [(result.material, result.passed) for result in marked] == [(13, False), (14, True)]
+
+
 def test_who_mixes_the_two_is_told_so():
     paper = next(p for p in PAPERS if sum(q.differs for q in p.questions) >= 8)
     old, new = (known.whole(paper, material) for material in (True, False))

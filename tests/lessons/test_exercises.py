@@ -163,6 +163,11 @@ def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
     assert checks.check(exercise, EXERCISES[exercise].truth).ok
 
 
+def test_a_slip_is_told_how_many_are_right():
+    answer = EXERCISES["03/diagnosis"].truth | {"A": "too small"}
+    assert EXERCISES["03/diagnosis"](answer).message.startswith("3 of 4 are right.")
+
+
 def test_a_result_reads_well():
     result = Result(False, "got 3", "try 4")
     assert str(result) == repr(result) == "Not yet. got 3\nHint: try 4" and not result

@@ -112,7 +112,7 @@ def test_no_more_devices_are_used_than_there_are(on, name, asked, says, replicas
 @pytest.mark.parametrize(
     ("setting", "visible"),
     [("0", 1), ("1,0", 2), ("0,7,1", 1), ("0,0,1", 1), ("GPU-8a,1", 2),
-     *((hides, 0) for hides in ("", " ", "-1", "7", "NoDevFiles"))],
+     *((hides, 0) for hides in ("", " ", "-1", "2", "7", "NoDevFiles"))],
 )  # fmt: skip
 def test_cuda_counts_up_to_the_first_entry_that_names_no_gpu(on, setting, visible):
     picked = on("kaggle t4 x2", environ={"CUDA_VISIBLE_DEVICES": setting})

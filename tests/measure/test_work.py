@@ -124,6 +124,14 @@ def test_convolutions_by_hand(layer, met, groups):
     assert found.product_flops == 2 * (2 * 5 * met * (4 // groups) * filters)
 
 
+def test_channels_first_counts_as_channels_last():
+    last, first = (
+        work.count_step(built(keras.Input(shape), make.Conv2D(6, 3, data_format=order)), 5).rows[0]
+        for shape, order in (((6, 8, 4), "channels_last"), ((4, 6, 8), "channels_first"))
+    )
+    assert (first.flops, first.product_flops) == (last.flops, last.product_flops)
+
+
 def test_the_bytes_of_a_loop_by_hand():
     model = built(keras.Input((9, 7)), make.LSTM(5, dtype="mixed_bfloat16"))
     layer, *_ = work.count_step(model, 4).rows

@@ -114,6 +114,17 @@ def pixels(picture):
     return np.asarray(Image.open(io.BytesIO(picture.png)).convert("RGB")).astype(int)
 
 
+def test_the_pieces_of_a_bar_lie_end_to_end():
+    shown = pixels(plots.parts({"a": 1.0, "b": 3.0}, title="T"))
+    ends = []
+    for colour in style.palette(True)[:2]:
+        rgb = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+        (columns,) = np.nonzero((shown == rgb).all(axis=2).any(axis=0))
+        ends.append((columns.min(), columns.max()))
+    (start, middle), (begins, end) = ends
+    assert abs(begins - middle) < 4 and 2.9 < (end - begins) / (middle - start) < 3.1
+
+
 @pytest.mark.parametrize("name", [*DRAWN, *UNLIKE])
 def test_a_picture_is_a_png_with_a_sentence_and_nothing_is_cut_at_its_edge(name):
     made = drawn(name)
