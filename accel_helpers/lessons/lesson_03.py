@@ -12,7 +12,6 @@ from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.learn.checks import Asked, Check, Result, Told, choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import results, timing, verdicts
-from accel_helpers.measure.measurement import Measurement
 
 __all__ = ["TRUTH", "Device", "device_for"]
 
@@ -57,15 +56,6 @@ def swept(ratios: dict, device: str):
     alone = device == "cpu"
     found = verdicts.where_it_pays(ratios, at_least=WORTH if alone else 1)
     return found._replace(verdict=f"{'room' if alone else 'faster'}: {found.verdict}")
-
-
-def their_epoch(pictures: int) -> Measurement:
-    """An epoch of so many pictures on the reference machine; to compile took as long as for all."""
-    card = results.reference()
-    epoch, (of,) = card.measurements["03/epoch/cpu"], card.numbers["03/epoch/pictures"]
-    samples = [pictures / of * seconds for seconds in epoch.samples]
-    first = epoch.first_call - (1 - pictures / of) * epoch.median
-    return Measurement.from_samples(samples, first_call=first, name=epoch.name)
 
 
 def their_sweep(device: str) -> dict:
