@@ -304,7 +304,7 @@ def time_steps(
     ----------
     x, y, widths, batch_sizes, device : optional
     seconds : float, optional
-        Ends it after the last whole turn that fits, and not before the first; five turns at most.
+        Ends it after the last whole turn that fits, and not before the second; six at most.
     keep : str, optional
         For the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
 
@@ -327,8 +327,8 @@ def time_steps(
         with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
             models[width].fit(x[keep], y[keep], **options)
 
-    for place in places:  # also translates, and is left out
-        visit(place, 2)
+    for place in places:  # its first two steps also translate, and are left out
+        visit(place, STEPS // TURNS)
     for turn in range(TURNS):
         start = time.perf_counter()
         for place in places[:: -1 if turn % 2 else 1]:
@@ -338,7 +338,7 @@ def time_steps(
             break
     found = {}
     for (width, batch_size), watch in watches.items():
-        ends = [ticks[1:-1] for ticks in watch.ticks[1:]]  # of the steps of each epoch
+        ends = [watch.ticks[0][2:-1], *(ticks[1:-1] for ticks in watch.ticks[1:])]  # of steps
         samples = [after - before for each in ends for before, after in pairwise(each)]
         name = f"{device}, width {width}, batch size {batch_size}"
         found[width, batch_size] = Measurement.from_samples(samples, name=name)
