@@ -2,7 +2,6 @@
 
 import math
 import os
-import textwrap
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from statistics import median
 
 from accel_helpers import probe
 from accel_helpers._records import whole
+from accel_helpers._words import wrapped
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.measure import results
@@ -85,7 +85,7 @@ def quickstart_model(
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(CLASSES, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    jit = keras.backend.backend() == "jax" if jit_compile is None else jit_compile
+    jit = backend.framework() == "jax" if jit_compile is None else jit_compile
     options = {"steps_per_execution": steps_per_execution, "jit_compile": jit}
     model.compile("adam", loss, metrics=["accuracy"], **options)
     return model
@@ -129,7 +129,7 @@ class Images:
 
     def __str__(self) -> str:
         said = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
-        return textwrap.fill(said, 92, break_on_hyphens=False)
+        return wrapped(said, width=92)
 
 
 def load_images(
@@ -304,7 +304,7 @@ def time_steps(
     ----------
     x, y, widths, batch_sizes, device : optional
     seconds : float, optional
-        Ends it after the last whole turn that fits, and not before the second; six at most.
+        Ends it after the last whole turn that fits, and not before the second; five at most.
     keep : str, optional
         For the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
 
@@ -321,24 +321,28 @@ def time_steps(
         models = {width: quickstart_model(width=width) for width, _ in places}
     watches = {place: stopwatch(steps=True) for place in places}
 
-    def visit(place, steps):
-        (width, batch_size), keep = place, np.arange(place[1] * steps) % len(x)
-        options = {"batch_size": batch_size, "verbose": 0, "callbacks": [watches[place]]}
-        with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
-            models[width].fit(x[keep], y[keep], **options)
+    def visit(place):
+        (width, batch_size), watch = place, watches[place]
+        keep = np.arange(batch_size * (STEPS // TURNS + 2)) % len(x)
+        with backend.on(device), without_remarks():
+            models[width].fit(x[keep], y[keep], batch_size, verbose=0, callbacks=[watch])
 
-    for place in places:  # its first two steps also translate, and are left out
-        visit(place, STEPS // TURNS)
+    for model in models.values():  # a batch that is not full: one program for all sizes
+        if backend.framework() == "tensorflow":
+            with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
+                model.fit(x[:3], y[:3], batch_size=2, verbose=0)
     for turn in range(TURNS):
         start = time.perf_counter()
         for place in places[:: -1 if turn % 2 else 1]:
-            visit(place, STEPS // TURNS + 1)
+            visit(place)
         now = time.perf_counter()
-        if now - begin + now - start > seconds:
+        if turn and now - begin + now - start > seconds:  # one alone would show no spread
             break
     found = {}
     for (width, batch_size), watch in watches.items():
-        ends = [watch.ticks[0][2:-1], *(ticks[1:-1] for ticks in watch.ticks[1:])]  # of steps
+        ends = [
+            ticks[2:-1] for ticks in watch.ticks
+        ]  # of the steps but the first, which translates
         samples = [after - before for each in ends for before, after in pairwise(each)]
         name = f"{device}, width {width}, batch size {batch_size}"
         found[width, batch_size] = Measurement.from_samples(samples, name=name)
