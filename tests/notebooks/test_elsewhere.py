@@ -14,7 +14,7 @@ import accel_helpers as ah
 from accel_helpers.measure import scores
 
 
-@pytest.mark.parametrize("name", ["03/a", "03/b", "03/c", "03/d", "04/all_reduce"])
+@pytest.mark.parametrize("name", ["04/all_reduce"])
 def test_what_is_to_be_mended_does_not_pass_as_it_is(name):
     function = f"broken_{name[3:]}"
     scope = {"np": np}
