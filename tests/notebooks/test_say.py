@@ -13,6 +13,7 @@ from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
+    ("00", "again.verdict"): "compare",
     ("03", "race and race.verdict"): "compare",
     ("03", "found"): lesson_03.SWEPT,
     ("03", "pieces"): "step_parts",
