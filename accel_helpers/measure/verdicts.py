@@ -80,8 +80,8 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
     The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
-    size) above the threshold, `largest` has the largest ratio and `smallest` the least work of those
-    from which on, in width and in batch, none is below it.
+    size) above the threshold, `largest` has the largest ratio, and `smallest` the least work of
+    those from which on, in width and in batch, none is below it.
 
     >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
     >>> where_it_pays({(512, 32): timing.compare(slow, fast)}).smallest
