@@ -82,10 +82,8 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    times = (repeats, min_time, max_time, seconds)
-    (found,) = _in_turns([fn], [name], wait, clock, *times)
-    if keep:
-        results.keep({keep: found})
+    (found,) = _in_turns([fn], [name], wait, clock, repeats, min_time, max_time, seconds)
+    results.keep(keep, {keep: found})
     return found
 
 
@@ -139,11 +137,9 @@ def compare(
     if measured:
         given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
     else:
-        times = (repeats, min_time, max_time, seconds)
-        given = _in_turns(given, names, wait, clock, *times)
-    if keep:
-        full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
-        results.keep(dict(zip(full, given, strict=True)))
+        given = _in_turns(given, names, wait, clock, repeats, min_time, max_time, seconds)
+    full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
+    results.keep(keep, dict(zip(full, given, strict=True)))
     return (_one_after_the_other if measured and not in_turns else _pairs)(*given)
 
 
