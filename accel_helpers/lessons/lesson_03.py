@@ -13,7 +13,7 @@ from accel_helpers.learn.checks import Asked, Check, Result, Told, choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import results, timing, verdicts
 
-__all__ = ["TRUTH", "Device", "device_for"]
+__all__ = ["TRUTH", "device_for"]
 
 WIDTHS, BATCH_SIZES = (16, 128, 512, 2048), (32, 256, 2048)
 WORTH = 2  # times as fast: a lower ceiling is no reason to look for another chip

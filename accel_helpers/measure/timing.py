@@ -82,10 +82,8 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    times = (repeats, min_time, max_time, seconds)
-    (found,) = _in_turns([fn], [name], wait, clock, *times)
-    if keep:
-        results.keep({keep: found})
+    (found,) = _in_turns([fn], [name], wait, clock, repeats, min_time, max_time, seconds)
+    results.keep(keep, {keep: found})
     return found
 
 
@@ -133,17 +131,15 @@ def compare(
     --------
     >>> a = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0], name="A")
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
-    C is 10.5 times as fast as A (at least 95 % interval 8.42 to 12)
+    C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
     given, measured = [slow, fast], isinstance(slow, Measurement) and isinstance(fast, Measurement)
     if measured:
         given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
     else:
-        times = (repeats, min_time, max_time, seconds)
-        given = _in_turns(given, names, wait, clock, *times)
-    if keep:
-        full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
-        results.keep(dict(zip(full, given, strict=True)))
+        given = _in_turns(given, names, wait, clock, repeats, min_time, max_time, seconds)
+    full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
+    results.keep(keep, dict(zip(full, given, strict=True)))
     return (_one_after_the_other if measured and not in_turns else _pairs)(*given)
 
 

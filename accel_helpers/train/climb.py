@@ -130,7 +130,7 @@ class Climb:
             if gain and gain.conclusive:
                 low, high = gain.interval
                 line += f"  {gain.ratio:.2g} times as fast as the stage before"
-                line += f" ({gain.sure} interval {low:.2g} to {high:.2g})"
+                line += f" ({gain.sure}: {low:.2g} to {high:.2g})"
             elif gain:
                 line += "  no measurable difference to the stage before"
             lines.append(line)
@@ -141,15 +141,7 @@ def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(
-    images,
-    *,
-    rounds: int = 7,
-    device: str = "cpu",
-    quick: bool = False,
-    seconds: float = math.inf,
-    keep: str = "",
-) -> Climb:
+def measure(images, *, rounds=7, device="cpu", quick=False, seconds=math.inf, keep="") -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -204,23 +196,18 @@ def measure(
     stages = []
     for name, way in ways.items():
         first, *rest = watches[name].epochs
-        more = count / part - 1
-        epoch = Measurement.from_samples(
-            [(1 + more) * each for each in rest], first_call=first + more * median(rest), name=name
-        )
-        steps = -(-count // way.batch_size)
+        first += (count / part - 1) * median(rest)
+        samples, steps = [count / part * each for each in rest], -(-count // way.batch_size)
+        epoch = Measurement.from_samples(samples, first_call=first, name=name)
         stages.append(Stage(name, way.batch_size, steps, epoch, right[way.batch_size]))
     told = (
         f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
         f"different pictures, for each batch size; {len(images.x_test):,} others are asked."
     )
     if part < count:
-        told += (
-            f" An epoch is one of {part:,} of the {count:,} pictures, {len(rest)} times, scaled up."
-        )
+        told += f" Each of {len(rest)} epochs is of {part:,} of the {count:,} pictures, scaled up."
     found = Climb(tuple(stages), (told, *notes))
-    if keep:
-        results.keep(*found.record_as(keep))
+    results.keep(keep, *found.record_as(keep))
     return found
 
 
