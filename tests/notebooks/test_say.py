@@ -11,7 +11,9 @@ from cells import PATHS, cells
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
-SOURCES = {}
+SOURCES = {
+    ("06", "longer"): "how_much_longer",
+}
 
 
 def problems(number, code, sources=SOURCES):
