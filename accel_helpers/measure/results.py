@@ -13,7 +13,7 @@ from accel_helpers._records import DataError, write_whole
 from accel_helpers.machine import runtime
 from accel_helpers.measure.measurement import Measurement
 
-__all__ = ["card_path", "load", "record", "reference_runs"]
+__all__ = ["card_path", "load", "record", "reference", "reference_runs"]
 
 RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
@@ -140,6 +140,13 @@ def record(
     return f"Saved on your result card, {path.name}: {count} result{'s' if count != 1 else ''}."
 
 
+def keep(measurements: Mapping[str, Measurement], numbers=None) -> None:
+    """Record what a verb has just measured; a word about it only where that could not be saved."""
+    said = record(measurements, numbers=numbers)
+    if not said.startswith("Saved"):
+        print(said)
+
+
 def reference_runs() -> tuple[Card, ...]:
     """The cards of named machines that come with the course, oldest first.
 
@@ -147,3 +154,12 @@ def reference_runs() -> tuple[Card, ...]:
     True
     """
     return tuple(sorted(map(load, RUNS.glob("*.json")), key=lambda card: card.created))
+
+
+def reference() -> Card:
+    """The newest of the `reference_runs`: what the plots draw in grey.
+
+    >>> reference() == reference_runs()[-1]
+    True
+    """
+    return reference_runs()[-1]

@@ -216,6 +216,21 @@ def test_lessons_that_hang_die_or_cannot_be_read_are_failures_with_a_reason(tmp_
     assert "03_damaged" in (tmp_path / "out" / "index.html").read_text()
 
 
+def test_going_further_is_run_when_asked_for_and_the_page_says_when_it_was_not(tmp_path):
+    further = "# Going further\nMore."
+    path = lesson(tmp_path, "01_a", "# A", "print(1 + 1)", further, "print('fur' + 'ther')")
+    for everything in (False, True):
+        (ran,) = report.run([path], tmp_path / "out", everything=everything, stream=io.StringIO())
+        page = (tmp_path / "out" / "01_a.html").read_text("utf-8")
+        assert ("further\n</pre>" in page) == everything != ("was not run" in page)
+        assert ran.ok and len(ran.cells) == 1 + everything and "stored output" not in page
+    first, second = ran.cells
+    took = {"on": "a pencil", "date": "2027-01-02", "whole": 662, "cells": {first: 50, second: 600}}
+    one, both = report.forecast([path], False, {"01_a": took}), [path, tmp_path / "02_b.ipynb"]
+    assert "1 of 1 lessons take about 1 minutes" in one and "2027-01-02: a pencil" in one
+    assert "1 of 2 lessons take about 11" in report.forecast(both, True, {"01_a": took})
+
+
 def test_a_lesson_is_found_by_number_or_name():
     lessons = (Path("00_start.ipynb"), Path("03_time.ipynb"))
     assert report.choose(lessons) == lessons

@@ -1,0 +1,199 @@
+"""Work out how long each lesson takes; with --check hold the lessons to the limits, with --fix
+write the minutes into their heads and the maps, with --time run them and store the seconds.
+
+The core goes from after the setup cell to the first of *What the exam asks*, *Quiz* and *Going
+further*. Words are its Markdown, the sentences that it prints, the longest text of each `say`;
+hints and stubs belong to the four minutes of an exercise. Lines are lines of code: no blank ones
+and no texts of a `say`; what sets up, asks, checks, draws, keeps or says is machinery. The minutes
+go up to *Going further*; the setup cell is run and not read.
+"""
+
+import argparse
+import ast
+import json
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import lesson
+import run_lessons
+
+from accel_helpers.learn import exam, quiz
+from accel_helpers.machine import runtime
+
+NOT_YET = {"00", "01", "02", "03", "04", "10", "11"}  # not rewritten yet: held to nothing
+MOST = {"cells": 25, "words": 1000, "longest": 12, "predictions": 2, "folded": 2, "waiting": 60}
+MOST |= {"first result": 3, "further": 15, "waits further": 120, "questions": 8, "untimed": 0}
+OTHERS = {"10": {"cells": 38, "words": 1500}, "11": {"cells": 99, "words": 9999}}
+QUESTIONS, WAITING = 5, 300  # at least; seconds at most, the cores of all lessons together
+LOW, HIGH = 0.9, 1.25  # what may be promised, as shares of what is worked out
+WORD, TEACHES, ELSE, EXERCISE, PREDICTION, QUESTION, FEEDBACK = 0.3, 5, 2, 240, 15, 15, 45 * 0.3
+BUSY = 2  # loops that keep the processor busy while lessons are timed
+
+FURTHER = re.compile(r"^#+ (Going further|One solution)", re.M)
+CORE_ENDS = re.compile(r"^#+ (What the exam asks|Quiz\b)|" + FURTHER.pattern, re.M)
+MACHINERY = re.compile(
+    r"(\w+ = )?((print|display)\()*ah\.(plots|results|progress|predict|quiz|checks|verdicts)\."
+)
+NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
+SAID = re.compile(r'(ah\.verdicts\.say\([^"]*""")(.*?)"""', re.S)
+ASKED = re.compile(r"^ah\.(quiz\.show|exam\.draw)\(([^)]*)\)", re.M)
+# In Markdown, and in a notebook's file:
+HEAD = re.compile(r'^(\s*"?[-* ]*?)\*\*Minutes:\*\*[^\\\n]*', re.M)
+ROW = re.compile(r'^(\s*"?\| \[?(\d\d)\b.*?\| )(\d+)(?= \|)', re.M)
+
+
+def words(text):
+    """Count the words of Markdown or print; hints, addresses and tags are none."""
+    return sum(bool(re.search(r"\w", word)) for word in NOT_READ.sub("", text).split())
+
+
+def read(cell, ran):
+    """Count one cell: its words and lines, and its seconds on the clock of the course."""
+    if cell.cell_type != "code":
+        return Counter(cells=1, words=words(cell.source), clock=WORD * words(cell.source))
+    tags, took, shown = lesson.tags(cell), ran.get(cell.id, 0), []
+    spoken = [re.split(r"^\s*\[[^]]*\]", text, flags=re.M) for _, text in SAID.findall(cell.source)]
+    said = sum(max(map(words, texts)) for texts in spoken)
+    source = re.sub(r"^(\s*)[%!].*", r"\1pass", SAID.sub(r'\1"""', cell.source), flags=re.M)
+    nodes = list(ast.walk(ast.parse(source)))
+    code = {n for n, line in enumerate(source.splitlines(), 1) if line.strip()}
+    folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+    does = [n for n in nodes if isinstance(n, ast.stmt) and MACHINERY.match(ast.unparse(n))]
+    apart = {n for node in does for n in range(node.lineno, node.end_lineno + 1)} & code
+    apart = code if folded or tags & {"setup", "verdict"} else apart
+    found = Counter(cells=1, lines=len(code), machinery=len(apart), waiting=took, clock=took)
+    found["untimed"] = "nbval-ignore-output" in tags and cell.id not in ran
+    for verb, given in ASKED.findall(source):
+        ask = quiz.show if verb == "quiz.show" else exam.draw
+        for each in ask(*ast.literal_eval(f"[{given}]")).questions:
+            text = " ".join([each.stem, *(option.text for option in each.options)])
+            found["questions"] += verb == "quiz.show"
+            found["clock"] += WORD * words(text) + QUESTION + FEEDBACK
+    if tags & {"setup", "exercise"} or ASKED.search(source):
+        return found + Counter(clock=EXERCISE * ("exercise" in tags))
+    if "nbval-ignore-output" in tags:  # what it prints is not stored: the texts in its code
+        prints = [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) == "print"]
+        shown = [" ".join(re.findall(r"[^'\"]{9,}", ast.unparse(call))) for call in prints]
+    for out in () if "nbval-ignore-output" in tags else cell.outputs:
+        data = out.get("data", {"text/plain": out.get("text", "")})
+        shown += data.get("text/plain", "").splitlines() if "image/png" not in data else []
+    asks = source.count("predict.ask(")
+    prose = said + sum(words(line) for line in shown if line.rstrip()[-1:] in {*".:?!"})
+    found += Counter(words=prose, longest=len(code), predictions=asks, folded=folded)
+    found["clock"] += WORD * (said + sum(map(words, shown))) + PREDICTION * asks
+    found["clock"] += TEACHES * len(code - apart) + ELSE * len(apart)
+    return found
+
+
+def work_out(path, timed):
+    """Give a lesson's row of the table, and its minutes in parts, as its head has them."""
+    nb, ran = lesson.parse(lesson.read(path)), timed.get(path.stem, {}).get("cells", {})
+    counts = [read(cell, ran) for cell in nb.cells]
+    prose = [cell.source if cell.cell_type == "markdown" else "" for cell in nb.cells]
+    ends = next((i for i, text in enumerate(prose) if CORE_ENDS.search(text)), len(prose))
+    over = next((i for i, text in enumerate(prose) if FURTHER.search(text)), len(prose))
+    first = next((i for i, c in enumerate(nb.cells, 1) if "first-result" in lesson.tags(c)), 0)
+    places = (0, first), (2, ends), (0, ends), (ends, over), (over, None)
+    soon, core, way, tail, on = (sum(counts[a:b], Counter()) for a, b in places)
+    core["longest"] = max((count["longest"] for count in counts[2:ends]), default=0)
+    upto, whole = way + tail, way + tail + on
+    shown = ("cells", "words", "longest", "predictions", "folded", "waiting")
+    row = {name: round(core[name]) for name in shown}
+    row["first result"] = round(soon["clock"] / 60, 1) if first else math.inf
+    row |= {"further": on["cells"], "waits further": round(on["waiting"])}
+    row |= {"questions": upto["questions"], "minutes": round(upto["clock"] / 60, 1)}
+    row["promised"] = sum(map(int, re.findall(r"\b(\d+)\b(?! more)", HEAD.search(prose[0])[0])))
+    row |= {"lines": whole["lines"], "machinery": f"{whole['machinery'] / whole['lines']:.0%}"}
+    names = "for the core path", "for the quiz", "more under *Going further*"
+    clocks = {
+        name: round(part["clock"] / 60) for name, part in zip(names, (way, tail, on), strict=True)
+    }
+    return row | {"untimed": whole["untimed"]}, {name: n for name, n in clocks.items() if n}
+
+
+def problems(number, row, said):
+    """Say which limits a lesson passes, and where its promise is not kept."""
+    for name, most in (MOST | OTHERS.get(number, {})).items():
+        if row[name] > most:
+            yield f"{number}: {name}: {row[name]}, and {most} is the most."
+    if row["questions"] < QUESTIONS:
+        yield f"{number}: questions: {row['questions']}, and {QUESTIONS} is the least."
+    if not LOW <= row["promised"] / row["minutes"] <= HIGH:
+        yield f"{number}: it promises {row['promised']} minutes and takes {row['minutes']} (--fix)."
+    if said - {str(row["promised"])}:
+        yield f"{number}: a map does not say the minutes of its head (--fix)."
+
+
+def write(path, parts, pages):
+    """Write a lesson's minutes into its head and into the maps."""
+    head = "**Minutes:** " + ", ".join(f"{n} {name}" for name, n in parts.items()) + "."
+    whole = sum(n for name, n in parts.items() if "more" not in name)
+    for page in {path, *pages}:
+        text = lesson.read(page)
+        text = HEAD.sub(lambda m: m[1] + head, text, count=1) if page == path else text
+        text = ROW.sub(lambda m: f"{m[1]}{whole}" if m[2] == path.name[:2] else m[0], text)
+        lesson.write(page, text)
+
+
+def time_them(paths, timed):
+    """Run lessons whole, beside loops that keep the processor busy; store what each cell took."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    try:
+        with tempfile.TemporaryDirectory() as out:
+            ran = [one for one in run_lessons.run(paths, Path(out), everything=True) if one.ok]
+    finally:
+        for loop in loops:
+            loop.kill()
+    here = runtime.describe()
+    on = f"{here.cpu_name}, {here.cores} cores, beside {BUSY} busy loops"
+    for one in ran:
+        kept = {"on": on, "date": f"{date.today()}", "whole": round(one.seconds, 1)}
+        timed[one.name] = {**kept, "cells": one.cells}
+    lesson.write(run_lessons.TIMES, json.dumps(timed, indent=1) + "\n")
+
+
+def main(arguments=None, folder=lesson.LESSONS, readme=lesson.ROOT / "README.md", timed=None):
+    """Print the table, or what is wrong; exit status: 0 nothing is, 1 something."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for flag in ("--check", "--fix", "--time"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("numbers", nargs="*", help="of lessons; default: all that are rewritten")
+    given = parser.parse_args(arguments)
+    paths = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+    chosen = given.numbers or sorted(set(paths) - NOT_YET)
+    timed = run_lessons.times() if timed is None else timed
+    if given.time:
+        time_them([paths[number] for number in given.numbers or paths], timed)
+    found = {number: work_out(path, timed) for number, path in paths.items()}
+    pages = [readme, *folder.glob("00_*.ipynb")]
+    if given.fix:
+        for number in chosen:
+            write(paths[number], found[number][1], pages)
+        found = {number: work_out(path, timed) for number, path in paths.items()}
+    maps = {(m[2], m[3]) for page in pages for m in ROW.finditer(lesson.read(page))}
+    lines = [
+        ["lesson", *found[min(found)][0]],
+        *([n, *row.values()] for n, (row, _) in found.items()),
+    ]
+    lines = [f"| {' | '.join(map(str, line))} |" for line in lines]
+    lines.insert(1, re.sub(r"[^|]+", "---", lines[0]))
+    if given.check:
+        rows = {number: found[number][0] for number in chosen}
+        said = {
+            number: {minutes for listed, minutes in maps if listed == number} for number in rows
+        }
+        lines = [line for n, row in rows.items() for line in problems(n, row, said[n])]
+        if sum(row["waiting"] for row in rows.values()) > WAITING:
+            lines.append(f"The cores take more than {WAITING} s together.")
+    print(*lines, sep="\n", end="\n" * bool(lines))
+    return int(given.check and bool(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
