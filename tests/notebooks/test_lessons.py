@@ -71,7 +71,7 @@ def test_nothing_is_said_to_have_been_measured_or_to_be_missing_against_the_card
     assert ("no GPU or TPU yet" in readme) == none
     if "TPU" not in kinds:
         assert "We have not run this on a TPU ourselves" in PATHS["04"].read_text("utf-8")
-        assert "Nobody measured it" in PATHS["06"].read_text("utf-8")
+        assert "Nothing here ran on a TPU" in PATHS["06"].read_text("utf-8")
 
 
 def test_each_word_of_the_first_printed_line_is_explained_before_it():
@@ -82,6 +82,7 @@ def test_each_word_of_the_first_printed_line_is_explained_before_it():
         assert word in str(fast) and f"**{word}**" in before
 
 
+<<<<<<< HEAD
 def test_the_review_and_its_text_are_of_all_questions_and_of_the_papers_that_are_drawn():
     reviewed = "".join(cell.source for cell in cells("11", "review.both"))
     assert re.findall(r"E\d+", reviewed) == [f"E{n}" for n in range(1, 15)]
@@ -93,3 +94,20 @@ def test_the_review_and_its_text_are_of_all_questions_and_of_the_papers_that_are
     first, second = ({q.id for q in ah.exam.draw(number).questions} for number in (1, 2))
     assert quiz & first and not any(q.further for q in ah.exam.draw(1).questions)
     assert "It has questions in common with this one" in text and first & second
+=======
+def test_every_layer_that_is_printed_has_a_sentence_before_it():
+    layers = re.findall(
+        r"^(\w+) +[\d,]+ numbers", printed(the_cell("03", 'numbers to learn")')), re.M
+    )
+    assert layers and all(f"**{name}** " in prose("03") for name in layers)
+
+
+def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
+    reviewed = "".join(cell.source for cell in cells("11", "review.both("))
+    assert sorted(set(re.findall(r"E\d+", reviewed)), key=lambda n: int(n[1:])) == [
+        f"E{n}" for n in range(1, 15)
+    ]
+    assert "**Fourteen of either** pass" in prose("11") and ah.exam.PASS == 14
+    assert "Twenty of the questions" in prose("11") and ah.exam.COUNT == 20
+    assert "nineteen" in prose("11") and len(ah.ledger.claims()) == 19
+>>>>>>> w-facts
