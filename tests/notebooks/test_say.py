@@ -13,7 +13,6 @@ from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
-<<<<<<< HEAD
     ("00", "again.verdict"): "compare",
     ("03", "race and race.verdict"): "compare",
     ("03", "found"): lesson_03.SWEPT,
@@ -21,9 +20,7 @@ SOURCES = {
     ("03", "climb.verdict"): "compare",
     ("03", "gap.verdict"): "compare",
     ("03", "bound"): "bound_by",
-=======
     ("06", "longer"): "how_much_longer",
->>>>>>> w-facts
 }
 
 
