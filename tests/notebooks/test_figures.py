@@ -5,18 +5,10 @@ import re
 from cells import PATHS, cells, printed, said, the_cell
 
 import accel_helpers as ah
-from accel_helpers.lessons import lesson_01
 
 
 def text_with(number, words):
     return the_cell(number, words, kind="markdown").source
-
-
-def test_the_old_steps_stand_in_lesson_01_under_the_letters_of_the_exercise():
-    shown = [the_cell("01", w).source for w in ("ask_doctor(PIP_SAYS)", "gpu_device_name()\\n")]
-    for letter, step in lesson_01.OLD_STEPS.items():
-        first = step.removeprefix("the menu: ").removesuffix(" in Colab")
-        assert f"{letter}. {first}" in "".join(shown)
 
 
 def test_the_tolerance_in_the_sentence_of_lesson_04_is_the_one_that_is_used():

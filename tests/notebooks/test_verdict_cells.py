@@ -126,21 +126,6 @@ TOLD = {
         ("measurably slower", {"again": SLOWER}),
         ("no measurable difference", {"again": SAME}),
     ],
-    "01 say[found]": [
-        ("A GPU is attached", GPU),
-        ("A TPU is attached, and no GPU", {"now": machine("TPU")}),
-        ("its GPU does not answer", {"now": machine(fault="gpu-silent")}),
-        ("the list of its parts shows none", {"now": machine(fault="tpu-claimed")}),
-        ("Colab has no GPU to lend", {"now": machine(place="colab")}),
-        ("no menu of Colab's", CPU),
-    ],
-    "01 alone = ": [
-        ("was faster", {"race": FASTER, **GPU}),
-        ("was slower", {"race": SLOWER, **GPU}),
-        ("No measurable difference", {"race": SAME, **GPU}),
-        ("Keras does not use it", {"race": None, **GPU}),
-        ("no measurement of ours", {"race": None, **CPU}),
-    ],
     "03 say[cpu.first_epoch]": [
         ("took longer than every other", first_epoch(9.0)),
         ("does not stand out", first_epoch(1.0)),
