@@ -52,10 +52,7 @@ CHECKS = {
 
 
 def time_product(seconds: float):
-    """Time one product of two matrices on each device that Keras lists: a verdict, and the times.
-
-    The verdict is one of TIMED: of the accelerator beside the CPU, if there are two to compare.
-    """
+    """Time one product on each device that Keras lists: one of TIMED, and the measurements."""
     devices = backend.devices()
     runs, keep = [*map(_product, devices)], [f"01/product/{device}" for device in devices]
     results.keep({}, numbers={"01/product/size": [SIZE]})
@@ -82,13 +79,14 @@ def _product(device: str):
 def rates(own, chip: hardware.Accelerator, *, reference=()) -> style.Picture:
     """The billions of operations a second of measured products, and those a chip is rated at."""
     rated, drawn, (sides, under) = 1000 * hardware.peak(chip), [], style.sides(own, reference)
-    title = f"What a machine does, and what the {chip.name} is rated at"
-    for several, mine, _ in sides:
+    noted, title = [], f"What a machine does, and what the {chip.name} is rated at"
+    for several, mine, start in sides:
         colour, made = style.OWN if mine else style.REFERENCE, []
         for m in several:
             high, rate, low = (OPERATIONS / t / 1e9 for t in sorted((m.median, *m.interval)))
             made.append(rows.Row(m.name, colour, (f"{rate:,.0f}",), bar=(low, high), line=rate))
         drawn.append(made)
+        noted.append(start + "; ".join(f"{row.name} {row.notes[0]}" for row in made))
     every = rows.beneath(*drawn)
     with style.figure(style.WIDE, 1.1 + rows.room(every), title, under=under) as (figure, axes):
         rows.paint(axes, every, ["measured"])
@@ -99,8 +97,7 @@ def rates(own, chip: hardware.Accelerator, *, reference=()) -> style.Picture:
         axes.text(0.98 * rated, rows.places(every)[-1] / 2, said, ha="right", va="center", **_PAPER)
         high = 1.05 * max(rated, *(row.bar[1] for row in every))
         style.scale(axes.xaxis, "billion operations per second", 0, high, style.plain)
-        noted = "; ".join(f"{row.name or 'in grey'} {row.notes[0]}" for row in every)
-        return style.picture(figure, f"Lines from zero. {title}: {noted}; {said}.")
+        return style.picture(figure, f"Lines from zero. {title}: {'; '.join(noted)}; {said}.")
 
 
 def try_old(letter: str) -> None:

@@ -1,6 +1,5 @@
 """Lesson 02: where a result lands whose device is missing, and three broken runtimes."""
 
-import functools
 import importlib.resources
 
 from accel_helpers import _records
@@ -8,6 +7,9 @@ from accel_helpers.learn.checks import choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
 
+_FILE = importlib.resources.files("accel_helpers") / "data" / "detective.toml"
+_MATERIAL = _records.load(_FILE, "material of lesson 02")
+CASES, CURES = dict(enumerate(_MATERIAL["case"], 1)), _MATERIAL["cures"]
 FACTS = ("attached", "visible", "placed", "faster")  # in this order: the first no decides
 _LANDED = {"cpu": "on the CPU", "gpu": "on a GPU", "tpu": "on a TPU"}
 LANDED = (*_LANDED.values(), "nowhere: an error")
@@ -29,29 +31,18 @@ def theirs() -> list:
     return [found for name, found in kept if name.startswith(("02/race/", "02/control/"))]
 
 
-@functools.cache
-def material() -> dict:
-    """The "case" and "cures" of ``data/detective.toml``, which explains them."""
-    file = importlib.resources.files("accel_helpers") / "data" / "detective.toml"
-    return _records.load(file, "material of lesson 02")
-
-
 def cases():
     """The broken runtimes as a page: what each machine has and printed; and the cures."""
     from IPython.display import Markdown
 
-    shown = [_CASE.format(number, **case) for number, case in _NUMBERED]
-    shown += ["### The cures\n", *(f"* **{x}** {cure['text']}" for x, cure in _CURES.items())]
+    shown = [_CASE.format(number, **case) for number, case in CASES.items()]
+    shown += ["### The cures\n", *(f"* **{x}** {cure['text']}" for x, cure in CURES.items())]
     return Markdown("\n".join(shown))
-
-
-_NUMBERED = tuple(enumerate(material()["case"], 1))
-_CURES = material()["cures"]
 
 
 def _about(case, fact, cure) -> tuple[str, str]:
     if fact == case["fact"]:
-        return f"the fact is right. {_CURES[cure]['not_here']}", case["clue"]
+        return f"the fact is right. {CURES[cure]['not_here']}", case["clue"]
     if FACTS.index(fact) < FACTS.index(case["fact"]):
         said = f'"{fact}" holds there: the card or the log shows it. Go further down the list.'
         return said, case["clue"]
@@ -60,13 +51,13 @@ def _about(case, fact, cure) -> tuple[str, str]:
 
 CHECKS = {
     "02/detective": choices(
-        {number: (case["fact"], case["cure"]) for number, case in _NUMBERED},
-        (FACTS, tuple(_CURES)),
+        {number: (case["fact"], case["cure"]) for number, case in CASES.items()},
+        (FACTS, tuple(CURES)),
         {
             (number, (fact, cure)): _about(case, fact, cure)
-            for number, case in _NUMBERED
+            for number, case in CASES.items()
             for fact in FACTS
-            for cure in _CURES
+            for cure in CURES
             if (fact, cure) != (case["fact"], case["cure"])
         },
         done="All three solved, with the cure of each.",
