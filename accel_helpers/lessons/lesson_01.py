@@ -55,7 +55,7 @@ def time_product(seconds: float):
     """Time one product on each device that Keras lists: one of TIMED, and the measurements."""
     devices = backend.devices()
     runs, keep = [*map(_product, devices)], [f"01/product/{device}" for device in devices]
-    results.keep({}, numbers={"01/product/size": [SIZE]})
+    results.record({}, numbers={"01/product/size": [SIZE]})
     if len(devices) == 1:
         return TIMED[-1], [timing.benchmark(*runs, seconds=seconds, name="CPU", keep=keep[0])]
     names = tuple(map(str.upper, devices))
