@@ -135,7 +135,7 @@ class Speedup:
     conclusive: bool  # whether the two can be told apart
     ratio: float | None  # time of `slow` over time of `fast`; None where it is not conclusive
     reason: str = ""  # why it is not conclusive
-    sure: str = "at least 95 %"  # of the interval; 99 % where the two took turns
+    sure: str = "95 %"  # of the interval, or more; "99 %" where the two took turns
 
     @property
     def verdict(self) -> str:

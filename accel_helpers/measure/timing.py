@@ -131,7 +131,7 @@ def compare(
     --------
     >>> a = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0], name="A")
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
-    C is 10.5 times as fast as A (at least 95 % interval 8.42 to 12)
+    C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
     given, measured = [slow, fast], isinstance(slow, Measurement) and isinstance(fast, Measurement)
     if measured:

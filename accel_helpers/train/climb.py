@@ -130,7 +130,7 @@ class Climb:
             if gain and gain.conclusive:
                 low, high = gain.interval
                 line += f"  {gain.ratio:.2g} times as fast as the stage before"
-                line += f" ({gain.sure} interval {low:.2g} to {high:.2g})"
+                line += f" ({gain.sure}: {low:.2g} to {high:.2g})"
             elif gain:
                 line += "  no measurable difference to the stage before"
             lines.append(line)
