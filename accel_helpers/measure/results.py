@@ -13,7 +13,7 @@ from accel_helpers._records import DataError, write_whole
 from accel_helpers.machine import runtime
 from accel_helpers.measure.measurement import Measurement
 
-__all__ = ["card_path", "load", "record", "reference_runs"]
+__all__ = ["card_path", "load", "record", "reference", "reference_runs"]
 
 RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
@@ -147,3 +147,12 @@ def reference_runs() -> tuple[Card, ...]:
     True
     """
     return tuple(sorted(map(load, RUNS.glob("*.json")), key=lambda card: card.created))
+
+
+def reference() -> Card:
+    """The newest of the `reference_runs`: what the plots draw in grey.
+
+    >>> reference() == reference_runs()[-1]
+    True
+    """
+    return reference_runs()[-1]

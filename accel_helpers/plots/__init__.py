@@ -1,13 +1,42 @@
 """Every picture of the course, in one style; each is drawn from what it is given.
 
-A picture's `title` stands above it; with ``own=False`` it is another machine's, drawn in grey.
+A picture's `title` stands above it. Its `reference`, in the same form as the learner's own, is the
+reference run's and grey; with ACCEL_PICTURES=reference in the environment it is there alone.
 """
 
-from accel_helpers.plots.charts import digits, epochs, heatmap, losses, roofline
-from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
+import functools
+from types import SimpleNamespace
+
+from accel_helpers.plots import charts, rows
+from accel_helpers.plots.charts import digits, heatmap, sweep
+from accel_helpers.plots.rows import measurements
 from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
 
 __all__ = [
     "climb", "digits", "epochs", "heatmap", "ladder", "losses", "measurements", "parts", "roofline",
-    "shares", "unit_animation", "unit_sizes", "unit_strip",
+    "shares", "sweep", "unit_animation", "unit_sizes", "unit_strip",
 ]  # fmt: skip
+
+
+def _until_rewritten(verb):
+    """Let `own=False` and a climb in three pieces stand, until no lesson says them any more."""
+
+    @functools.wraps(verb)
+    def drawn(*data, own=True, **named):
+        if verb.__name__ == "climb" and len(data) == 3:
+            data = (SimpleNamespace(epochs=data[0], overall=data[1], accuracy=data[2]),)
+        if not own:
+            packed = data[0] if len(data) == 1 else data
+            if verb.__name__ == "shares":
+                packed = (data[0], named.pop("intervals", None) or {})
+            named["reference"] = packed
+            data = (None,) * len(data)
+        return verb(*data, **named)
+
+    return drawn
+
+
+climb, ladder, parts, shares = map(
+    _until_rewritten, (rows.climb, rows.ladder, rows.parts, rows.shares)
+)
+epochs, losses, roofline = map(_until_rewritten, (charts.epochs, charts.losses, charts.roofline))

@@ -25,7 +25,9 @@ def paint(axes, lines: Mapping[str, Mapping[float, float]], own: bool) -> list[t
     return labels
 
 
-def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool = True) -> Picture:
+def epochs(
+    timing: Measurement, *, title: str = "Seconds per epoch", reference: Measurement | None = None
+) -> Picture:
     """A dot for every epoch of a fit, the first one, which is the `first_call`, set apart.
 
     Examples
@@ -33,33 +35,40 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch", own: bool =
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
     Dot plot. Seconds per epoch: the first epoch took 2.5 s, the later ones a median of 1.05 s.
     """
-    first, later, colour = timing.first_call, timing.samples, style.palette(own)[0]
-    start, median = format_seconds(first), format_seconds(timing.median)
-    with style.figure(8, 3.2, title) as (figure, axes):
-        axes.axhspan(*timing.interval, color=colour, alpha=0.15, lw=0)
-        axes.axhline(timing.median, color=colour, lw=1.2)
-        axes.plot(range(2, len(later) + 2), later, "o", color=colour, ms=7)
-        ring = {"marker": "o", "mfc": "white", "mew": 2, "ms": 8}
-        axes.plot([1], [first], color=style.SECOND, **ring)
-        style.scale(axes.xaxis, "epoch", 0.5, len(later) + 1.5, style.plain, whole=True)
-        style.scale(axes.yaxis, "time of an epoch", 0, 1.12 * max(first, *later), format_seconds)
-        alone = f"first epoch: {start},\nalso compiles"
-        band = f"median {median},\nband: 95 % interval"
-        labels = [(1, first, alone, style.SECOND, ring)]
-        labels.append((len(later) + 1.5, timing.median, band, colour, None))
+    sides, under = style.sides(timing, reference)
+    most = max(len(of.samples) for of, *_ in sides) + 1.5
+    high = 1.12 * max(max(of.first_call, *of.samples) for of, *_ in sides)
+    labels, said = [], []
+    with style.figure(style.WIDE, 2.4, title, under=under) as (figure, axes):
+        style.scale(axes.xaxis, "epoch", 0.5, most, style.plain, whole=True)
+        style.scale(axes.yaxis, "time of an epoch", 0, high, format_seconds)
+        for of, mine, words in sides:
+            colour, first = style.palette(mine)[0], style.SECOND if mine else style.REFERENCE
+            start, median = format_seconds(of.first_call), format_seconds(of.median)
+            axes.axhspan(*of.interval, color=colour, alpha=0.15, lw=0)
+            axes.axhline(of.median, color=colour, lw=1.2)
+            axes.plot(range(2, len(of.samples) + 2), of.samples, "o", color=colour, ms=5)
+            ring = {"marker": "o", "mfc": "white", "mew": 1.6, "ms": 6}
+            axes.plot([1], [of.first_call], color=first, **ring)
+            labels.append((1, of.first_call, f"first epoch: {start}", first, ring))
+            labels.append((most, of.median, f"median {median}", colour, None))
+            said.append(f"{words}the first epoch took {start}, the later ones a median of {median}")
         style.beside(figure, axes, labels)
-        said = f"the first epoch took {start}, the later ones a median of {median}"
-        return style.picture(figure, f"Dot plot. {title}: {said}.")
+        return style.picture(figure, f"Dot plot. {title}: {'; '.join(said)}.")
 
 
 def losses(
-    curves: Numbers, *, title: str, level: tuple[str, float] | None = None, own: bool = True
+    curves: Numbers,
+    *,
+    title: str,
+    level: tuple[str, float] | None = None,
+    reference: Numbers | None = None,
 ) -> Picture:
     """Curves of the loss after every epoch, of one training or of several that should agree.
 
     Parameters
     ----------
-    curves : mapping of a name to losses, of seven curves at most
+    curves, reference : mappings of a name to losses, of seven curves at most
     level : tuple of the name of a loss to compare with, and that loss
 
     Examples
@@ -67,23 +76,30 @@ def losses(
     >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
     Line plot of the loss per epoch. Training: a from 2 to 1.5. knowing nothing: 2.3.
     """
-    with style.figure(8, 3.4, title) as (figure, axes):
-        labels = paint(axes, {name: dict(enumerate(c, 1)) for name, c in curves.items()}, own)
-        values = [v for c in curves.values() for v in c] + ([level[1]] if level else [])
-        most, low, high = max(map(len, curves.values())), min(values), max(values)
-        room = 0.1 * (high - low or 1)
+    sides, under = style.sides(curves, reference)
+    every = [c for of, *_ in sides for c in of.values()]
+    values = [v for c in every for v in c] + ([level[1]] if level else [])
+    most, low, high = max(map(len, every)), min(values), max(values)
+    room, labels, said = 0.1 * (high - low or 1), [], []
+    with style.figure(style.WIDE, 2.5, title, under=under) as (figure, axes):
+        for of, mine, words in sides[::-1]:
+            labels += paint(axes, {name: dict(enumerate(c, 1)) for name, c in of.items()}, mine)
+            ends = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in of.items())
+            said.insert(0, words + ends)
         style.scale(axes.xaxis, "epoch", 0.5, most + 0.5, style.plain, whole=True)
         style.scale(axes.yaxis, "loss", low - room, high + room, "{:.3g}".format)
         if level:
             axes.axhline(level[1], color=style.INK, lw=1.2, ls="--")
             labels.append((most + 0.5, level[1], style.folded(level[0]), style.INK, None))
         style.beside(figure, axes, labels)
-        said = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in curves.items())
         compared = f" {level[0]}: {level[1]:.3g}." if level else ""
-        return style.picture(figure, f"Line plot of the loss per epoch. {title}: {said}.{compared}")
+        what = f"Line plot of the loss per epoch. {title}: {'; '.join(said)}.{compared}"
+        return style.picture(figure, what)
 
 
-def roofline(points: Numbers, ceilings, *, published=None, title: str, own: bool = True) -> Picture:
+def roofline(
+    points: Numbers, ceilings, *, published=None, title: str, reference: tuple | None = None
+) -> Picture:
     """The roofline: what a program reached, under what its machine can reach at most.
 
     It is of Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
@@ -93,61 +109,80 @@ def roofline(points: Numbers, ceilings, *, published=None, title: str, own: bool
     points : mapping of a name to (FLOP per byte moved, FLOP/s reached), of seven at most
     ceilings : ceilings.Ceilings
     published : hardware.Accelerator, with the peaks that its maker names
+    reference : tuple of the points and the ceilings of the reference run
 
     Examples
     --------
     >>> import accel_helpers as ah
-    >>> card = ah.results.reference_runs()[-1]
+    >>> card = ah.results.reference()
     >>> roof = ah.ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
     >>> roofline({"fit": (3.6, 6.1e9)}, roof, title="A step").alt[:70]
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
     """
-    colour, roofs = style.palette(own)[0], _roofs(ceilings, published)
-    ridges = [(rate / copy, rate) for copy, rates in roofs.values() for rate in rates.values()]
-    across, upward = zip(*points.values(), *ridges, strict=True)
-    left, right = min(across) / 12, 6 * max(across)
-    low, high = min(*upward, *(copy * left for copy, _ in roofs.values())) / 2.5, 2.2 * max(upward)
-    labels, words = [], {"measured": colour, "published": style.SAID}
-    said = [f"{name} {flops(y)} at {x:.3g}" for name, (x, y) in points.items()]
-    with style.figure(8.4, 4.6, title) as (figure, axes):
-        across = "operations per byte moved (FLOP per byte)"
-        style.scale(axes.xaxis, across, left, right, style.plain, log=True)
-        style.scale(axes.yaxis, "operations per second (FLOP/s)", low, high, flops, log=True)
+    sides, under = style.sides((points, ceilings) if points else None, reference)
+    sources = {True: "measured", False: "measured" if len(sides) == 1 else "grey"}
+    drawn, places, ridges, labels, said = [], [], [], [], []
+    for (of, limits), mine, words in sides:
+        roofs = _roofs(limits, published if mine else None, sources[mine])
+        drawn.append((of, roofs, style.palette(mine)[0], mine or len(sides) == 1))
+        ridges += [(r / copy, r, copy) for copy, rates in roofs.values() for r in rates.values()]
+        places += of.values()
+        said.append(words + "; ".join(f"{n} {flops(y)} at {x:.3g}" for n, (x, y) in of.items()))
         for source, (copy, rates) in roofs.items():
-            measured = source == "measured"
-            line = {"color": colour if measured else style.PUBLISHED, "zorder": 2 + measured / 2}
-            ridge = max(rates.values()) / copy
-            axes.plot([left, ridge], [copy * left, copy * ridge], lw=2 if measured else 1.4, **line)
-            same: dict[str, list[str]] = {}  # number types that one label is for
-            for kind, rate in rates.items():
-                width = 2.8 if measured and kind == "float32" else 1.2  # as the points
-                axes.plot([rate / copy, right], [rate, rate], lw=width, **line)
-                same.setdefault(flops(rate), []).append(kind)
-            for rate, kinds in same.items():
-                text = f"{' and '.join(kinds)}, {source}:\n{rate}"
-                labels.append((right, rates[kinds[0]], text, words[source], None))
             named = ", ".join(f"{kind} {flops(rate)}" for kind, rate in rates.items())
             said.append(f"ceilings {source}: memory {format_rate(copy, 'B/s')}, {named}")
-        for i, (name, (x, y)) in enumerate(points.items()):
-            mark = {"marker": style.MARKS[i], "ms": 8, "mec": "white", "mew": 0.8}
-            axes.plot([x], [y], color=colour, zorder=4, **mark)
-            labels.append((x, y, f"{style.folded(name)}\n{flops(y)}", colour, mark))
-        style.beside(figure, axes, labels, fontsize=9.5)
+    across, upward = zip(*places, *(ridge[:2] for ridge in ridges), strict=True)
+    left, right = min(across) / 12, 6 * max(across)
+    low, high = min(*upward, *(copy * left for *_, copy in ridges)) / 2.5, 2.2 * max(upward)
+    with style.figure(6.2, 3.4, title, under=under) as (figure, axes):
+        label = "operations per byte moved (FLOP per byte)"
+        style.scale(axes.xaxis, label, left, right, style.plain, log=True)
+        style.scale(axes.yaxis, "operations per second (FLOP/s)", low, high, flops, log=True)
+        for of, roofs, colour, strong in drawn[::-1]:
+            labels += _roofed(axes, roofs, colour, strong, left, right)
+            for i, (name, (x, y)) in enumerate(of.items()):
+                mark = {"marker": style.MARKS[i], "ms": 6, "mec": "white", "mew": 0.8}
+                axes.plot([x], [y], color=colour, zorder=4, **mark)
+                if strong:  # the grey one beside it has the same mark
+                    labels.append((x, y, f"{style.folded(name)}\n{flops(y)}", colour, mark))
+        style.beside(figure, axes, labels, fontsize=8.5)
         figure.draw_without_rendering()
-        highest = max(copy for copy, _ in roofs.values())
-        for source, (copy, _) in roofs.items():
-            text = f"memory, {source}: {format_rate(copy, 'B/s')}"
-            _along(axes, left, copy, text, words[source], above=copy == highest)
+        highest = max(copy for *_, copy in ridges)
+        for _, roofs, colour, _ in drawn[:1]:
+            for source, (copy, _) in roofs.items():
+                text, words = f"memory, {source}: {format_rate(copy, 'B/s')}", colour
+                words = style.SAID if source == "published" else colour
+                _along(axes, left, copy, text, words, above=copy == highest)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
 
 
-def _roofs(ceilings, published) -> dict[str, tuple[float, dict[str, float]]]:
+def _roofed(axes, roofs, colour: str, strong: bool, left: float, right: float) -> list[tuple]:
+    """Draw the roofs of a machine and give the labels of their flat parts."""
+    labels = []
+    for source, (copy, rates) in roofs.items():
+        said, thick = source == "published", source != "published" and strong
+        line = {"color": style.PUBLISHED if said else colour, "zorder": 2 + thick / 2}
+        line["ls"] = "-" if strong else "--"
+        ridge = max(rates.values()) / copy if strong else rates["float32"] / copy
+        axes.plot([left, ridge], [copy * left, copy * ridge], lw=2 if thick else 1.2, **line)
+        same: dict[str, list[str]] = {}  # number types that one label is for
+        for kind, rate in rates.items() if strong else [("float32", rates["float32"])]:
+            width = 2.8 if thick and kind == "float32" else 1.2  # as the points
+            axes.plot([rate / copy, right], [rate, rate], lw=width, **line)
+            same.setdefault(flops(rate), []).append(kind)
+        for rate, kinds in same.items():
+            text, words = f"{' and '.join(kinds)}, {source}:\n{rate}", colour
+            labels.append((right, rates[kinds[0]], text, style.SAID if said else words, None))
+    return labels if strong else []
+
+
+def _roofs(ceilings, published, source) -> dict[str, tuple[float, dict[str, float]]]:
     """Each roof, by where it is from: its bytes/s, and its FLOP/s by number type."""
     from accel_helpers.machine.hardware import peak
 
     measured = {product.dtype: product.rate for product in ceilings.products}
-    roofs = {"measured": (ceilings.copy.rate, measured)}
+    roofs = {source: (ceilings.copy.rate, measured)}
     if published is not None and published.mem_bw_gb_s:
         peaks = {dtype: 1e12 * (peak(published, dtype) or 0) for dtype in measured}
         if peaks := {dtype: rate for dtype, rate in peaks.items() if rate}:
@@ -162,9 +197,65 @@ def _along(axes, left, copy, text, colour, *, above: bool) -> None:
     along, away = (16, 3) if above else (8, -3)  # points, of the slope
     x, y = math.cos(angle), math.sin(angle)
     shift = along * x - away * y, along * y + away * x
-    font = {"fontsize": 9.5, "color": colour, "va": "bottom" if above else "top"}
+    font = {"fontsize": 8.5, "color": colour, "va": "bottom" if above else "top"}
     font |= {"rotation": math.degrees(angle), "rotation_mode": "anchor"}
     axes.annotate(text, (left, copy * left), shift, textcoords="offset points", **font)
+
+
+def sweep(
+    ratios: Mapping[tuple[int, int], Speedup],
+    *,
+    title: str,
+    note: str = "",
+    reference: Mapping[tuple[int, int], Speedup] | None = None,
+) -> Picture:
+    """Times as fast over the width of a model, a curve for each batch size, with intervals.
+
+    Where nothing can be told the mark is hollow, and in the middle of its interval.
+
+    Parameters
+    ----------
+    ratios, reference : mappings of (width, batch size) to Speedup
+    note : str, what the ratios are; it stands under the title
+
+    Examples
+    --------
+    >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
+    >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
+    Line plot of times as fast over width. GPU against CPU: 16 by 32: no difference.
+    """
+    sides, under = style.sides(ratios, reference, note)
+    widths = sorted({width for of, *_ in sides for width, _ in of})
+    ends = [end for of, *_ in sides for gain in of.values() for end in (1, *gain.interval)]
+    labels, said = [], []
+    with style.figure(style.WIDE, 3.2, title, under=under) as (figure, axes):
+        label, (low, high) = "times as fast (log scale)", (min(ends) / 1.3, 1.3 * max(ends))
+        style.scale(axes.yaxis, label, low, high, style.plain, log=True)
+        label = "width: units in the hidden layer (log scale)"
+        style.scale(axes.xaxis, label, widths[0] / 1.5, 1.5 * widths[-1], style.plain, log=True)
+        axes.set_xticks(widths)
+        axes.axhline(1, color=style.INK, lw=1.2)
+        labels.append((1.5 * widths[-1], 1, "1: as fast", style.INK, None))
+        for of, mine, words in sides[::-1]:
+            sizes, told = sorted({size for _, size in of}), []
+            for i, size in enumerate(sizes):
+                colour, aside = style.palette(mine)[i % 3], 1.08 ** (i - len(sizes) / 2)
+                line = {w * aside: of[w, size] for w in widths if (w, size) in of}
+                middles = [g.ratio or math.prod(g.interval) ** 0.5 for g in line.values()]
+                look = {"color": colour, "lw": 1.6 if mine else 1, "ls": "-" if mine else "--"}
+                axes.plot(list(line), middles, **look)
+                mark = {"marker": style.MARKS[i], "ms": 6, "mew": 1.4}
+                for (x, gain), y in zip(line.items(), middles, strict=True):
+                    axes.plot([x, x], gain.interval, color=colour, lw=3, alpha=0.4)
+                    face = colour if gain.conclusive else "white"
+                    axes.plot([x], [y], color=colour, mfc=face, zorder=3, **mark)
+                labels.append((x, y, f"batches of {size:,}", colour, mark))
+                brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
+                told = [f"{w} by {b}: {t}" for (w, b), t in zip(of, brief, strict=True)]
+            said.insert(0, words + "; ".join(told))
+        style.beside(figure, axes, labels)
+        what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(said)}."
+        return style.picture(figure, " ".join(what.split()))
 
 
 def heatmap(
@@ -229,12 +320,12 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     1 pictures of 8 x 8 pixels. A digit: 7.
     """
     rows = -(-len(images) // COLUMNS)
-    with style.figure(7.2, 0.45 + 0.82 * rows, title) as (figure, axes):
+    with style.figure(5.2, 0.4 + 0.6 * rows, title) as (figure, axes):
         for place, (image, label) in enumerate(zip(images, labels, strict=True)):
             row, column = divmod(place, COLUMNS)
             x, y = 1.3 * column, 1.6 * row
             axes.imshow(image, cmap="Greys", vmin=0, extent=(x, x + 1, y + 1, y))
-            axes.text(x + 0.5, y - 0.08, int(label), ha="center", fontsize=10)
+            axes.text(x + 0.5, y - 0.08, int(label), ha="center", fontsize=8.5)
         axes.set(xlim=(0, 1.3 * COLUMNS), ylim=(1.6 * rows - 0.5, -0.5), aspect="equal")
         axes.set_axis_off()
         shape = " x ".join(str(side) for side in images[0].shape)

@@ -1,7 +1,8 @@
 """Pictures of rows: a thing in each, with its dots, the bar of its interval, and what is noted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from accel_helpers._words import format_seconds, percent
 from accel_helpers.measure.measurement import VAGUE, Measurement, Speedup
@@ -14,7 +15,7 @@ from accel_helpers.plots.style import Numbers, Picture
 class Row:
     """A thing: dots, the bar of an interval, a line at the middle, and notes, one a column."""
 
-    name: str
+    name: str  # without one it belongs to the row above it
     colour: str
     notes: Sequence[str]
     dots: Sequence[float] = ()
@@ -22,45 +23,62 @@ class Row:
     line: float | None = None
 
 
-def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.24) -> None:
+def beneath(own: Sequence[Row], grey: Sequence[Row] = ()) -> list[Row]:
+    """Each row with the grey one of its name beneath it; then the grey ones of other names."""
+    same = {row.name: replace(row, name="") for row in grey}
+    names = {row.name for row in own}
+    rows = [row for mine in own for row in (mine, same.get(mine.name)) if row]
+    return rows + [row for row in grey if row.name not in names]
+
+
+def places(rows: Sequence[Row]) -> list[float]:
+    """Where rows lie, from the top: what belongs together is close."""
+    return list(accumulate([0, *(0.65 if not row.name else 1 for row in rows[1:])]))
+
+
+def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
     """Draw rows below each other, with their notes in columns to the right of the axes."""
-    for place, row in enumerate(rows):
+    at = places(rows)
+    for place, row in zip(at, rows, strict=True):
         if row.bar:
             low, high = row.bar
             axes.barh(place, high - low, thick, low, color=row.colour, alpha=min(1, 2 * thick))
         several = len(row.dots) > 1
-        look = {"ms": 4, "alpha": 0.4} if row.bar and several else {"ms": 7, "alpha": 0.75}
+        look = {"ms": 3, "alpha": 0.4} if row.bar and several else {"ms": 5.5, "alpha": 0.75}
         lift = [place + 0.16 * ((7 * k) % 11 / 5 - 1) * several for k in range(len(row.dots))]
         if row.dots:  # the layout takes an empty line for one in the corner of the figure
             axes.plot(row.dots, lift, "o", color=row.colour, mew=0, zorder=3, clip_on=False, **look)
         if row.line is not None:
-            axes.plot([row.line], [place], "|", color="black", ms=16, mew=2, zorder=4)
-    axes.set_yticks(range(len(rows)), [style.folded(row.name) for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+            axes.plot([row.line], [place], "|", color="black", ms=11, mew=1.6, zorder=4)
+    named = [place for place, row in zip(at, rows, strict=True) if row.name]
+    axes.set_yticks(named, [style.folded(row.name) for row in rows if row.name])
+    axes.set_ylim(at[-1] + 0.5, -0.5)
     axes.grid(axis="y", visible=False)
-    edge = 10  # points to the right of the axes
+    edge = 8  # points to the right of the axes
     font = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
-    font |= {"fontsize": 10, "annotation_clip": False}
+    font |= {"fontsize": 9, "annotation_clip": False}
     for head, *notes in zip(heads, *(row.notes for row in rows), strict=True):
         axes.annotate(head, (1, -0.5), (edge, 2), va="bottom", color=style.INK, **font)
-        for place, note in enumerate(notes):
-            axes.annotate(note, (1, place), (edge, 0), va="center", **font)
-        edge += 12 + 5.6 * max(len(line) for text in (head, *notes) for line in text.split("\n"))
+        for place, row, note in zip(at, rows, notes, strict=True):
+            colour = style.SAID if row.colour in style.GREYS else "black"
+            axes.annotate(note, (1, place), (edge, 0), va="center", color=colour, **font)
+        edge += 10 + 5 * max(len(line) for text in (head, *notes) for line in text.split("\n"))
 
 
 def room(rows: Sequence[Row]) -> float:
     """The inches that rows need."""
     lines = max(style.folded(row.name).count("\n") + 1 for row in rows)
-    return len(rows) * max(0.5, 0.2 * lines)
+    return (places(rows)[-1] + 1) * max(0.33, 0.17 * lines)
 
 
-def _alone(rows, heads, said, title, axis, *, log=False, thick=0.24) -> Picture:
-    """A picture of rows, with the first note of each in its sentence."""
-    with style.figure(8, 1.3 + room(rows), title) as (figure, axes):
+def _alone(kind, drawn, heads, title, under, axis, *, log=False, thick=0.3) -> Picture:
+    """A picture of rows; `drawn` has a list of them for each machine, and how its words begin."""
+    rows = beneath(*drawn.values())
+    with style.figure(style.WIDE, 0.95 + room(rows), title, under=under) as (figure, axes):
         paint(axes, rows, heads, thick)
         style.scale(axes.xaxis, *axis, log=log)
-        noted = "; ".join(f"{row.name} {row.notes[0]}" for row in rows)
-        return style.picture(figure, f"{said}: {noted}.")
+        noted = [p + "; ".join(f"{r.name} {r.notes[0]}" for r in made) for p, made in drawn.items()]
+        return style.picture(figure, f"{kind}. {title}: {'; '.join(noted)}.")
 
 
 def measurements(
@@ -70,7 +88,7 @@ def measurements(
 
     Parameters
     ----------
-    own, reference : sequences of Measurement, the learner's and those of other machines
+    own, reference : sequences of Measurement, the learner's and those of the reference run
 
     Examples
     --------
@@ -78,20 +96,24 @@ def measurements(
     >>> print(measurements([step], title="A step"))
     Dot plot. A step: step 11 ms.
     """
-    rows = [
-        Row(m.name, colour, (format_seconds(m.median),), m.samples, m.interval, m.median)
-        for colour, several in ((style.OWN, own), (style.REFERENCE, reference))
-        for m in several
-    ]
-    ends = [end for row in rows for end in (*row.dots, *row.bar)]
+    sides, under = style.sides(own, reference)
+    drawn = {
+        start: [
+            Row(m.name, _colour(mine), (format_seconds(m.median),), m.samples, m.interval, m.median)
+            for m in several
+        ]
+        for several, mine, start in sides
+    }
+    ends = [end for rows in drawn.values() for row in rows for end in (*row.dots, *row.bar)]
     log = max(ends) > 8 * min(ends)
     low, high = (min(ends) / 1.15, 1.15 * max(ends)) if log else (0, 1.08 * max(ends))
-    xlabel = "dot: sample; line: median; bar: 95 % interval" + (" (log scale)" if log else "")
-    axis = (xlabel, low, high, format_seconds)
-    return _alone(rows, ["median"], f"Dot plot. {title}", title, axis, log=log)
+    axis = ("time (log scale)" if log else "time", low, high, format_seconds)
+    return _alone("Dot plot", drawn, ["median"], title, under, axis, log=log)
 
 
-def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Picture:
+def parts(
+    values: Mapping[str, float], *, title: str, reference: Mapping[str, float] | None = None
+) -> Picture:
     """One bar in pieces, given by name in seconds, and a row for each with its share.
 
     Examples
@@ -99,52 +121,55 @@ def parts(values: Mapping[str, float], *, title: str, own: bool = True) -> Pictu
     >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))
     Bar in pieces. A step: products 1 ms; the rest 3 ms.
     """
-    total, left, rows = sum(values.values()), 0.0, []
-    for i, (name, seconds) in enumerate(values.items()):
-        notes = (format_seconds(seconds), percent(seconds / total))
-        rows.append(Row(name, style.palette(own)[i % 3], notes, bar=(left, left + seconds)))
-        left += seconds
-    axis = ("time of one step, from left to right", 0, total, format_seconds)
-    return _alone(rows, ["time", "share"], f"Bar in pieces. {title}", title, axis, thick=0.62)
+    sides, under = style.sides(values, reference)
+    drawn, longest = {}, max(sum(pieces.values()) for pieces, *_ in sides)
+    for pieces, mine, start in sides:
+        total, left, drawn[start] = sum(pieces.values()), 0.0, []
+        for i, (name, seconds) in enumerate(pieces.items()):
+            notes = (format_seconds(seconds), percent(seconds / total))
+            row = Row(name, style.palette(mine)[i % 3], notes, bar=(left, left + seconds))
+            drawn[start].append(row)
+            left += seconds
+    axis, heads = ("time of one step", 0, longest, format_seconds), ["time", "share"]
+    return _alone("Bar in pieces", drawn, heads, title, under, axis, thick=0.62)
 
 
-def climb(
-    steps: Mapping[str, Measurement],
-    gains: Mapping[str, Speedup],
-    accuracy: Mapping[str, float],
-    *,
-    title: str,
-    own: bool = True,
-) -> Picture:
+def climb(climb, *, title: str, reference=None) -> Picture:
     """A ladder of changes to a training: how many times as fast each is as the first.
 
     Parameters
     ----------
-    steps : mapping of a name to the Measurement of an epoch, the first one where the climb starts
-    gains : mapping of every other name to its Speedup over the first
-    accuracy : mapping of a name to the share of the test data that was right at the end
+    climb, reference : climb.Climb, the learner's and that of the reference run
 
     Examples
     --------
-    >>> start = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0])
-    >>> print(climb({"default fit": start}, {}, {"default fit": 0.97}, title="Before the climb"))
-    Ladder. Before the climb: default fit: the start, 1.05 s, 97.0 % right.
+    >>> import accel_helpers as ah
+    >>> card = ah.results.reference()
+    >>> theirs = ah.climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
+    >>> print(climb(theirs, title="A climb").alt[:60])
+    Ladder. A climb: default fit: the start, 4.12 s, 87.8 % rig
     """
-    first, colour = next(iter(steps)), style.OWN if own else style.REFERENCE
-    rows, said, ends = [], [], [1.0]
-    for name, step in steps.items():
-        right = f"{100 * accuracy[name]:.1f} %"
-        text, drawn = ("the start", {"dots": (1.0,)}) if name == first else _gain(gains[name])
-        ends += drawn.get("bar", ())
-        rows.append(Row(name, colour, (text, format_seconds(step.median), right), **drawn))
-        said.append(f"{name}: {text}, {rows[-1].notes[1]}, {right} right")
-    with style.figure(8.4, 1.5 + room(rows), title) as (figure, axes):
+    sides, under = style.sides(climb, reference)
+    drawn, said, ends = [], [], [1.0]
+    for of, mine, start in sides:
+        rows, words = [], []
+        for name, epoch in of.epochs.items():
+            right, gain = f"{100 * of.accuracy[name]:.1f} %", of.overall.get(name)
+            text, marks = _gain(gain) if gain else ("the start", {"dots": (1.0,)})
+            ends += marks.get("bar", ())
+            notes = (text.partition(" (")[0], format_seconds(epoch.median), right)
+            rows.append(Row(name, _colour(mine), notes, **marks))
+            words.append(f"{name}: {text}, {notes[1]}, {right} right")
+        drawn.append(rows)
+        said.append(start + "; ".join(words))
+    rows, first = beneath(*drawn), drawn[0][0].name
+    with style.figure(6.2, 1.1 + room(rows), title, under=under) as (figure, axes):
         paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         axes.axvline(1, color=style.LINE, lw=1, zorder=0.9)
-        for place, row in enumerate(rows):
+        for place, row in zip(places(rows), rows, strict=True):
             if row.line:
-                axes.plot([1, row.line], [place] * 2, color=colour, lw=1.2, zorder=0.9)
-        label = f"times as fast as {first} (log scale)\nline: ratio; bar: interval"
+                axes.plot([1, row.line], [place] * 2, color=row.colour, lw=1.2, zorder=0.9)
+        label = f"times as fast as {first} (log scale)"
         style.scale(axes.xaxis, label, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
         return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
 
@@ -153,15 +178,20 @@ def _gain(gain: Speedup) -> tuple[str, dict]:
     """In words, and what of it is drawn: the ratio only where it is known well."""
     (low, high), bar = gain.interval, {"bar": gain.interval}
     if not gain.conclusive:
-        return "no measurable difference", bar
+        return "no difference", bar
     if high > VAGUE * low:
-        return f"between {style.short(low)} and {style.short(high)} times", bar
+        return f"{style.short(low)} to {style.short(high)} times", bar
     text = style.short if gain.ratio >= 2 else "{:.3g}".format
     return f"{text(gain.ratio)} times ({text(low)} to {text(high)})", bar | {"line": gain.ratio}
 
 
 def shares(
-    rows: Numbers, *, title: str, intervals: Numbers | None = None, start: int = 0, own: bool = True
+    rows: Numbers,
+    intervals: Numbers | None = None,
+    *,
+    title: str,
+    start: int = 0,
+    reference: tuple[Numbers, Numbers] | None = None,
 ) -> Picture:
     """Dots for shares of right answers, a row for each thing that was tried.
 
@@ -170,28 +200,32 @@ def shares(
     rows : mapping of a name to shares from 0 to 1; where there are several their mean is marked
     intervals : mapping of names, not all perhaps, to the two ends of an interval
     start : int, where the axis begins, in %; 0 where something lies below it
+    reference : tuple of the rows and the intervals of the reference run
 
     Examples
     --------
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
     Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
     """
-    drawn = _shares(rows, intervals or {}, own)
-    lowest = min(end for row in drawn for end in (*row.dots, *row.bar))
+    sides, under = style.sides((rows, intervals or {}) if rows else None, reference)
+    drawn = {words: _shares(*of, mine) for of, mine, words in sides}
+    lowest = min(end for of in drawn.values() for row in of for end in (*row.dots, *row.bar))
     start = start if lowest > start else 0
     begins = f"; the axis begins at {start:g}" if start else ""
-    bar = "; bar: 95 % interval" if intervals else ""
-    axis = (f"right answers, in %{bar}{begins}", start, 100, style.plain)
-    return _alone(drawn, ["right"], f"Dot plot of right answers{begins}. {title}", title, axis)
+    axis = (f"right answers, in %{begins}", start, 100, style.plain)
+    return _alone(f"Dot plot of right answers{begins}", drawn, ["right"], title, under, axis)
 
 
-def ladder(rows: Numbers, changes: Numbers, *, title: str, own: bool = True) -> Picture:
+def ladder(
+    rows: Numbers, changes: Numbers, *, title: str, reference: tuple[Numbers, Numbers] | None = None
+) -> Picture:
     """Two plots of models one change apart: how good they are, and how much each change did.
 
     Parameters
     ----------
     rows : mapping of a name to shares of right answers from 0 to 1, one for every seed
     changes : mapping of a name to (difference from the row above, the ends of its interval)
+    reference : tuple of the two of the reference run
 
     Examples
     --------
@@ -199,23 +233,27 @@ def ladder(rows: Numbers, changes: Numbers, *, title: str, own: bool = True) -> 
     Two plots, a row for each model. One step: a 70.0 %; b 90.0 %, +20.0 points (+10.0 to +30.0), \
 better.
     """
-    left, right = _shares(rows, {}, own), []
-    said = [f"{row.name} {row.notes[0]}" for row in left]
-    for place, row in enumerate(left):
-        change, bar, note = None, (), ""
-        if row.name in changes:
-            change, low, high = (100 * value for value in changes[row.name])
-            bar, note = (low, high), verdict(low, high)
-            said[place] += f", {change:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
-        note = note.replace(" measurable ", " measurable\n")
-        right.append(Row(row.name, row.colour, (note,), bar=bar, line=change))
-    with style.figure(8.6, 1.5 + room(left), title, panels=2) as (figure, (one, two)):
+    sides, under = style.sides((rows, changes) if rows else None, reference)
+    lefts, rights, said = [], [], []
+    for (scores, steps), mine, start in sides:
+        lefts.append(_shares(scores, {}, mine))
+        rights.append([])
+        for row in lefts[-1]:
+            change, bar, note, words = None, (), "", f"{row.name} {row.notes[0]}"
+            if row.name in steps:
+                change, low, high = (100 * value for value in steps[row.name])
+                bar, note = (low, high), verdict(low, high)
+                words += f", {change:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
+            note = note.replace("no measurable difference", "no difference")
+            rights[-1].append(Row(row.name, row.colour, (note,), bar=bar, line=change))
+            said.append(start + words if row is lefts[-1][0] else words)
+    left = beneath(*lefts)
+    with style.figure(6.2, 1 + room(left), title, 2, under) as (figure, (one, two)):
         paint(one, left, ["mean"])
-        paint(two, right, ["verdict"])
+        paint(two, beneath(*rights), ["verdict"])
         lowest = min(value for row in left for value in row.dots)
-        label = "right answers, in %\ndot: one seed; line: mean"
-        style.scale(one.xaxis, label, max(0, lowest - 3), 100, style.plain)
-        two.set(xlabel="change, in points\nbar: 95 % interval")
+        style.scale(one.xaxis, "right answers, in %", max(0, lowest - 3), 100, style.plain)
+        two.set(xlabel="change, in points")
         two.axvline(0, color="black", lw=1.2)
         two.tick_params(axis="y", length=0)
         alt = f"Two plots, a row for each model. {title}: {'; '.join(said)}."
@@ -229,6 +267,10 @@ def _shares(rows: Numbers, intervals: Numbers, own: bool) -> list[Row]:
         dots = [100 * value for value in values]
         mean = sum(dots) / len(dots)
         bar = [100 * end for end in intervals.get(name, ())]
-        line, colour = mean if len(dots) > 1 else None, style.OWN if own else style.REFERENCE
-        made.append(Row(name, colour, (f"{mean:.1f} %",), dots, bar, line))
+        line = mean if len(dots) > 1 else None
+        made.append(Row(name, _colour(own), (f"{mean:.1f} %",), dots, bar, line))
     return made
+
+
+def _colour(own: bool) -> str:
+    return style.OWN if own else style.REFERENCE

@@ -5,22 +5,25 @@ The colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), and none car
 
 import io
 import math
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+from accel_helpers.measure import results
+
 OWN, REFERENCE = "#0072B2", "#8C8C8C"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
-GREYS = ("#5A5A5A", REFERENCE, "#C0C0C0")
+GREYS = ("#5A5A5A", REFERENCE, "#B4B4B4")
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 PUBLISHED, SAID = "#A6A6A6", "#595959"  # a maker's peak, and what is written beside it
 INK, LINE = "#333333", "#555555"  # text, and lines of no data
 EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face
 STYLE = {
-    "font.size": 11,
+    "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": LINE,
@@ -32,6 +35,7 @@ STYLE = {
     "figure.facecolor": "white",
 }
 DPI = 160
+WIDE = 5.8  # inches of a picture; a page shows 100 dots for each
 Numbers = Mapping[str, Sequence[float]]  # of several things, by their names
 plain = "{:,.12g}".format  # a number beside an axis, without a unit
 folded = partial(textwrap.fill, width=26)  # a name, of so many letters in a line
@@ -67,19 +71,40 @@ def short(ratio: float) -> str:
     return next((text for text in texts if text != "1"), "1")
 
 
+def sides(own, reference, note: str = "") -> tuple[list[tuple], str]:
+    """What is drawn: data, whether they are the learner's, and how their sentence begins.
+
+    And what stands under the title. With ACCEL_PICTURES=reference, or where the learner has
+    nothing, the reference run is alone.
+    """
+    if not reference:
+        return [(own, True, "")], note
+    machine = results.reference().label
+    grey = (reference, False, f"on {machine}: ")
+    if not own or os.environ.get("ACCEL_PICTURES") == "reference":
+        return [grey], f"{note} Measured on {machine}.".strip()
+    return [(own, True, ""), grey], f"{note} Grey: {machine}.".strip()
+
+
 @contextmanager
-def figure(width: float, height: float, title: str = "", panels: int = 1):
+def figure(width: float, height: float, title: str = "", panels: int = 1, under: str = ""):
     """A figure of so many inches, without pyplot's global state, and its axes."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
-    title = textwrap.fill(title, int(9.5 * width))
+    title, under = textwrap.fill(title, int(11 * width)), textwrap.fill(under, int(13.5 * width))
+    lines = 1 + under.count("\n") if under else 0
     with matplotlib.rc_context(STYLE):
-        made = Figure((width, height + 0.2 * title.count("\n")), layout="constrained")
+        high = height + 0.18 * (title.count("\n") + lines)
+        made = Figure((width, high), layout="constrained")
         made.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
         axes = made.subplots(1, panels, sharey=True)
         if title:  # over the whole width, since an axes' own title ends where the axes end
-            made.suptitle(title, x=0.01, ha="left", fontsize=12.5, fontweight="bold")
+            font = {"ha": "left", "fontsize": 11, "fontweight": "bold"}
+            head = made.suptitle(title + lines * "\n ", x=0.01, **font)
+            look = {"xycoords": head, "fontsize": 9, "color": INK, "va": "bottom"}
+            made.add_artist(Annotation(under, (0, 0), **look))
         yield made, axes
 
 
@@ -108,7 +133,7 @@ def scale(axis, label: str, low: float, high: float, text, *, log=False, whole=F
     axis.set_minor_formatter(NullFormatter())
 
 
-def beside(figure, axes, entries, fontsize: float = 10) -> None:
+def beside(figure, axes, entries, fontsize: float = 9) -> None:
     """Labels to the right of the axes, none upon another; entries: x, y, text, colour, mark."""
     import numpy as np
     from matplotlib.transforms import offset_copy

@@ -117,11 +117,11 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
     falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
     ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
     said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
-    with style.figure(8, 3.6, f"Useful cell-cycles of {unit}") as (figure, axes):
+    with style.figure(style.WIDE, 2.5, f"Useful cell-cycles of {unit}") as (figure, axes):
         axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
         for pair in falls:
             for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
-                axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=7)
+                axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=5)
                 font = {"textcoords": "offset points", "ha": side, "va": "center"}
                 axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")

@@ -12,6 +12,7 @@ import pytest
 
 from accel_helpers import _words, plots
 from accel_helpers.machine import hardware
+from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
 from accel_helpers.plots import rows, style
@@ -44,68 +45,66 @@ def ceilings(memory=14e9, **rates):
     return SimpleNamespace(products=products, copy=SimpleNamespace(rate=memory))
 
 
-def measured(own):
-    return plots.measurements(DECADES if own else [], title="T", reference=DECADES * (not own))
+def either(verb, *data, **named):
+    """A picture of the learner's own, of the reference run's, or of both."""
+
+    def drawn(own=True, grey=False):
+        packed = data[0] if len(data) == 1 else data
+        mine = data if own else (None,) * len(data)
+        return verb(*mine, title="T", reference=packed if grey else None, **named)
+
+    return drawn
 
 
-def published(own):
-    here, chip = ceilings(4e9, float32=8e10), hardware.match("NVIDIA H200")
-    return plots.roofline({"fit": (12.0, 1e9)}, here, published=chip, title="T", own=own)
-
-
-def sloping(own):
-    here = ceilings(float32=110e9, bfloat16=109e9, float16=2e9)
-    return plots.roofline(POINTS, here, title="T", own=own)
-
-
+HERE = ceilings(4e9, float32=8e10)
+SLOPING = ceilings(float32=110e9, bfloat16=109e9, float16=2e9)
+CLIMB = SimpleNamespace(epochs=STEPS, overall=GAINS, accuracy=dict.fromkeys(STEPS, 0.96))
 DRAWN = {  # each with what its sentence says
-    "measurements": (measured, f"{LONG} 0 1 ns; "),
-    "parts": (lambda own: plots.parts({"a": 1e-3, LONG: 3e-3}, title="T", own=own), "a 1 ms; "),
-    "climb": (
-        lambda own: plots.climb(STEPS, GAINS, dict.fromkeys(STEPS, 0.96), title="T", own=own),
-        "batches of 256: 4 times (3.9 to 4.1), 1.2 s, 96.0 % right",
-    ),
+    "measurements": (either(plots.measurements, DECADES), f"{LONG} 0 1 ns; "),
+    "parts": (either(plots.parts, {"a": 1e-3, LONG: 3e-3}), "a 1 ms; "),
+    "climb": (either(plots.climb, CLIMB), "batches of 256: 4 times (3.9 to 4.1), 1.2 s, 96.0 %"),
     "shares": (
-        lambda own: plots.shares(MODELS, title="T", intervals={"after": (0.8, 0.99)}, own=own),
+        either(plots.shares, MODELS, {"after": (0.8, 0.99)}),
         "before 72.5 %; after 91.0 %; later 91.5 %",
     ),
     "ladder": (
-        lambda own: plots.ladder(MODELS, CHANGES, title="T", own=own),
+        either(plots.ladder, MODELS, CHANGES),
         "before 72.5 %; after 91.0 %, +18.5 points (+10.0 to +27.0), better; later 91.5 %, "
         "+0.5 points (-1.0 to +2.0), no measurable difference",
     ),
-    "one model": (lambda own: plots.ladder({"a": [0.9]}, {}, title="T", own=own), "a 90.0 %"),
+    "one model": (either(plots.ladder, {"a": [0.9]}, {}), "a 90.0 %"),
     "losses": (
-        lambda own: plots.losses(CURVES, title="T", level=("chance", 4.11), own=own),
-        "a from 2 to 1.5; several training steps between two returns to Python (64) from 2 to 1. "
-        "chance: 4.11",
+        either(plots.losses, CURVES, level=("chance", 4.11)),
+        "a from 2 to 1.5; several training steps between two returns to Python (64) from 2 to 1",
     ),
     "roofline": (
-        sloping,
+        either(plots.roofline, POINTS, SLOPING),
         "ceilings measured: memory 14 GB/s, float32 110 GFLOP/s, bfloat16 109 GFLOP/s",
     ),
-    "published": (published, "ceilings published: memory 4.8 TB/s, float32 494 TFLOP/s"),
-    "heatmap": (
-        lambda own: plots.heatmap(RATIOS, title="T", note="N.", own=own),
-        "16 by 32: no difference; 512 by 32: 10",
-    ),
+    "epochs": (either(plots.epochs, START), "the first epoch took 9.5 s"),
+    "sweep": (either(plots.sweep, RATIOS, note="N."), "16 by 32: no difference; 512 by 32: 10"),
 }
-UNLIKE = {  # those that are not grey for another machine
-    "epochs": (lambda own: plots.epochs(START, own=own), "the first epoch took 9.5 s"),
+UNLIKE = {  # those that no reference run is drawn in
+    "published": (
+        lambda: plots.roofline(
+            {"fit": (12.0, 1e9)}, HERE, published=hardware.match("NVIDIA H200"), title="T"
+        ),
+        "ceilings published: memory 4.8 TB/s, float32 494 TFLOP/s",
+    ),
     "sizes": (
-        lambda own: plots.unit_sizes(range(64, 301), MatrixUnit(128, 128)),
+        lambda: plots.unit_sizes(range(64, 301), MatrixUnit(128, 128)),
         "25.1 % at 128, but 6.4 % at 129; 40.1 % at 256, but 18.0 % at 257",
     ),
     "digits": (
-        lambda own: plots.digits(np.eye(8)[None].repeat(14, 0), range(14), title="T"),
+        lambda: plots.digits(np.eye(8)[None].repeat(14, 0), range(14), title="T"),
         "14 pictures of 8 x 8 pixels. T: 0 1 2 3",
     ),
 }
 
 
 @functools.cache
-def drawn(name, own=True):
-    return {**DRAWN, **UNLIKE}[name][0](own)
+def drawn(name, *whose):
+    return {**DRAWN, **UNLIKE}[name][0](*whose)
 
 
 def pixels(picture):
@@ -138,20 +137,25 @@ def test_a_picture_is_a_png_with_a_sentence_and_nothing_is_cut_at_its_edge(name)
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_reference_machine_is_grey_and_the_learner_is_not(name):
-    for own in (True, False):
-        shown = pixels(drawn(name, own))
+def test_a_reference_machine_is_grey_and_named_and_the_learner_is_not(name):
+    machine = f"on {results.reference().label}: "
+    for own, grey in ((True, False), (True, True), (False, True)):
+        shown = pixels(drawn(name, own, grey))
         assert ((shown.max(axis=2) - shown.min(axis=2)).max() > 12) == own
+        assert (machine in drawn(name, own, grey).alt) == grey
 
 
-def test_the_same_values_give_the_same_picture():
-    assert measured(True).png == drawn("measurements").png
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_stored_picture_is_the_reference_run_alone(name, monkeypatch):
+    monkeypatch.setenv("ACCEL_PICTURES", "reference")
+    alone, own = drawn.__wrapped__(name, True, True), drawn.__wrapped__(name)
+    assert alone.png == drawn(name, False, True).png and own.png == drawn(name).png
 
 
 def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
     said = dict(part.split(": ", 1) for part in drawn("climb").alt.split("; ")[1:])
-    assert said[LONG].startswith("no measurable difference")
-    assert said["unsure"].startswith("between 1.4 and 11 times")
+    assert said[LONG].startswith("no difference")
+    assert said["unsure"].startswith("1.4 to 11 times")
 
 
 def test_what_is_not_1_is_not_written_as_1():
