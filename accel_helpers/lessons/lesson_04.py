@@ -18,12 +18,12 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
         needs = step.peak_memory if fits else step.needed
         notes = (format_bytes(needs), "fits" if fits else "does not fit")
         bars.append(rows.Row(name, style.OWN if fits else style.SECOND, notes, bar=(0, needs)))
-    with style.figure(8, 1.6 + rows.room(bars), title) as (figure, axes):
+    with style.figure(style.WIDE, 0.9 + rows.room(bars), title) as (figure, axes):
         rows.paint(axes, bars, ["needs", "on a v5e"], thick=0.5)
         for chip, ends in MEMORY.items():
             axes.axvline(ends, color=style.INK, lw=1.4, ls="--")
             look = {"xytext": (-6, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-            axes.annotate(f"a {chip} is full", (ends, 0), fontsize=10, **look)
+            axes.annotate(f"a {chip} is full", (ends, 0), fontsize=9, **look)
         most = 1.04 * max(MEMORY.values())
         style.scale(axes.xaxis, "memory of one training step", 0, most, format_bytes)
         said = "; ".join(f"{row.name} {' and '.join(row.notes)}" for row in bars)
