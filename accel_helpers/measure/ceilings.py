@@ -13,8 +13,9 @@ from accel_helpers._words import format_rate, format_seconds
 from accel_helpers.machine import backend
 from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
+from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.timing import benchmark
+from accel_helpers.measure.timing import benchmark, box, fast
 
 DTYPES = ("float32", "bfloat16", "float16")
 # Rows of the matrices; numbers of 4 bytes in an array, 67 to 537 MB; seconds for one ceiling
@@ -81,6 +82,7 @@ class Ceilings:
 
 
 Bound = namedtuple("Bound", "verdict share")
+BOUNDS = ("arithmetic", "memory", "neither", "above the ceiling")  # its verdicts
 
 
 def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
@@ -125,6 +127,8 @@ def measure(
     device: str = "cpu",
     *,
     quick: bool = False,
+    seconds: float | None = None,
+    keep: str = "",
     clock: Callable[[], float] = time.perf_counter,
     make_product: Callable[[str, int], Callable[[], object]] | None = None,
     make_pass: Callable[[int], Callable[[], object]] | None = None,
@@ -142,6 +146,8 @@ def measure(
         One of `backend.devices`; a ValueError where it is not.
     quick : bool, optional
         Small sizes and a fraction of the time: for a test, not for a result.
+    seconds, keep : float, str, optional
+        About how long it may take; under which prefix the result card keeps it ("03/ceiling").
     clock, make_product, make_pass : callable, optional
         What tells the time in seconds, and what makes the functions that are timed, from number
         type and size and from how many numbers.
@@ -151,7 +157,10 @@ def measure(
     >>> [product.rate > 0 for product in measure("cpu", quick=True).products][0]
     True
     """
+    quick |= seconds is not None and fast()
     sizes, numbers, budget = QUICK if quick else CPU if device == "cpu" else ACCELERATOR
+    if seconds is not None:  # a ceiling each, and what is made and translated before
+        budget = box(seconds) / (len(DTYPES) + 2)
     make_product = make_product or partial(_product, device)
     run = (make_pass or partial(_pass, device))(numbers)
     detail = f"{numbers:,} numbers added to {numbers:,} in place: 2 read, 1 written, 4 bytes each"
@@ -171,7 +180,10 @@ def measure(
         products.append(max(found, key=lambda ceiling: ceiling.rate))
     if not products:
         raise RuntimeError(f"no matrix product could be measured on {device}. {' '.join(notes)}")
-    return Ceilings(device, tuple(products), copy, tuple(notes))
+    found = Ceilings(device, tuple(products), copy, tuple(notes))
+    if keep:
+        results.keep(*found.record_as(keep))
+    return found
 
 
 def _best_sizes(make_product, dtype, sizes, budget, clock, fastest):

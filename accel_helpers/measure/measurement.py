@@ -27,7 +27,7 @@ FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a larges
 SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
 VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
-FASTER, SLOWER, SAME = "faster", "slower", "no measurable difference"
+FASTER, SLOWER, SAME = VERDICTS = ("faster", "slower", "no measurable difference")
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,13 @@ def record(
     return f"Saved on your result card, {path.name}: {count} result{'s' if count != 1 else ''}."
 
 
+def keep(measurements: Mapping[str, Measurement], numbers=None) -> None:
+    """Record what a verb has just measured; a word about it only where that could not be saved."""
+    said = record(measurements, numbers=numbers)
+    if not said.startswith("Saved"):
+        print(said)
+
+
 def reference_runs() -> tuple[Card, ...]:
     """The cards of named machines that come with the course, oldest first.
 

@@ -1,6 +1,7 @@
 """Timing that is hard to get wrong: it waits, it repeats, and it says what it cannot tell."""
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from itertools import repeat
 from accel_helpers._records import positive, whole
 from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.machine import backend
+from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup, locate
 
 SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
@@ -28,6 +30,20 @@ DRIFT = "The times drifted all along, and that alone could explain what differs.
 __all__ = ["Measurement", "benchmark", "compare", "format_seconds"]
 
 
+def fast() -> bool:
+    """Whether small sizes are asked for (environment variable ``ACCEL_FAST=1``).
+
+    >>> isinstance(fast(), bool)
+    True
+    """
+    return os.environ.get("ACCEL_FAST", "") not in ("", "0")
+
+
+def box(seconds: float) -> float:
+    """The seconds that a measurement may take; a thirtieth of what is asked where it is `fast`."""
+    return seconds / (30 if fast() else 1)
+
+
 def benchmark(
     fn: Callable[[], object],
     *,
@@ -36,7 +52,9 @@ def benchmark(
     repeats: int = 30,
     min_time: float = 1.0,
     max_time: float = 120.0,
+    seconds: float | None = None,
     name: str = "",
+    keep: str = "",
 ) -> Measurement:
     """Time a function: its first call apart, then many calls, each waited for.
 
@@ -52,7 +70,11 @@ def benchmark(
     repeats, min_time, max_time : int, float, float, optional
         At least so many samples, and until so many seconds were spent in them; but no more than
         `max_time` seconds once there are five.
-    name : str, optional
+    seconds : float, optional
+        Takes the place of these three: as many samples as fit, first call and all; five are tried
+        for in up to twice the time.
+    name, keep : str, optional
+        What is measured; under which name the result card keeps it, such as "01/product/cpu".
 
     Examples
     --------
@@ -60,7 +82,11 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    return _in_turns([fn], [name], wait, clock, repeats, min_time, max_time)[0]
+    times = (repeats, min_time, max_time, seconds)
+    (found,) = _in_turns([fn], [name], wait, clock, *times)
+    if keep:
+        results.keep({keep: found})
+    return found
 
 
 def compare(
@@ -72,7 +98,9 @@ def compare(
     repeats: int = 30,
     min_time: float = 1.0,
     max_time: float = 120.0,
+    seconds: float | None = None,
     names: tuple[str, str] = ("", ""),
+    keep: str | tuple[str, str] = "",
     in_turns: bool = False,
 ) -> Speedup:
     """Compare two functions, or two measurements, and say whether they differ at all.
@@ -86,8 +114,10 @@ def compare(
     ----------
     slow, fast : callable or Measurement
         The one expected to be slower, then the one expected to be faster; both of a kind.
-    wait, clock, repeats, min_time, max_time, names : optional
+    wait, clock, repeats, min_time, max_time, seconds, names : optional
         As in `benchmark`, for functions; and a name for each.
+    keep : str or pair of str, optional
+        Where both go on the result card: under "KEEP/NAME" of each, or under two names in full.
     in_turns : bool, optional
         Measurements whose samples were taken in turns: they are compared pair by pair too.
 
@@ -104,25 +134,34 @@ def compare(
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
     C is 10.5 times as fast as A (interval 8.42 to 12)
     """
-    given = [slow, fast]
-    if not all(isinstance(each, Measurement) for each in given):
-        return _pairs(*_in_turns(given, names, wait, clock, repeats, min_time, max_time))
-    given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
-    return (_pairs if in_turns else _one_after_the_other)(*given)
+    given, measured = [slow, fast], isinstance(slow, Measurement) and isinstance(fast, Measurement)
+    if measured:
+        given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
+    else:
+        times = (repeats, min_time, max_time, seconds)
+        given = _in_turns(given, names, wait, clock, *times)
+    if keep:
+        full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
+        results.keep(dict(zip(full, given, strict=True)))
+    return (_one_after_the_other if measured and not in_turns else _pairs)(*given)
 
 
-def _in_turns(functions, names, wait, clock, repeats, min_time, max_time) -> list[Measurement]:
+def _in_turns(functions, names, wait, clock, repeats, min_time, max_time, seconds):
     """Time functions side by side; every other round begins with the last of them."""
     whole(repeats, "repeats")
     positive(min_time, "min_time", zero=True)
     positive(max_time, "max_time", zero=True)
+    if seconds is not None:
+        repeats, min_time, max_time = 1, math.inf, box(seconds)
+    begun = clock()
     runners = [_Runner(fn, wait or backend.wait, clock) for fn in functions]
-    start, spent, rounds = clock(), 0.0, 0
+    start, spent, rounds = clock() if seconds is None else begun, 0.0, 0
     while (rounds < repeats or spent < min_time) and rounds < MAX_SAMPLES:
         for runner in runners[:: -1 if rounds % 2 else 1]:
             spent += runner.sample()
         rounds += 1
-        if clock() - start > max_time and rounds >= FEW_SAMPLES:
+        taken = clock() - start
+        if taken > max_time and (rounds >= FEW_SAMPLES or seconds and taken > 2 * max_time):
             break
     if rounds < repeats:
         for runner in runners:

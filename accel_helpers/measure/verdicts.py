@@ -1,18 +1,79 @@
-"""Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence."""
+"""Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence.
+
+`LABELS` has the words of every source; a test drives each source to all of them, and to no other.
+"""
 
 import math
+import re
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 
+from accel_helpers.machine import strategy
 from accel_helpers.machine.runtime import SILENT_GPU, Runtime
-from accel_helpers.measure import timing
+from accel_helpers.measure import ceilings, measurement, results, scores, timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
-__all__ = ["attached", "how_much_longer", "same_loss", "step_parts", "verified", "where_it_pays"]
+__all__ = ["attached", "how_much_longer", "same_loss", "say", "step_parts"]
+__all__ += ["verified", "where_it_pays"]
 
 Crossover = namedtuple("Crossover", "verdict smallest largest", defaults=(None, None))
 StepParts = namedtuple("StepParts", "verdict seconds")
 Verified = namedtuple("Verified", "verdict facts")
+#: The words of each source of verdicts, by the name of what gives them.
+LABELS: dict[str, tuple[str, ...]] = {
+    "compare": measurement.VERDICTS,
+    "scores": scores.VERDICTS,
+    "strategy": tuple(strategy.KINDS),
+    "bound_by": ceilings.BOUNDS,
+    "first_epoch": ("like the others", "longer than the others"),  # of a `training.FitTiming`
+    "large_batch": ("lower", "higher", "cannot tell"),  # of a `climb.Climb`
+    "where_it_pays": ("everywhere", "from some size on", "nowhere"),
+    "step_parts": ("mostly arithmetic", "mostly other work", "mixed", "cannot tell"),
+    "attached": (
+        *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
+        *("nothing in Colab", "nothing here"),
+    ),
+    "same_loss": ("the same", "not the same", "cannot tell"),
+    "how_much_longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
+    "verified": (
+        *("not attached", "visible, not in the files", "attached, not visible"),
+        *("visible, not placed", "placed, not timed", "placed, slower", "placed, no difference"),
+        "all four",
+    ),
+}
+NOT_MEASURED = "not measured"
+
+
+def say(verdict, text: str, *fields, **named):
+    """Show the sentences that belong to a verdict, as Markdown.
+
+    Parameters
+    ----------
+    verdict : str, or what has a `verdict`, or None
+        None is "not measured".
+    text : str
+        For each verdict a line that begins with "[the verdict] ", up to the next such line.
+    *fields, **named
+        What `str.format` fills in, in the text that is chosen and in no other.
+
+    Examples
+    --------
+    >>> say("faster", "[faster] **{:.1f} times** as fast.\\n[slower] Slower.", 2.04).data
+    '**2.0 times** as fast.'
+    """
+    from IPython.display import Markdown
+
+    label, parts = getattr(verdict, "verdict", verdict), labelled(text)
+    label = NOT_MEASURED if label is None else label
+    if label not in parts:
+        raise ValueError(f"no text for [{label}]; there is {', '.join(map('[{}]'.format, parts))}.")
+    return Markdown(parts[label].format(*fields, **named))
+
+
+def labelled(text: str) -> dict[str, str]:
+    """Take a text with labels apart; a link, `[so](…)`, is no label."""
+    _, *found = re.split(r"^\[([^\]\n]+)\](?=\s)", text, flags=re.MULTILINE)
+    return dict(zip(found[::2], map(str.strip, found[1::2]), strict=True))
 
 
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
@@ -34,7 +95,7 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     return Crossover(verdict, smallest, largest)
 
 
-def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) -> StepParts:
+def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> StepParts:
     """Split the time of one step into arithmetic, the rest of the step, and Keras in between.
 
     The `verdict` is "mostly arithmetic" (two thirds and more), "mostly other work" (one third of
@@ -45,13 +106,21 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     ----------
     plain, grouped, products : Measurement
         One step of an ordinary ``fit``, one of a ``fit`` that returns to Python after many steps
-        only, and the matrix products of one step alone (see `training.arithmetic`).
+        only (left out on JAX, whose `steps_per_execution` is a loop in Python: then there is no
+        "Python between steps"), and the products of one step alone (see `training.arithmetic`).
+    keep : str, optional
+        Where they go on the result card: "KEEP/ordinary", "KEEP/grouped", "KEEP/products".
 
     Examples
     --------
     >>> step_parts(*(Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1))).verdict
     'mostly other work'
     """
+
+    *grouped, products = others
+    names = ("ordinary", "grouped", "products") if grouped else ("ordinary", "products")
+    if keep:
+        results.keep({f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})
 
     def told_apart(slow, fast):
         return timing.compare(slow, fast).verdict == FASTER
@@ -62,9 +131,9 @@ def step_parts(plain: Measurement, grouped: Measurement, products: Measurement) 
     verdict = "mostly arithmetic" if share >= 2 / 3 else "mixed"
     verdict = "mostly other work" if share <= 1 / 3 else verdict
     seconds = {"the matrix products": products.median}
-    if told_apart(plain, grouped) and told_apart(grouped, products):
-        seconds["the rest of the step"] = grouped.median - products.median
-        seconds["Python between steps"] = plain.median - grouped.median
+    if grouped and told_apart(plain, *grouped) and told_apart(*grouped, products):
+        seconds["the rest of the step"] = grouped[0].median - products.median
+        seconds["Python between steps"] = plain.median - grouped[0].median
     else:
         seconds["everything else"] = plain.median - products.median
     return StepParts(verdict, seconds)

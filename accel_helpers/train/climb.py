@@ -4,6 +4,7 @@ Up to tf.data each stage keeps the changes before it; resident takes the place o
 and the last one goes back to the small batch, since a large one can cost accuracy.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Self
 
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back, without_remarks
-from accel_helpers.measure import timing
+from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.train import training
 
@@ -138,7 +139,15 @@ def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(images, *, rounds: int = 7, device: str = "cpu", quick: bool = False) -> Climb:
+def measure(
+    images,
+    *,
+    rounds: int = 7,
+    device: str = "cpu",
+    quick: bool = False,
+    seconds: float = math.inf,
+    keep: str = "",
+) -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -153,6 +162,8 @@ def measure(images, *, rounds: int = 7, device: str = "cpu", quick: bool = False
     device : str, optional
     quick : bool, optional
         Few stages, few pictures and one seed: for a test, not for a result.
+    seconds, keep : float, str, optional
+        About how long it may take; under which prefix the result card keeps it ("03/climb").
 
     Examples
     --------
@@ -160,6 +171,7 @@ def measure(images, *, rounds: int = 7, device: str = "cpu", quick: bool = False
     >>> list(measure(images, rounds=1, quick=True).epochs)
     ['default fit', 'bigger batches', 'resident, small batches']
     """
+    quick |= seconds < math.inf and timing.fast()
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
     x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
     ways, notes = ways_on(device)
@@ -180,7 +192,10 @@ def measure(images, *, rounds: int = 7, device: str = "cpu", quick: bool = False
         f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
         f"different pictures; {len(images.x_test):,} others are asked."
     )
-    return Climb(tuple(stages), (right, *notes))
+    found = Climb(tuple(stages), (right, *notes))
+    if keep:
+        results.keep(*found.record_as(keep))
+    return found
 
 
 class Way:

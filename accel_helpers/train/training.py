@@ -1,24 +1,32 @@
 """The lesson model, real images for it, and the timing of ``fit``."""
 
+import math
 import os
 import textwrap
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
+from statistics import median
 
 from accel_helpers import probe
 from accel_helpers._records import whole
 from accel_helpers.machine import backend
+from accel_helpers.machine.quiet import without_remarks
+from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.timing import box, fast
+from accel_helpers.measure.verdicts import LABELS
 from accel_helpers.train.resident import fit_resident
 
 __all__ = [
     "arithmetic",
+    "compiled_as",
     "fast",
     "fit_resident",
     "load_images",
     "quickstart_model",
+    "size",
     "step_flops",
     "time_fit",
     "time_steps",
@@ -26,20 +34,26 @@ __all__ = [
 
 PIXELS, CLASSES = 28 * 28, 10
 BATCH_SIZE = 32
-STEPS, TURNS = 24, 4  # the samples of a sweep, and the turns in which they are taken
+STEPS, TURNS = 25, 5  # the samples of a sweep, at most, and the turns in which they are taken
+MANY, ENOUGH, PILOT = 1000, 6, 64  # epochs, where time ends them; wanted of a part; first steps
 
 
-def fast() -> bool:
-    """Whether small sizes are asked for (environment variable ``ACCEL_FAST=1``).
+def size(count: int) -> int:
+    """A size as it is asked for, or about a thirtieth of it under ``ACCEL_FAST=1``.
 
-    >>> isinstance(fast(), bool)
-    True
+    >>> size(64)
+    64
     """
-    return os.environ.get("ACCEL_FAST", "") not in ("", "0")
+    return min(count, max(64, count // 30 // 32 * 32)) if fast() else count
 
 
 def quickstart_model(
-    *, width: int = 128, dropout: float = 0.2, seed: int = 0, steps_per_execution: int = 1
+    *,
+    width: int = 128,
+    dropout: float = 0.2,
+    seed: int = 0,
+    steps_per_execution: int = 1,
+    jit_compile: bool | None = None,
 ):
     """The quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -52,6 +66,10 @@ def quickstart_model(
         Units of the hidden layer; of the weights and of the dropout; as `compile` takes them.
     dropout : float, optional
         Share of hidden units that are switched off in training; 0 leaves the layer out.
+    jit_compile : bool, optional
+        As `compile` takes it; by default what `fit` does on a CPU: False on TensorFlow. On JAX
+        True, since False there runs operation by operation. Keras's own "auto" asks which devices
+        are visible and not which one is used, so with a GPU it would compile the CPU's model, too.
 
     Examples
     --------
@@ -67,8 +85,21 @@ def quickstart_model(
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(CLASSES, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("adam", loss, metrics=["accuracy"], steps_per_execution=steps_per_execution)
+    jit = keras.backend.backend() == "jax" if jit_compile is None else jit_compile
+    options = {"steps_per_execution": steps_per_execution, "jit_compile": jit}
+    model.compile("adam", loss, metrics=["accuracy"], **options)
     return model
+
+
+def compiled_as(model) -> str:
+    """Say how a model is compiled, to stand beside a time.
+
+    >>> compiled_as(quickstart_model(jit_compile=True))
+    'jit_compile=True'
+    """
+    text = f"jit_compile={bool(model.jit_compile)}"
+    steps = model.steps_per_execution
+    return text if steps == 1 else f"{text}, steps_per_execution={steps}"
 
 
 def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
@@ -184,8 +215,7 @@ class FitTiming:
     @property
     def first_epoch(self) -> str:
         """A verdict: "longer than the others" or "like the others"."""
-        longer = self.epochs.first_call > max(self.epochs.samples)
-        return "longer than the others" if longer else "like the others"
+        return LABELS["first_epoch"][self.epochs.first_call > max(self.epochs.samples)]
 
 
 def time_fit(
@@ -195,8 +225,10 @@ def time_fit(
     *,
     batch_size: int = BATCH_SIZE,
     epochs: int = 5,
+    seconds: float | None = None,
     clock: Callable[[], float] = time.perf_counter,
     name: str = "fit",
+    keep: str = "",
 ) -> FitTiming:
     """Train with ``model.fit`` and time every epoch, the first one apart.
 
@@ -206,8 +238,12 @@ def time_fit(
         As for ``fit``.
     epochs : int, optional
         Two or more, since the first one also compiles.
-    clock, name : optional
-        What returns the time in seconds; what is measured.
+    seconds : float, optional
+        In place of `epochs`: as many as fit into this time. Where six do not, they are of a part
+        of the data, and multiplied; a note says so.
+    clock, name, keep : optional
+        What returns the time in seconds; what is measured; under which name the epochs go on the
+        result card, such as "03/epoch/cpu".
 
     Returns
     -------
@@ -220,43 +256,95 @@ def time_fit(
     >>> len(time_fit(quickstart_model(), images.x_train, images.y_train, epochs=2).epochs.samples)
     1
     """
-    watch, epochs = stopwatch(clock), whole(epochs, "epochs", 2)
-    model.fit(x, y, batch_size=batch_size, epochs=epochs, verbose=0, callbacks=[watch])
-    first, *others = watch.epochs
-    measured = Measurement.from_samples(others, first_call=first, name=name)
-    return FitTiming(measured, -(-len(x) // batch_size))
+    steps, notes = -(-len(x) // batch_size), []
+
+    def fit(steps, epochs, seconds=None):
+        watch, part = stopwatch(clock, seconds=seconds), slice(steps * batch_size)
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        model.fit(x[part], y[part], callbacks=[watch], **options)
+        return watch.epochs
+
+    if seconds is None:
+        first, *others = fit(steps, whole(epochs, "epochs", 2))
+    elif steps <= PILOT:
+        first, *others = fit(steps, MANY, box(seconds))
+    else:
+        first, once = fit(PILOT, 2)
+        left = box(seconds) - first - once
+        part = min(steps, max(PILOT, int(left / ENOUGH * PILOT / once)))
+        others = [steps / part * epoch for epoch in fit(part, MANY, left)]
+        first += (1 - PILOT / steps) * median(others)
+        if part < steps:
+            few = f"{part * batch_size:,} of the {len(x):,}"
+            notes = [f"Each sample is an epoch of {few}, multiplied by {steps / part:.3g}."]
+    if seconds:
+        notes.append(f"{len(others)} samples fitted into {box(seconds):.3g} s.")
+    measured = Measurement.from_samples(others, first_call=first, name=name, notes=notes)
+    if keep:
+        results.keep({keep: measured})
+    return FitTiming(measured, steps)
 
 
 def time_steps(
-    x, y, *, widths: Iterable[int], batch_sizes: Iterable[int], device: str = "cpu"
+    x,
+    y,
+    *,
+    widths: Iterable[int],
+    batch_sizes: Iterable[int],
+    device: str = "cpu",
+    seconds: float = math.inf,
+    keep: str = "",
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
-    The models of one batch size take turns, an epoch each, so that a machine that changes meanwhile
+    All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
     changes all of them alike. Images and labels are repeated as needed.
 
+    Parameters
+    ----------
+    x, y, widths, batch_sizes, device : optional
+    seconds : float, optional
+        Ends it after the last whole turn that fits, and not before the first; five turns at most.
+    keep : str, optional
+        For the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
+
+    Examples
+    --------
     >>> _, images = backend.choose(), load_images(64, source="bundled")
     >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
     [(8, 4)]
     """
     import numpy as np
 
-    widths, found = tuple(widths), {}
-    for batch_size in batch_sizes:
-        keep = np.arange(batch_size * (STEPS // TURNS + 1)) % len(x)
-        part = x[keep], y[keep]
-        with backend.on(device):
-            models = {width: quickstart_model(width=width) for width in widths}
-        watches = {width: stopwatch(steps=True) for width in widths}
-        for _ in range(TURNS + 1):  # the first one also compiles, and is left out
-            for width, watch in watches.items():
-                with backend.on(device):
-                    models[width].fit(*part, batch_size=batch_size, verbose=0, callbacks=[watch])
-        for width, watch in watches.items():
-            ends = [ticks[1:-1] for ticks in watch.ticks[1:]]  # of the steps of each epoch
-            samples = [after - before for each in ends for before, after in pairwise(each)]
-            name = f"{device}, width {width}, batch size {batch_size}"
-            found[width, batch_size] = Measurement.from_samples(samples, name=name)
+    begin, seconds, places = time.perf_counter(), box(seconds), [*product(widths, batch_sizes)]
+    with backend.on(device):  # one for all batch sizes, since to translate it takes long
+        models = {width: quickstart_model(width=width) for width, _ in places}
+    watches = {place: stopwatch(steps=True) for place in places}
+
+    def visit(place, steps):
+        (width, batch_size), keep = place, np.arange(place[1] * steps) % len(x)
+        options = {"batch_size": batch_size, "verbose": 0, "callbacks": [watches[place]]}
+        with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
+            models[width].fit(x[keep], y[keep], **options)
+
+    for place in places:  # also translates, and is left out
+        visit(place, 2)
+    for turn in range(TURNS):
+        start = time.perf_counter()
+        for place in places[:: -1 if turn % 2 else 1]:
+            visit(place, STEPS // TURNS + 1)
+        now = time.perf_counter()
+        if now - begin + now - start > seconds:
+            break
+    found = {}
+    for (width, batch_size), watch in watches.items():
+        ends = [ticks[1:-1] for ticks in watch.ticks[1:]]  # of the steps of each epoch
+        samples = [after - before for each in ends for before, after in pairwise(each)]
+        name = f"{device}, width {width}, batch size {batch_size}"
+        found[width, batch_size] = Measurement.from_samples(samples, name=name)
+    if keep:
+        named = {f"{keep}/{device}/width {w}/batch {n}": m for (w, n), m in found.items()}
+        results.keep(named)
     return found
 
 
@@ -286,11 +374,12 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
     return run
 
 
-def stopwatch(clock: Callable[[], float] = time.perf_counter, steps: bool = False):
+def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, seconds=None):
     """A Keras callback that times every epoch until the device is done, in its list `epochs`.
 
     For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
+    for, and at its end. Each end is waited for. After two epochs it ends the training when one more
+    would not fit into the `seconds`.
     """
     import keras
 
@@ -307,9 +396,16 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps: bool = Fals
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
             self.ticks[-1].append(clock())
+            if seconds and len(self.ticks) > 1 and self.needed > seconds:
+                self.model.stop_training = True
 
         if steps:
             on_train_batch_end = on_epoch_end
+
+        @property
+        def needed(self):
+            """The seconds until one more epoch would have ended."""
+            return self.ticks[-1][-1] - self.ticks[0][0] + self.epochs[-1]
 
         @property
         def epochs(self):

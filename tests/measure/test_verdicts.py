@@ -1,10 +1,15 @@
 """Verdicts follow from the measurements, and say when they cannot tell."""
 
+from itertools import product
+from types import SimpleNamespace
+
 import pytest
 
 from accel_helpers.machine.runtime import describe
-from accel_helpers.measure import verdicts
+from accel_helpers.measure import ceilings, scores, verdicts
 from accel_helpers.measure.timing import Measurement, compare
+from accel_helpers.train.climb import Climb, Stage
+from accel_helpers.train.training import FitTiming
 
 SAME = "no measurable difference"
 
@@ -102,3 +107,67 @@ def test_same_loss(losses, verdict):
     assert verdicts.same_loss(named) == verdict
     if verdict != "cannot tell":  # how far apart they may be is the caller's to say
         assert verdicts.same_loss(named, tolerance=0.2) == "the same"
+
+
+def test_say_shows_the_text_of_the_verdict_and_fills_in_that_alone():
+    text = (
+        "[faster] **{:.1f} times.**\nSee [this](there).\n\n[slower] {missing}\n[not measured] No."
+    )
+    assert verdicts.say(ratio(2.0), text, 2).data == "**2.0 times.**\nSee [this](there)."
+    assert verdicts.say(None, text).data == "No."
+    with pytest.raises(ValueError, match=r"\[equal\].*\[faster\], \[slower\]"):
+        verdicts.say("equal", text)
+
+
+LEVELS = (0.02, 0.5, 1.0, 1.5, 2.0, 4.0)
+
+
+def climbs(large):
+    return Climb(tuple(Stage("", 32, 1, about(1.0), (x, x + 0.1)) for x in (1.0, large)))
+
+
+def roof(flops, moved):
+    one = Measurement.from_samples([1.0])
+    limits = ceilings.Ceilings(
+        "", (ceilings.Ceiling("float32", 2, one),), ceilings.Ceiling("", 2, one)
+    )
+    return ceilings.bound_by(SimpleNamespace(flops=flops, bytes=moved), 1.0, limits)
+
+
+def machine(kind, fault, place):
+    return SimpleNamespace(
+        accelerator=kind and SimpleNamespace(kind=kind), faults=fault, place=place
+    )
+
+
+GIVEN = {  # a source, and all that it says to many things
+    "compare": [ratio(x) for x in LEVELS],
+    "how_much_longer": [verdicts.how_much_longer(ratio(x)) for x in LEVELS],
+    "where_it_pays": [
+        verdicts.where_it_pays({(1, 1): ratio(x), (2, 1): ratio(y)})
+        for x, y in product(LEVELS, LEVELS)
+    ],
+    "step_parts": [verdicts.step_parts(about(2.0), about(x)) for x in LEVELS],
+    "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
+    "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
+    "first_epoch": [FitTiming(Measurement((1.0,), x), 1).first_epoch for x in LEVELS],
+    "large_batch": [climbs(x).large_batch for x in LEVELS],
+    "same_loss": [verdicts.same_loss({"a": [1.0], "b": [x] * (x < 2)}) for x in LEVELS],
+    "verified": [
+        verdicts.verified(attached=a, visible=b, placed=c, faster=faster)
+        for a, b, c in product((True, False), repeat=3)
+        for faster in (None, "faster", "slower", SAME)
+    ],
+    "attached": [
+        verdicts.attached(machine(*given))
+        for given in product(
+            (None, "GPU", "TPU"), ([], ["gpu-silent"], ["tpu-claimed"]), ("colab", "local")
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("source", GIVEN)
+def test_the_labels_of_a_source_are_all_that_it_says(source):
+    said = {getattr(each, "verdict", each) for each in GIVEN[source]}
+    assert said == set(verdicts.LABELS[source])
