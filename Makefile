@@ -2,6 +2,7 @@
 PYTHON = .venv/bin/python
 LESSONS ?=
 FAST ?=
+ALL ?=
 REPO ?=
 REF ?=
 
@@ -19,7 +20,7 @@ test test-all: export PYTHONHASHSEED = 0
 .PHONY: help environment run test test-all lab notebooks stamp lint wheel benchmarks
 
 help:
-	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1)'
+	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
 	@echo 'make test        lint, unit tests, every lesson: 3 to 8 minutes on two cores'
 	@echo 'make test-all    the same and the slow tests, which CI runs: 20 to 45 minutes'
 	@echo 'make lab         open the lessons in JupyterLab'
@@ -33,7 +34,7 @@ environment:
 	@sh .ci/environment
 
 run: environment
-	@$(PYTHON) tools/run_lessons.py $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast)
+	@$(PYTHON) tools/run_lessons.py $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast) $(if $(filter-out 0,$(ALL)),--all)
 
 test: lint
 	@$(TESTS) -m "not slow"
@@ -47,6 +48,7 @@ lint: environment
 	@$(PYTHON) tools/form.py
 	@$(PYTHON) tools/status.py
 	@$(PYTHON) tools/library.py --check
+	@$(PYTHON) tools/minutes.py --check
 
 lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks

@@ -31,7 +31,7 @@ LINES = {
 }
 CODE = 6_200
 NAMES, BARE = 98, 7
-TESTS, TOOLS = 11_950, 2_300
+TESTS, TOOLS = 11_950, 2_300 + 150  # for the lessons' minutes
 
 
 def room(path):

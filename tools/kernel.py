@@ -51,12 +51,13 @@ def execute(
     on_cell=lambda: None,
     interrupts=(),
     python=sys.executable,
+    took=None,
     **options,
 ) -> str | None:
     """Run a notebook in place; give the code cell that failed, from 1, and why, or None.
 
-    `interrupts` is what `interrupts_kept` gave: stopped, it leaves no kernel. `options` are
-    nbclient's.
+    `interrupts` is what `interrupts_kept` gave: stopped, it leaves no kernel. `took` is filled with
+    the seconds of every cell, by its id. `options` are nbclient's.
     """
     import asyncio
 
@@ -65,11 +66,16 @@ def execute(
     for cell in notebook.cells:
         if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
             cell.outputs, cell.execution_count = [], None  # these came from another machine
-    at = 0
+    at, began = 0, 0.0
 
     def started(cell, cell_index):
-        nonlocal at
+        nonlocal at, began
         at = 1 + sum(other.cell_type == "code" for other in notebook.cells[:cell_index])
+        began = time.monotonic()
+
+    def ended(cell, cell_index, execute_reply):
+        if took is not None:
+            took[cell.id] = round(time.monotonic() - began, 2)
 
     client = NotebookClient(
         notebook,
@@ -82,6 +88,7 @@ def execute(
         resources={"metadata": {"path": str(Path(folder).resolve())}},
         on_cell_start=started,
         on_cell_complete=lambda cell, cell_index: on_cell(),
+        on_cell_executed=ended,
         **options,
     )
     # What a kernel writes past Jupyter would mix with what this process prints.

@@ -7,7 +7,7 @@ import mimetypes
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -34,6 +34,7 @@ class LessonRun:
     error: str | None = None
     page: str | None = None
     plots: tuple[Plot, ...] = ()
+    cells: dict[str, float] = field(default_factory=dict)  # seconds, by the id of the cell
 
     @property
     def ok(self) -> bool:

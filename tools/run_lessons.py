@@ -1,6 +1,7 @@
 """Run the lessons on this machine and write a report that opens without a network."""
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -24,6 +25,9 @@ from accel_helpers.measure import results
 CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
 CARD = "result_card.json"
 UNFINISHED = ".unfinished"
+TIMES = Path(__file__).with_name("run_times.json")  # written by minutes.py --time
+FURTHER = re.compile(r"^#+ Going further.*", re.M)
+LEFT_OUT = "\n\n*This part was not run: `make run ALL=1` runs it, too.*"
 
 
 class UnknownLesson(LookupError):
@@ -62,11 +66,12 @@ def run(
     out: Path,
     *,
     fast: bool = False,
+    everything: bool = False,
     stream=None,
     cell_seconds: float = CELL_SECONDS,
     runtime=None,
 ) -> list[LessonRun]:
-    """Execute lessons and write the report, all of it at the end; a failure stops none."""
+    """Execute lessons, *Going further* only for `everything`; write the report at the end."""
     stream = stream or sys.stderr
     progress = _Bars(stream) if stream.isatty() and find_spec("tqdm") else _Lines(stream)
     staging = out / UNFINISHED
@@ -87,7 +92,7 @@ def run(
             _new_card(staging / CARD)
             for path in lessons:
                 limits = (environ, cell_seconds, progress.cell, interrupts)
-                done.append(_run_one(path, lessons, staging, progress, limits))
+                done.append(_run_one(path, lessons, staging, progress, everything, limits))
             small = environ.get("ACCEL_FAST") == "1"
             summary = SUMMARY if (staging / SUMMARY).is_file() else ""
             machine = runtime or runtimes.describe()
@@ -111,14 +116,51 @@ def run(
     return done
 
 
-def _run_one(path, lessons, staging, progress, limits) -> LessonRun:
+def further(notebook) -> list:
+    """Give the cells of a lesson from the heading *Going further* on."""
+    cells = notebook.cells
+    heads = (c.cell_type == "markdown" and FURTHER.search(c.source) for c in cells)
+    return cells[next((i for i, head in enumerate(heads) if head), len(cells)) :]
+
+
+def _leave_out(cells) -> None:
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+            cell.metadata.tags = [*cell.metadata.get("tags", []), kernel.SKIP]
+    for cell in cells[:1]:
+        cell.source = FURTHER.sub(lambda head: head[0] + LEFT_OUT, cell.source, count=1)
+
+
+def times() -> dict:
+    """Give the stored seconds of the lessons' cells, by the name of the lesson."""
+    return json.loads(TIMES.read_text("utf-8")) if TIMES.is_file() else {}
+
+
+def forecast(lessons: Sequence[Path], everything: bool, timed) -> str:
+    """Say how long a run takes, by what the lessons took where they were timed."""
+    known, seconds = [path for path in lessons if path.stem in timed], 0.0
+    for path in known:
+        one = timed[path.stem]
+        out = set() if everything else {c.get("id") for c in further(kernel.read(path)[0])}
+        seconds += one["rest"] + sum(s for name, s in one["cells"].items() if name not in out)
+    if not known:
+        return "How long this takes is not known yet."
+    where = f"{timed[known[-1].stem]['on']}, {timed[known[-1].stem]['date']}"
+    rest = f"; {len(lessons) - len(known)} not timed yet" if len(known) < len(lessons) else ""
+    return f"About {max(1, seconds / 60):.0f} minutes on a slow machine ({where}){rest}."
+
+
+def _run_one(path, lessons, staging, progress, everything, limits) -> LessonRun:
     notebook, problem = kernel.read(path)
+    if notebook is not None and not everything:
+        _leave_out(further(notebook))
     cells = sum(map(kernel.runs, notebook.cells)) if notebook else 0
     progress.start(path.stem, lessons.index(path) + 1, len(lessons), cells)
-    began = time.monotonic()
+    began, took = time.monotonic(), {}
     if notebook is not None:
-        problem = kernel.execute(notebook, path.parent, *limits)
-    lesson = LessonRun(path.stem, path.stem, time.monotonic() - began, problem)
+        problem = kernel.execute(notebook, path.parent, *limits, took=took)
+    lesson = LessonRun(path.stem, path.stem, time.monotonic() - began, problem, cells=took)
     if notebook is not None:
         names = [other.stem for other in lessons]
         lesson = pages.write_lesson(lesson, notebook, path, names, staging)
@@ -206,10 +248,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run the lessons here and write the report.")
     parser.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
     parser.add_argument("--fast", action="store_true", help="small sizes: no conclusions")
+    parser.add_argument("--all", action="store_true", help="Going further, too")
     parser.add_argument("--out", type=Path, default=Path("course_report"), help="its folder")
     options = parser.parse_args(argv)
     try:
-        done = run(choose(find_lessons(), options.lessons), options.out, fast=options.fast)
+        lessons = choose(find_lessons(), options.lessons)
+        if not options.fast:
+            print(forecast(lessons, options.all, times()), flush=True)
+        done = run(lessons, options.out, fast=options.fast, everything=options.all)
     except (UnknownLesson, ReportError, KeyboardInterrupt) as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, UnknownLesson) else 1

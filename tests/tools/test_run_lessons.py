@@ -216,6 +216,22 @@ def test_lessons_that_hang_die_or_cannot_be_read_are_failures_with_a_reason(tmp_
     assert "03_damaged" in (tmp_path / "out" / "index.html").read_text()
 
 
+def test_going_further_is_run_when_asked_for_and_the_page_says_when_it_was_not(tmp_path):
+    further = "# Going further\nMore."
+    path = lesson(tmp_path, "01_a", "# A", "print(1 + 1)", further, "print('fur' + 'ther')")
+    for everything in (False, True):
+        (ran,) = report.run([path], tmp_path / "out", everything=everything, stream=io.StringIO())
+        page = (tmp_path / "out" / "01_a.html").read_text("utf-8")
+        assert ("further\n</pre>" in page) == everything != ("was not run" in page)
+        assert ran.ok and len(ran.cells) == 1 + everything and "stored output" not in page
+    timed = {"01_a": {"on": "a pencil", "date": "2027-01-02", "rest": 9, "cells": ran.cells}}
+    second = list(ran.cells)[1]
+    timed["01_a"]["cells"][second] = 600.0
+    assert "About 1 minutes" in report.forecast([path], False, timed)
+    said = report.forecast([path, tmp_path / "02_b.ipynb"], True, timed)
+    assert "About 10 minutes" in said and "(a pencil, 2027-01-02); 1 not timed yet" in said
+
+
 def test_a_lesson_is_found_by_number_or_name():
     lessons = (Path("00_start.ipynb"), Path("03_time.ipynb"))
     assert report.choose(lessons) == lessons

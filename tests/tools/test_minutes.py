@@ -1,0 +1,89 @@
+"""The minutes of a lesson: what is counted, what is held, and what is written where."""
+
+import minutes
+import pytest
+from example import TITLE, code, printed, save
+from lesson import parse
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+SAY = '''ah.verdicts.say(race.verdict, """
+[faster] One two three.
+[slower] One two three four
+five, {factor}.
+""")'''
+HINT = "<details>\n<summary>Hint 1</summary>\n\nNot read.\n\n</details>"
+MAP = "| n | lesson | minutes |\n|---|---|---|\n| 00 | Here | 9 |\n| 10 | [B](10_b.ipynb) | 9 |\n"
+README = "| [00 · Here](00_a.ipynb) | 9 | x |\n| [10 · B](10_b.ipynb) | 9 | x |\n"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Two lessons and a page with a map; the second lesson is long."""
+    for name, times in (("00_a.ipynb", 1), ("10_b.ipynb", 150)):
+        cells = [
+            new_markdown_cell(TITLE),
+            code("setup", "import accel_helpers as ah\n" * 9, tagged=["setup"]),
+            new_markdown_cell(f"One, [two](https://example.org) `three`.\n\n{HINT}\n\n{MAP}"),
+            code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=["first-result"]),
+            code("box", "ah.plots.a()\nb = 2\n" * 13, tagged=["nbval-ignore-output"]),
+            code("say", SAY, tagged=["verdict", "nbval-ignore-output"]),
+            code("stub", "my = ...\n" * 40, printed("Not yet, try it."), tagged=["exercise"]),
+            *(code(None, 'ah.predict.ask("a", "how?")') for _ in range(times)),
+            new_markdown_cell("## Quiz"),
+            code("quiz", 'ah.quiz.show("00")', printed("A question with options.")),
+            new_markdown_cell("## Going further\n\n" + "word " * 998),
+        ]
+        save(tmp_path, new_notebook(cells=cells), name)
+    (tmp_path / "README.md").write_text(README, "utf-8")
+    return tmp_path
+
+
+TIMED = dict.fromkeys(("00_a", "10_b"), {"cells": {"setup": 30, "run": 6, "box": 12, "say": 0}})
+
+
+def run(course, *arguments):
+    return minutes.main(arguments, course, course / "README.md", TIMED)
+
+
+def test_what_is_counted_and_by_which_clock(course):
+    row, parts = minutes.work_out(course / "00_a.ipynb", TIMED)
+    shown = {name: row[name] for name in ("core cells", "longest cell", "predictions", "waiting")}
+    assert shown == {"core cells": 6, "longest cell": 26, "predictions": 1, "waiting": 18}
+    prose = 3 + minutes.words(MAP)
+    assert row["words"] == prose + 3 + 6  # a sentence that is printed, the longest path
+    first = 0.3 * (minutes.words(TITLE) + prose + 5) + 2 * 5 + 36
+    assert row["first result"] == round(first / 60, 1)
+    core = first + 12 + 13 * 5 + 13 * 2 + 0.3 * 6 + 2 + 240 + 2 + 15
+    assert parts["for the core path"] == round(core / 60)
+    assert parts["more under *Going further*"] == 5
+    assert row["questions"] == 3 and 1 < row["minutes"] - core / 60 < 4
+    assert row["machinery"] == f"{(9 + 13 + 1 + 1 + 1) / (9 + 2 + 26 + 1 + 40 + 1 + 1):.0%}"
+
+
+def test_what_passes_a_limit_or_is_promised_wrongly_is_named(course, capsys):
+    assert run(course, "--check", "00", "10") == 1
+    said = capsys.readouterr().out
+    for number, what in [
+        *(("00", "longest cell: 26"), ("00", "questions: 3"), ("00", "a map")),
+        *(("10", "core cells: 155"), ("10", "predictions: 150"), ("10", "it promises 5")),
+    ]:
+        assert f"{number}: {what}" in said
+    assert "00: predictions" not in said and "untimed" not in said
+    assert minutes.main(["--check", "00"], course, course / "README.md", {}) == 1
+    assert "00: untimed: 2" in capsys.readouterr().out
+    assert run(course, "--check") == 0 or not {"00", "10"} <= minutes.NOT_YET
+
+
+def test_the_minutes_are_written_into_head_and_maps_and_hold_then(course, capsys):
+    assert run(course, "--fix", "10") == 0
+    row, parts = minutes.work_out(course / "10_b.ipynb", TIMED)
+    total = parts["for the core path"] + parts["for the quiz"]
+    assert row["promised"] == total and abs(total - row["minutes"]) <= 1
+    readme, start = ((course / name).read_text("utf-8") for name in ("README.md", "00_a.ipynb"))
+    assert readme == README.replace("(10_b.ipynb) | 9", f"(10_b.ipynb) | {total}")
+    assert f"| 10 | [B](10_b.ipynb) | {total} |" in parse(start).cells[2].source
+    assert "| 00 | Here | 9 |" in start and "**Minutes:** 5" in start
+    capsys.readouterr()
+    run(course, "--check", "10")
+    said = capsys.readouterr().out
+    assert "promises" not in said and "a map" not in said
