@@ -99,7 +99,7 @@ def read(kind, value, where: str):
         _must(number and abs(value) < 1e300, where, "a finite number", value)
         return float(value)
     else:
-        _must(type(value) is kind, where, _PLAIN[kind], value)
+        _must(type(value) is kind, where, _PLAIN.get(kind, f"a {kind.__name__}"), value)
     if kind is int:
         _must(abs(value) < 10**18, where, "a whole number of at most 18 digits", value)
     if kind is str:  # half of a surrogate pair can be read, and not be written again

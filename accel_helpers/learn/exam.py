@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from accel_helpers._words import marked, shown
 from accel_helpers.learn import grading, progress, questions, quiz, quiz_widget
 from accel_helpers.learn.grading import AnswerError, Grade
-from accel_helpers.learn.questions import Question
+from accel_helpers.learn.questions import FURTHER, Question
 from accel_helpers.learn.quiz_widget import Shown
 
 COUNT = 20  # questions of a paper
@@ -110,7 +110,7 @@ class Result(Shown):
         of, either = len(self.grades), sum(bool(g) or g.as_material for g in self.grades)
         said = [
             f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
-            "the two answers.",
+            "the two answers. (This bar is the course's own: the exam's is not known to us.)",
             f"As the exam's material answers: {self.material} of {of}. The exam expects these. "
             "(Where its text was not found, the usual answer stands for it.)",
             f"As is true today: {self.today} of {of}.",
@@ -125,7 +125,7 @@ class Result(Shown):
         if lost := self._places(False, False):
             said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
         papers = float(f"{1 / self.paper.odds():.2g}")
-        said.append(f"Somebody who guesses passes once in {papers:,.0f} papers.")
+        said.append(f"Somebody who guesses blindly passes once in {papers:,.0f} papers.")
         return [*said, self.note] if self.note else said
 
     def _places(self, *mark: bool) -> str:
@@ -139,7 +139,8 @@ class Result(Shown):
 def draw(number: int = 1) -> Paper:
     """Draw a paper: one question for every question of the exam, then more of them by chance.
 
-    Another number, from 0 to 10**9, is another paper.
+    Another number, from 0 to 10**9, is another paper. Further questions are on none of them, and
+    outside the mark: ah.quiz.show("further").
 
     Examples
     --------
@@ -150,7 +151,7 @@ def draw(number: int = 1) -> Paper:
     if type(number) is not int or not 0 <= number <= 10**9:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
     bank = questions.bank().values()
-    pool = [q for q in bank if q.exam and q.practice and q.kind != "measured"]
+    pool = [q for q in bank if {*q.exam} - {*FURTHER} and q.practice and q.kind != "measured"]
     dice, chosen = random.Random(number), []
     for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
         if not any(exam in q.exam for q in chosen):
@@ -196,4 +197,7 @@ def _ways(question: Question) -> int:
     sizes = [len(question.letters(material)) for material in (False, True)]
     if question.kind == "several":
         return min(math.comb(len(question.options), size) for size in sizes)
-    return math.factorial(min(sizes)) if question.kind == "order" else len(question.options)
+    if question.kind == "order":  # two steps of one place may be swapped
+        places = [o.material_position for o in question.options if o.material]
+        return math.factorial(min(sizes)) // (1 + len(places) - len({*places}))
+    return len(question.options)

@@ -95,18 +95,19 @@ def _letters(question: Question, given) -> str:
 
 
 def _chosen(question: Question, letters: str) -> Grade:
-    right, theirs = question.letters(), question.letters(material=True)
+    right = question.letters()
+    fits = question.fits(letters), question.fits(letters, material=True)
     about = {o.letter: o.feedback for o in question.options}
     said = [f"{letter}) {about[letter]}" for letter in letters]
     if question.kind == "one":
         said = [about[letters]]
-    elif letters not in (right, theirs):
+    elif not any(fits):
         there = len(set(right) & set(letters))
         if question.kind == "order":
             said = [_first_slip(letters, right, about)]
         elif there < len(right):
             said.append(f"You have {there} of the {len(right)} that are right.")
-    return _grade(question, letters, letters == right, letters == theirs, said)
+    return _grade(question, letters, *fits, said)
 
 
 def _first_slip(letters: str, right: str, about: dict[str, str]) -> str:

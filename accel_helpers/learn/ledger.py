@@ -1,5 +1,6 @@
 """The ledger, ``data/claims.toml``: what is commonly said, and what your own measurements say."""
 
+import datetime
 import functools
 from dataclasses import dataclass, field
 from typing import Literal
@@ -28,6 +29,7 @@ class Claim:
     why: str
     source: tuple[str, ...]
     lesson: str
+    as_of: datetime.date  # when the verdict was checked
     instead: str = ""
     rule: str = ""
     names: tuple[str, ...] = ()
@@ -57,7 +59,7 @@ class Entry:
     def __str__(self) -> str:
         lines = [
             f"{self.claim.number}. {self.claim.claim}",
-            f"   {self.claim.verdict}: {self.claim.why}",
+            f"   {self.claim.verdict} (checked {self.claim.as_of}): {self.claim.why}",
             f"   Your machine: {self.verdict}.",
         ]
         return "\n".join(lines + [f"   {text}" for text in (self.measured, self.sentence) if text])
@@ -99,7 +101,7 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
     try:
         verdict, measured = RULES[claim.rule](claim, card)
         verdict = ROUGH if verdict == UNCLEAR else verdict
-        sentence = claim.say[verdict]  # there is none for losses of different trainings
+        sentence = claim.say[verdict]
     except (ArithmeticError, LookupError, TypeError, ValueError):  # no such card was recorded
         sentence = "Your card has numbers for this, but nothing can be made of them. "
         return Entry(claim, UNCLEAR, f"{sentence}Run {lesson} again.")
@@ -141,13 +143,6 @@ def _rate(claim: Claim, card: Card) -> tuple[str, str]:
     return verdict, text.format(*map(format_count, (rate, low, high, most)))
 
 
-def _same(claim: Claim, card: Card) -> tuple[str, str]:
-    losses = {name: card.numbers[name] for name in claim.names}
-    verdict, epochs = verdicts.same_loss(losses), len(losses[claim.names[0]])
-    apart = "at most" if verdict == "the same" else "more than"
-    return f"{verdict} here", f"In {epochs} epochs: {apart} 1 part in 10,000 apart"
-
-
 def _accuracy(claim: Claim, card: Card) -> tuple[str, str]:
     times = str(_compared(claim, card)).rstrip(".")
     small, large = (card.numbers[name] for name in claim.names[2:])
@@ -169,5 +164,5 @@ def _count(claim: Claim, card: Card) -> tuple[str, str]:
     return "one here" if count == 1 else "several here", f"{claim.labels[0]}: {count:.0f}"
 
 
-_READERS = (_ratio, _longer, _share, _rate, _same, _accuracy, _count)
+_READERS = (_ratio, _longer, _share, _rate, _accuracy, _count)
 RULES = {reader.__name__.strip("_"): reader for reader in _READERS}

@@ -1,5 +1,6 @@
 """The question bank, ``data/questions/*.toml``; tests/learn/test_questions.py has its rules."""
 
+import datetime
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,9 +15,7 @@ Label = Literal[
 ]
 KINDS, LABELS = get_args(Kind), get_args(Label)
 NOT_FOUND = LABELS[2]
-# what stands over an answer for the exam: only what was found is called the material's
-HEADINGS = {label: f"What the exam's material answers ({label})" for label in LABELS}
-HEADINGS[NOT_FOUND] = "The usual answer (the material's text was not found)"
+FURTHER = ("E11", "E12", "E13", "E14")  # not of this exam: another one's, or of no material
 HOW = {
     "one": "Choose one",
     "several": "Choose all that are right",
@@ -25,6 +24,15 @@ HOW = {
     "measured": "From memory, or as a guess",
 }
 DATA = Path(__file__).parents[1] / "data"
+
+
+def heading(label: str, further: bool) -> str:
+    """What stands over an answer for the exam: only what was found is called the material's."""
+    if label == NOT_FOUND:
+        return "The usual answer (the material's text was not found)"
+    return f"What {'another' if further else 'the'} exam's material answers ({label})"
+
+
 __all__ = ["bank"]
 
 
@@ -56,7 +64,9 @@ class Question:
     material: str = ""  # what the exam's material answers
     label: Label | Literal[""] = ""  # how we know
     today: str = ""  # what is true today, where that differs
+    as_of: datetime.date | None = None  # when that was checked
     practice: bool = True  # may stand in a practice exam
+    quiz: bool = True  # asked at the end of its lesson; the others in practice exams, or by name
     apart: tuple[str, ...] = ()  # what must not stand on one paper with it: it gives it away
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
@@ -85,6 +95,18 @@ class Question:
         right.sort(key=lambda o: (o.material_position if material else o.position) or 0)
         return "".join(o.letter for o in right)
 
+    def fits(self, letters: str, material: bool = False) -> bool:
+        """Whether letters are what is right; steps of one place may come in any order."""
+        if self.kind != "order":
+            return letters == self.letters(material)
+        at = {o.letter: (o.material_position if material else o.position) for o in self.options}
+        return [at[letter] for letter in letters] == sorted(filter(None, at.values()))
+
+    @property
+    def further(self) -> bool:
+        """Whether it covers no question of this exam, but one beside it."""
+        return bool(self.exam) and {*self.exam} <= {*FURTHER}
+
     @property
     def has_choices(self) -> bool:
         """Whether the options are shown: those of a number would give it away."""
@@ -93,15 +115,16 @@ class Question:
     @property
     def how(self) -> str:
         unit = f" ({self.unit})" if self.unit and not self.has_choices else ""
-        return f"{HOW[self.kind]}{unit}."
+        return f"{'Further question, not of this exam. ' * self.further}{HOW[self.kind]}{unit}."
 
     @property
     def two_answers(self) -> tuple[tuple[str, str], ...]:
         """What the exam's material answers with how we know, and what is true today."""
         if not self.exam:
             return ()
-        theirs = (f"{HEADINGS[self.label]}:", self.material)
-        return (theirs, ("True today:", self.today)) if self.today else (theirs,)
+        theirs = (f"{heading(self.label, self.further)}:", self.material)
+        today = (f"True today (checked {self.as_of}):", self.today)
+        return (theirs, today) if self.today else (theirs,)
 
     def text(self, number: int, call: bool = False) -> str:
         """The question as plain text, perhaps with the call that answers it."""

@@ -53,7 +53,9 @@ class Quiz(Shown):
 
 
 def show(*names: str) -> Quiz:
-    """Show questions by lesson ("03"), exam question ("E3") or id; put the call last in a cell.
+    """Show questions by lesson ("03"), exam question ("E3"), id, or the "further" ones.
+
+    Put the call last in a cell.
 
     Examples
     --------
@@ -165,9 +167,13 @@ def _done(name: str, answers) -> bool:
     return name in answers and answers[name].verdict in DONE
 
 
+def _names(q: Question) -> list[str]:
+    return [q.id, *q.exam, *[q.lesson] * q.quiz, *["further"] * q.further]
+
+
 def _named(name: str) -> Sequence[Question]:
     bank = questions.bank()
-    if found := [q for q in bank.values() if name in (q.id, q.lesson, *q.exam)]:
+    if found := [q for q in bank.values() if name in _names(q)]:
         return found
     lessons = ", ".join(dict.fromkeys(question.lesson for question in bank.values()))
     raise ValueError(

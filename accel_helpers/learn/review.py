@@ -1,10 +1,11 @@
 """The exam's questions with both answers, ``data/exam_answers.toml``, folded away."""
 
+import datetime
 import functools
 from dataclasses import dataclass
 
 from accel_helpers._words import shown
-from accel_helpers.learn.questions import DATA, HEADINGS, Label, stored
+from accel_helpers.learn.questions import DATA, FURTHER, Label, heading, stored
 from accel_helpers.learn.quiz_widget import Shown
 
 __all__ = ["both"]
@@ -21,6 +22,7 @@ class Answer:
     material_source: tuple[str, ...]
     today: tuple[str, ...]
     today_source: tuple[str, ...]
+    as_of: datetime.date
     differs: bool
     page: str
     heading: str
@@ -28,8 +30,16 @@ class Answer:
     card: tuple[str, ...] = ()
 
     @property
+    def further(self) -> bool:
+        return self.number in FURTHER
+
+    @property
     def for_the_exam(self) -> str:
-        return HEADINGS[self.label]
+        return heading(self.label, self.further)
+
+    @property
+    def title(self) -> str:
+        return f"{self.number}{' (a further question, not of this exam)' * self.further}"
 
     @property
     def place(self) -> str:
@@ -52,9 +62,12 @@ class Review(Shown):
     def __str__(self) -> str:
         lines = []
         for one in self.answers:
-            lines += [f"{one.number}. {one.asks}", f"  {one.for_the_exam}:"]
+            lines += [f"{one.title}. {one.asks}", f"  {one.for_the_exam}:"]
             lines += [f"    {text}" for text in one.material]
-            lines += ["  True today:", *(f"    {text}" for text in one.today)]
+            lines += [
+                f"  True today (checked {one.as_of}):",
+                *(f"    {text}" for text in one.today),
+            ]
             lines += [f"  Measured: {one.place}. {one.says}"]
         return "\n".join(lines)
 

@@ -55,7 +55,11 @@ class QuizPage:
 
 def of_lesson(number):
     """Give the questions of a lesson, in their order."""
-    return [question for question in questions.bank().values() if question.lesson == number]
+    return [
+        question
+        for question in questions.bank().values()
+        if question.lesson == number and question.quiz
+    ]
 
 
 def solution(question):

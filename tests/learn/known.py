@@ -14,8 +14,10 @@ def headings(notebook):
 
 
 def drawn(question):
-    """Whether it may stand in a paper: both kinds of knowledge can answer it."""
-    return question.exam and question.practice and question.kind != "measured"
+    """Whether it may stand in a paper: of this exam, and both kinds of knowledge can answer it."""
+    return (
+        question.exam and not question.further and question.practice and question.kind != "measured"
+    )
 
 
 def right(question, material=False):

@@ -46,6 +46,7 @@ def read(name, tables):
         (Q, ("question", 0, "colour"), 1, "'colour'"),
         (Q, ("question", 0, "options", 0, "correct"), "yes", "options, 1, correct"),
         (A, ("answer", 0, "differs"), "no", "answer, 1, differs"),
+        (A, ("answer", 0, "as_of"), "2026-11-22", "answer, 1, as_of: must be a date"),
         (P, ("schema",), True, "schema"),
         (P, ("answers", "03/a"), {}, "answers, 03/a: the field 'given'"),
         (P, ("answers", "03/a", "given"), None, "answers, 03/a, given"),

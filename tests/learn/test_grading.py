@@ -33,6 +33,7 @@ WORKED = [option("1.6", True, value=1.6), option("38", value=38), option("0.6", 
 NUMBER = made("number", *WORKED, **TIMES)
 STEPS = [option("first", True, position=1), option("second", True, position=2)]
 ORDER = made("order", THIRD, option("never"), *STEPS)
+SWAP = made("order", STEPS[0], option("too", True, position=1), option("last", True, position=2))
 OLD_ORDER = made(
     "order",
     {**THIRD, "material_position": 2},
@@ -68,6 +69,9 @@ MEASURED = made(
         (ORDER, "cad", "wrong", False, ["a) does not come as step 2"]),
         (ORDER, "cdab", "wrong", False, ["b) does not belong there. about never"]),
         (ORDER, "cd", "wrong", False, ["1 more"]),
+        (SWAP, "bac", "right", True, ["b)", "a)", "c)"]),  # two steps of one place
+        (SWAP, "abc", "right", True, ["a)", "b)", "c)"]),
+        (SWAP, "cab", "wrong", False, ["c) does not come as step 1"]),
         (OLD_ORDER, "cda", "right", False, ["c)", "d)", "a)"]),
         (OLD_ORDER, "cab", "as the material", True, ["c)", "a)", "b)"]),
     ],
@@ -127,7 +131,7 @@ def test_what_is_no_answer_gets_a_sentence(question, answer, named):
 def test_both_answers_are_told_apart_and_not_to_a_wrong_one():
     for answer, beginning in (("a", "Right today."), ("b", "For the exam: yes.")):
         said = str(grading.grade(DIFFERS, answer))
-        assert said.startswith(beginning) and "True today: this" in said
+        assert said.startswith(beginning) and "): this" in said
         assert "What the exam's material answers (reported second-hand): that" in said
     for wrong in (grading.grade(DIFFERS, "c"), grading.grade(SEVERAL, "ab")):
         assert not any(told in str(wrong) for told in ("True today", "about r", "about this"))

@@ -23,7 +23,7 @@ def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_
     files = Path(questions.__file__).parents[1].glob("data/questions/*.toml")
     stored = sum(path.read_text("utf-8").count("\n[[question]]\n") for path in files)
     assert stored == len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
-    for chosen in (EVERY, [q for q in EVERY if known.drawn(q)]):
+    for chosen in (EVERY, [q for q in EVERY if known.drawn(q) or q.further]):
         stems = {n: {q.stem for q in chosen if n in q.exam} for n in EXAM}
         assert min(map(len, stems.values())) >= 2
     assert {n for q in EVERY for n in q.exam} == EXAM
@@ -37,6 +37,7 @@ def test_a_question_is_in_order(question):
     assert re.fullmatch(r"\d\d/[a-z0-9_]+", question.id) and question.id[:2] == question.lesson
     assert exam == bool(question.material) == bool(question.label)
     assert not question.differs or question.today
+    assert bool(question.today) == bool(question.as_of)
     assert exam or not question.today
     right, theirs = sum(o.correct for o in options), sum(o.material for o in options)
     assert 2 <= len(options) <= 8
@@ -48,7 +49,7 @@ def test_a_question_is_in_order(question):
     for o in options if kind == "order" else ():
         assert (o.correct, o.material) == (o.position is not None, o.material_position is not None)
     for places in zip(*((o.position, o.material_position) for o in options), strict=True):
-        assert sorted(filter(None, places)) == [*range(1, len(options) + 1 - places.count(None))]
+        assert {*places} - {None} == {*range(1, max(filter(None, places), default=0) + 1)}
     if kind == "measured":
         assert question.within > 1 and tuple(o.text for o in options) == known.CLOSENESS
         card = results.reference_runs()[-1]
@@ -73,6 +74,21 @@ def test_a_question_is_fair(question):
         (right,) = (o.value for o in question.options if o.correct)
         off = (abs(o.value - right) for o in question.options if not o.correct)
         assert min(off) > question.tolerance * abs(right)
+
+
+def test_a_lesson_asks_five_to_eight_questions_and_some_wait_for_theirs():
+    counts = Counter(q.lesson for q in EVERY if q.quiz)
+    assert all(5 <= count <= 8 for count in counts.values()), counts
+    assert all(q.quiz or q.exam for q in EVERY)  # the others can be reached
+    for path in (questions.DATA / "questions" / "later").glob("*.toml"):
+        waiting = questions.stored(path, "question", questions.Question)
+        assert waiting and {q.lesson for q in waiting} == {path.stem} and path.stem not in counts
+
+
+def test_who_always_answers_that_it_depends_is_sometimes_wrong():
+    told = re.compile(r"depends|cannot be told|no measurable|no single", re.I)
+    marks = Counter(o.correct for q in ONE for o in q.options if told.search(o.text))
+    assert marks[False] >= marks[True] > 0
 
 
 def test_no_two_stems_are_alike():

@@ -21,7 +21,10 @@ def of_kind(kind):
 
 
 def test_questions_are_chosen_by_lesson_by_name_and_by_exam_question():
-    assert {q.lesson for q in quiz.show("03").questions} == {"03"}
+    assert {(q.lesson, q.quiz) for q in quiz.show("03").questions} == {("03", True)}
+    further = quiz.show("further")
+    assert {n for q in further.questions for n in q.exam} == {"E11", "E12", "E13", "E14"}
+    assert str(further).count("Further question, not of this exam.") == len(further.questions)
     assert all("E3" in q.exam for q in quiz.show("E3").questions)
     name = next(iter(BANK))
     assert quiz.show(name, name).questions == (BANK[name],)
@@ -86,8 +89,8 @@ def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
     lesson, good, count, day = quiz.overview().rows[0]
     assert (lesson, good) == ("00", count) and day
     for said in (str(quiz.overview()), quiz.overview().sentence()):
-        assert "lesson 00" in said and "3 of 3" in said
-    assert "<td>3 of 3</td>" in quiz.overview()._repr_html_()
+        assert "lesson 00" in said and f"{count} of {count}" in said
+    assert f"<td>{count} of {count}</td>" in quiz.overview()._repr_html_()
 
 
 def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_progress):

@@ -21,6 +21,9 @@ def test_every_exam_question_has_both_answers_with_sources_a_section_and_names_o
     for one in answers():
         assert all(url.startswith("https://") for url in one.today_source + one.material_source)
         assert all((one.asks, one.material, one.today, one.today_source))
+        told = review.both(one.number)
+        assert one.as_of.isoformat() in str(told) and str(one.as_of) in told._repr_html_()
+        assert ("further question" in str(told)) == (one.number in questions.FURTHER)
         assert one.material_source or one.label == questions.NOT_FOUND
         ((page, anchor),) = re.findall(
             r'<a href="([^"#]+)#([^"]+)">Lesson', review.both(one.number)._repr_html_()
@@ -37,7 +40,7 @@ def test_the_answers_are_folded_and_linked():
     assert "43 seconds" not in before and "43 seconds" in folded
     assert "(reported second-hand)" in folded and 'href="03_time_a_keras_model.ipynb#' in folded
     assert page.count("<details>") == 2
-    assert str(review.both("E3", "E4")).count("True today:") == 2
+    assert str(review.both("E3", "E4")).count("True today (checked 2026-") == 2
 
 
 def test_an_answer_whose_text_was_not_found_is_not_called_the_materials():

@@ -64,8 +64,9 @@ def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path, reference)
         exam, today = found.index("To answer in the exam"), found.index("True today")
         for first in (answer.material[0], answer.label):
             assert exam < found.index(marked(first)) < today
-        assert today < found.index(marked(answer.today[0]))
+        assert today < found.index(str(answer.as_of)) < found.index(marked(answer.today[0]))
         assert {*answer.material_source, *answer.today_source} <= addresses
+    assert text.index("E10</span>") < text.index("<h2>Further questions") < text.index("E11</span>")
     assert text.count('<article class="claim">') == 19
     for entry in ledger.fill(reference):
         assert marked(entry.sentence) in text and marked(entry.measured) in text
