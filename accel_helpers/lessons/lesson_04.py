@@ -1,13 +1,21 @@
-"""The picture and the exercise of lesson 04: does a step fit on a TPU, and what if it does not?"""
+"""Lesson 04: losses for the card, a picture of the memory of a step, and the exercise."""
 
 from collections.abc import Mapping
 
 from accel_helpers._words import format_bytes
 from accel_helpers.learn.checks import choices
+from accel_helpers.measure import results
 from accel_helpers.plots import rows, style
 from accel_helpers.plots.style import Picture
 from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.compiler import MEMORY
+
+
+def keep_losses(model, path: str, **numbers) -> list[float]:
+    """The losses of a training; they go on the result card under a path, with other numbers."""
+    numbers = {"loss": model.history.history["loss"], **numbers}
+    results.record({}, numbers={f"{path}/{name}": value for name, value in numbers.items()})
+    return numbers["loss"]
 
 
 def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:

@@ -1,7 +1,4 @@
-"""Lesson 09, Many devices, is in preparation: its exercise, on adding up what replicas found.
-
-Its cells so far, and its questions, are those that lesson 04 had until 2026-11-22.
-"""
+"""Of lesson 09, in preparation: the exercise. Its first cells are in lesson 04 at 88e1101."""
 
 from statistics import fmean
 
