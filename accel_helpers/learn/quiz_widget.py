@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from accel_helpers._words import fragment
+from accel_helpers._words import fragment, template
 from accel_helpers.learn.questions import Question
 
 WIDE = {"width": "auto", "max_width": "100%"}
@@ -32,7 +32,8 @@ class Shown:
         try:
             # really imported: one that can be found may still be broken
             import ipywidgets
-            import jinja2  # noqa: F401
+
+            template("quiz.html")
         except ImportError:
             return None
         return self.form(ipywidgets)

@@ -41,7 +41,6 @@ LABELS: dict[str, tuple[str, ...]] = {
         "all four",
     ),
 }
-NOT_MEASURED = "not measured"
 
 
 def say(verdict, text: str, *fields, **named):
@@ -63,8 +62,8 @@ def say(verdict, text: str, *fields, **named):
     """
     from IPython.display import Markdown
 
-    label, parts = getattr(verdict, "verdict", verdict), labelled(text)
-    label = NOT_MEASURED if label is None else label
+    parts = labelled(text)
+    label = "not measured" if verdict is None else getattr(verdict, "verdict", verdict)
     if label not in parts:
         raise ValueError(f"no text for [{label}]; there is {', '.join(map('[{}]'.format, parts))}.")
     return Markdown(parts[label].format(*fields, **named))
@@ -119,8 +118,7 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
 
     *grouped, products = others
     names = ("ordinary", "grouped", "products") if grouped else ("ordinary", "products")
-    if keep:
-        results.keep({f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})
+    results.keep(keep, {f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})
 
     def told_apart(slow, fast):
         return timing.compare(slow, fast).verdict == FASTER

@@ -2,7 +2,6 @@
 
 import math
 import os
-import textwrap
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from statistics import median
 
 from accel_helpers import probe
 from accel_helpers._records import whole
+from accel_helpers._words import wrapped
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.measure import results
@@ -48,12 +48,7 @@ def size(count: int) -> int:
 
 
 def quickstart_model(
-    *,
-    width: int = 128,
-    dropout: float = 0.2,
-    seed: int = 0,
-    steps_per_execution: int = 1,
-    jit_compile: bool | None = None,
+    *, width=128, dropout=0.2, seed=0, steps_per_execution=1, jit_compile: bool | None = None
 ):
     """The quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -85,7 +80,7 @@ def quickstart_model(
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(CLASSES, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    jit = keras.backend.backend() == "jax" if jit_compile is None else jit_compile
+    jit = backend.framework() == "jax" if jit_compile is None else jit_compile
     options = {"steps_per_execution": steps_per_execution, "jit_compile": jit}
     model.compile("adam", loss, metrics=["accuracy"], **options)
     return model
@@ -129,7 +124,7 @@ class Images:
 
     def __str__(self) -> str:
         said = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
-        return textwrap.fill(said, 92, break_on_hyphens=False)
+        return wrapped(said, width=92)
 
 
 def load_images(
@@ -280,8 +275,7 @@ def time_fit(
     if seconds:
         notes.append(f"{len(others)} samples fitted into {box(seconds):.3g} s.")
     measured = Measurement.from_samples(others, first_call=first, name=name, notes=notes)
-    if keep:
-        results.keep({keep: measured})
+    results.keep(keep, {keep: measured})
     return FitTiming(measured, steps)
 
 
@@ -291,25 +285,18 @@ def time_steps(
     *,
     widths: Iterable[int],
     batch_sizes: Iterable[int],
-    device: str = "cpu",
-    seconds: float = math.inf,
-    keep: str = "",
+    device="cpu",
+    seconds=math.inf,
+    keep="",
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
     All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
     changes all of them alike. Images and labels are repeated as needed.
 
-    Parameters
-    ----------
-    x, y, widths, batch_sizes, device : optional
-    seconds : float, optional
-        Ends it after the last whole turn that fits, and not before the first; five turns at most.
-    keep : str, optional
-        For the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
+    It ends after five turns, or the last (the first at least) that fits into the `seconds`. `keep`
+    is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
 
-    Examples
-    --------
     >>> _, images = backend.choose(), load_images(64, source="bundled")
     >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
     [(8, 4)]
@@ -321,30 +308,31 @@ def time_steps(
         models = {width: quickstart_model(width=width) for width, _ in places}
     watches = {place: stopwatch(steps=True) for place in places}
 
-    def visit(place, steps):
-        (width, batch_size), keep = place, np.arange(place[1] * steps) % len(x)
-        options = {"batch_size": batch_size, "verbose": 0, "callbacks": [watches[place]]}
-        with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
-            models[width].fit(x[keep], y[keep], **options)
+    def visit(place):
+        (width, batch_size), watch = place, watches[place]
+        rows = np.arange(batch_size * (STEPS // TURNS + 2)) % len(x)
+        with backend.on(device), without_remarks():
+            models[width].fit(x[rows], y[rows], batch_size, verbose=0, callbacks=[watch])
 
-    for place in places:  # also translates, and is left out
-        visit(place, 2)
+    for model in models.values():  # a batch that is not full: one program for all sizes
+        if backend.framework() == "tensorflow":
+            with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
+                model.fit(x[:3], y[:3], batch_size=2, verbose=0)
     for turn in range(TURNS):
         start = time.perf_counter()
         for place in places[:: -1 if turn % 2 else 1]:
-            visit(place, STEPS // TURNS + 1)
+            visit(place)
         now = time.perf_counter()
         if now - begin + now - start > seconds:
             break
     found = {}
     for (width, batch_size), watch in watches.items():
-        ends = [ticks[1:-1] for ticks in watch.ticks[1:]]  # of the steps of each epoch
+        ends = [ticks[2:-1] for ticks in watch.ticks]  # of the steps; the first one translates
         samples = [after - before for each in ends for before, after in pairwise(each)]
         name = f"{device}, width {width}, batch size {batch_size}"
         found[width, batch_size] = Measurement.from_samples(samples, name=name)
-    if keep:
-        named = {f"{keep}/{device}/width {w}/batch {n}": m for (w, n), m in found.items()}
-        results.keep(named)
+    named = {f"{keep}/{device}/width {w}/batch {n}": m for (w, n), m in found.items()}
+    results.keep(keep, named)
     return found
 
 
@@ -396,16 +384,12 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, secon
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
             self.ticks[-1].append(clock())
-            if seconds and len(self.ticks) > 1 and self.needed > seconds:
+            spent = self.ticks[-1][-1] - self.ticks[0][0]
+            if seconds and len(self.ticks) > 1 and spent + self.epochs[-1] > seconds:
                 self.model.stop_training = True
 
         if steps:
             on_train_batch_end = on_epoch_end
-
-        @property
-        def needed(self):
-            """The seconds until one more epoch would have ended."""
-            return self.ticks[-1][-1] - self.ticks[0][0] + self.epochs[-1]
 
         @property
         def epochs(self):
