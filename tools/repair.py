@@ -24,6 +24,7 @@ NOTEBOOK_KEYS = ("kernelspec", "accelerator", "colab")
 COLAB_KEYS = frozenset({"gpuType", "machine_shape", "runtime_attributes", "toc_visible"})
 CELL_KEYS = frozenset({"tags", "slideshow", "cellView", "jupyter"})
 UNSTORED = frozenset({"nbval-ignore-output", "nbval-skip"})
+GREY = "reference-picture"  # it stores one picture, of the reference run alone
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -108,7 +109,9 @@ def clean_outputs(nb):
     for cell in nb.cells:
         if cell.cell_type != "code":
             continue
-        if tags(cell) & UNSTORED:
+        if GREY in tags(cell):
+            cell.outputs = [o for o in cell.outputs if "image/png" in o.get("data", ())]
+        elif tags(cell) & UNSTORED:
             cell.outputs = []
         if "nbval-skip" in tags(cell) or not lesson.is_code(cell):
             cell.execution_count = None
@@ -188,7 +191,10 @@ def _run_ruff(nb, path):
     for arguments in (["check", "--fix", "--quiet"], ["format"]):
         status, answer, _ = _ruff(arguments, text, path)
         text = answer if status in (0, 1) and answer.strip() else text
-    return lesson.parse(text)
+    done = lesson.parse(text)
+    for cell, was in zip(done.cells, nb.cells, strict=True):
+        cell.source = was.source if "setup" in tags(was) else cell.source
+    return done
 
 
 def fix(text, path, lessons=None):

@@ -19,7 +19,7 @@ MARKERS = (
 )
 TAGS = frozenset(
     "setup nbval-ignore-output nbval-skip raises-exception exercise solution hide-input "
-    "reference-run verdict first-result".split()
+    "reference-run reference-picture verdict first-result".split()
 )
 LARGEST_OUTPUT = 200_000  # bytes of JSON that the outputs of one cell may take
 FEWEST_COMPARED = 3
@@ -121,6 +121,8 @@ def _tags(it):
             yield i, "mark the cell with a tag such as nbval-ignore-output, not with a comment."
         if {"nbval-skip", "nbval-ignore-output"} <= tags(cell):
             yield i, "nbval-skip already keeps nbval away: drop nbval-ignore-output."
+        if repair.GREY in tags(cell) and "nbval-ignore-output" not in tags(cell):
+            yield i, f"a cell tagged {repair.GREY} is tagged nbval-ignore-output, too."
 
 
 @rule("notebook-metadata")
@@ -162,8 +164,11 @@ def _counts(it):
 def _ignored_output(it):
     for i, cell in it.cells("code"):
         for tag in sorted(tags(cell) & repair.UNSTORED):
-            if cell.outputs:
+            if cell.outputs and repair.GREY not in tags(cell):
                 yield i, f"a cell tagged {tag} stores no output."
+        stored = [sorted(output.get("data", ())) for output in cell.outputs]
+        if repair.GREY in tags(cell) and stored != [["image/png", "text/plain"]]:
+            yield i, f"tagged {repair.GREY}, it stores one picture and no more: {RUN_IT}."
         if cell.execution_count is not None and ("nbval-skip" in tags(cell) or not is_code(cell)):
             yield i, "a cell that nbval does not run has no execution count."
 

@@ -27,7 +27,7 @@ CARD = "result_card.json"
 UNFINISHED = ".unfinished"
 TIMES = Path(__file__).with_name("run_times.json")  # written by minutes.py --time
 FURTHER = re.compile(r"^#+ Going further.*", re.M)
-LEFT_OUT = "\n\n*This part was not run: `make run ALL=1` runs it, too.*"
+LEFT_OUT = r"\g<0>\n\n*This part was not run: `make run ALL=1` runs it, too.*"
 
 
 class UnknownLesson(LookupError):
@@ -116,20 +116,17 @@ def run(
     return done
 
 
-def further(notebook) -> list:
-    """Give the cells of a lesson from the heading *Going further* on."""
-    cells = notebook.cells
-    heads = (c.cell_type == "markdown" and FURTHER.search(c.source) for c in cells)
-    return cells[next((i for i, head in enumerate(heads) if head), len(cells)) :]
-
-
-def _leave_out(cells) -> None:
+def leave_out(notebook) -> set[str]:
+    """Mark *Going further* as not to be run, and say so there; give the ids of its cells."""
+    cells, left = notebook.cells, set()
     for cell in cells:
-        if cell.cell_type == "code":
-            cell.outputs = []
-            cell.metadata.tags = [*cell.metadata.get("tags", []), kernel.SKIP]
-    for cell in cells[:1]:
-        cell.source = FURTHER.sub(lambda head: head[0] + LEFT_OUT, cell.source, count=1)
+        if left or cell.cell_type == "markdown" and FURTHER.search(cell.source):
+            cell.source = cell.source if left else FURTHER.sub(LEFT_OUT, cell.source, count=1)
+            left.add(cell.id)
+            if cell.cell_type == "code":
+                cell.outputs = []
+                cell.metadata.tags = [*cell.metadata.get("tags", []), kernel.SKIP]
+    return left
 
 
 def times() -> dict:
@@ -141,20 +138,18 @@ def forecast(lessons: Sequence[Path], everything: bool, timed) -> str:
     """Say how long a run takes, by what the lessons took where they were timed."""
     known, seconds = [path for path in lessons if path.stem in timed], 0.0
     for path in known:
-        one = timed[path.stem]
-        out = set() if everything else {c.get("id") for c in further(kernel.read(path)[0])}
-        seconds += one["rest"] + sum(s for name, s in one["cells"].items() if name not in out)
-    if not known:
-        return "How long this takes is not known yet."
-    where = f"{timed[known[-1].stem]['on']}, {timed[known[-1].stem]['date']}"
-    rest = f"; {len(lessons) - len(known)} not timed yet" if len(known) < len(lessons) else ""
-    return f"About {max(1, seconds / 60):.0f} minutes on a slow machine ({where}){rest}."
+        left = set() if everything else leave_out(kernel.read(path)[0])
+        took = timed[path.stem]
+        seconds += took["whole"] - sum(s for name, s in took["cells"].items() if name in left)
+    on = f" (timed on {took['date']}: {took['on']})" if known else ""
+    which = f"{len(known)} of {len(lessons)} lessons"
+    return f"{which} take about {seconds / 60:.0f} minutes on a slow machine{on}."
 
 
 def _run_one(path, lessons, staging, progress, everything, limits) -> LessonRun:
     notebook, problem = kernel.read(path)
     if notebook is not None and not everything:
-        _leave_out(further(notebook))
+        leave_out(notebook)
     cells = sum(map(kernel.runs, notebook.cells)) if notebook else 0
     progress.start(path.stem, lessons.index(path) + 1, len(lessons), cells)
     began, took = time.monotonic(), {}

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from accel_helpers._words import marked, shown
 from accel_helpers.learn import grading, progress, questions, quiz, quiz_widget
 from accel_helpers.learn.grading import AnswerError, Grade
-from accel_helpers.learn.questions import FURTHER, Question
+from accel_helpers.learn.questions import Question
 from accel_helpers.learn.quiz_widget import Shown
 
-COUNT = 20  # questions of a paper
-PASS = 14  # so many of them pass
+COUNT, PASS = 20, 14  # questions of a paper; so many right answers pass
 __all__ = ["draw", "hand_in"]
 
 
@@ -33,10 +32,8 @@ class Paper(Shown):
 
     def mark(self, answers: Mapping[int, object]) -> "Result":
         """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
-        last = len(self.questions)
-        if unknown := [n for n in answers if n not in range(1, last + 1)]:
-            got = shown(unknown[0])
-            raise AnswerError(f"the questions are 1 to {last}; got an answer to {got}.")
+        for place in (n for n in answers if n not in range(1, len(self.questions) + 1)):
+            raise AnswerError(f"the places are 1 to {len(self.questions)}; got {shown(place)}.")
         grades = []
         for place, question in enumerate(self.questions, 1):
             given = answers.get(place)
@@ -118,8 +115,7 @@ class Result(Shown):
         if either >= PASS and not self.passed:
             said.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
         if either >= PASS and self.material < PASS:
-            lost = self._places(False, True)
-            said.append(f"In the exam you would lose {lost}: today's answer.")
+            said.append(f"In the exam you would lose {self._places(False, True)}: today's answer.")
         if self.passed and self.today < PASS:
             said.append(f"Outside the exam, look at {self._places(True, False)}: today differs.")
         if lost := self._places(False, False):
@@ -139,8 +135,7 @@ class Result(Shown):
 def draw(number: int = 1) -> Paper:
     """Draw a paper: one question for every question of the exam, then more of them by chance.
 
-    Another number, from 0 to 10**9, is another paper. Further questions are on none of them, and
-    outside the mark: ah.quiz.show("further").
+    Another number, from 0 to 10**9, is another paper. Further questions (E11 to E14) are on none.
 
     Examples
     --------
@@ -151,7 +146,7 @@ def draw(number: int = 1) -> Paper:
     if type(number) is not int or not 0 <= number <= 10**9:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
     bank = questions.bank().values()
-    pool = [q for q in bank if {*q.exam} - {*FURTHER} and q.practice and q.kind != "measured"]
+    pool = [q for q in bank if q.exam and q.practice and q.kind != "measured" and not q.further]
     dice, chosen = random.Random(number), []
     for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
         if not any(exam in q.exam for q in chosen):
@@ -165,14 +160,9 @@ def draw(number: int = 1) -> Paper:
 
 
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
-    """Mark a paper and keep the answers.
+    """Mark the paper of this number, and keep the answers, by the question's place from 1.
 
-    Parameters
-    ----------
-    number : int
-        Of the paper.
-    answers : mapping of int to str or float
-        By the question's place on the paper, from 1; an `AnswerError` says which is none.
+    An `AnswerError` says which of them is none.
 
     Examples
     --------
@@ -197,7 +187,4 @@ def _ways(question: Question) -> int:
     sizes = [len(question.letters(material)) for material in (False, True)]
     if question.kind == "several":
         return min(math.comb(len(question.options), size) for size in sizes)
-    if question.kind == "order":  # two steps of one place may be swapped
-        places = [o.material_position for o in question.options if o.material]
-        return math.factorial(min(sizes)) // (1 + len(places) - len({*places}))
-    return len(question.options)
+    return math.factorial(min(sizes)) if question.kind == "order" else len(question.options)

@@ -95,19 +95,18 @@ def _letters(question: Question, given) -> str:
 
 
 def _chosen(question: Question, letters: str) -> Grade:
-    right = question.letters()
-    fits = question.fits(letters), question.fits(letters, material=True)
+    right, theirs = question.letters(), question.letters(material=True)
     about = {o.letter: o.feedback for o in question.options}
     said = [f"{letter}) {about[letter]}" for letter in letters]
     if question.kind == "one":
         said = [about[letters]]
-    elif not any(fits):
+    elif letters not in (right, theirs):
         there = len(set(right) & set(letters))
         if question.kind == "order":
             said = [_first_slip(letters, right, about)]
         elif there < len(right):
             said.append(f"You have {there} of the {len(right)} that are right.")
-    return _grade(question, letters, *fits, said)
+    return _grade(question, letters, letters == right, letters == theirs, said)
 
 
 def _first_slip(letters: str, right: str, about: dict[str, str]) -> str:

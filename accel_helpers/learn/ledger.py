@@ -103,8 +103,7 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
         verdict = ROUGH if verdict == UNCLEAR else verdict
         sentence = claim.say[verdict]
     except (ArithmeticError, LookupError, TypeError, ValueError):  # no such card was recorded
-        sentence = "Your card has numbers for this, but nothing can be made of them. "
-        return Entry(claim, UNCLEAR, f"{sentence}Run {lesson} again.")
+        return Entry(claim, UNCLEAR, f"Your card's numbers make no sense. Run {lesson} again.")
     return Entry(claim, verdict, sentence, f"{measured[0].upper()}{measured[1:].rstrip('.')}.")
 
 

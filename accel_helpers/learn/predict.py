@@ -75,7 +75,7 @@ class Outcome:
     def __str__(self) -> str:
         actual = _number(self.actual, self.unit)
         if self.guess is None:
-            return f"You made no guess. What came out: {actual}."
+            return f"Answer: {actual}."
         endings = {"close": "Close.", "right": "Right.", "wrong": "Not so this time."}
         ending = endings.get(self.verdict, f"The guess was {self.verdict}.")
         return f"You guessed {_number(self.guess, self.unit)}; what came out: {actual}. {ending}"

@@ -16,6 +16,9 @@ Label = Literal[
 KINDS, LABELS = get_args(Kind), get_args(Label)
 NOT_FOUND = LABELS[2]
 FURTHER = ("E11", "E12", "E13", "E14")  # not of this exam: another one's, or of no material
+# what stands over an answer for the exam: only what was found is called the material's
+HEADINGS = {label: f"What {{}} exam's material answers ({label})" for label in LABELS}
+HEADINGS[NOT_FOUND] = "The usual answer (the material's text was not found)"
 HOW = {
     "one": "Choose one",
     "several": "Choose all that are right",
@@ -24,15 +27,6 @@ HOW = {
     "measured": "From memory, or as a guess",
 }
 DATA = Path(__file__).parents[1] / "data"
-
-
-def heading(label: str, further: bool) -> str:
-    """What stands over an answer for the exam: only what was found is called the material's."""
-    if label == NOT_FOUND:
-        return "The usual answer (the material's text was not found)"
-    return f"What {'another' if further else 'the'} exam's material answers ({label})"
-
-
 __all__ = ["bank"]
 
 
@@ -95,13 +89,6 @@ class Question:
         right.sort(key=lambda o: (o.material_position if material else o.position) or 0)
         return "".join(o.letter for o in right)
 
-    def fits(self, letters: str, material: bool = False) -> bool:
-        """Whether letters are what is right; steps of one place may come in any order."""
-        if self.kind != "order":
-            return letters == self.letters(material)
-        at = {o.letter: (o.material_position if material else o.position) for o in self.options}
-        return [at[letter] for letter in letters] == sorted(filter(None, at.values()))
-
     @property
     def further(self) -> bool:
         """Whether it covers no question of this exam, but one beside it."""
@@ -122,7 +109,8 @@ class Question:
         """What the exam's material answers with how we know, and what is true today."""
         if not self.exam:
             return ()
-        theirs = (f"{heading(self.label, self.further)}:", self.material)
+        head = HEADINGS[self.label].format("another" if self.further else "the")
+        theirs = (f"{head}:", self.material)
         today = (f"True today (checked {self.as_of}):", self.today)
         return (theirs, today) if self.today else (theirs,)
 

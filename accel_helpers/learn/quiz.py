@@ -53,9 +53,7 @@ class Quiz(Shown):
 
 
 def show(*names: str) -> Quiz:
-    """Show questions by lesson ("03"), exam question ("E3"), id, or the "further" ones.
-
-    Put the call last in a cell.
+    """Show questions by lesson ("03"), exam question ("E3") or id; put the call last in a cell.
 
     Examples
     --------
@@ -68,14 +66,9 @@ def show(*names: str) -> Quiz:
 
 
 def answer(name: str, given) -> Grade:
-    """Answer a question without the form.
+    """Answer a question by its id without the form: a letter, several letters, or a number.
 
-    Parameters
-    ----------
-    name : str
-        The question, such as "03/speedup".
-    given : str or float
-        A letter, several letters, or a number; an `AnswerError` (a ValueError) says what is none.
+    An `AnswerError`, which is a ValueError, says what is no answer.
 
     Examples
     --------
@@ -88,8 +81,7 @@ def answer(name: str, given) -> Grade:
         card = results.load(results.card_path())
     except ValueError:  # it is not there, or it is none
         card = None
-    question = questions.bank()[name]
-    graded = grading.grade(question, given, card=card)
+    graded = grading.grade(questions.bank()[name], given, card=card)
     note = keep([graded])  # where it could not be kept
     return replace(graded, feedback=(*graded.feedback, note)) if note else graded
 
@@ -167,13 +159,9 @@ def _done(name: str, answers) -> bool:
     return name in answers and answers[name].verdict in DONE
 
 
-def _names(q: Question) -> list[str]:
-    return [q.id, *q.exam, *[q.lesson] * q.quiz, *["further"] * q.further]
-
-
 def _named(name: str) -> Sequence[Question]:
     bank = questions.bank()
-    if found := [q for q in bank.values() if name in _names(q)]:
+    if found := [q for q in bank.values() if name in (q.id, *q.exam, q.lesson * q.quiz or q.id)]:
         return found
     lessons = ", ".join(dict.fromkeys(question.lesson for question in bank.values()))
     raise ValueError(

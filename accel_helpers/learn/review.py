@@ -5,7 +5,7 @@ import functools
 from dataclasses import dataclass
 
 from accel_helpers._words import shown
-from accel_helpers.learn.questions import DATA, FURTHER, Label, heading, stored
+from accel_helpers.learn.questions import DATA, FURTHER, HEADINGS, Label, stored
 from accel_helpers.learn.quiz_widget import Shown
 
 __all__ = ["both"]
@@ -35,11 +35,7 @@ class Answer:
 
     @property
     def for_the_exam(self) -> str:
-        return heading(self.label, self.further)
-
-    @property
-    def title(self) -> str:
-        return f"{self.number}{' (a further question, not of this exam)' * self.further}"
+        return HEADINGS[self.label].format("another" if self.further else "the")
 
     @property
     def place(self) -> str:
@@ -62,7 +58,8 @@ class Review(Shown):
     def __str__(self) -> str:
         lines = []
         for one in self.answers:
-            lines += [f"{one.title}. {one.asks}", f"  {one.for_the_exam}:"]
+            which = " (a further question, not of this exam)" * one.further
+            lines += [f"{one.number}{which}. {one.asks}", f"  {one.for_the_exam}:"]
             lines += [f"    {text}" for text in one.material]
             lines += [
                 f"  True today (checked {one.as_of}):",

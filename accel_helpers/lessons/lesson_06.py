@@ -1,9 +1,10 @@
-"""The exercises of lesson 06: counting cycles, rounding to bfloat16, and padding a layer."""
+"""What lesson 06 times, and its exercises: counting cycles, and rounding to bfloat16."""
 
 import struct
 from math import ceil
 
-from accel_helpers.learn.checks import calls, on_arrays
+from accel_helpers.learn.checks import calls
+from accel_helpers.machine import backend
 
 
 def bits(number: float) -> int:
@@ -16,26 +17,27 @@ def number(bits: int) -> float:
     return struct.unpack("<f", struct.pack("<I", bits))[0]
 
 
-def pad_hidden(first, bias, second, width: int):
-    """Make the hidden layer of a network wider by zeros, in new arrays. The outputs stay the same.
-
-    >>> first, bias, second = pad_hidden([[1, 2]], [3, 4], [[5], [6]], 3)
-    >>> first.tolist(), bias.tolist(), second.tolist()
-    ([[1, 2, 0]], [3, 4, 0], [[5], [6], [0]])
-    """
+def chained_products(n: int, rows: int, device: str, chain: int = 50):
+    """Many products of (rows, n) and (n, n) in a row on a device, as a function to time."""
     import numpy as np
+    from keras import ops
 
-    more = width - len(bias)  # NumPy refuses to pad by less than nothing
-    second = np.pad(second, ((0, more), (0, 0)))
-    return np.pad(first, ((0, 0), (0, more))), np.pad(bias, (0, more)), second
+    random = np.random.default_rng(0)
+    arrays = random.standard_normal((rows, n)), random.standard_normal((n, n)) / n**0.5
+    with backend.on(device):
+        x, w = (ops.convert_to_tensor(array.astype("float32")) for array in arrays)
 
+    @backend.jit
+    def chained(x, w):
+        for _ in range(chain):
+            x = ops.matmul(x, w)
+        return x
 
-def cut_hidden(first, bias, second, width: int):
-    """Keep the first cells of a hidden layer, in new arrays: the way back from `pad_hidden`."""
-    import numpy as np
+    def run():
+        with backend.on(device):
+            return chained(x, w)
 
-    first, bias, second = map(np.array, (first, bias, second))  # copies
-    return first[:, :width], bias[:width], second[:width]
+    return run
 
 
 # --- cycles: of m, k, n and the size of the unit -------------------------------------------------
@@ -116,57 +118,6 @@ _ROUNDINGS = (
      "You shifted them down. Where must they stand before you make a number of them?"),
 )  # fmt: skip
 
-# --- padding: two layers become wider, the third is as wide as asked ------------------------------
-
-LAYERS = ("first", "bias", "second")
-NETWORKS = (
-    ([[1.0, -2.0, 0.5], [3.0, 1.0, -1.0]], [0.5, 1.0, -0.25],
-     [[1.0, 2.0, -1.0, 4.0], [-3.0, 1.0, 2.0, 0.5], [2.0, -1.0, 1.0, 3.0]], 8),
-    ([[2.0], [1.0], [-1.0]], [-0.5], [[4.0, -2.0]], 3),
-    ([[1.0, 3.0]], [2.0, -1.0], [[2.0], [-4.0]], 2),
-)  # fmt: skip
-
-
-def _three(ask, *case):
-    import numpy as np
-
-    first, bias, second = on_arrays(ask, *case)
-    return [np.array(layer, dtype=float).tolist() for layer in (first, bias, second)]
-
-
-def _in_front(first, bias, second, width):
-    first, bias, second = pad_hidden(first[:, ::-1], bias[::-1], second[::-1], width)
-    return first[:, ::-1], bias[::-1], second[::-1]
-
-
-_PADDINGS = (
-    (lambda first, bias, second, width: pad_hidden(first, bias, second, width + len(bias)),
-     "You append width cells to those that are there: together they are more than width.",
-     "width is how wide the layer is in the end. How many are missing?"),
-    (_in_front, "The outputs are right, and your zeros stand before the old numbers.",
-     "The old numbers are to keep their places. Where do the zeros go then?"),
-)  # fmt: skip
-
-
-def _why(said, *case):
-    """What is wrong with three arrays: a shape, an old number, or what the new cells got."""
-    import numpy as np
-
-    *old, width = map(np.array, case)
-    new, right = [np.array(layer) for layer in said], pad_hidden(*case)
-    for name, was, now, true in zip(LAYERS, old, new, right, strict=True):
-        if now.shape != true.shape:
-            said = f"{name} had the shape {was.shape}, and has {now.shape} now."
-            return said, f"One axis of {name} counts the hidden cells. That one grows, to width."
-    for name, was, now in zip(LAYERS, old, cut_hidden(*new, len(old[1])), strict=True):
-        if not np.allclose(was, now):
-            said = f"The old numbers are not in their places any more: look at {name}."
-            return said, "Make an array of zeros, then write the old numbers into its beginning."
-    name = next(n for n, now, true in zip(LAYERS, new, right, strict=True) if (now != true).any())
-    said = f"The new places of {name} hold something else than zeros."
-    return said, "Follow a new cell: what does it hand on, and by what is that multiplied?"
-
-
 CHECKS = {
     "06/cycles": calls(
         cycles,
@@ -184,14 +135,5 @@ CHECKS = {
         hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
         slips=_ROUNDINGS,
         within=0,
-    ),
-    "06/pad": calls(
-        pad_hidden,
-        on=NETWORKS,
-        right="The layer is wider, the old numbers are in place, the outputs the same.",
-        needs="Three arrays of numbers are needed: first, bias, second, in this order.",
-        slips=_PADDINGS,
-        put=_three,
-        otherwise=_why,
     ),
 }

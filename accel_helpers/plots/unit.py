@@ -117,7 +117,8 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
     falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
     ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
     said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
-    with style.figure(style.WIDE, 2.5, f"Useful cell-cycles of {unit}") as (figure, axes):
+    title = f"One more than fits, and most of the {unit} are idle"
+    with style.figure(style.WIDE, 2.5, title) as (figure, axes):
         axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
         for pair in falls:
             for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
@@ -125,7 +126,7 @@ def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
                 font = {"textcoords": "offset points", "ha": side, "va": "center"}
                 axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        style.scale(axes.yaxis, "useful cell-cycles", 0, 1.2 * max(found.values()), "{:g} %".format)
+        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(found.values()), "{:g} %".format)
         what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
         return style.picture(figure, f"Line plot. {what}.")
 

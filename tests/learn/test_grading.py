@@ -33,7 +33,6 @@ WORKED = [option("1.6", True, value=1.6), option("38", value=38), option("0.6", 
 NUMBER = made("number", *WORKED, **TIMES)
 STEPS = [option("first", True, position=1), option("second", True, position=2)]
 ORDER = made("order", THIRD, option("never"), *STEPS)
-SWAP = made("order", STEPS[0], option("too", True, position=1), option("last", True, position=2))
 OLD_ORDER = made(
     "order",
     {**THIRD, "material_position": 2},
@@ -69,9 +68,6 @@ MEASURED = made(
         (ORDER, "cad", "wrong", False, ["a) does not come as step 2"]),
         (ORDER, "cdab", "wrong", False, ["b) does not belong there. about never"]),
         (ORDER, "cd", "wrong", False, ["1 more"]),
-        (SWAP, "bac", "right", True, ["b)", "a)", "c)"]),  # two steps of one place
-        (SWAP, "abc", "right", True, ["a)", "b)", "c)"]),
-        (SWAP, "cab", "wrong", False, ["c) does not come as step 1"]),
         (OLD_ORDER, "cda", "right", False, ["c)", "d)", "a)"]),
         (OLD_ORDER, "cab", "as the material", True, ["c)", "a)", "b)"]),
     ],

@@ -9,7 +9,7 @@ import accel_helpers as ah
 from accel_helpers.lessons import check, exercises, lesson_00, lesson_01, lesson_02, lesson_06
 from accel_helpers.lessons.lesson_03 import TRUTH, Device, timed
 from accel_helpers.lessons.lesson_04 import memory_picture
-from accel_helpers.lessons.lesson_06 import bits, cut_hidden, number, pad_hidden
+from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import whole_batch
 from accel_helpers.lessons.lesson_10 import nearest, scale, split
 from accel_helpers.tpu.systolic import MatrixUnit
@@ -49,8 +49,6 @@ def lists(function):
         ("06/cycles", lambda m, k, n, size: MatrixUnit(size, size).cycles(m, k, n)),
         ("06/cycles", lambda *case: Fraction(lesson_06.cycles(*case))),
         ("06/cycles", lambda *case: np.array(lesson_06.cycles(*case))),
-        ("06/pad", lists(pad_hidden)),
-        ("06/pad", lambda *case: [layer.astype("float32") for layer in pad_hidden(*case)]),
         ("10/scaling", of_the_sample),
         ("10/split", masks),
         ("10/split", lists(split)),
@@ -190,48 +188,6 @@ def test_bits_and_number_lead_to_one_another():
     for x in many_floats().tolist():
         assert number(bits(x)) == x
     assert bits(1.0) == np.float32(1).view(np.uint32) and bits(0.1) == bits(np.float32(0.1))
-
-
-def test_padding_keeps_the_outputs_and_cutting_leads_back():
-    def outputs(first, bias, second, x):
-        return np.maximum(x @ first + bias, 0) @ second
-
-    random = np.random.default_rng(6)
-    for inputs, hidden, out, width in ((3, 5, 2, 8), (1, 1, 1, 1), (4, 127, 3, 128)):
-        shapes = ((inputs, hidden), (hidden,), (hidden, out))
-        old = [random.normal(size=shape).astype("float32") for shape in shapes]
-        new = pad_hidden(*old, width)
-        assert [a.shape for a in new] == [(inputs, width), (width,), (width, out)]
-        assert {a.dtype.name for a in new} == {"float32"}
-        assert not any(map(np.shares_memory, old, new))
-        x = random.normal(size=(10, inputs))
-        assert np.allclose(outputs(*old, x), outputs(*new, x))
-        back = cut_hidden(*new, hidden)
-        assert all(map(np.array_equal, back, old))
-        assert not any(map(np.shares_memory, back, new))
-
-
-def test_what_is_wrong_with_a_padded_network_is_named():
-    def changed(place, change):
-        def answer(*case):
-            said = list(pad_hidden(*case))
-            said[place] = change(case[place], said[place], len(case[1]))
-            return said
-
-        return answer
-
-    for place, name in enumerate(lesson_06.LAYERS):
-        wrong = (
-            lambda old, new, hidden: old,  # not padded
-            lambda old, new, hidden: np.pad(old, 1),  # along all axes
-            lambda old, new, hidden: new * 0,  # the old numbers are lost
-            lambda old, new, hidden: np.where(new == 0, 1, new),  # no zeros
-        )
-        said = [check("06/pad", changed(place, change)) for change in wrong]
-        assert all(name in result.message and not result.ok for result in said)
-        assert len({result.message for result in said}) == len(wrong)
-    spoiled = check("06/pad", lambda a, b, c, w: (*pad_hidden(a, b, c, w)[:2], c.sort() or c))
-    assert "changes the arrays" in spoiled.message
 
 
 @pytest.mark.parametrize("tiny", [0, 1e-7])

@@ -71,7 +71,7 @@ def test_nothing_is_said_to_have_been_measured_or_to_be_missing_against_the_card
     assert ("no GPU or TPU yet" in readme) == none
     if "TPU" not in kinds:
         assert "We have not run this on a TPU ourselves" in PATHS["04"].read_text("utf-8")
-        assert "Nobody measured it" in PATHS["06"].read_text("utf-8")
+        assert "Nothing here ran on a TPU" in PATHS["06"].read_text("utf-8")
 
 
 def test_each_word_of_the_first_printed_line_is_explained_before_it():

@@ -151,27 +151,12 @@ def test_a_library_that_is_there_is_used(machine):
     assert not list(machine.site.glob("accel_helpers*")), "nothing was installed"
 
 
-def test_the_newest_wheel_beside_the_lesson_is_installed(machine):
-    for version in ("0.9.0", "0.10.0", "0.2.0"):
-        wheel(machine.folder, version)
+def test_a_wheel_beside_the_lesson_is_installed(machine):
+    wheel(machine.folder, "0.10.0")
     setup = setup_source(STAMP)
     out = machine.run(setup, "print(ah.__version__)", setup)
     assert out == [printed(READY), printed("0.10.0\n"), printed(READY)]
     assert (OURS, "0.10.0") in machine.packages()
-
-
-@pytest.mark.parametrize("editor", ["Jupyter", "VS Code"])
-def test_a_wheel_is_found_beside_a_lesson_that_runs_elsewhere(machine, tmp_path, editor):
-    beside = tmp_path / "down [1] loads"
-    beside.mkdir()
-    wheel(beside, "0.3.0")
-    notebook, first = str(beside / "lesson.ipynb"), "pass"
-    if editor == "Jupyter":
-        machine.environment["JPY_SESSION_NAME"] = notebook
-    else:
-        first = f"__vsc_ipynb_file__ = {notebook!r}"
-    out = machine.run(first, setup_source(UNSTAMPED), "print(ah.__version__)")
-    assert out == [[], printed(READY), printed("0.3.0\n")]
 
 
 def test_a_stamped_lesson_fetches_its_release(machine, repository):
@@ -202,29 +187,17 @@ def test_what_cannot_be_fetched_is_one_sentence(machine, repository, why):
     shows_the_way(out[0], f"git+{URL}@{stamp.ref}")
 
 
-@pytest.mark.slow
-def test_a_network_that_swallows_everything_is_given_up(machine):
-    source = setup_source(STAMP)
-    hurried = source.replace("SECONDS = 180 ", "SECONDS = 20 ")
-    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes a question, and is silent
-        machine.redirect(f"http://127.0.0.1:{server.getsockname()[1]}/course")
-        out = machine.run(hurried)
-        server.settimeout(LIMIT)
-        server.accept()[0].close()  # git asked; it ends now
-    shows_the_way(out[0], f"git+{URL}@{STAMP.ref}")
-
-
 def test_a_broken_wheel_is_named(machine):
     broken = machine.folder / "accel_helpers-0.1.0-py3-none-any.whl"
     broken.write_bytes(b"half a download")
     out = machine.run(setup_source(UNSTAMPED))
-    shows_the_way(out[0], broken)
+    shows_the_way(out[0], broken.name)
 
 
 def test_an_unstamped_copy_says_what_to_do_and_run_all_stops_there(machine):
     """All cells are sent at once, as Jupyter's Run All does: those behind must not run."""
     said = sentence(machine.run(setup_source(UNSTAMPED))[0])
-    assert ".whl file" in said and "'make stamp'" in said
+    assert ".whl file" in said and UNSTAMPED.repository in said
     manager = kernel.manager(machine.bin / "python", KernelManager)()
     manager.start_kernel(env=machine.environment, cwd=str(machine.folder))
     client = manager.client()
@@ -243,4 +216,4 @@ def test_an_unstamped_copy_says_what_to_do_and_run_all_stops_there(machine):
 
 
 def test_it_is_short_enough_to_be_read():
-    assert len(setup_source(UNSTAMPED).splitlines()) <= 48
+    assert len(setup_source(UNSTAMPED).splitlines()) <= 16

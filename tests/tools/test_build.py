@@ -18,10 +18,17 @@ from example import NAME, cell, code, example, printed, save
 from nbformat.v4 import new_notebook, new_output
 from nbval.plugin import get_sanitize_patterns
 
+from accel_helpers.measure import results
+
 REPLACED = build.patterns(lesson.SANITIZE.read_text(encoding="utf-8"))
 WIDGET = f"""display(
     {{"{repair.WIDGET_VIEW}": {{"model_id": "0"}}, "text/plain": repr(object())}}, raw=True
 )"""
+
+GREY = """import time
+
+print(time.time())
+ah.plots.parts({"own": time.time()}, title="T", reference={"theirs": 1.0})"""
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +37,7 @@ def built(tmp_path_factory):
     folder.mkdir()
     nb = example()
     nb.cells += [code("address", "object()"), code("widget", WIDGET)]
+    nb.cells.append(code("grey", GREY, tagged=["nbval-ignore-output", repair.GREY]))
     nb.metadata["language_info"] = {"name": "python"}
     path = save(folder, nb)
     with pytest.MonkeyPatch.context() as patch:
@@ -53,6 +61,13 @@ def test_it_stores_what_nbval_will_see_in_form_and_a_second_run_changes_nothing(
     assert cell(built.old, "address").outputs
     (output,) = cell(built.old, "widget").outputs
     assert list(output.data) == ["text/plain"], "a widget's view is dropped and its words stay"
+
+
+def test_a_picture_of_the_reference_run_is_stored_alone_and_is_the_same_when_made_anew(built):
+    first, anew = (cell(lesson.parse(text), "grey") for text in (built.text, built.fresh))
+    (output,) = first.outputs
+    assert first == anew and output.metadata["image/png"]["alt"] == output.data["text/plain"]
+    assert output.data["text/plain"].endswith(f": on {results.reference().label}: theirs 1 s.")
 
 
 def test_a_failing_cell_leaves_the_file_and_is_named(tmp_path, monkeypatch, capsys):

@@ -14,6 +14,7 @@ from lesson import Stamp, badge, setup_source
 from nbformat.v4 import new_markdown_cell, new_output
 
 STAMPED = Stamp("some-school/course", "v1.0")
+GREY = "nbval-ignore-output reference-picture"
 
 
 def found(nb):
@@ -75,6 +76,7 @@ def exercise(hints=HINTS, stub=STUB, solution=SOLUTION, between=()):
 
 ERROR = new_output("error", ename="ValueError", evalue="no", traceback=["no"])
 WARNING = new_output("stream", name="stderr", text="W0000 oneDNN\n")
+ONE = shows("image/png", PIXEL)
 BETWEEN = code("between", "print(4)", printed("4\n"))
 TWICE = {"metadata": {"tags": ["nbval-skip", "nbval-ignore-output"]}, "execution_count": None}
 MENDED = [  # what is planted, and the rules that must see it
@@ -86,7 +88,7 @@ MENDED = [  # what is planted, and the rules that must see it
     (at("title", swap=(NAME, "98_other.ipynb")), "badge"),
     (swapped, "setup"),
     (without("setup"), "setup"),
-    (at("setup", swap=("import os\n", "import os \n")), "setup"),
+    (at("setup", swap=("try:\n", "try: \n")), "setup"),
     (at("setup", swap=('"main"', '"main; rm -rf ~"')), "setup"),
     (notebook(kernelspec={"name": "venv"}), "notebook-metadata"),
     (notebook(colab={"provenance": []}), "notebook-metadata"),
@@ -94,6 +96,7 @@ MENDED = [  # what is planted, and the rules that must see it
     (at("one", metadata={"jupyter": {"outputs_hidden": True}}), "cell-metadata"),
     (at("measure", outputs=[printed("1.2\n")]), "ignored-output"),
     (at("picture", tags="nbval-skip"), "ignored-output"),
+    (at("picture", tags=GREY, outputs=[printed("1"), *ONE]), "ignored-output"),
     (at("one", outputs=shows(repair.WIDGET_VIEW, {"model_id": "1"}, "True")), "widget-view"),
     (at("one", source="print( 1 )"), "ruff-format"),
     (at("one", source="import os\nprint(1)"), "ruff-check ruff-format"),
@@ -107,6 +110,9 @@ FOR_AUTHORS = [
     (at("one", tags="exercise exercise"), "valid"),
     (at("one", swap=("print", "# NBVAL_IGNORE_OUTPUT\nprint")), "tags"),
     (at("picture", outputs=[], **TWICE), "tags"),
+    (at("picture", tags="reference-picture"), "tags"),
+    (at("measure", tags=GREY), "ignored-output"),
+    (at("picture", tags=GREY, outputs=2 * ONE), "ignored-output"),
     (notebook(accelerator="T4"), "stored"),
     (at("prose", attachments={"a.png": {"image/png": PIXEL}}), "stored"),
     (at("two", execution_count=None), "counts compared"),
@@ -137,6 +143,7 @@ FOR_AUTHORS = [
     (prose("Expect 2x, or more."), "speed-up"),
 ]
 IN_FORM = [
+    at("picture", tags=GREY),
     exercise(HINTS.replace("\n\nCount.", "\n\n```\n1 + 0\n```\n\nCount.")),
     exercise(between=[new_markdown_cell("One more thing.", id="more")]),
     exercise(stub='print(\n    ah.checks.check(\n        "99/one",\n        ...,\n    )\n)'),

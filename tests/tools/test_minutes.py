@@ -47,8 +47,8 @@ def run(course, *arguments):
 
 def test_what_is_counted_and_by_which_clock(course):
     row, parts = minutes.work_out(course / "00_a.ipynb", TIMED)
-    shown = {name: row[name] for name in ("core cells", "longest cell", "predictions", "waiting")}
-    assert shown == {"core cells": 6, "longest cell": 26, "predictions": 1, "waiting": 18}
+    shown = {name: row[name] for name in ("cells", "longest", "predictions", "waiting")}
+    assert shown == {"cells": 6, "longest": 26, "predictions": 1, "waiting": 18}
     prose = 3 + minutes.words(MAP)
     assert row["words"] == prose + 3 + 6  # a sentence that is printed, the longest path
     first = 0.3 * (minutes.words(TITLE) + prose + 5) + 2 * 5 + 36
@@ -64,8 +64,8 @@ def test_what_passes_a_limit_or_is_promised_wrongly_is_named(course, capsys):
     assert run(course, "--check", "00", "10") == 1
     said = capsys.readouterr().out
     for number, what in [
-        *(("00", "longest cell: 26"), ("00", "questions: 3"), ("00", "a map")),
-        *(("10", "core cells: 155"), ("10", "predictions: 150"), ("10", "it promises 5")),
+        *(("00", "longest: 26"), ("00", "questions: 3"), ("00", "a map")),
+        *(("10", "cells: 155"), ("10", "predictions: 150"), ("10", "it promises 5")),
     ]:
         assert f"{number}: {what}" in said
     assert "00: predictions" not in said and "untimed" not in said

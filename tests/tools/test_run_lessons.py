@@ -224,12 +224,11 @@ def test_going_further_is_run_when_asked_for_and_the_page_says_when_it_was_not(t
         page = (tmp_path / "out" / "01_a.html").read_text("utf-8")
         assert ("further\n</pre>" in page) == everything != ("was not run" in page)
         assert ran.ok and len(ran.cells) == 1 + everything and "stored output" not in page
-    timed = {"01_a": {"on": "a pencil", "date": "2027-01-02", "rest": 9, "cells": ran.cells}}
-    second = list(ran.cells)[1]
-    timed["01_a"]["cells"][second] = 600.0
-    assert "About 1 minutes" in report.forecast([path], False, timed)
-    said = report.forecast([path, tmp_path / "02_b.ipynb"], True, timed)
-    assert "About 10 minutes" in said and "(a pencil, 2027-01-02); 1 not timed yet" in said
+    first, second = ran.cells
+    took = {"on": "a pencil", "date": "2027-01-02", "whole": 662, "cells": {first: 50, second: 600}}
+    one, both = report.forecast([path], False, {"01_a": took}), [path, tmp_path / "02_b.ipynb"]
+    assert "1 of 1 lessons take about 1 minutes" in one and "2027-01-02: a pencil" in one
+    assert "1 of 2 lessons take about 11" in report.forecast(both, True, {"01_a": took})
 
 
 def test_a_lesson_is_found_by_number_or_name():
