@@ -5,11 +5,12 @@ reference run's and grey; with ACCEL_PICTURES=reference in the environment it is
 """
 
 import functools
+from dataclasses import replace
 from types import SimpleNamespace
 
+from accel_helpers.measure import results
 from accel_helpers.plots import charts, rows
 from accel_helpers.plots.charts import digits, heatmap, sweep
-from accel_helpers.plots.rows import measurements
 from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
 
 __all__ = [
@@ -25,18 +26,19 @@ def _until_rewritten(verb):
     def drawn(*data, own=True, **named):
         if verb.__name__ == "climb" and len(data) == 3:
             data = (SimpleNamespace(epochs=data[0], overall=data[1], accuracy=data[2]),)
+        if own and data[0] != []:
+            return verb(*data, **named)
         if not own:
-            packed = data[0] if len(data) == 1 else data
+            named["reference"] = data[0] if len(data) == 1 else data
             if verb.__name__ == "shares":
-                packed = (data[0], named.pop("intervals", None) or {})
-            named["reference"] = packed
-            data = (None,) * len(data)
-        return verb(*data, **named)
+                named["reference"] = (data[0], named.pop("intervals", None) or {})
+        picture = verb(*[None] * len(data), **named)
+        return replace(picture, alt=picture.alt.replace(f"on {results.reference().label}: ", ""))
 
     return drawn
 
 
-climb, ladder, parts, shares = map(
-    _until_rewritten, (rows.climb, rows.ladder, rows.parts, rows.shares)
+climb, ladder, measurements, parts, shares = map(
+    _until_rewritten, (rows.climb, rows.ladder, rows.measurements, rows.parts, rows.shares)
 )
 epochs, losses, roofline = map(_until_rewritten, (charts.epochs, charts.losses, charts.roofline))

@@ -157,7 +157,8 @@ def climb(climb, *, title: str, reference=None) -> Picture:
             right, gain = f"{100 * of.accuracy[name]:.1f} %", of.overall.get(name)
             text, marks = _gain(gain) if gain else ("the start", {"dots": (1.0,)})
             ends += marks.get("bar", ())
-            notes = (text.partition(" (")[0], format_seconds(epoch.median), right)
+            brief = text.partition(" (")[0].replace(" measurable", "").replace("between ", "")
+            notes = (brief.replace(" and ", " to "), format_seconds(epoch.median), right)
             rows.append(Row(name, _colour(mine), notes, **marks))
             words.append(f"{name}: {text}, {notes[1]}, {right} right")
         drawn.append(rows)
@@ -178,9 +179,9 @@ def _gain(gain: Speedup) -> tuple[str, dict]:
     """In words, and what of it is drawn: the ratio only where it is known well."""
     (low, high), bar = gain.interval, {"bar": gain.interval}
     if not gain.conclusive:
-        return "no difference", bar
+        return "no measurable difference", bar
     if high > VAGUE * low:
-        return f"{style.short(low)} to {style.short(high)} times", bar
+        return f"between {style.short(low)} and {style.short(high)} times", bar
     text = style.short if gain.ratio >= 2 else "{:.3g}".format
     return f"{text(gain.ratio)} times ({text(low)} to {text(high)})", bar | {"line": gain.ratio}
 

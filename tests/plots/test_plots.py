@@ -154,8 +154,8 @@ def test_the_stored_picture_is_the_reference_run_alone(name, monkeypatch):
 
 def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
     said = dict(part.split(": ", 1) for part in drawn("climb").alt.split("; ")[1:])
-    assert said[LONG].startswith("no difference")
-    assert said["unsure"].startswith("1.4 to 11 times")
+    assert said[LONG].startswith("no measurable difference")
+    assert said["unsure"].startswith("between 1.4 and 11 times")
 
 
 def test_what_is_not_1_is_not_written_as_1():
