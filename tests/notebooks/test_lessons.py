@@ -89,14 +89,11 @@ def test_every_layer_that_is_printed_has_a_sentence_before_it():
     assert layers and all(f"**{name}** " in prose("03") for name in layers)
 
 
-def test_the_review_and_its_text_are_of_all_questions_and_of_the_papers_that_are_drawn():
-    reviewed = "".join(cell.source for cell in cells("11", "review.both"))
-    assert re.findall(r"E\d+", reviewed) == [f"E{n}" for n in range(1, 15)]
-    text = prose("11")
-    assert "**Fourteen of either** pass" in text and ah.exam.PASS == 14
-    assert "Twenty of the questions" in text and ah.exam.COUNT == 20
-    assert "nineteen" in text and len(ah.ledger.claims()) == 19
-    quiz = {question.id for question in ah.quiz.show("11").questions}
-    first, second = ({q.id for q in ah.exam.draw(number).questions} for number in (1, 2))
-    assert quiz & first and not any(q.further for q in ah.exam.draw(1).questions)
-    assert "It has questions in common with this one" in text and first & second
+def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
+    reviewed = "".join(cell.source for cell in cells("11", "review.both("))
+    assert sorted(set(re.findall(r"E\d+", reviewed)), key=lambda n: int(n[1:])) == [
+        f"E{n}" for n in range(1, 15)
+    ]
+    assert "**Fourteen of either** pass" in prose("11") and ah.exam.PASS == 14
+    assert "Twenty of the questions" in prose("11") and ah.exam.COUNT == 20
+    assert "nineteen" in prose("11") and len(ah.ledger.claims()) == 19
