@@ -129,8 +129,8 @@ def _share(claim: Claim, card: Card) -> tuple[str, str]:
     plain, products = (card.measurements[name] for name in claim.names)
     found = timing.compare(plain, products)
     low, high = (1 / end for end in reversed(found.interval))
-    share = percent(products.median / plain.median)
-    text = f"Products: {share} of a step ({found.sure} interval {percent(low)} to {percent(high)})"
+    text = f"Products: {percent(products.median / plain.median)} of a step "
+    text += f"({found.sure} interval {percent(low)} to {percent(high)})"
     return verdicts.step_parts(plain, products).verdict, text
 
 

@@ -30,10 +30,8 @@ class Shown:
     def live(self):
         """The live form, where there are widgets, and Jinja2 that their HTML is made by."""
         try:
-            # really imported: one that can be found may still be broken
-            import ipywidgets
-
             template("quiz.html")
+            import ipywidgets  # really: one that can be found may still be broken
         except ImportError:
             return None
         return self.form(ipywidgets)

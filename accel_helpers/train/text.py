@@ -17,7 +17,7 @@ from pathlib import Path
 from accel_helpers._records import whole
 from accel_helpers._words import wrapped
 from accel_helpers.machine import backend
-from accel_helpers.train.training import fetch
+from accel_helpers.train.images import fetch
 
 __all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
 
