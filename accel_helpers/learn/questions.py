@@ -16,7 +16,6 @@ Label = Literal[
 KINDS, LABELS = get_args(Kind), get_args(Label)
 NOT_FOUND = LABELS[2]
 FURTHER = ("E11", "E12", "E13", "E14")  # not of this exam: another one's, or of no material
-# what stands over an answer for the exam: only what was found is called the material's
 HEADINGS = {label: f"What {{}} exam's material answers ({label})" for label in LABELS}
 HEADINGS[NOT_FOUND] = "The usual answer (the material's text was not found)"
 HOW = {
@@ -109,8 +108,8 @@ class Question:
         """What the exam's material answers with how we know, and what is true today."""
         if not self.exam:
             return ()
-        head = HEADINGS[self.label].format("another" if self.further else "the")
-        theirs = (f"{head}:", self.material)
+        whose = "another" if self.further else "the"
+        theirs = (f"{HEADINGS[self.label].format(whose)}:", self.material)
         today = (f"True today (checked {self.as_of}):", self.today)
         return (theirs, today) if self.today else (theirs,)
 

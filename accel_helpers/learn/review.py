@@ -78,7 +78,6 @@ def both(*numbers: str) -> Review:
     True
     """
     known = {one.number: one for one in answers()}
-    unknown = [each for each in numbers if each not in [*known]]
-    if unknown or not numbers:
+    if (unknown := [each for each in numbers if each not in [*known]]) or not numbers:
         raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown[:1])}.")
     return Review(tuple(known[number] for number in numbers))
