@@ -120,74 +120,58 @@ def roofline(
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
     """
     sides, under = style.sides((points, ceilings) if points else None, reference)
-    sources = {True: "measured", False: "measured" if len(sides) == 1 else "grey"}
-    drawn, places, ridges, labels, said = [], [], [], [], []
-    for (of, limits), mine, words in sides:
-        roofs = _roofs(limits, published if mine else None, sources[mine])
-        drawn.append((of, roofs, style.palette(mine)[0], mine or len(sides) == 1))
-        ridges += [(r / copy, r, copy) for copy, rates in roofs.values() for r in rates.values()]
-        places += of.values()
+    roofs, said, marks, labels = [], [], [], []
+    for i, ((of, limits), mine, words) in enumerate(sides):
+        colour, rates = style.palette(mine)[0], {p.dtype: p.rate for p in limits.products}
         said.append(words + "; ".join(f"{n} {flops(y)} at {x:.3g}" for n, (x, y) in of.items()))
-        for source, (copy, rates) in roofs.items():
-            named = ", ".join(f"{kind} {flops(rate)}" for kind, rate in rates.items())
-            said.append(f"ceilings {source}: memory {format_rate(copy, 'B/s')}, {named}")
-    across, upward = zip(*places, *(ridge[:2] for ridge in ridges), strict=True)
-    left, right = min(across) / 12, 6 * max(across)
-    low, high = min(*upward, *(copy * left for *_, copy in ridges)) / 2.5, 2.2 * max(upward)
+        marks += [(style.MARKS[k], n, x, y, colour, i) for k, (n, (x, y)) in enumerate(of.items())]
+        found = [("measured", limits.copy.rate, rates, colour)]
+        for name, copy, tops, colour in found + _published(published, rates) * mine:
+            named = ", ".join(f"{kind} {flops(rate)}" for kind, rate in tops.items())
+            said.append(f"ceilings {name}: memory {format_rate(copy, 'B/s')}, {named}")
+            roofs.append((name, copy, {"float32": tops["float32"]} if i else tops, colour, i))
+    flat = [(rate / copy, rate) for _, copy, rates, *_ in roofs for rate in rates.values()]
+    across, upward = zip(*flat, *(mark[2:4] for mark in marks), strict=True)
+    left, right, highest = min(across) / 12, 6 * max(across), max(roof[1] for roof in roofs)
+    low = min(*upward, *(copy * left for _, copy, *_ in roofs)) / 2.5
     with style.figure(6.2, 3.4, title, under=under) as (figure, axes):
         label = "operations per byte moved (FLOP per byte)"
         style.scale(axes.xaxis, label, left, right, style.plain, log=True)
-        style.scale(axes.yaxis, "operations per second (FLOP/s)", low, high, flops, log=True)
-        for of, roofs, colour, strong in drawn[::-1]:
-            labels += _roofed(axes, roofs, colour, strong, left, right)
-            for i, (name, (x, y)) in enumerate(of.items()):
-                mark = {"marker": style.MARKS[i], "ms": 6, "mec": "white", "mew": 0.8}
-                axes.plot([x], [y], color=colour, zorder=4, **mark)
-                if strong:  # the grey one beside it has the same mark
-                    labels.append((x, y, f"{style.folded(name)}\n{flops(y)}", colour, mark))
+        label = "operations per second (FLOP/s)"
+        style.scale(axes.yaxis, label, low, 2.2 * max(upward), flops, log=True)
+        for name, copy, rates, colour, beside in roofs[::-1]:  # what lies beside has no labels
+            look = {"color": colour, "ls": "--" if beside else "-"}
+            look["alpha"], top = 1 if name == "measured" else 0.6, max(rates.values())
+            axes.plot([left, top / copy], [copy * left, top], lw=1.6, **look)
+            for kind, rate in rates.items():
+                width = 2.8 if look["alpha"] == 1 and kind == "float32" else 1.2  # as the points
+                axes.plot([rate / copy, right], [rate, rate], lw=width, **look)
+            for rate in set() if beside else set(rates.values()):
+                kinds = " and ".join(kind for kind in rates if rates[kind] == rate)
+                labels.append((right, rate, f"{kinds}, {name}:\n{flops(rate)}", colour, None))
+        for shape, name, x, y, colour, beside in marks[::-1]:
+            mark = {"marker": shape, "ms": 6, "mec": "white", "mew": 0.8}
+            axes.plot([x], [y], color=colour, zorder=4, **mark)
+            if not beside:  # the grey one beside it has the same mark
+                labels.append((x, y, f"{style.folded(name)}\n{flops(y)}", colour, mark))
         style.beside(figure, axes, labels, fontsize=8.5)
         figure.draw_without_rendering()
-        highest = max(copy for *_, copy in ridges)
-        for _, roofs, colour, _ in drawn[:1]:
-            for source, (copy, _) in roofs.items():
-                text, words = f"memory, {source}: {format_rate(copy, 'B/s')}", colour
-                words = style.SAID if source == "published" else colour
-                _along(axes, left, copy, text, words, above=copy == highest)
+        for name, copy, _, colour, beside in roofs:
+            text = f"memory, {name}: {format_rate(copy, 'B/s')}"
+            if not beside:
+                _along(axes, left, copy, text, colour, above=copy == highest)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
 
 
-def _roofed(axes, roofs, colour: str, strong: bool, left: float, right: float) -> list[tuple]:
-    """Draw the roofs of a machine and give the labels of their flat parts."""
-    labels = []
-    for source, (copy, rates) in roofs.items():
-        said, thick = source == "published", source != "published" and strong
-        line = {"color": style.PUBLISHED if said else colour, "zorder": 2 + thick / 2}
-        line["ls"] = "-" if strong else "--"
-        ridge = max(rates.values()) / copy if strong else rates["float32"] / copy
-        axes.plot([left, ridge], [copy * left, copy * ridge], lw=2 if thick else 1.2, **line)
-        same: dict[str, list[str]] = {}  # number types that one label is for
-        for kind, rate in rates.items() if strong else [("float32", rates["float32"])]:
-            width = 2.8 if thick and kind == "float32" else 1.2  # as the points
-            axes.plot([rate / copy, right], [rate, rate], lw=width, **line)
-            same.setdefault(flops(rate), []).append(kind)
-        for rate, kinds in same.items():
-            text, words = f"{' and '.join(kinds)}, {source}:\n{rate}", colour
-            labels.append((right, rates[kinds[0]], text, style.SAID if said else words, None))
-    return labels if strong else []
-
-
-def _roofs(ceilings, published, source) -> dict[str, tuple[float, dict[str, float]]]:
-    """Each roof, by where it is from: its bytes/s, and its FLOP/s by number type."""
+def _published(chip, dtypes) -> list[tuple]:
+    """The roof that a maker names, where there is one."""
     from accel_helpers.machine.hardware import peak
 
-    measured = {product.dtype: product.rate for product in ceilings.products}
-    roofs = {source: (ceilings.copy.rate, measured)}
-    if published is not None and published.mem_bw_gb_s:
-        peaks = {dtype: 1e12 * (peak(published, dtype) or 0) for dtype in measured}
-        if peaks := {dtype: rate for dtype, rate in peaks.items() if rate}:
-            roofs["published"] = (1e9 * published.mem_bw_gb_s, peaks)
-    return roofs
+    peaks = {dtype: 1e12 * (peak(chip, dtype) or 0) for dtype in dtypes} if chip else {}
+    peaks = {dtype: rate for dtype, rate in peaks.items() if rate}
+    known = peaks and chip.mem_bw_gb_s
+    return [("published", 1e9 * chip.mem_bw_gb_s, peaks, style.SAID)] if known else []
 
 
 def _along(axes, left, copy, text, colour, *, above: bool) -> None:
@@ -211,12 +195,8 @@ def sweep(
 ) -> Picture:
     """Times as fast over the width of a model, a curve for each batch size, with intervals.
 
-    Where nothing can be told the mark is hollow, and in the middle of its interval.
-
-    Parameters
-    ----------
-    ratios, reference : mappings of (width, batch size) to Speedup
-    note : str, what the ratios are; it stands under the title
+    Ratios are given by (width, batch size); where nothing can be told the mark is hollow. The
+    `note` says what they are, and stands under the title.
 
     Examples
     --------
@@ -236,23 +216,22 @@ def sweep(
         axes.set_xticks(widths)
         axes.axhline(1, color=style.INK, lw=1.2)
         labels.append((1.5 * widths[-1], 1, "1: as fast", style.INK, None))
-        for of, mine, words in sides[::-1]:
-            sizes, told = sorted({size for _, size in of}), []
+        for of, mine, words in sides:
+            sizes = sorted({size for _, size in of})
+            brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
+            told = (f"{w} by {size}: {text}" for (w, size), text in zip(of, brief, strict=True))
+            said.append(words + "; ".join(told))
             for i, size in enumerate(sizes):
-                colour, aside = style.palette(mine)[i % 3], 1.08 ** (i - len(sizes) / 2)
+                aside, mark = 1.08 ** (i - len(sizes) / 2), {"marker": style.MARKS[i], "ms": 6}
                 line = {w * aside: of[w, size] for w in widths if (w, size) in of}
                 middles = [g.ratio or math.prod(g.interval) ** 0.5 for g in line.values()]
-                look = {"color": colour, "lw": 1.6 if mine else 1, "ls": "-" if mine else "--"}
-                axes.plot(list(line), middles, **look)
-                mark = {"marker": style.MARKS[i], "ms": 6, "mew": 1.4}
+                look = {"color": style.palette(mine)[i % 3], "zorder": 2 + mine}
+                axes.plot(list(line), middles, lw=1.6, ls="-" if mine else "--", **look)
                 for (x, gain), y in zip(line.items(), middles, strict=True):
-                    axes.plot([x, x], gain.interval, color=colour, lw=3, alpha=0.4)
-                    face = colour if gain.conclusive else "white"
-                    axes.plot([x], [y], color=colour, mfc=face, zorder=3, **mark)
-                labels.append((x, y, f"batches of {size:,}", colour, mark))
-                brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
-                told = [f"{w} by {b}: {t}" for (w, b), t in zip(of, brief, strict=True)]
-            said.insert(0, words + "; ".join(told))
+                    axes.plot([x, x], gain.interval, lw=3, alpha=0.4, **look)
+                    face = look["color"] if gain.conclusive else "white"
+                    axes.plot([x], [y], mfc=face, mew=1.4, **mark, **look)
+                labels.append((x, y, f"batches of {size:,}", look["color"], mark))
         style.beside(figure, axes, labels)
         what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(said)}."
         return style.picture(figure, " ".join(what.split()))

@@ -33,7 +33,7 @@ def beneath(own: Sequence[Row], grey: Sequence[Row] = ()) -> list[Row]:
 
 def places(rows: Sequence[Row]) -> list[float]:
     """Where rows lie, from the top: what belongs together is close."""
-    return list(accumulate([0, *(0.65 if not row.name else 1 for row in rows[1:])]))
+    return list(accumulate([0, *(0.62 if not row.name else 1 for row in rows[1:])]))
 
 
 def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
@@ -68,7 +68,7 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
 def room(rows: Sequence[Row]) -> float:
     """The inches that rows need."""
     lines = max(style.folded(row.name).count("\n") + 1 for row in rows)
-    return (places(rows)[-1] + 1) * max(0.33, 0.17 * lines)
+    return (places(rows)[-1] + 1) * max(0.31, 0.17 * lines)
 
 
 def _alone(kind, drawn, heads, title, under, axis, *, log=False, thick=0.3) -> Picture:
@@ -85,10 +85,6 @@ def measurements(
     own: Sequence[Measurement], *, title: str, reference: Sequence[Measurement] = ()
 ) -> Picture:
     """Measurements below each other: every sample a dot, the interval a bar.
-
-    Parameters
-    ----------
-    own, reference : sequences of Measurement, the learner's and those of the reference run
 
     Examples
     --------
@@ -135,19 +131,15 @@ def parts(
 
 
 def climb(climb, *, title: str, reference=None) -> Picture:
-    """A ladder of changes to a training: how many times as fast each is as the first.
-
-    Parameters
-    ----------
-    climb, reference : climb.Climb, the learner's and that of the reference run
+    """A ladder of changes to a training, a `climb.Climb`: how many times as fast each is.
 
     Examples
     --------
     >>> import accel_helpers as ah
     >>> card = ah.results.reference()
     >>> theirs = ah.climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    >>> print(climb(theirs, title="A climb").alt[:60])
-    Ladder. A climb: default fit: the start, 4.12 s, 87.8 % rig
+    >>> climb(theirs, title="A climb").alt[:39]
+    'Ladder. A climb: default fit: the start'
     """
     sides, under = style.sides(climb, reference)
     drawn, said, ends = [], [], [1.0]

@@ -73,7 +73,7 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     said += f" In all {done} of {total} cell-cycles are useful ({100 * done / total:.1f} %)."
     heading = f"{plan.name}: {len(chosen)} of {len(steps)} cycles"
     with sheet(chosen, plan, heading) as (figure, _):
-        return style.picture(figure, f"Strip. {plan.name}. {said}")
+        return style.picture(figure, f"Strip. {plan.name}. {said}", dpi=136)  # shown smaller
 
 
 def unit_animation(unit: MatrixUnit, a, b) -> Animation:
