@@ -1,25 +1,21 @@
 """The material of the exercises is as the lessons say, and right answers differ in form."""
 
-import json
-import re
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import accel_helpers as ah
 from accel_helpers.lessons import check, exercises, lesson_00, lesson_01, lesson_02, lesson_06
 from accel_helpers.lessons.lesson_03 import TRUTH, Device, timed
-from accel_helpers.lessons.lesson_04 import batches, whole_batch
+from accel_helpers.lessons.lesson_04 import memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
+from accel_helpers.lessons.lesson_09 import whole_batch
 from accel_helpers.lessons.lesson_10 import nearest, scale, split
 from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
 
-LESSON_04 = Path(__file__).parents[2] / "notebooks" / "04_switch_to_a_tpu_strategy.ipynb"
 CASES = lesson_02.CASES
 
 
@@ -47,8 +43,7 @@ def lists(function):
         ("02/detective", {n: [case["fact"], case["cure"]] for n, case in CASES.items()}),
         ("03/a", timed),
         ("03/b", lambda device: timed(device, 1)),
-        ("04/batch", lambda *case: np.array(batches(*case))),
-        ("04/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
+        ("09/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
         ("06/cycles", lambda m, k, n, size: MatrixUnit(size, size).cycles(m, k, n)),
         ("06/cycles", lambda *case: Fraction(lesson_06.cycles(*case))),
         ("06/cycles", lambda *case: np.array(lesson_06.cycles(*case))),
@@ -175,47 +170,11 @@ def test_the_whole_batch_is_what_all_pictures_together_say():
     assert whole_batch([first_two, pictures[2]], [2, 1]) == pytest.approx(np.mean(pictures, axis=0))
 
 
-# --- lesson 04: three things that go wrong ------------------------------------------------------
-
-
-def three_things(fast, probe):
-    """Run the lesson's cell as it stands, with nothing of the cells before it but their names."""
-    cells = json.loads(LESSON_04.read_text("utf-8"))["cells"]
-    (source,) = [s for s in ("".join(c["source"]) for c in cells) if "import trials" in s]
-    printed = []
-    library = SimpleNamespace(probe=probe, doctor=ah.doctor)
-    picked = SimpleNamespace(backend="tensorflow")
-    scope = {"ah": library, "fast": fast, "picked": picked}
-    scope["print"] = lambda *words: printed.append(" ".join(words))
-    exec(compile(source, "the cell", "exec"), scope)
-    return "\n".join(printed)
-
-
-def test_three_things_that_go_wrong_are_shown_with_what_they_said():
-    ends = {"1": "-> The resolver succeeded.\nlog\n...errors_impl.NotFoundError: TPUs not found\n"}
-
-    def run(code, *words, seconds, environ):
-        assert environ["CUDA_VISIBLE_DEVICES"] == "-1"
-        compile(code, "a trial", "exec")
-        output = ends["1"] if not words else "noise\nValueError: no\n"
-        return SimpleNamespace(kind="crashed", output=output)
-
-    printed = three_things(False, SimpleNamespace(run=run))
-    assert re.findall(r"^(\d)\. .*: crashed\.$", printed, re.M) == ["1", "2", "3"]
-    assert "   -> The resolver succeeded.\n   NotFoundError: TPUs not found" in printed
-    assert printed.count("   ValueError: no") == 2 and "noise" not in printed
-    assert three_things(True, None) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_three_things_go_wrong_as_the_lesson_says():
-    pytest.importorskip("tensorflow")
-    printed = three_things(False, ah.probe)
-    first, second, third = re.split(r"^\d\. ", printed, flags=re.M)[1:]
-    assert "crashed" in first and "-> The resolver succeeded." in first and "NotFound" in first
-    assert "crashed" in second and "AddN" in second
-    assert "crashed" in third and "placeholder" in third
+def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits():
+    steps = {name: ah.tpu_compiler.stored(name) for name in ("resnet50", "resnet50-large")}
+    alt = memory_picture(steps, title="T").alt
+    assert "resnet50 4.81 GB and fits; resnet50-large 23.6 GB and does not fit" in alt
+    assert "16.9 GB on a v5e and 33.6 GB on a v6e" in alt
 
 
 # --- lesson 06: the tools and the truth ---------------------------------------------------------

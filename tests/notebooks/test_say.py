@@ -13,6 +13,7 @@ from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
+    ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
     ("06", "longer"): "how_much_longer",
     ("01", "ah.verdicts.attached(now)"): "attached",
     ("01", "outcome"): lesson_01.TIMED,

@@ -8,7 +8,6 @@ import pytest
 from cells import PATHS, SETS, cells, choices, race, said, the_cell
 
 import accel_helpers as ah
-from accel_helpers.machine.strategy import KINDS
 from accel_helpers.measure import scores
 
 
@@ -172,32 +171,6 @@ TOLD = {
         ("so the memory of this chip", roof(1e7, 0.11)),
         ("faster than the limit", roof(1e9, 0.1)),
     ],
-    "04 say[picked.kind]": [
-        (words, {"picked": SimpleNamespace(kind=kind)})
-        for kind, words in {
-            "tpu on jax": "JAX has what it needs",
-            "tpu on tensorflow": "a TensorFlow that may fit",
-            "one gpu": "A GPU is attached",
-            "several gpus": "Several GPUs are attached",
-            "virtual replicas": "virtual replicas share this CPU",
-            "cpu": "trains on the CPU, as one replica",
-        }.items()
-    ],
-    "04 say[agreement]": [
-        ("The loss is the same", losses(1.0, 1.000001)),
-        ("The losses differ", losses(1.0, 1.01)),
-        ("Nothing to compare", losses(1.0)),
-    ],
-    "04 say[pace_verdict]": [
-        ("took less time", {"pace": race("faster")}),
-        ("took more time", {"pace": race("slower")}),
-        ("No measurable difference", {"pace": race("no measurable difference")}),
-        ("Nothing to compare", {"pace": None}),
-    ],
-    "04 say[progress]": [
-        ("has learned something", {"learning": [4.0, 2.9]}),
-        ("hardly learned anything", {"learning": [4.0, 3.1]}),
-    ],
     "10 say[outcome].format": [
         ("Another way: worse, by this rough look", scaling(0.5, 0.6)),
         ("Another way: no difference seen", scaling(0.9, 0.97)),
@@ -284,10 +257,6 @@ def test_every_sentence_belongs_to_something_that_can_come_out(number):
         texts = [said(cell.source, **names) for key in keys for _, names in TOLD[key]]
         for sentence in sentences(cell.source):
             assert any(sentence in text for text in texts), sentence
-
-
-def test_every_place_to_train_and_every_guess_has_its_sentence():
-    assert set(KINDS) == {names["picked"].kind for _, names in TOLD["04 say[picked.kind]"]}
 
 
 @pytest.mark.parametrize("name", SETS)
