@@ -2,54 +2,13 @@
 
 import re
 
-import pytest
 from cells import cells, printed, prose, the_cell
 
 import accel_helpers as ah
-from accel_helpers.lessons import lesson_01, lesson_02
-
-MATERIAL = lesson_02.material()
-CASE = """\
-#### Case {number}: {name}
-
-* **Wanted:** {wanted}.
-* **The machine's files show:** {attached}.
-* **Frameworks:** {frameworks}.
-* **Settings:** {shown}.
-
-```text
-{text}
-```
-
-*{source}*"""
 
 
 def text_with(number, words):
     return the_cell(number, words, kind="markdown").source
-
-
-def test_the_old_steps_stand_in_lesson_01_under_the_letters_of_the_exercise():
-    shown = [the_cell("01", w).source for w in ("ask_doctor(PIP_SAYS)", "gpu_device_name()\\n")]
-    for letter, step in lesson_01.OLD_STEPS.items():
-        first = step.removeprefix("the menu: ").removesuffix(" in Colab")
-        assert f"{letter}. {first}" in "".join(shown)
-
-
-@pytest.mark.parametrize(("number", "case"), [*enumerate(MATERIAL["case"], 1)])
-def test_lesson_02_shows_the_case_that_is_graded(number, case):
-    settings = case["settings"]
-    shown = f"`{settings}`" if "=" in settings else settings
-    assert CASE.format(number=number, shown=shown, text=case["log"].strip(), **case) in prose("02")
-
-
-def test_lesson_02_shows_the_lines_and_the_cures_that_are_graded():
-    for line in MATERIAL["line"]:
-        start, end = re.escape(f"* **{line['letter']}** ("), re.escape(f") `{line['text']}`")
-        assert re.search(start + "[a-zA-Z, ]+" + end, prose("02")), "with what was asked for"
-    for letter, cure in MATERIAL["cures"].items():
-        assert f"* **{letter}** {cure['text']}" in prose("02")
-    known = sum(bool(ah.doctor.diagnose(case["log"]).findings) for case in MATERIAL["case"])
-    assert known == 3 and "in three of the six" in prose("02")
 
 
 def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
