@@ -15,7 +15,7 @@ from pathlib import Path
 
 from accel_helpers._words import format_bytes
 
-__all__ = ["run", "run_command"]
+__all__ = ["run"]
 
 KEPT_CHARACTERS = 20_000  # of the output, from its end
 

@@ -3,7 +3,7 @@
 A name is *measured* where it is bound to a call of a measuring verb: a function of the library
 whose declared result is, or holds, a Measurement or a training's History; Keras's own `fit` and
 `evaluate`; or a difference of two readings of a clock. A name is *kept* where it stands in a call
-of `results.record`, or where something that is kept was made from it.
+of `results.record` or in one with `keep=`, or where something that is kept was made from it.
 
 Only cells tagged nbval-ignore-output are asked: what the others say is the same on every machine.
 What this cannot see: which part of a name is kept (`run.losses` counts for `run.epoch`); the order
@@ -57,7 +57,10 @@ def unkept(nb, measuring):
     ]
     bindings = [(i, *pair) for i, tree in cells for pair in _bindings(tree)]
     recorded = [
-        call for _, tree in cells for call in _every(tree, ast.Call) if _verb(call) == "record"
+        call
+        for _, tree in cells
+        for call in _every(tree, ast.Call)
+        if _verb(call) == "record" or _keeps(call)
     ]
     kept = _spread({n for call in recorded for n in _names(call)}, bindings, backwards=True)
     readings = {n for _, names, value in bindings if _readings(value) for n in names}
@@ -113,8 +116,12 @@ def _verb(node):
 
 def _measuring(node, measuring):
     """Give the measuring calls in a piece of code, and where a training's history is taken."""
-    calls = [c for c in _every(node, ast.Call) if _verb(c) in measuring | KERAS]
+    calls = [c for c in _every(node, ast.Call) if _verb(c) in measuring | KERAS and not _keeps(c)]
     return calls + [n for n in _every(node, ast.Attribute) if n.attr == "history"]
+
+
+def _keeps(call):
+    return any(keyword.arg == "keep" for keyword in call.keywords)
 
 
 def _readings(node):

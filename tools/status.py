@@ -1,6 +1,7 @@
 """Check that docs/status.md says what the reference cards say, and write it from them."""
 
 import argparse
+import re
 import sys
 
 import lesson
@@ -11,6 +12,7 @@ from accel_helpers.measure import results
 PAGE = lesson.ROOT / "docs" / "status.md"
 RUN_IT = ".venv/bin/python tools/status.py --fix"
 NOT_YET = "not yet"
+KEPT = r"ah\.results\.record\(|\bkeep="  # what puts something on the card
 CPU, SEVERAL = "CPU", {"GPU": "several GPUs", "TPU": "several TPU chips"}
 SEVERAL_FROM = "04"  # earlier lessons use one chip, however many there are
 # How the table of accelerators begins to say whether Colab lends a chip.
@@ -34,7 +36,7 @@ interval is wider for it."""
 def lessons(paths):
     """Give the numbers of the lessons that put measurements on the card, such as "03"."""
     texts = {path.name[:2]: path.read_text("utf-8") for path in paths}
-    return tuple(number for number, text in texts.items() if "ah.results.record(" in text)
+    return tuple(number for number, text in texts.items() if re.search(KEPT, text))
 
 
 def lent(chips):

@@ -127,11 +127,12 @@ def _longer(claim: Claim, card: Card) -> tuple[str, str]:
 
 
 def _share(claim: Claim, card: Card) -> tuple[str, str]:
-    plain, grouped, products = (card.measurements[name] for name in claim.names)
-    low, high = (1 / end for end in reversed(timing.compare(plain, products).interval))
-    share = percent(products.median / plain.median)
-    text = f"Products: {share} of a step (interval {percent(low)} to {percent(high)})"
-    return verdicts.step_parts(plain, grouped, products).verdict, text
+    plain, products = (card.measurements[name] for name in claim.names)
+    found = timing.compare(plain, products)
+    low, high = (1 / end for end in reversed(found.interval))
+    text = f"Products: {percent(products.median / plain.median)} of a step "
+    text += f"({found.sure} interval {percent(low)} to {percent(high)})"
+    return verdicts.step_parts(plain, products).verdict, text
 
 
 def _rate(claim: Claim, card: Card) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from accel_helpers._words import fragment
+from accel_helpers._words import fragment, template
 from accel_helpers.learn.questions import Question
 
 WIDE = {"width": "auto", "max_width": "100%"}
@@ -30,9 +30,8 @@ class Shown:
     def live(self):
         """The live form, where there are widgets, and Jinja2 that their HTML is made by."""
         try:
-            # really imported: one that can be found may still be broken
-            import ipywidgets
-            import jinja2  # noqa: F401
+            template("quiz.html")
+            import ipywidgets  # really: one that can be found may still be broken
         except ImportError:
             return None
         return self.form(ipywidgets)

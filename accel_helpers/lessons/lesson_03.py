@@ -11,7 +11,7 @@ import random
 from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.learn.checks import Asked, Check, Result, Told, choices
 
-__all__ = ["TRUTH", "Device", "device_for"]
+__all__ = ["TRUTH", "device_for"]
 
 # what a right benchmark says on the device of each exercise, in seconds: the order, the work and,
 # where every step has its own batch, the sending

@@ -181,8 +181,7 @@ def measure(
     if not products:
         raise RuntimeError(f"no matrix product could be measured on {device}. {' '.join(notes)}")
     found = Ceilings(device, tuple(products), copy, tuple(notes))
-    if keep:
-        results.keep(*found.record_as(keep))
+    results.keep(keep, *found.record_as(keep))
     return found
 
 

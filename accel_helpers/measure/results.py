@@ -140,10 +140,9 @@ def record(
     return f"Saved on your result card, {path.name}: {count} result{'s' if count != 1 else ''}."
 
 
-def keep(measurements: Mapping[str, Measurement], numbers=None) -> None:
-    """Record what a verb has just measured; a word about it only where that could not be saved."""
-    said = record(measurements, numbers=numbers)
-    if not said.startswith("Saved"):
+def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> None:
+    """Record what a verb measured, if it has a name; a word only where that could not be saved."""
+    if name and not (said := record(measurements, numbers=numbers)).startswith("Saved"):
         print(said)
 
 

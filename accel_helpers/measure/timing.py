@@ -82,10 +82,8 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    times = (repeats, min_time, max_time, seconds)
-    (found,) = _in_turns([fn], [name], wait, clock, *times)
-    if keep:
-        results.keep({keep: found})
+    (found,) = _in_turns([fn], [name], wait, clock, repeats, min_time, max_time, seconds)
+    results.keep(keep, {keep: found})
     return found
 
 
@@ -126,23 +124,22 @@ def compare(
     Speedup
         Its `verdict` is "faster", "slower" (the fast one lost) or "no measurable difference"; its
         `ratio` is the time of `slow` over that of `fast`, or None where it cannot tell; its
-        `interval` holds the ratio with a confidence of 95 % or more; its `reason` says why not.
+        `interval` is a 99 % one where they took turns, else made of two 95 % ones, and so at least
+        that (`sure` says which); its `reason` says why it cannot tell.
 
     Examples
     --------
     >>> a = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0], name="A")
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
-    C is 10.5 times as fast as A (interval 8.42 to 12)
+    C is 10.5 times as fast as A (at least 95 % interval 8.42 to 12)
     """
     given, measured = [slow, fast], isinstance(slow, Measurement) and isinstance(fast, Measurement)
     if measured:
         given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
     else:
-        times = (repeats, min_time, max_time, seconds)
-        given = _in_turns(given, names, wait, clock, *times)
-    if keep:
-        full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
-        results.keep(dict(zip(full, given, strict=True)))
+        given = _in_turns(given, names, wait, clock, repeats, min_time, max_time, seconds)
+    full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
+    results.keep(keep, dict(zip(full, given, strict=True)))
     return (_one_after_the_other if measured and not in_turns else _pairs)(*given)
 
 
@@ -225,7 +222,7 @@ def _pairs(slow: Measurement, fast: Measurement) -> Speedup:
     if len(ratios) < FEW_SAMPLES:
         return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), TOO_FEW)
     place = locate(ratios, confidence=SURE)
-    return _speedup(slow, fast, place.centre, place.interval)
+    return replace(_speedup(slow, fast, place.centre, place.interval), sure=percent(SURE))
 
 
 def _one_after_the_other(slow: Measurement, fast: Measurement) -> Speedup:

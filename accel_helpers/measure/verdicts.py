@@ -1,7 +1,4 @@
-"""Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence.
-
-`LABELS` has the words of every source; a test drives each source to all of them, and to no other.
-"""
+"""Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence."""
 
 import math
 import re
@@ -19,7 +16,7 @@ __all__ += ["verified", "where_it_pays"]
 Crossover = namedtuple("Crossover", "verdict smallest largest", defaults=(None, None))
 StepParts = namedtuple("StepParts", "verdict seconds")
 Verified = namedtuple("Verified", "verdict facts")
-#: The words of each source of verdicts, by the name of what gives them.
+#: All words of each source of verdicts, by the name of what gives them.
 LABELS: dict[str, tuple[str, ...]] = {
     "compare": measurement.VERDICTS,
     "scores": scores.VERDICTS,
@@ -41,30 +38,22 @@ LABELS: dict[str, tuple[str, ...]] = {
         "all four",
     ),
 }
-NOT_MEASURED = "not measured"
 
 
 def say(verdict, text: str, *fields, **named):
     """Show the sentences that belong to a verdict, as Markdown.
 
-    Parameters
-    ----------
-    verdict : str, or what has a `verdict`, or None
-        None is "not measured".
-    text : str
-        For each verdict a line that begins with "[the verdict] ", up to the next such line.
-    *fields, **named
-        What `str.format` fills in, in the text that is chosen and in no other.
+    In `text` each verdict has a line that begins with "[the verdict] ", up to the next such line;
+    fields are filled in as by `str.format`, in the text that is chosen alone. What is given may
+    also have a `verdict`; None is "not measured".
 
-    Examples
-    --------
     >>> say("faster", "[faster] **{:.1f} times** as fast.\\n[slower] Slower.", 2.04).data
     '**2.0 times** as fast.'
     """
     from IPython.display import Markdown
 
-    label, parts = getattr(verdict, "verdict", verdict), labelled(text)
-    label = NOT_MEASURED if label is None else label
+    parts = labelled(text)
+    label = "not measured" if verdict is None else getattr(verdict, "verdict", verdict)
     if label not in parts:
         raise ValueError(f"no text for [{label}]; there is {', '.join(map('[{}]'.format, parts))}.")
     return Markdown(parts[label].format(*fields, **named))
@@ -119,8 +108,7 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
 
     *grouped, products = others
     names = ("ordinary", "grouped", "products") if grouped else ("ordinary", "products")
-    if keep:
-        results.keep({f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})
+    results.keep(keep, {f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})
 
     def told_apart(slow, fast):
         return timing.compare(slow, fast).verdict == FASTER

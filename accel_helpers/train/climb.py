@@ -5,18 +5,18 @@ and the last one goes back to the small batch, since a large one can cost accura
 """
 
 import math
+import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from statistics import mean
+from statistics import mean, median
 from typing import Self
 
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import results, timing
-from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train import training
 
 __all__ = ["Climb", "measure"]
@@ -24,6 +24,8 @@ __all__ = ["Climb", "measure"]
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
 SEEDS, LEARNING_EPOCHS, DIFFERENT = 3, 5, 5_000  # of the trainings that tell the accuracy
+PART = 2_560  # pictures of an epoch, where the time is limited
+FIRST = ("default fit", "bigger batches", "resident", "resident, small batches")  # never left out
 QUICK = 320  # pictures, where it need not mean anything; and the stages that are tried then
 QUICK_NAMES = ("default fit", "bigger batches", "resident, small batches")
 
@@ -128,7 +130,7 @@ class Climb:
             if gain and gain.conclusive:
                 low, high = gain.interval
                 line += f"  {gain.ratio:.2g} times as fast as the stage before"
-                line += f" ({low:.2g} to {high:.2g})"
+                line += f" ({gain.sure} interval {low:.2g} to {high:.2g})"
             elif gain:
                 line += "  no measurable difference to the stage before"
             lines.append(line)
@@ -139,15 +141,7 @@ def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(
-    images,
-    *,
-    rounds: int = 7,
-    device: str = "cpu",
-    quick: bool = False,
-    seconds: float = math.inf,
-    keep: str = "",
-) -> Climb:
+def measure(images, *, rounds=7, device="cpu", quick=False, seconds=math.inf, keep="") -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -163,7 +157,8 @@ def measure(
     quick : bool, optional
         Few stages, few pictures and one seed: for a test, not for a result.
     seconds, keep : float, str, optional
-        About how long it may take; under which prefix the result card keeps it ("03/climb").
+        About how long it may take: with fewer pictures, the last stages left out where translating
+        the others took most of it; under which prefix the result card keeps it ("03/climb").
 
     Examples
     --------
@@ -171,30 +166,48 @@ def measure(
     >>> list(measure(images, rounds=1, quick=True).epochs)
     ['default fit', 'bigger batches', 'resident, small batches']
     """
-    quick |= seconds < math.inf and timing.fast()
+    begin, boxed = time.perf_counter(), seconds < math.inf
+    quick, seconds = quick or boxed and timing.fast(), timing.box(seconds)
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
-    x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
+    different, part = min(count, images.different, DIFFERENT), count
+    if boxed:  # whole batches of as many as are different: one program for time and accuracy
+        different = part = min(different, PART) // BATCH_SIZE * BATCH_SIZE or different
+    x, y = (images.x_train[:part] / 255).astype("float32"), images.y_train[:part]
     ways, notes = ways_on(device)
     if quick:
         ways, notes = {name: ways[name] for name in QUICK_NAMES}, ()
     watches = {name: training.stopwatch() for name in ways}
+
+    def late(share, done=math.inf):
+        return done >= FEW_SAMPLES and time.perf_counter() - begin > share * seconds
+
     with backend.on(device):
-        in_turns({name: way.on(x, y) for name, way in ways.items()}, watches, rounds + 1)
-    different = min(count, images.different, DIFFERENT)
+        for name in sorted(ways, key=lambda name: name not in FIRST):
+            if late(0.7) and name not in FIRST:
+                notes += (f"{name} is left out: the time was up.",)
+                continue
+            with held_back(), without_remarks():  # each translates its program
+                ways[name].on(x, y)(epochs=1, callbacks=[watches[name]])
+        ways = {name: way for name, way in ways.items() if watches[name].ticks}
+        trainings = {name: way.on(x, y) for name, way in ways.items()}
+        in_turns(trainings, watches, rounds, partial(late, 0.85))
+        best = {way.batch_size: way for way in ways.values()}  # the last, so the fastest of each
+        right = {size: _accuracy(way, images, different, seeds) for size, way in best.items()}
     stages = []
     for name, way in ways.items():
         first, *rest = watches[name].epochs
-        epoch = Measurement.from_samples(rest, first_call=first, name=name)
-        with backend.on(device):
-            accuracy = _accuracy(way, images, different, seeds)
-        stages.append(Stage(name, way.batch_size, -(-count // way.batch_size), epoch, accuracy))
-    right = (
+        first += (count / part - 1) * median(rest)
+        samples, steps = [count / part * each for each in rest], -(-count // way.batch_size)
+        epoch = Measurement.from_samples(samples, first_call=first, name=name)
+        stages.append(Stage(name, way.batch_size, steps, epoch, right[way.batch_size]))
+    told = (
         f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
-        f"different pictures; {len(images.x_test):,} others are asked."
+        f"different pictures, for each batch size; {len(images.x_test):,} others are asked."
     )
-    found = Climb(tuple(stages), (right, *notes))
-    if keep:
-        results.keep(*found.record_as(keep))
+    if part < count:
+        told += f" Each of {len(rest)} epochs is of {part:,} of the {count:,} pictures, scaled up."
+    found = Climb(tuple(stages), (told, *notes))
+    results.keep(keep, *found.record_as(keep))
     return found
 
 
@@ -203,9 +216,7 @@ class Way:
 
     def __init__(self, batch_size, data="arrays", **compiled):
         self.batch_size, self.data = batch_size, data
-        self.model = training.quickstart_model(dropout=0)
-        if compiled:
-            self.model.compile("adam", self.model.loss, metrics=["accuracy"], **compiled)
+        self.model = training.quickstart_model(dropout=0, **compiled)
 
     def on(self, x, y) -> Callable:
         """What trains on these data, and takes options as ``fit`` does."""
@@ -214,7 +225,8 @@ class Way:
             import tensorflow as tf
 
             batches = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
-            batches = batches.batch(self.batch_size).prefetch(tf.data.AUTOTUNE)
+            whole = len(x) % self.batch_size == 0  # said, it is the program for arrays
+            batches = batches.batch(self.batch_size, whole).prefetch(tf.data.AUTOTUNE)
             return partial(fit, batches, shuffle=False)
         if self.data == "resident":
             import keras
@@ -231,12 +243,13 @@ class Way:
                 variable.assign(variable.value * 0)
 
 
-def in_turns(trainings: Mapping[str, Callable], watches: Mapping, turns: int) -> None:
+def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda done: False) -> None:
     """An epoch each, there and back, so that what slowly changes meanwhile changes all alike."""
     for turn in range(turns):
+        if enough(turn):
+            break
         for name in trainings if turn % 2 == 0 else reversed(trainings):
-            # what XLA says when it starts, and TensorFlow of the fifth model
-            with held_back() if turn == 0 else nullcontext(), without_remarks():
+            with without_remarks():
                 trainings[name](epochs=1, callbacks=[watches[name]])
 
 
@@ -244,18 +257,19 @@ def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
     """All ways that there are here, by their names, and notes on those that there are not."""
     small, notes, group = training.BATCH_SIZE, [], {"steps_per_execution": GROUP}
     with backend.on(device):
-        ways = {
-            "default fit": Way(small),
-            "bigger batches": Way(BATCH_SIZE),
-            "steps per execution": Way(BATCH_SIZE, **group),
-        }
-        if ways["default fit"].model.jit_compile:
-            notes.append("XLA is on by default here, so it is no stage of its own.")
+        ways = {"default fit": Way(small), "bigger batches": Way(BATCH_SIZE)}
+        if backend.framework() == "jax":
+            group = {}
+            notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
+            notes.append("Steps per execution are left out: on JAX they are a loop in Python.")
         else:
+            ways["steps per execution"] = Way(BATCH_SIZE, **group)
             group["jit_compile"] = True
             ways["XLA"] = Way(BATCH_SIZE, **group)
         if "tensorflow" in runtime.describe().frameworks:
             ways["tf.data with prefetch"] = Way(BATCH_SIZE, "pipeline", **group)
+            if "XLA" in ways:  # the same program, translated once
+                ways["tf.data with prefetch"].model = ways["XLA"].model
         else:
             notes.append("tf.data is left out: TensorFlow is not installed here.")
         ways["resident"] = Way(BATCH_SIZE, "resident")

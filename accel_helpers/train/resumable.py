@@ -78,6 +78,7 @@ def fit(
     training = {"seed": seed, "batch_size": batch_size}
     training |= {"x": _print_of_data(x), "y": _print_of_data(y), "model": _print_of(model)}
     training |= {"optimizer": _print_of(model.optimizer), "loss": _print_of(model.loss)}
+    training["jit_compile"] = bool(model.jit_compile)  # XLA throws other dice
     losses, stopped = _restore(model, path, training) if path.exists() else ([], False)
     if len(losses) > epochs:
         raise ValueError(

@@ -9,15 +9,15 @@ The exam material's example is *Predict Shakespeare with Cloud TPUs and Keras*
 """
 
 import os
-import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
 from accel_helpers._records import whole
+from accel_helpers._words import wrapped
 from accel_helpers.machine import backend
-from accel_helpers.train.training import fetch
+from accel_helpers.train.images import fetch
 
 __all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
 
@@ -64,7 +64,7 @@ class Text:
     def __str__(self) -> str:
         count, kinds = len(self.text), len(self.vocabulary)
         said = f"{self.name}: {count:,} characters, {kinds} different ones. {self.note}"
-        return textwrap.fill(said, 92, break_on_hyphens=False)
+        return wrapped(said, width=92)
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
@@ -159,6 +159,7 @@ def model(characters: int, sizes: Sizes = SMALL):
         optimizer=keras.optimizers.Adam(0.005),
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=["accuracy"],  # the share of next characters that it guesses right
+        jit_compile=backend.framework() == "jax",  # as training.quickstart_model says
     )
     return built
 

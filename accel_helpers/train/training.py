@@ -1,15 +1,12 @@
-"""The lesson model, real images for it, and the timing of ``fit``."""
+"""The lesson model, and the timing of ``fit``."""
 
 import math
-import os
-import textwrap
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise, product
 from statistics import median
 
-from accel_helpers import probe
 from accel_helpers._records import whole
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
@@ -17,6 +14,7 @@ from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import box, fast
 from accel_helpers.measure.verdicts import LABELS
+from accel_helpers.train.images import load_images
 from accel_helpers.train.resident import fit_resident
 
 __all__ = [
@@ -48,12 +46,7 @@ def size(count: int) -> int:
 
 
 def quickstart_model(
-    *,
-    width: int = 128,
-    dropout: float = 0.2,
-    seed: int = 0,
-    steps_per_execution: int = 1,
-    jit_compile: bool | None = None,
+    *, width=128, dropout=0.2, seed=0, steps_per_execution=1, jit_compile: bool | None = None
 ):
     """The quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -85,7 +78,7 @@ def quickstart_model(
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(CLASSES, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    jit = keras.backend.backend() == "jax" if jit_compile is None else jit_compile
+    jit = backend.framework() == "jax" if jit_compile is None else jit_compile
     options = {"steps_per_execution": steps_per_execution, "jit_compile": jit}
     model.compile("adam", loss, metrics=["accuracy"], **options)
     return model
@@ -113,88 +106,6 @@ def step_flops(*, width: int = 128, batch_size: int = BATCH_SIZE) -> int:
     """
     hidden, output = 2 * batch_size * PIXELS * width, 2 * batch_size * width * CLASSES
     return 2 * hidden + 3 * output
-
-
-@dataclass(frozen=True)
-class Images:
-    """Pictures as uint8 of shape (n, 28, 28), and labels; those after `different` repeat others."""
-
-    x_train: object
-    y_train: object
-    x_test: object
-    y_test: object
-    name: str
-    note: str
-    different: int
-
-    def __str__(self) -> str:
-        said = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
-        return textwrap.fill(said, 92, break_on_hyphens=False)
-
-
-def load_images(
-    count: int = 60_000, *, source: str | None = None, time_limit: float = 30.0
-) -> Images:
-    """Handwritten digits: MNIST where it can be had, scikit-learn's where not.
-
-    Parameters
-    ----------
-    count : int, optional
-        Training images, by default as many as MNIST has. Real ones are repeated to reach it,
-        which says nothing about accuracy.
-    source : str, optional
-        "bundled" looks for no network; so does the environment variable ``ACCEL_DATA``.
-    time_limit : float, optional
-        Seconds that a download may take.
-
-    Returns
-    -------
-    Images
-        `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
-
-    Examples
-    --------
-    >>> load_images(640, source="bundled").x_train.shape
-    (640, 28, 28)
-    """
-    count, why = whole(count, "count"), ""
-    bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
-    if not bundled:  # also where the file is there, since an ended download leaves half of one
-        _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
-    if bundled or why:
-        arrays, name = _digits(), "scikit-learn digits"
-        note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
-        note += f" (MNIST could not be had: {why})" if why else ""
-    else:
-        import keras
-
-        arrays, name = keras.datasets.mnist.load_data(), "MNIST"  # whole by now
-        note = "The set that the study material uses."
-    import numpy as np
-
-    (x, y), test = arrays
-    if count > len(x):
-        note += f" There are {len(x):,} of them, so they are repeated."
-    keep = np.arange(count) % len(x)
-    return Images(x[keep], y[keep], *test, name, note, min(count, len(x)))
-
-
-def fetch(code: str, time_limit: float) -> tuple[str, str]:
-    """Run code that downloads something in a child; give its last line, and why nothing came."""
-    ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"})  # starts first
-    why = {"too slow": f"no answer within {time_limit:g} s.", "crashed": "the download failed."}
-    return probe.last_line(ended.output), why.get(ended.kind, "")
-
-
-def _digits():
-    import numpy as np
-    from sklearn.datasets import load_digits
-
-    x, y = load_digits(return_X_y=True)
-    x = np.kron(x.reshape(-1, 8, 8), np.ones((1, 3, 3))) * (255 / 16)  # each point becomes 3x3
-    x = np.pad(x, ((0, 0), (2, 2), (2, 2))).astype("uint8")
-    order = np.random.default_rng(0).permutation(len(x))
-    return [(x[part], y[part].astype("int64")) for part in (order[:1500], order[1500:])]
 
 
 @dataclass(frozen=True)
@@ -230,7 +141,7 @@ def time_fit(
     name: str = "fit",
     keep: str = "",
 ) -> FitTiming:
-    """Train with ``model.fit`` and time every epoch, the first one apart.
+    """Train with ``model.fit`` and time every epoch, the first one apart: a `FitTiming`.
 
     Parameters
     ----------
@@ -244,11 +155,6 @@ def time_fit(
     clock, name, keep : optional
         What returns the time in seconds; what is measured; under which name the epochs go on the
         result card, such as "03/epoch/cpu".
-
-    Returns
-    -------
-    FitTiming
-        With `epochs`, `step` and `first_epoch` (a verdict).
 
     Examples
     --------
@@ -280,8 +186,7 @@ def time_fit(
     if seconds:
         notes.append(f"{len(others)} samples fitted into {box(seconds):.3g} s.")
     measured = Measurement.from_samples(others, first_call=first, name=name, notes=notes)
-    if keep:
-        results.keep({keep: measured})
+    results.keep(keep, {keep: measured})
     return FitTiming(measured, steps)
 
 
@@ -291,25 +196,18 @@ def time_steps(
     *,
     widths: Iterable[int],
     batch_sizes: Iterable[int],
-    device: str = "cpu",
-    seconds: float = math.inf,
-    keep: str = "",
+    device="cpu",
+    seconds=math.inf,
+    keep="",
 ) -> dict[tuple[int, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
     All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
     changes all of them alike. Images and labels are repeated as needed.
 
-    Parameters
-    ----------
-    x, y, widths, batch_sizes, device : optional
-    seconds : float, optional
-        Ends it after the last whole turn that fits, and not before the first; five turns at most.
-    keep : str, optional
-        For the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
+    It ends after five turns, or the last (the first at least) that fits into the `seconds`. `keep`
+    is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
 
-    Examples
-    --------
     >>> _, images = backend.choose(), load_images(64, source="bundled")
     >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
     [(8, 4)]
@@ -321,30 +219,31 @@ def time_steps(
         models = {width: quickstart_model(width=width) for width, _ in places}
     watches = {place: stopwatch(steps=True) for place in places}
 
-    def visit(place, steps):
-        (width, batch_size), keep = place, np.arange(place[1] * steps) % len(x)
-        options = {"batch_size": batch_size, "verbose": 0, "callbacks": [watches[place]]}
-        with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
-            models[width].fit(x[keep], y[keep], **options)
+    def visit(place):
+        (width, batch_size), watch = place, watches[place]
+        rows = np.arange(batch_size * (STEPS // TURNS + 2)) % len(x)
+        with backend.on(device), without_remarks():
+            models[width].fit(x[rows], y[rows], batch_size, verbose=0, callbacks=[watch])
 
-    for place in places:  # also translates, and is left out
-        visit(place, 2)
+    for model in models.values():  # a batch that is not full: one program for all sizes
+        if backend.framework() == "tensorflow":
+            with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
+                model.fit(x[:3], y[:3], batch_size=2, verbose=0)
     for turn in range(TURNS):
         start = time.perf_counter()
         for place in places[:: -1 if turn % 2 else 1]:
-            visit(place, STEPS // TURNS + 1)
+            visit(place)
         now = time.perf_counter()
         if now - begin + now - start > seconds:
             break
     found = {}
     for (width, batch_size), watch in watches.items():
-        ends = [ticks[1:-1] for ticks in watch.ticks[1:]]  # of the steps of each epoch
+        ends = [ticks[2:-1] for ticks in watch.ticks]  # of the steps; the first one translates
         samples = [after - before for each in ends for before, after in pairwise(each)]
         name = f"{device}, width {width}, batch size {batch_size}"
         found[width, batch_size] = Measurement.from_samples(samples, name=name)
-    if keep:
-        named = {f"{keep}/{device}/width {w}/batch {n}": m for (w, n), m in found.items()}
-        results.keep(named)
+    named = {f"{keep}/{device}/width {w}/batch {n}": m for (w, n), m in found.items()}
+    results.keep(keep, named)
     return found
 
 
@@ -396,16 +295,12 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, secon
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
             self.ticks[-1].append(clock())
-            if seconds and len(self.ticks) > 1 and self.needed > seconds:
+            spent = self.ticks[-1][-1] - self.ticks[0][0]
+            if seconds and len(self.ticks) > 1 and spent + self.epochs[-1] > seconds:
                 self.model.stop_training = True
 
         if steps:
             on_train_batch_end = on_epoch_end
-
-        @property
-        def needed(self):
-            """The seconds until one more epoch would have ended."""
-            return self.ticks[-1][-1] - self.ticks[0][0] + self.epochs[-1]
 
         @property
         def epochs(self):

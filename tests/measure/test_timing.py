@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement, benchmark, compare
 
 measured = Measurement.from_samples
@@ -141,7 +142,7 @@ GPU = measured([0.1, 0.101, 0.1, 0.102, 0.101, 0.1], name="GPU")
 
 
 def test_a_ratio_names_the_faster_one_whichever_it_is_and_there_is_none_in_doubt():
-    said = "GPU is 10 times as fast as CPU (interval 9.83 to 10.2)"
+    said = "GPU is 10 times as fast as CPU (at least 95 % interval 9.83 to 10.2)"
     assert str(compare(CPU, GPU)) == str(compare(GPU, CPU)) == said
     assert compare(CPU, GPU).verdict == "faster" and compare(GPU, CPU).verdict == "slower"
     doubt = compare(measured([1.0, 1.2, 0.9, 1.1, 1.3]), measured([1.1, 0.9, 1.2, 1.0, 1.2]))
@@ -227,3 +228,34 @@ def test_measurements_taken_in_turns_are_compared_pair_by_pair():
     assert not compare(slow, slow, in_turns=True).conclusive
     few = [measured([level, level]) for level in (9.0, 1.0)]
     assert not compare(*few, in_turns=True).conclusive and not compare(*few).conclusive
+
+
+@pytest.mark.parametrize(
+    ("fast", "each", "box", "count"),
+    [("", 1.0, 12, 12), ("", 10.0, 12, 2), ("", 4.0, 12, 5), ("1", 1.0, 360, 12)],
+)
+def test_a_box_ends_when_it_is_full(monkeypatch, fast, each, box, count):
+    monkeypatch.setenv("ACCEL_FAST", fast)
+    now = [0.0]
+
+    def work():
+        now[0] += each
+        return 1
+
+    found = benchmark(work, wait=lambda _: None, clock=lambda: now[0], seconds=box)
+    assert len(found.samples) == count
+
+
+def test_what_is_measured_is_kept_under_its_name(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    options = {"repeats": 2, "min_time": 0}
+    once = benchmark(lambda: 1, keep="01/once", **options)
+    pair = compare(lambda: 1, lambda: 1, names=("A", "B"), keep="02/race", **options)
+    compare(pair.slow, pair.fast, keep=("03/c", "03/d"))
+    kept = results.load(tmp_path / "card.json").measurements
+    assert kept["01/once"] == once and kept["02/race/B"] == kept["03/d"] == pair.fast
+    assert set(kept) == {"01/once", "02/race/A", "02/race/B", "03/c", "03/d"}
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "none" / "card.json"))
+    benchmark(lambda: 1, keep="01/once", **options)
+    assert "card.json cannot be written" in capsys.readouterr().out

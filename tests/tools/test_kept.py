@@ -38,6 +38,7 @@ def test_a_verb_is_found_in_whatever_it_wraps_its_measurement():
         ("model.fit(x, y)\nloss = model.history.history['loss']", "loss"),
         ("took = []\ntook.append(time.perf_counter() - start)", "took"),
         ("for m in [ah.timing.benchmark(run)]:\n    m\nah.results.record([m for m in x])", "m"),
+        ("a = ah.timing.benchmark(run, keep='a')\nb = ah.timing.benchmark(run)", "b"),
         ("b = ah.timing.benchmark(run)\nah.results.record({f'{b}': first})", "b"),
         ("print(ah.timing.benchmark(run))", "ah.timing.benchmark(run)"),
         ("print(model.evaluate(x, y))", "model.evaluate(x, y)"),

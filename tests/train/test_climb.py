@@ -102,6 +102,16 @@ def test_every_stage_is_measured_on_the_real_model_and_tensorflow_makes_no_remar
         assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
 
 
+@pytest.mark.slow
+def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatch):
+    monkeypatch.delenv("ACCEL_FAST", raising=False)
+    backend.choose()
+    walk = climb.measure(training.load_images(640, source="bundled"), seconds=0.1)
+    assert set(walk.epochs) == set(climb.FIRST)
+    assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
+    assert walk["default fit"].steps == 20, "of all pictures, though fewer were trained on"
+
+
 def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
     taken = []
 
@@ -123,7 +133,9 @@ def test_each_stage_changes_what_its_name_says():
         assert settings["default fit"] == (1, False, "arrays") and not notes
         assert settings["XLA"] == (climb.GROUP, True, "arrays")
         assert settings["tf.data with prefetch"] == (climb.GROUP, True, "pipeline")
-    assert settings["steps per execution"][0] == climb.GROUP
+        assert settings["steps per execution"] == (climb.GROUP, False, "arrays")
+    else:
+        assert {steps for steps, _, _ in settings.values()} == {1}
     assert ways["resident"].data == ways["resident, small batches"].data == "resident"
 
 

@@ -339,7 +339,6 @@ def test_free_memory_is_read_from_the_machine_or_its_container(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.environ.get("KERAS_BACKEND") == "jax", reason="this is that run")
 def test_it_holds_on_jax_too():
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, __file__],

@@ -101,12 +101,13 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path, undisturbed,
 
 @pytest.fixture
 def build(keras):
-    def model(seed=1, width=8, activation="relu", optimizer="adam", loss=None):
+    def model(seed=1, width=8, activation="relu", optimizer="adam", loss=None, jit_compile=False):
         keras.utils.set_random_seed(seed)
         layers = [keras.layers.Dense(width, activation=activation), keras.layers.Dropout(0.4)]
         made = keras.Sequential([keras.Input((784,)), *layers, keras.layers.Dense(10)])
         loss = loss or keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         made.compile(optimizer, loss, run_eagerly=True)  # quick, where there are so few steps
+        made.jit_compile = jit_compile
         return made
 
     return model
@@ -150,7 +151,7 @@ def test_the_order_of_the_images_and_the_dice_depend_on_the_seed_and_the_epoch(
     orders = []
 
     class Model:  # a stand-in for a model: it notes what fit is given
-        built = compiled = True
+        built = compiled = jit_compile = True
         layers, variables, optimizer, loss, stop_training = (), (), None, None, False
 
         def fit(self, x, y, **options):
@@ -208,6 +209,7 @@ def test_a_checkpoint_of_another_training_is_refused_by_what_differs(keras, buil
         "another optimizer": ((build(optimizer="sgd"), x, y), {}),
         "another (optimizer)": ((build(optimizer=keras.optimizers.Adam(0.01)), x, y), {}),
         "another loss": ((build(loss=sum_of_all), x, y), {}),
+        "jit_compile=False.* True": ((build(jit_compile=True), x, y), {}),
         "another x": ((build(), x[::-1], y), {}),
         "another y": ((build(), x, y[::-1]), {}),
     }

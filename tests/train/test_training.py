@@ -49,6 +49,24 @@ def test_the_clock_that_is_handed_in_is_the_one_used(data):
     assert timed.step.samples == (1 / 3, 1 / 3)
 
 
+def test_a_box_takes_a_part_where_the_whole_does_not_fit(data, monkeypatch):
+    monkeypatch.delenv("ACCEL_FAST", raising=False)
+    ticks = iter(range(1000))  # so that an epoch of whatever length takes 1 s
+    model, options = training.quickstart_model(), {"batch_size": 4, "seconds": 8.5}
+    timed = training.time_fit(model, *data, clock=lambda: float(next(ticks)), **options)
+    part = 80 / 69  # of 80 steps: six in the 6.5 s that the first 64 left, at 64 in 1 s
+    assert timed.epochs.samples == pytest.approx([part] * 4) and timed.steps_per_epoch == 80
+    assert timed.epochs.first_call == pytest.approx(1 + (1 - 64 / 80) * part)
+    assert "276 of the 320" in timed.epochs.notes[0] and "4 samples" in timed.epochs.notes[1]
+
+
+def test_sizes_shrink_where_that_is_asked_for(monkeypatch):
+    monkeypatch.setenv("ACCEL_FAST", "1")
+    assert [training.size(n) for n in (60_000, 1_000, 30)] == [1_984, 64, 30]
+    monkeypatch.setenv("ACCEL_FAST", "")
+    assert training.size(60_000) == 60_000
+
+
 def test_verdict_on_the_first_epoch():
     def timing(first):
         epochs = Measurement.from_samples([1.0, 1.1, 0.9], first_call=first)
@@ -62,6 +80,15 @@ def test_every_size_is_measured(data):
     steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}
     assert all(len(m.samples) == training.STEPS for m in steps.values())
+    steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32, 8), seconds=0.01)
+    assert [len(m.samples) for m in steps.values()] == [5] * 4, "one turn"
+
+
+def test_how_a_model_is_compiled_is_said_and_does_not_depend_on_what_is_visible():
+    default = f"jit_compile={training.backend.framework() == 'jax'}"
+    assert training.compiled_as(training.quickstart_model()) == default
+    model = training.quickstart_model(jit_compile=True, steps_per_execution=8)
+    assert training.compiled_as(model) == "jit_compile=True, steps_per_execution=8"
 
 
 def test_bundled_pictures_are_real_and_brought_to_shape():
