@@ -26,6 +26,7 @@ JUPYTER = [
     "scikit-learn",
     "tqdm",
     "keras>=3.8",
+    "jax",  # lesson 04 trains on it, as Colab's TPU runtime does
 ]
 # The small TensorFlow build exists for this one platform only.
 SMALL_BUILD = 'platform_system == "Linux" and platform_machine == "x86_64"'
@@ -47,7 +48,6 @@ EXTRAS = {
         "pytest-xdist",
         "hypothesis",
         "ruff>=0.17.5,<0.18",  # a new minor version formats differently
-        "jax",
         "playwright",
         "axe-playwright-python",  # brings axe-core along: nothing is fetched for it
         "psutil",

@@ -86,6 +86,8 @@ def run(
     try:
         with kernel.interrupts_kept() as interrupts:
             _need_jupyter()
+            if environ.get("ACCEL_FAST") != "1":
+                print(forecast(lessons, everything, times()), file=stream, flush=True)
             if staging.exists():
                 shutil.rmtree(staging)  # a run that was killed left it
             (staging / "plots").mkdir(parents=True)
@@ -138,12 +140,13 @@ def forecast(lessons: Sequence[Path], everything: bool, timed) -> str:
     """Say how long a run takes, by what the lessons took where they were timed."""
     known, seconds = [path for path in lessons if path.stem in timed], 0.0
     for path in known:
-        left = set() if everything else leave_out(kernel.read(path)[0])
-        took = timed[path.stem]
+        took, notebook = timed[path.stem], kernel.read(path)[0]
+        left = set() if everything or notebook is None else leave_out(notebook)
         seconds += took["whole"] - sum(s for name, s in took["cells"].items() if name in left)
-    on = f" (timed on {took['date']}: {took['on']})" if known else ""
-    which = f"{len(known)} of {len(lessons)} lessons"
-    return f"{which} take about {seconds / 60:.0f} minutes on a slow machine{on}."
+    if not known:
+        return "How long this takes has not been measured."
+    share = f"{len(known)} of {len(lessons)} lessons, {took['date']}: {took['on']}"
+    return f"About {max(1, seconds / 60):.0f} min on a slow machine ({share})."
 
 
 def _run_one(path, lessons, staging, progress, everything, limits) -> LessonRun:
@@ -247,10 +250,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("course_report"), help="its folder")
     options = parser.parse_args(argv)
     try:
-        lessons = choose(find_lessons(), options.lessons)
-        if not options.fast:
-            print(forecast(lessons, options.all, times()), flush=True)
-        done = run(lessons, options.out, fast=options.fast, everything=options.all)
+        chosen = choose(find_lessons(), options.lessons)
+        done = run(chosen, options.out, fast=options.fast, everything=options.all)
     except (UnknownLesson, ReportError, KeyboardInterrupt) as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, UnknownLesson) else 1

@@ -1,120 +1,114 @@
-"""The steps from a CPU to a GPU in Colab, old and new, and the checks on them (lesson 01).
+"""Lesson 01: one product beside a chip's rating, and the old steps with what they say today."""
 
-What cannot be tried without changing a machine is here as recorded text, each with its origin.
-"""
+import sys
+import textwrap
 
-import re
+from accel_helpers.learn.checks import choices
+from accel_helpers.machine import backend, doctor, hardware
+from accel_helpers.measure import results, timing
+from accel_helpers.measure.measurement import VERDICTS
+from accel_helpers.plots import rows, style
 
-from accel_helpers._words import shown
-from accel_helpers.learn.checks import Check, Result, choices
-
-STEPS = {
-    "A": "Run the setup cell again.",
-    "B": "Choose a GPU, then Save.",
-    "C": "Open the menu Runtime, then Change runtime type.",
-    "D": "Run !pip install tensorflow-gpu.",
-    "E": "Ask for the card of this runtime: is a GPU attached?",
-    "F": "Download the files that you want to keep.",
-}
-ORDER = ("F", "C", "B", "A", "E")  # F may also stand second, while the menu is open
-
+_PAPER = {"bbox": {"fc": "white", "ec": "none"}}
+SIZE = 2048  # rows and columns of the matrices
+OPERATIONS = 2 * SIZE**3
+TIMED = (*VERDICTS, "only a CPU")
+FATES = ("works", "fails", "does nothing")
 OLD_STEPS = {
-    "A": 'os.environ["COLAB_TPU_ADDR"] on a TPU runtime',
+    "A": 'os.environ["COLAB_TPU_ADDR"], on a TPU runtime',
     "B": "!pip install tensorflow-gpu",
     "C": "tf.Session()",
     "D": "tf.test.gpu_device_name()",
-    "E": "%tensorflow_version 2.x in Colab",
+    "E": "%tensorflow_version 2.x, in Colab",
     "F": "the menu: Runtime, Change runtime type",
 }
-FATES = ("works", "fails", "does nothing")
-FATE = dict.fromkeys("ABC", "fails") | {"D": "works", "E": "does nothing", "F": "works"}
-
-#: What pip 26.3 printed to `pip install tensorflow-gpu` in a fresh environment of Python 3.11 on
-#: 2026-11-21; the middle of its 59 lines of traceback is cut out.
-PIP_SAYS = """\
-Collecting tensorflow-gpu
-  Downloading tensorflow-gpu-2.12.0.tar.gz (2.6 kB)
-  Getting requirements to build wheel: finished with status 'error'
-  error: subprocess-exited-with-error
-  [...]
-      packaging.requirements.InvalidRequirement: Expected semicolon (after name with no version \
-specifier) or end
-          python_version>"3.7"
-                        ^
-ERROR: Failed to build 'tensorflow-gpu' when getting requirements to build wheel"""
-#: What TensorFlow 2.20.0 and 2.21.0 answer to `tf.Session()`, tried on 2026-11-21.
-SESSION_SAYS = "AttributeError: module 'tensorflow' has no attribute 'Session'"
-#: What the environment of Colab's TPU runtime says of its TPU, as one of its users listed it:
-#: https://github.com/mdda/getting-to-aha-with-tpus
-TPU_ENVIRONMENT = {
-    "COLAB_TPU_1VM": "1",
-    "TPU_ACCELERATOR_TYPE": "v5e-1",
-    "TPU_SKIP_MDS_QUERY": "1",
-    "TPU_WORKER_HOSTNAMES": "localhost",
+#: What they said to us on 2026-11-21. A: the settings of a TPU runtime, as a user listed them
+#: (https://github.com/mdda/getting-to-aha-with-tpus), have no such name. B: the end of what pip
+#: 26.3 printed, on Python 3.11. C, D: TensorFlow 2.20 and 2.21. E: read in Colab's own code.
+SAID = {
+    "A": "KeyError: 'COLAB_TPU_ADDR'",
+    "B": "  Downloading tensorflow-gpu-2.12.0.tar.gz (2.6 kB)\n  [...]\n"
+    "ERROR: Failed to build 'tensorflow-gpu' when getting requirements to build wheel",
+    "C": "AttributeError: module 'tensorflow' has no attribute 'Session'",
+    "D": "''",
+    "E": "Colab only includes TensorFlow 2.x; %tensorflow_version has no effect.",
 }
-
-# What is wrong in the text of all letters, such as B before F; an answer that has it; what to say
-_ORDERS = (
-    (r"(.).*\1", "FCBAEA", "A letter comes twice.", "Each step is done once."),
-    ("D", "FCDBAE", "D does not belong there any more: see what pip says to it.",
-     "The TensorFlow that Colab brings along drives a GPU as it is."),
-    ("^[^F]*$", "CBAE", "A step is missing: the old machine goes back with all that is on it.",
-     "What must come first?"),
-    ("^[^A]*$", "FCBE", "A step is missing: the new machine does not have the course's library.",
-     "Who brings it?"),
-    ("^[^E]*$", "FCBA", "A step is missing.", "How do you know that you got what you asked for?"),
-    ("^[^C]*$|^[^B]*$", "FAE", "A step is missing.", "Where is the GPU chosen?"),
-    ("B.*F", "CBFAE", "F comes after B, and by then there is nothing left to download.",
-     "Save gives you another machine. The files are on the old one."),
-    ("B.*C", "FBCAE", "B comes before C, but the GPU is chosen inside that menu.",
-     "First the place, then the choice."),
-    ("A.*B", "FACBE", "A comes before B: that sets up the machine which you then give back.",
-     "The setup cell prepares one machine. Which one do you go on with?"),
-    ("E.*A", "FCBEA",
-     "E comes before A. On a new machine that ends in a NameError: nobody has imported ah.",
-     "The card comes from this course's library. Which step brings it?"),
-)  # fmt: skip
-# (step, what was said of it): what to say to that
-_OLD_MISTAKES = {
-    ("A", "works"):
-        ("That address belonged to TPUs on another machine. Today's TPU is in your own.",
-        "Is COLAB_TPU_ADDR among the variables that the cell printed?"),
-    ("B", "works"): ("pip downloads something, but look at its last line.",
-        "A line that begins with ERROR: was anything installed?"),
-    ("C", "works"): ("Sessions belong to TensorFlow 1.",
-        "Read the AttributeError again: what does the module not have?"),
-    "D": ("It answers in either case: with the GPU's name, or with an empty text for none.",
-        "What did the call return, and did the cell go on?"),
-    ("E", "works"): ("There is nothing left that it could switch.",
-        "Colab's answer to it is one sentence. How does that end?"),
-    ("E", "fails"): ("With 1.x it does fail. With 2.x there is no error.",
-        "Colab's answer to 2.x is one sentence. How does that end?"),
-}  # fmt: skip
-
-
-def _steps(answer) -> Result:
-    if not isinstance(answer, (list, tuple, str)):
-        said = f"A list of letters is needed; got {shown(answer)}."
-        return Result(False, said, 'Such as ["C", "A"].')
-    if not answer:
-        return Result(False, "The list is still empty.", "Begin with what you would do first.")
-    for letter in answer:
-        if not isinstance(letter, str) or letter not in STEPS:
-            said = f"{shown(letter)} is not one of the steps."
-            return Result(False, said, "They are the capitals A to F.")
-    for pattern, _, *words in _ORDERS:
-        if re.search(pattern, "".join(answer)):
-            return Result(False, *words)
-    return Result(True, "Five steps, and nothing is installed.")
-
-
+_SLIPS = {  # a step, and perhaps what was said of it: what to say to that
+    ("A", "works"): ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
+    ("B", "works"): ("pip downloads something, but look at its last line.", "Was it installed?"),
+    ("C", "works"): ("Sessions belong to TensorFlow 1.", "What does the module not have?"),
+    "D": ("It answers either way: with a GPU's name, or with an empty text.", "Was it an error?"),
+    "E": ("There is no error, and nothing left to switch.", "How does Colab's sentence end?"),
+}
 CHECKS = {
-    "01/steps": Check(_steps, ORDER, tuple((list(row[1]), *row[2:]) for row in _ORDERS)),
     "01/old": choices(
-        FATE,
+        dict.fromkeys("ABC", "fails") | {"D": "works", "E": "does nothing", "F": "works"},
         FATES,
-        _OLD_MISTAKES,
+        _SLIPS,
         done="Three fail, one does nothing, two still work.",
-        empty="The six answers are still empty. Fill in all six.",
-    ),
+        empty="The six answers are still empty.",
+    )
 }
+
+
+def time_product(seconds: float, keep: str):
+    """Time one product on each device that Keras lists: one of TIMED, and the measurements."""
+    devices = backend.devices()
+    runs, full = [*map(_product, devices)], [f"{keep}/{device}" for device in devices]
+    results.keep(keep, {}, {f"{keep}/size": [SIZE]})
+    if len(devices) == 1:
+        return TIMED[-1], [timing.benchmark(*runs, seconds=seconds, name="CPU", keep=full[0])]
+    names = tuple(map(str.upper, devices))
+    race = timing.compare(*runs, seconds=seconds, names=names, keep=tuple(full))
+    return race.verdict, [race.slow, race.fast]
+
+
+def _product(device: str):
+    from keras import ops, random
+
+    with backend.on(device):
+        matrix = random.normal((SIZE, SIZE), dtype="float32", seed=0)
+
+    def run():
+        with backend.on(device):
+            return ops.matmul(matrix, matrix)
+
+    return run
+
+
+def rates(own, chip: hardware.Accelerator, *, reference=()) -> style.Picture:
+    """The billions of operations a second of measured products, and those a chip is rated at."""
+    rated, drawn, (sides, under) = 1000 * hardware.peak(chip), [], style.sides(own, reference)
+    noted, title = [], f"What a machine does, and what the {chip.name} is rated at"
+    for several, mine, start in sides:
+        colour, made = style.OWN if mine else style.REFERENCE, []
+        for m in several:
+            high, rate, low = (OPERATIONS / t / 1e9 for t in sorted((m.median, *m.interval)))
+            made.append(rows.Row(m.name, colour, (f"{rate:,.0f}",), bar=(low, high), line=rate))
+        drawn.append(made)
+        noted.append(start + "; ".join(f"{row.name} {row.notes[0]}" for row in made))
+    every = rows.beneath(*drawn)
+    with style.figure(style.WIDE, 1.1 + rows.room(every), title, under=under) as (figure, axes):
+        rows.paint(axes, every, ["measured"])
+        for place, row in zip(rows.places(every), every, strict=True):
+            axes.plot([0, row.line], [place] * 2, color=row.colour, lw=3, zorder=0.9)
+        axes.axvline(rated, color=style.LINE, ls="--")
+        said = f"{chip.name}: rated at {rated:,.0f}"
+        axes.text(0.98 * rated, rows.places(every)[-1] / 2, said, ha="right", va="center", **_PAPER)
+        high = 1.05 * max(rated, *(row.bar[1] for row in every))
+        style.scale(axes.xaxis, "billion operations per second", 0, high, style.plain)
+        return style.picture(figure, f"Lines from zero. {title}: {'; '.join(noted)}; {said}.")
+
+
+def try_old(letter: str) -> None:
+    """Print an old step, what it says, and advice on it; C and D are tried where they can be."""
+    said, tf = SAID[letter], sys.modules.get("tensorflow")
+    if letter in "CD" and tf and backend.framework() == "tensorflow":
+        try:
+            said = repr(tf.Session() if letter == "C" else tf.test.gpu_device_name())
+        except AttributeError as error:
+            said = f"AttributeError: {error}"
+    print(f"{letter}. {OLD_STEPS[letter]}\n{textwrap.indent(said, '   ')}")
+    found = doctor.diagnose(said)
+    if found.findings:
+        print(textwrap.indent(textwrap.fill(f"Doctor: {found.next_step}", 88), "   "))

@@ -148,6 +148,7 @@ def model(characters: int, sizes: Sizes = SMALL):
     True
     """
     characters = whole(characters, "characters", 2)
+    backend.choose()  # the seed has Keras on JAX import TensorFlow: then it comes without a word
     import keras
 
     keras.utils.set_random_seed(0)

@@ -37,8 +37,10 @@ def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_p
         assert len(asked) == 1 and "Not yet." in text and "still empty" in text and "Hint:" in text
     for asked, text in solutions:
         assert text.count("Right.") == len(asked) and "Not yet." not in text
+    there = {path.name[:2] for path in LESSONS}  # some lessons are in preparation
+    exercises = sorted(name for name in EXERCISES if name[:2] in there)
     for cells in (stubs, solutions):
-        assert sorted(name for asked, _ in cells for name in asked) == sorted(EXERCISES)
+        assert sorted(name for asked, _ in cells for name in asked) == exercises
 
 
 # --- the table of each exercise ----------------------------------------------------------------

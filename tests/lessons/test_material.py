@@ -3,11 +3,12 @@
 import json
 import re
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import status
 
 import accel_helpers as ah
 from accel_helpers.lessons import (
@@ -20,16 +21,16 @@ from accel_helpers.lessons import (
     lesson_06,
 )
 from accel_helpers.lessons.lesson_03 import timed
-from accel_helpers.lessons.lesson_04 import batches, whole_batch
+from accel_helpers.lessons.lesson_04 import keep_losses, memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
+from accel_helpers.lessons.lesson_09 import whole_batch
 from accel_helpers.lessons.lesson_10 import nearest, scale, split
 from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
 
 LESSON_03 = Path(__file__).parents[2] / "notebooks" / "03_time_a_keras_model.ipynb"
-LESSON_04 = Path(__file__).parents[2] / "notebooks" / "04_switch_to_a_tpu_strategy.ipynb"
-CASES = dict(enumerate(lesson_02.material()["case"], 1))
+CASES = lesson_02.CASES
 
 
 # --- right answers in other forms --------------------------------------------------------------
@@ -53,13 +54,10 @@ def lists(function):
 @pytest.mark.parametrize(
     ("exercise", "answer"),
     [
-        ("01/steps", "CFBAE"),  # a download while the menu is open loses nothing
-        ("01/steps", ("C", "F", "B", "A", "E")),
         ("02/detective", {n: [case["fact"], case["cure"]] for n, case in CASES.items()}),
         ("03/a", timed),
         ("03/a", lambda device: timed(device, 1)),
-        ("04/batch", lambda *case: np.array(batches(*case))),
-        ("04/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
+        ("09/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
         ("06/cycles", lambda m, k, n, size: MatrixUnit(size, size).cycles(m, k, n)),
         ("06/cycles", lambda *case: Fraction(lesson_06.cycles(*case))),
         ("06/cycles", lambda *case: np.array(lesson_06.cycles(*case))),
@@ -81,9 +79,6 @@ def test_of_all_answers_only_the_right_ones_pass():
             dict(zip(right, said, strict=True)) for said in product(words, repeat=len(right))
         )
         assert [answer for answer in answers if check(exercise, answer).ok] == [right]
-    orders = [*permutations("ABCEF"), "FCBAEX", ["FC", "B", "A", "E"]]
-    passed = {"".join(order) for order in orders if check("01/steps", order).ok}
-    assert passed == {"FCBAE", "CFBAE"}
 
 
 # --- lesson by lesson --------------------------------------------------------------------------
@@ -103,31 +98,48 @@ def test_the_pairs_of_lesson_00_show_what_it_says_of_them():
     assert not any(m.warnings for pair in lesson_00.PAIRS.values() for m in pair)
 
 
-def test_the_doctor_knows_each_failure_that_lesson_01_shows():
-    for text in (lesson_01.PIP_SAYS, lesson_01.SESSION_SAYS, "KeyError: 'COLAB_TPU_ADDR'"):
-        assert len(ah.doctor.diagnose(text).findings) == 1, text
-    assert "COLAB_TPU_ADDR" not in lesson_01.TPU_ENVIRONMENT
-    assert set(lesson_01.ORDER) == set(lesson_01.STEPS) - {"D"}
+def test_the_old_steps_of_lesson_01_say_what_is_known_of_them(capsys):
+    fates = exercises()["01/old"].truth
+    for letter in lesson_01.SAID:
+        lesson_01.try_old(letter)
+        shown = capsys.readouterr().out
+        assert lesson_01.OLD_STEPS[letter] in shown
+        assert ("Doctor: " in shown) == (fates[letter] == "fails"), letter
 
 
-def test_the_cases_of_lesson_02_cover_all_facts_and_say_where_they_come_from():
-    cures = [case["cure"] for case in CASES.values()]
-    assert {case["fact"] for case in CASES.values()} == set(lesson_02.FACTS)
-    counts = sorted(cures.count(letter) for letter in lesson_02.material()["cures"])
-    assert counts == [0, 1, 1, 1, 1, 2], "one cure is needed twice, and one is never needed"
+def test_a_rate_is_the_operations_over_the_time_beside_what_the_chip_is_rated_at():
+    cpu, gpu = (
+        ah.timing.Measurement.from_samples([s] * 5, name=name)
+        for s, name in ((0.1, "CPU"), (0.005, "GPU"))
+    )
+    said = lesson_01.rates([cpu, gpu], ah.hardware.match("Tesla T4"), reference=[cpu]).alt
+    for words in ("CPU 172", "GPU 3,436", "NVIDIA T4: rated at 8,100"):
+        assert words in said
+
+
+def test_the_cases_of_lesson_02_differ_and_say_where_they_come_from():
+    facts, cures = zip(*((case["fact"], case["cure"]) for case in CASES.values()), strict=True)
+    assert len({*facts}) == len({*cures}) == len(CASES)
     for case in CASES.values():
         here = "ecorded on this course's machine" in case["source"]
-        assert case["recorded"] == here or "added" in case["source"]
-        assert case["recorded"] or "](https://" in case["source"] or "added" in case["source"]
+        assert case["recorded"] == here
+        assert here or "](https://" in case["source"]
 
 
 def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
     for case in CASES.values():
         found = [finding.id for finding in ah.doctor.diagnose(case["log"]).findings]
         assert found == ([case["finding"]] if case["finding"] else []), case["name"]
-    for line in lesson_02.material()["line"]:
-        if line["kind"] == "harmless":
-            assert not ah.doctor.diagnose(line["text"]).findings, line["letter"]
+
+
+def test_a_product_that_lands_nowhere_is_said_to(capsys):
+    def refuse():
+        raise RuntimeError("no such device")
+
+    assert lesson_02.landed(refuse) == lesson_02.LANDED[-1]
+    assert "no such device" in capsys.readouterr().out
+    assert lesson_02.landed(lambda: np.ones(2)) == "on the CPU"
+    assert len(lesson_02.theirs()) == 2
 
 
 @pytest.mark.parametrize("steps", [1, 7, 100])
@@ -171,47 +183,27 @@ def test_the_whole_batch_is_what_all_pictures_together_say():
     assert whole_batch([first_two, pictures[2]], [2, 1]) == pytest.approx(np.mean(pictures, axis=0))
 
 
-# --- lesson 04: three things that go wrong ------------------------------------------------------
+@pytest.mark.parametrize("place", ["cpu", "gpu", "tpu"])
+def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    model = SimpleNamespace(history=SimpleNamespace(history={"loss": [2.0, 1.0]}))
+    assert keep_losses(model, f"04/one code path/{place}", replicas=[1]) == [2.0, 1.0]
+    numbers = ah.results.load(tmp_path / "card.json").numbers
+    path = f"04/one code path/{place}"
+    assert numbers == {f"{path}/loss": (2.0, 1.0), f"{path}/replicas": (1.0,)}
+    epoch = ah.timing.Measurement.from_samples([0.5] * 5)
+    chip = {"kind": "TPU" if place == "tpu" else "GPU", "name": "Tesla T4", "count": 1}
+    card = ah.results.Card("2027", "run", {"accelerator": chip}, {"04/shakespeare": epoch}, numbers)
+    assert status.measured_on(card, "04") == {"CPU" if place == "cpu" else "NVIDIA T4"}
+    said = {entry.verdict for entry in ah.ledger.fill(card) if entry.claim.number in (9, 10)}
+    assert said == {"one here" if place == "tpu" else "no TPU here"}
 
 
-def three_things(fast, probe):
-    """Run the lesson's cell as it stands, with nothing of the cells before it but their names."""
-    cells = json.loads(LESSON_04.read_text("utf-8"))["cells"]
-    (source,) = [s for s in ("".join(c["source"]) for c in cells) if "import trials" in s]
-    printed = []
-    library = SimpleNamespace(probe=probe, doctor=ah.doctor)
-    picked = SimpleNamespace(backend="tensorflow")
-    scope = {"ah": library, "fast": fast, "picked": picked}
-    scope["print"] = lambda *words: printed.append(" ".join(words))
-    exec(compile(source, "the cell", "exec"), scope)
-    return "\n".join(printed)
-
-
-def test_three_things_that_go_wrong_are_shown_with_what_they_said():
-    ends = {"1": "-> The resolver succeeded.\nlog\n...errors_impl.NotFoundError: TPUs not found\n"}
-
-    def run(code, *words, seconds, environ):
-        assert environ["CUDA_VISIBLE_DEVICES"] == "-1"
-        compile(code, "a trial", "exec")
-        output = ends["1"] if not words else "noise\nValueError: no\n"
-        return SimpleNamespace(kind="crashed", output=output)
-
-    printed = three_things(False, SimpleNamespace(run=run))
-    assert re.findall(r"^(\d)\. .*: crashed\.$", printed, re.M) == ["1", "2", "3"]
-    assert "   -> The resolver succeeded.\n   NotFoundError: TPUs not found" in printed
-    assert printed.count("   ValueError: no") == 2 and "noise" not in printed
-    assert three_things(True, None) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_three_things_go_wrong_as_the_lesson_says():
-    pytest.importorskip("tensorflow")
-    printed = three_things(False, ah.probe)
-    first, second, third = re.split(r"^\d\. ", printed, flags=re.M)[1:]
-    assert "crashed" in first and "-> The resolver succeeded." in first and "NotFound" in first
-    assert "crashed" in second and "AddN" in second
-    assert "crashed" in third and "placeholder" in third
+def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits():
+    steps = {name: ah.tpu_compiler.stored(name) for name in ("resnet50", "resnet50-large")}
+    alt = memory_picture(steps, title="T").alt
+    assert "resnet50 4.81 GB and fits; resnet50-large 23.6 GB and does not fit" in alt
+    assert "16.9 GB on a v5e and 33.6 GB on a v6e" in alt
 
 
 # --- lesson 06: the tools and the truth ---------------------------------------------------------

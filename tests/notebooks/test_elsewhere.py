@@ -1,109 +1,12 @@
 """Cells run as they stand where they never run here: another machine, another outcome."""
 
 import ast
-import contextlib
-import re
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-import status
-from cells import RECORDED, choices, said, the_cell
+from cells import the_cell
 
-import accel_helpers as ah
 from accel_helpers.measure import scores
-
-
-@pytest.mark.parametrize("name", ["04/all_reduce"])
-def test_what_is_to_be_mended_does_not_pass_as_it_is(name):
-    function = f"broken_{name[3:]}"
-    scope = {"np": np}
-    exec(the_cell(name[:2], f"def {function}(").source, scope)
-    assert not ah.checks.check(name, scope[function]).ok
-
-
-def test_a_new_session_is_seen_by_its_lost_variable(capsys):
-    now, told = SimpleNamespace(accelerator="a GPU"), []
-    library = SimpleNamespace(runtime=SimpleNamespace(describe=lambda: now))
-    for names in ({}, {"before": now}, {"before": SimpleNamespace(accelerator=None)}):
-        assert said(the_cell("01", '"before" not in').source, ah=library, **names) is now
-        told.append(capsys.readouterr().out)
-    assert len(set(told)) == 3 and ["gone" in text for text in told] == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("chip", "words"), [("Tesla T4", "NVIDIA T4: 16 GB"), ("NVIDIA L40S", "not in the table")]
-)
-def test_a_gpu_is_measured_beside_the_cpu_and_its_published_row_if_there_is_one(
-    chip, words, capsys
-):
-    """Keras has a GPU of that name, played by NumPy; the products are made, the times recorded."""
-    placed, seconds = [], {"CPU": 5e-5, "GPU": 1e-5}
-
-    def compare(*runs, names, **_):
-        samples = []
-        for run, name in zip(runs, names, strict=True):
-            run()
-            times = [seconds[name] * f for f in (1, 1.02, 0.99, 1.01, 0.98, 1.0)]
-            samples.append(ah.timing.Measurement.from_samples(times, name=name))
-        return ah.timing.compare(*samples)
-
-    library = SimpleNamespace(hardware=ah.hardware, plots=ah.plots, predict=ah.predict)
-    library.training = SimpleNamespace(fast=lambda: True)
-    library.timing = SimpleNamespace(compare=compare)
-    library.backend = SimpleNamespace(
-        choose=lambda: "NumPy",
-        devices=lambda: ("cpu", "gpu"),
-        device_name=lambda device: chip,
-        on=lambda device: contextlib.nullcontext(placed.append(device)),
-    )
-    keras = SimpleNamespace(ops=SimpleNamespace(convert_to_tensor=np.array, matmul=np.matmul))
-    scope = {"ah": library, "keras": keras}
-    shown = ast.parse(the_cell("01", "def show_row").source).body[0]
-    exec(compile(ast.Module([shown], []), "cell", "exec"), scope)
-    picture = said(the_cell("01", "def product_on").source.replace("import keras\n", ""), **scope)
-    text = capsys.readouterr().out
-    assert set(placed) == {"cpu", "gpu"} and "CPU" in picture.alt and "GPU" in picture.alt
-    rows = re.findall(r"^(.PU): ([\d,]+) billion.*\(([\d,]+) to ([\d,]+)\)$", text, re.M)
-    for name, *numbers in rows:
-        middle, low, high = (int(n.replace(",", "")) for n in numbers)
-        assert low < middle < high
-        assert middle == pytest.approx(2 * 256**3 / seconds[name] / 1e9, abs=1)
-    assert len(rows) == 2 and words in text and ("Source:" in text) == (chip == "Tesla T4")
-
-
-@pytest.mark.parametrize(
-    ("last", "outcome"),
-    [(4.0, "above 3"), (2.9, "between 2 and 3"), (1.2, "between 1 and 2"), (0.5, "below 1")],
-)
-def test_the_outcome_beside_the_guess_is_that_of_the_loss(last, outcome):
-    names = {"learning": [4.0, last], "choices": choices("04", 'ask("04/shakespeare"', "choices")}
-    (line,) = re.findall(r"^outcome = (.*)$", the_cell("04", "text.load_text(source)").source, re.M)
-    assert eval(line, names) == outcome
-
-
-@pytest.mark.parametrize(("replicas", "gpu"), [(1, "NVIDIA T4"), (2, "several GPUs")])
-def test_the_card_says_where_the_one_code_path_trained_and_with_how_many_replicas(replicas, gpu):
-    kept = {}
-    library = SimpleNamespace(
-        backend=SimpleNamespace(where=lambda model: "gpu"),
-        results=SimpleNamespace(record=lambda card, numbers: kept.update(card=card, more=numbers)),
-    )
-    scope = {
-        "ah": library,
-        "runs": [],
-        "losses": {},
-        "training": SimpleNamespace(epochs=RECORDED["jax"]["epoch"]),
-        "learning": [4.0, 3.0],
-        "inputs": SimpleNamespace(size=10),
-        "model": None,
-        "history": SimpleNamespace(history={"loss": [1.5, 0.5]}),
-        "picked": SimpleNamespace(replicas=replicas),
-    }
-    exec(the_cell("04", "ah.results.record(").source, scope)
-    machine = {"accelerator": {"kind": "GPU", "name": "Tesla T4", "count": 2}}
-    card = ah.results.Card("2027-01-01", "make run", machine, kept["card"], kept["more"])
-    assert status.measured_on(card, "04") == {gpu}
 
 
 @pytest.mark.parametrize(

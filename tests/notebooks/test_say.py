@@ -8,7 +8,7 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_03
+from accel_helpers.lessons import lesson_01, lesson_02, lesson_03
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
@@ -20,7 +20,12 @@ SOURCES = {
     ("03", "climb.verdict"): "compare",
     ("03", "gap.verdict"): "compare",
     ("03", "bound"): "bound_by",
+    ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
     ("06", "longer"): "how_much_longer",
+    ("01", "ah.verdicts.attached(now)"): "attached",
+    ("01", "outcome"): lesson_01.TIMED,
+    ("02", "place"): lesson_02.LANDED,
+    ("02", "mine"): "verified",
 }
 
 

@@ -8,7 +8,6 @@ import pytest
 from cells import PATHS, SETS, cells, choices, race, said, the_cell
 
 import accel_helpers as ah
-from accel_helpers.machine.strategy import KINDS
 from accel_helpers.measure import scores
 
 
@@ -16,35 +15,6 @@ def about(level, name=""):
     return ah.timing.Measurement.from_samples(
         [level * f for f in (1, 1.02, 0.99, 1.01, 0.98, 1.0)], name=name
     )
-
-
-def ratio(value):
-    return ah.timing.compare(about(value), about(1.0))
-
-
-FASTER, SAME, SLOWER = ratio(2.0), ratio(1.0), ratio(0.5)
-
-
-def machine(kind=None, fault=None, place="local"):
-    faults = (fault,) if fault else ()
-    return SimpleNamespace(
-        accelerator=kind and SimpleNamespace(kind=kind), faults=faults, place=place
-    )
-
-
-def facts(*found):
-    return {"mine": ah.verdicts.verified(**dict(zip(FACTS, found, strict=True)))}
-
-
-FACTS = ("attached", "visible", "placed", "faster")
-
-
-def losses(*last):
-    return {"agreement": ah.verdicts.same_loss({str(n): [2.0, x] for n, x in enumerate(last)})}
-
-
-def longer(value):
-    return {"longer": ah.verdicts.how_much_longer(ratio(value))}
 
 
 def scaling(low, high):
@@ -83,74 +53,8 @@ def backup(plain, with_dice):
 WHOSE = choices("10", 'ask("10/serve"', "whose")
 CLOSE = choices("10", 'ask("10/kill"', "closeness")
 PLACES = choices("10", 'ask("10/compile"', "places")
-GPU, CPU = {"now": machine("GPU")}, {"now": machine()}
 # lesson and words of a verdict cell: what it must say of what
 TOLD = {
-    "01 say[found]": [
-        ("A GPU is attached", GPU),
-        ("A TPU is attached, and no GPU", {"now": machine("TPU")}),
-        ("its GPU does not answer", {"now": machine(fault="gpu-silent")}),
-        ("the list of its parts shows none", {"now": machine(fault="tpu-claimed")}),
-        ("Colab has no GPU to lend", {"now": machine(place="colab")}),
-        ("no menu of Colab's", CPU),
-    ],
-    "01 alone = ": [
-        ("was faster", {"race": FASTER, **GPU}),
-        ("was slower", {"race": SLOWER, **GPU}),
-        ("No measurable difference", {"race": SAME, **GPU}),
-        ("Keras does not use it", {"race": None, **GPU}),
-        ("no measurement of ours", {"race": None, **CPU}),
-    ],
-    "02 say.get(where": [
-        ("nobody said that the CPU", {"where": "cpu"}),
-        ("You got an error", {"where": ""}),
-        ("a result from a GPU", {"where": "gpu"}),
-        ("another device than you named", {"where": "tpu"}),
-    ],
-    "02 say[kind]": [
-        ("accelerator is faster", {"race": race("faster"), "alone": False}),
-        ("accelerator is slower", {"race": race("slower"), "alone": False}),
-        ("used and saves nothing", {"race": race("no measurable difference"), "alone": False}),
-        ("A false alarm", {"race": race("faster"), "alone": True}),
-        ("A false alarm", {"race": race("slower"), "alone": True}),
-        ("as it should be", {"race": race("no measurable difference"), "alone": True}),
-    ],
-    "02 say[mine.verdict]": [
-        ("no accelerator to verify here", facts(False, False, False, None)),
-        ("that the card does not know", facts(False, True, True, "faster")),
-        ("the framework does not see it", facts(True, False, False, None)),
-        ("your result lies on the CPU", facts(True, True, False, "faster")),
-        ("was not measured", facts(True, True, True, None)),
-        ("the CPU is faster at it", facts(True, True, True, "slower")),
-        ("no time saved can be measured", facts(True, True, True, "no measurable difference")),
-        ("All four facts hold here", facts(True, True, True, "faster")),
-    ],
-    "04 say[picked.kind]": [
-        (words, {"picked": SimpleNamespace(kind=kind)})
-        for kind, words in {
-            "tpu on jax": "JAX has what it needs",
-            "tpu on tensorflow": "a TensorFlow that may fit",
-            "one gpu": "A GPU is attached",
-            "several gpus": "Several GPUs are attached",
-            "virtual replicas": "virtual replicas share this CPU",
-            "cpu": "trains on the CPU, as one replica",
-        }.items()
-    ],
-    "04 say[agreement]": [
-        ("The loss is the same", losses(1.0, 1.000001)),
-        ("The losses differ", losses(1.0, 1.01)),
-        ("Nothing to compare", losses(1.0)),
-    ],
-    "04 say[pace_verdict]": [
-        ("took less time", {"pace": race("faster")}),
-        ("took more time", {"pace": race("slower")}),
-        ("No measurable difference", {"pace": race("no measurable difference")}),
-        ("Nothing to compare", {"pace": None}),
-    ],
-    "04 say[progress]": [
-        ("has learned something", {"learning": [4.0, 2.9]}),
-        ("hardly learned anything", {"learning": [4.0, 3.1]}),
-    ],
     "10 say[outcome].format": [
         ("Another way: worse, by this rough look", scaling(0.5, 0.6)),
         ("Another way: no difference seen", scaling(0.9, 0.97)),
@@ -237,10 +141,6 @@ def test_every_sentence_belongs_to_something_that_can_come_out(number):
         texts = [said(cell.source, **names) for key in keys for _, names in TOLD[key]]
         for sentence in sentences(cell.source):
             assert any(sentence in text for text in texts), sentence
-
-
-def test_every_place_to_train_and_every_guess_has_its_sentence():
-    assert set(KINDS) == {names["picked"].kind for _, names in TOLD["04 say[picked.kind]"]}
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -19,12 +19,12 @@ README = "| [00 · Here](00_a.ipynb) | 9 | x |\n| [10 · B](10_b.ipynb) | 9 | x 
 @pytest.fixture
 def course(tmp_path):
     """Two lessons and a page with a map; the second lesson is long."""
-    for name, times in (("00_a.ipynb", 1), ("10_b.ipynb", 150)):
+    for name, times, tagged in (("00_a.ipynb", 1, ["first-result"]), ("10_b.ipynb", 150, [])):
         cells = [
             new_markdown_cell(TITLE),
             code("setup", "import accel_helpers as ah\n" * 9, tagged=["setup"]),
             new_markdown_cell(f"One, [two](https://example.org) `three`.\n\n{HINT}\n\n{MAP}"),
-            code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=["first-result"]),
+            code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=tagged),
             code("box", "ah.plots.a()\nb = 2\n" * 13, tagged=["nbval-ignore-output"]),
             code("say", SAY, tagged=["verdict", "nbval-ignore-output"]),
             code("stub", "my = ...\n" * 40, printed("Not yet, try it."), tagged=["exercise"]),
@@ -66,11 +66,16 @@ def test_what_passes_a_limit_or_is_promised_wrongly_is_named(course, capsys):
     for number, what in [
         *(("00", "longest: 26"), ("00", "questions: 3"), ("00", "a map")),
         *(("10", "cells: 155"), ("10", "predictions: 150"), ("10", "it promises 5")),
+        ("10", "first result: inf"),
     ]:
         assert f"{number}: {what}" in said
     assert "00: predictions" not in said and "untimed" not in said
     assert minutes.main(["--check", "00"], course, course / "README.md", {}) == 1
     assert "00: untimed: 2" in capsys.readouterr().out
+    slow = {"00_a": {"cells": {"setup": 0, "run": 200, "box": 301, "say": 0}}}
+    assert minutes.main(["--check", "00"], course, course / "README.md", slow) == 1
+    said = capsys.readouterr().out
+    assert "00: waiting: 501" in said and "00: first result: 3." in said and "together" in said
     assert run(course, "--check") == 0 or not {"00", "10"} <= minutes.NOT_YET
 
 

@@ -226,9 +226,11 @@ def test_going_further_is_run_when_asked_for_and_the_page_says_when_it_was_not(t
         assert ran.ok and len(ran.cells) == 1 + everything and "stored output" not in page
     first, second = ran.cells
     took = {"on": "a pencil", "date": "2027-01-02", "whole": 662, "cells": {first: 50, second: 600}}
-    one, both = report.forecast([path], False, {"01_a": took}), [path, tmp_path / "02_b.ipynb"]
-    assert "1 of 1 lessons take about 1 minutes" in one and "2027-01-02: a pencil" in one
-    assert "1 of 2 lessons take about 11" in report.forecast(both, True, {"01_a": took})
+    both = [path, tmp_path / "02_b.ipynb"]
+    said = report.forecast([path], False, {"01_a": took})
+    assert "About 1 min" in said and "1 of 1 lessons, 2027-01-02: a pencil" in said
+    said = report.forecast(both, True, {"01_a": took})
+    assert "About 11 min" in said and "1 of 2 lessons" in said
 
 
 def test_a_lesson_is_found_by_number_or_name():

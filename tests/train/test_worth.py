@@ -1,17 +1,11 @@
 """Is it worth it: models come back as they were, and every verdict, on a clock that is handed in."""
 
-import math
-import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-import accel_helpers as ah
-from accel_helpers.machine import backend
-from accel_helpers.train import lent, training, worth
+from accel_helpers.train import training, worth
 
 ON_JAX = "as_it_was or goes_on or refused or moved"  # of the tests
 NOISE = (1.0, 1.02, 0.99, 1.01, 0.98, 1.03, 0.97)
