@@ -7,7 +7,7 @@ import base64
 import re
 
 import pytest
-from cells import PATHS, cells, notebook, prose
+from cells import PATHS, cells, notebook, prose, the_cell
 
 import accel_helpers as ah
 
