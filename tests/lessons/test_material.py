@@ -1,5 +1,6 @@
 """The material of the exercises is as the lessons say, and right answers differ in form."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -10,7 +11,7 @@ from accel_helpers.lessons import check, exercises, lesson_00, lesson_01, lesson
 from accel_helpers.lessons.lesson_03 import TRUTH, Device, timed
 from accel_helpers.lessons.lesson_04 import memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
-from accel_helpers.lessons.lesson_09 import whole_batch
+from accel_helpers.lessons.lesson_09 import same_loss, whole_batch
 from accel_helpers.lessons.lesson_10 import nearest, scale, split
 from accel_helpers.tpu.systolic import MatrixUnit
 
@@ -168,6 +169,16 @@ def test_the_whole_batch_is_what_all_pictures_together_say():
     pictures = [[1.0, 4.0], [3.0, -2.0], [5.0, 1.0]]
     first_two = np.mean(pictures[:2], axis=0)
     assert whole_batch([first_two, pictures[2]], [2, 1]) == pytest.approx(np.mean(pictures, axis=0))
+
+
+def test_the_same_loss_is_the_same_up_to_rounding():
+    for other, said in {
+        1.00005: "the same",
+        1.001: "not the same",
+        math.nan: "cannot tell",
+    }.items():
+        assert same_loss({"1": [2.0, 1.0], "2": [2.0, other]}) == said
+    assert same_loss({"1": [2.0, 1.0], "2": []}) == "cannot tell"
 
 
 def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits():
