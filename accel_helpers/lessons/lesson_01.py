@@ -51,15 +51,15 @@ CHECKS = {
 }
 
 
-def time_product(seconds: float):
+def time_product(seconds: float, keep: str):
     """Time one product on each device that Keras lists: one of TIMED, and the measurements."""
     devices = backend.devices()
-    runs, keep = [*map(_product, devices)], [f"01/product/{device}" for device in devices]
-    results.record({}, numbers={"01/product/size": [SIZE]})
+    runs, full = [*map(_product, devices)], [f"{keep}/{device}" for device in devices]
+    results.keep(keep, {}, {f"{keep}/size": [SIZE]})
     if len(devices) == 1:
-        return TIMED[-1], [timing.benchmark(*runs, seconds=seconds, name="CPU", keep=keep[0])]
+        return TIMED[-1], [timing.benchmark(*runs, seconds=seconds, name="CPU", keep=full[0])]
     names = tuple(map(str.upper, devices))
-    race = timing.compare(*runs, seconds=seconds, names=names, keep=tuple(keep))
+    race = timing.compare(*runs, seconds=seconds, names=names, keep=tuple(full))
     return race.verdict, [race.slow, race.fast]
 
 

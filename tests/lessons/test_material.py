@@ -3,13 +3,15 @@
 import math
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
+import status
 
 import accel_helpers as ah
 from accel_helpers.lessons import check, exercises, lesson_00, lesson_01, lesson_02, lesson_06
 from accel_helpers.lessons.lesson_03 import TRUTH, Device, timed
-from accel_helpers.lessons.lesson_04 import memory_picture
+from accel_helpers.lessons.lesson_04 import keep_losses, memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import same_loss, whole_batch
 from accel_helpers.lessons.lesson_10 import nearest, scale, split
@@ -172,13 +174,24 @@ def test_the_whole_batch_is_what_all_pictures_together_say():
 
 
 def test_the_same_loss_is_the_same_up_to_rounding():
-    for other, said in {
-        1.00005: "the same",
-        1.001: "not the same",
-        math.nan: "cannot tell",
-    }.items():
-        assert same_loss({"1": [2.0, 1.0], "2": [2.0, other]}) == said
-    assert same_loss({"1": [2.0, 1.0], "2": []}) == "cannot tell"
+    found = [same_loss({"1": [2.0, 1.0], "2": [2.0, x]}) for x in (1.00005, 1.001, math.nan)]
+    assert found == ["the same", "not the same", "cannot tell"]
+
+
+@pytest.mark.parametrize("place", ["cpu", "gpu", "tpu"])
+def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    model = SimpleNamespace(history=SimpleNamespace(history={"loss": [2.0, 1.0]}))
+    assert keep_losses(model, f"04/one code path/{place}", replicas=[1]) == [2.0, 1.0]
+    numbers = ah.results.load(tmp_path / "card.json").numbers
+    path = f"04/one code path/{place}"
+    assert numbers == {f"{path}/loss": (2.0, 1.0), f"{path}/replicas": (1.0,)}
+    epoch = ah.timing.Measurement.from_samples([0.5] * 5)
+    chip = {"kind": "TPU" if place == "tpu" else "GPU", "name": "Tesla T4", "count": 1}
+    card = ah.results.Card("2027", "run", {"accelerator": chip}, {"04/shakespeare": epoch}, numbers)
+    assert status.measured_on(card, "04") == {"CPU" if place == "cpu" else "NVIDIA T4"}
+    said = {entry.verdict for entry in ah.ledger.fill(card) if entry.claim.number in (9, 10)}
+    assert said == {"one here" if place == "tpu" else "no TPU here"}
 
 
 def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits():
