@@ -66,7 +66,8 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
     The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
-    size) above the threshold, `smallest` has the least work and `largest` the largest ratio.
+    size) above the threshold, `largest` has the largest ratio, and `smallest` the least work of
+    those from which on, in width and in batch, none is below it.
 
     >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
     >>> where_it_pays({(512, 32): timing.compare(slow, fast)}).smallest
@@ -75,7 +76,10 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
     if not good:
         return Crossover("nowhere")
-    smallest = min(good, key=lambda size: size[0] * size[1])
+    lasting = [
+        (w, b) for w, b in good if all((x, y) in good for x, y in ratios if x >= w and y >= b)
+    ]
+    smallest = min(lasting or good, key=math.prod)
     largest = max(good, key=good.get)
     verdict = "everywhere" if len(good) == len(ratios) else "from some size on"
     return Crossover(verdict, smallest, largest)

@@ -6,7 +6,7 @@ What a lesson stores is compared by nbval; that its exercises grade is in tests/
 import re
 
 import pytest
-from cells import PATHS, cells, notebook, printed, prose, the_cell
+from cells import PATHS, cells, notebook, prose
 
 import accel_helpers as ah
 
@@ -79,13 +79,6 @@ def test_each_word_of_the_first_printed_line_is_explained_before_it():
     before = "".join(c.source for c in notebook("00").cells[:i] if c.cell_type == "markdown")
     for word in ("µs", "sample", "first call"):
         assert word in str(fast) and f"**{word}**" in before
-
-
-def test_every_layer_that_is_printed_has_a_sentence_before_it():
-    layers = re.findall(
-        r"^(\w+) +[\d,]+ numbers", printed(the_cell("03", 'numbers to learn")')), re.M
-    )
-    assert layers and all(f"**{name}** " in prose("03") for name in layers)
 
 
 def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
