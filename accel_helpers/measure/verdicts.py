@@ -1,5 +1,6 @@
 """Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence."""
 
+import math
 import re
 from collections import namedtuple
 from collections.abc import Mapping
