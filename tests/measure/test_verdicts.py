@@ -29,6 +29,8 @@ def ratio(value):
         ({(16, 32): 0.5, (128, 32): 3.0, (512, 32): 9.0}, 1, "from some size on", (128, 32)),
         ({(16, 256): 2.0, (128, 32): 2.0}, 1, "everywhere", (16, 256)),
         ({(16, 32): 1.5, (128, 32): 3.0}, 2, "from some size on", (128, 32)),
+        # one that stands out below the others is chance, and no size from which on it pays
+        ({(9, 1): 3, (9, 2): 1, (50, 1): 3, (50, 2): 9}, 2, "from some size on", (50, 1)),
     ],
 )
 def test_where_it_pays(ratios, at_least, verdict, smallest):
