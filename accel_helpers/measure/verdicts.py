@@ -10,7 +10,7 @@ from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import ceilings, measurement, results, scores, timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
-__all__ = ["attached", "how_much_longer", "say", "step_parts", "verified", "where_it_pays"]
+__all__ = ["attached", "how_much_longer", "say", "step_parts", "verified"]
 
 Crossover = namedtuple("Crossover", "verdict smallest largest", defaults=(None, None))
 StepParts = namedtuple("StepParts", "verdict seconds")
@@ -21,8 +21,6 @@ LABELS: dict[str, tuple[str, ...]] = {
     "scores": scores.VERDICTS,
     "strategy": tuple(strategy.KINDS),
     "bound_by": ceilings.BOUNDS,
-    "first_epoch": ("like the others", "longer than the others"),  # of a `training.FitTiming`
-    "large_batch": ("lower", "higher", "cannot tell"),  # of a `climb.Climb`
     "where_it_pays": ("everywhere", "from some size on", "nowhere"),
     "step_parts": ("mostly arithmetic", "mostly other work", "mixed", "cannot tell"),
     "attached": (
@@ -69,10 +67,6 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
     size) above the threshold, `largest` has the largest ratio, and `smallest` the least work of
     those from which on, in width and in batch, none is below it.
-
-    >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
-    >>> where_it_pays({(512, 32): timing.compare(slow, fast)}).smallest
-    (512, 32)
     """
     good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
     if not good:

@@ -92,14 +92,6 @@ class Climb:
         """Of the last stage against the first: a verdict of `timing.compare`."""
         return self.overall[self.stages[-1].name].verdict
 
-    @property
-    def large_batch(self) -> str:
-        """The accuracy of bigger batches: "lower" or "higher" with all seeds, or "cannot tell"."""
-        small, large = self.stages[0].accuracy, self.stages[1].accuracy
-        if max(large) < min(small):
-            return "lower"
-        return "higher" if min(large) > max(small) else "cannot tell"
-
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
         """The climb as what `results.record` takes: measurements, and numbers."""
         epochs, numbers = {}, {}

@@ -271,7 +271,7 @@ def _sentences(it: Worth):
         )
     else:
         yield f"Compared with the CPU, measured in turns: {_factor(it.factor)}."
-    yield f"That counts {it.setup_minutes:g} minutes to get going on another machine (setup_minutes)."
+    yield f"That counts {it.setup_minutes:g} minutes to get going elsewhere (setup_minutes)."
     best, do = it.advice, _DO[it.verdict].format(**words)
     if best:
         do += f" Try {best} next: {_factor(it.tried[best])}."

@@ -8,8 +8,6 @@ import pytest
 from accel_helpers.machine.runtime import describe
 from accel_helpers.measure import ceilings, scores, verdicts
 from accel_helpers.measure.timing import Measurement, compare
-from accel_helpers.train.climb import Climb, Stage
-from accel_helpers.train.training import FitTiming
 
 SAME = "no measurable difference"
 
@@ -108,10 +106,6 @@ def test_say_shows_the_text_of_the_verdict_and_fills_in_that_alone():
 LEVELS = (0.02, 0.5, 1.0, 1.5, 2.0, 4.0)
 
 
-def climbs(large):
-    return Climb(tuple(Stage("", 32, 1, about(1.0), (x, x + 0.1)) for x in (1.0, large)))
-
-
 def roof(flops, moved):
     one = Measurement.from_samples([1.0])
     limits = ceilings.Ceilings(
@@ -136,8 +130,6 @@ GIVEN = {  # a source, and all that it says to many things
     "step_parts": [verdicts.step_parts(about(2.0), about(x)) for x in LEVELS],
     "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
     "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
-    "first_epoch": [FitTiming(Measurement((1.0,), x), 1).first_epoch for x in LEVELS],
-    "large_batch": [climbs(x).large_batch for x in LEVELS],
     "verified": [
         verdicts.verified(attached=a, visible=b, placed=c, faster=faster)
         for a, b, c in product((True, False), repeat=3)

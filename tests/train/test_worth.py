@@ -1,4 +1,4 @@
-"""Is it worth it: models come back as they were, and every verdict, on a clock that is handed in."""
+"""Is it worth it: models come back as they were, and every verdict, on a clock handed in."""
 
 import random
 
