@@ -13,7 +13,6 @@ from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import box, fast
-from accel_helpers.measure.verdicts import LABELS
 from accel_helpers.train.images import load_images
 from accel_helpers.train.resident import fit_resident
 
@@ -122,11 +121,6 @@ class FitTiming:
         note = f"Each sample is an epoch of {n} steps, divided by {n}."
         samples = [epoch / n for epoch in self.epochs.samples]
         return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
-
-    @property
-    def first_epoch(self) -> str:
-        """A verdict: "longer than the others" or "like the others"."""
-        return LABELS["first_epoch"][self.epochs.first_call > max(self.epochs.samples)]
 
 
 def time_fit(
