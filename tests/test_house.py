@@ -23,15 +23,15 @@ LINES = {
     "": 655,
     "machine": 1707,
     "measure": 1633,
-    "train": 1711,
+    "train": 1711 + 250,  # the own model: its room in HOUSE.md
     "tpu": 1300,
     "plots": 914,
     "learn": 1574,
     "lessons": 988,
 }
-CODE = 6_200
+CODE = 6_200 + 250
 NAMES, BARE = 98, 7
-TESTS, TOOLS = 11_950, 2_300
+TESTS, TOOLS = 11_950 + 200, 2_300
 
 
 def room(path):
