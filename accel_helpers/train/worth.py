@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -64,7 +64,8 @@ class Worth:
             "tried": "; ".join(others),
             "not_tried": "; ".join(f"{name} ({why})" for name, why in self.not_tried.items()),
         }
-        lines = [self.verdict, "epoch", "ceiling" if self.epoch.name == "cpu" else "measured"]
+        kind = "ceiling" if self.epoch.name == "cpu" else "measured"
+        lines = [self.verdict, "epoch", kind if self.factor.interval[0] else "few"]
         lines += [f"do: {self.verdict}", "next" if best else "nothing"]
         lines += ["bigger"] if best.startswith("batch") else []
         lines += [name for name in ("tried", "not_tried") if fields[name]]
@@ -105,14 +106,15 @@ def it(
 
     Raises
     ------
-    TypeError, ValueError, MemoryError
+    TypeError, ValueError
         With a sentence on what was given, what is accepted, and what to do.
 
     Notes
     -----
     Without an accelerator, the same ``fit`` is timed around a model that computes nothing: what is
     left, feeding and Python, a GPU would wait for as well. That gives the ceiling.
-    A set that shuffles by itself goes on in its order, since nobody can turn that back.
+    A set that shuffles by itself goes on in its order, since nobody can turn that back. Memory must
+    have room for a copy of the weights and of the optimizer's state.
 
     Examples
     --------
@@ -165,8 +167,9 @@ def it(
         for name in list(ways)[2:]
         if name not in not_tried
     }
-    low, high = factor.interval if len(pair[0].samples) >= FEW_SAMPLES else (0, math.inf)
-    early, late = (_break_even(each, setup_minutes) for each in (high, low))
+    if len(pair[0].samples) < FEW_SAMPLES:
+        factor = replace(factor, interval=(0.0, math.inf))
+    early, late = (_break_even(each, setup_minutes) for each in reversed(factor.interval))
     least, most = (epochs * each / 60 for each in factor.slow.interval)
     if accelerator:
         verdict = LABELS[0] if least > late else LABELS[1] if most < early else LABELS[2]
@@ -182,7 +185,7 @@ def _measured(samples: list[float], name: str) -> Measurement:
 
 def _break_even(factor: float, setup: float) -> float:
     """How long a training takes on the CPU that takes as long with the set-up and the factor."""
-    return setup / (1 - 1 / factor) if factor > 1 else math.inf
+    return setup / (1 - 1 / factor) if factor > 1 else math.inf  # an infinite one: the set-up
 
 
 def _check(model) -> None:

@@ -1,5 +1,6 @@
 """Is it worth it: models come back as they were; verdicts, on a clock that is handed in."""
 
+import math
 import os
 import random
 import subprocess
@@ -187,11 +188,13 @@ def test_it_advises_the_largest_gain_that_is_no_tie_and_says_what_was_not_tried(
     assert slow.advice == "" and slow.not_tried["batch_size=256"] == worth.LATE
 
 
-def test_the_box_is_kept_but_for_what_had_begun(digits):
-    for seconds in (2.0, 3.0):
-        machine = Machine(cpu=8.0, nothing=1.0)
-        asked(digits, machine, False, seconds=seconds)
-        assert 0.8 * seconds <= machine.now <= seconds + 0.1
+def test_the_box_is_kept_and_too_small_a_one_gives_no_factor(digits):
+    machine = Machine(cpu=8.0, nothing=1.0)
+    asked(digits, machine, False)
+    assert 2.5 <= machine.now <= 3.1
+    found = asked(digits, Machine(compiling=3.0, cpu=8.0, nothing=1.0), False, epochs=1)
+    assert found.factor.interval == (0, math.inf) and found.verdict == "no GPU can pay"
+    assert found.break_even == (5, math.inf) and "five times" in str(found)
 
 
 @pytest.mark.parametrize("kind", ["set", "sequence"])
