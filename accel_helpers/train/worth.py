@@ -57,7 +57,8 @@ class Worth:
             **{"early": early, "late": late, "low": low, "high": high, "best": best},
             "epoch": _time(self.epoch.median),
             "rest": _time(self.factor.fast.median),
-            "most": f"{self.factor.interval[1]:.2g}",
+            "middle": _short(math.prod(self.factor.interval) ** 0.5),
+            "most": _short(self.factor.interval[1]),
             "factor": _gain(self.factor),
             "setup": f"{self.setup_minutes:g}",
             "gain": _gain(self.tried[best]) if best else "",
@@ -246,6 +247,10 @@ def _time(seconds: float) -> str:
     if seconds < 120:
         return format_seconds(seconds)
     return f"{seconds / 60:.2g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
+
+
+def _short(factor: float) -> str:
+    return f"{factor:.0f}" if 100 <= factor < math.inf else f"{factor:.2g}"
 
 
 def _gain(found: Speedup) -> str:
