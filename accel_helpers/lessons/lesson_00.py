@@ -12,7 +12,7 @@ def answer():
     for kind, note in {
         "gpu": "GPU against CPU.",
         "tpu": "TPU against CPU.",
-        "cpu": "The most, about, that a better chip could gain: a ceiling, and no GPU.",
+        "cpu": "A ceiling: about the most that a better chip could gain. No GPU was measured.",
     }.items():
         if ratios := their_sweep(kind):
             title = "The wider the layer and the larger the batch, the more a better chip can win"

@@ -214,7 +214,7 @@ def sweep(
         style.scale(axes.xaxis, label, widths[0] / 1.5, 1.5 * widths[-1], style.plain, log=True)
         axes.set_xticks(widths)
         axes.axhline(1, color=style.INK, lw=1.2)
-        labels.append((1.5 * widths[-1], 1, "1: as fast", style.INK, None))
+        labels.append((1.5 * widths[-1], 1, "1: no gain", style.INK, None))
         for of, mine, words in sides:
             sizes = sorted({size for _, size in of})
             brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
