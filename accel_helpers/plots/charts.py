@@ -29,8 +29,6 @@ def epochs(
 ) -> Picture:
     """A dot for every epoch of a fit, the first one, which is the `first_call`, set apart.
 
-    Examples
-    --------
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
     Dot plot. Seconds per epoch: the first epoch took 2.5 s, the later ones a median of 1.05 s.
     """
@@ -197,8 +195,6 @@ def sweep(
     Ratios are given by (width, batch size); where nothing can be told the mark is hollow. The
     `note` says what they are, and stands under the title.
 
-    Examples
-    --------
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
     Line plot of times as fast over width. GPU against CPU: 16 by 32: no difference.

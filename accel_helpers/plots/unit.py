@@ -80,8 +80,6 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
 
     For what `unit_strip` can draw, with at most 60 cycles.
 
-    Examples
-    --------
     >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
     2
     """
