@@ -8,7 +8,6 @@ import pytest
 from cells import the_cell
 
 import accel_helpers as ah
-from accel_helpers.measure import scores
 
 
 @pytest.mark.parametrize("name", ["03/a", "03/b", "03/c", "03/d"])
@@ -33,6 +32,6 @@ def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, cho
     (at,) = [i for i, line in enumerate(tree) if ast.unparse(line).startswith("chosen =")]
     assert not any("x[test]" in ast.unparse(line) for line in tree[: at + 1])
     gains = {name: SimpleNamespace(verdict=verdict) for name, verdict in verdicts.items()}
-    scope = {"gains": gains, "scores": scores}
-    exec(compile(ast.Module(tree[at - 1 : at + 1], []), "cell", "exec"), scope)
+    scope = {"gains": gains}
+    exec(compile(ast.Module(tree[at : at + 1], []), "cell", "exec"), scope)
     assert scope["chosen"] == chosen

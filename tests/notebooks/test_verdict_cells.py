@@ -5,10 +5,9 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from cells import PATHS, SETS, cells, choices, race, said, the_cell
+from cells import PATHS, SETS, cells, race, said, the_cell
 
 import accel_helpers as ah
-from accel_helpers.measure import scores
 
 
 def about(level, name=""):
@@ -81,42 +80,6 @@ def longer(value):
     return {"longer": ah.verdicts.how_much_longer(ratio(value))}
 
 
-def scaling(low, high):
-    scaled = {"right": (0.95, 0.93, 0.97), "another way": ((low + high) / 2, low, high)}
-    return {"scaled": scaled, "raw": range(9)}
-
-
-def compiling(where, clear=True):
-    times = {"in_compile": about(0.002), "step": about(0.3), "first": 1}
-    return {"where": where, "clear": clear, **times}
-
-
-def wrong_loss(low, high, in_validation=0.95):
-    wrong = SimpleNamespace(verdict=scores.verdict(low, high))
-    return {"wrong": wrong, "on_test": [95, 100, 0.9, 0.98], "in_validation": in_validation}
-
-
-def kill(first=3, epoch=3, died="killed", came_out="exactly the same"):
-    return {
-        "died": SimpleNamespace(kind=died, ending="ended with: an error"),
-        "came_out": came_out,
-        "counted": list(range(first, 13)),
-        "epochs": 12,
-        "kill_at": {"epoch": epoch, "step": 9},
-    }
-
-
-def gain(low, high):
-    return {"gains": {"a layer": SimpleNamespace(verdict=scores.verdict(low, high))}}
-
-
-def backup(plain, with_dice):
-    return {"backup": {"without dropout": plain, "with dropout": with_dice}}
-
-
-WHOSE = choices("10", 'ask("10/serve"', "whose")
-CLOSE = choices("10", 'ask("10/kill"', "closeness")
-PLACES = choices("10", 'ask("10/compile"', "places")
 GPU, CPU = {"now": machine("GPU")}, {"now": machine()}
 # lesson and words of a verdict cell: what it must say of what
 TOLD = {
@@ -170,61 +133,6 @@ TOLD = {
         ("so the arithmetic of this chip", roof(1e9, 0.6)),
         ("so the memory of this chip", roof(1e7, 0.11)),
         ("faster than the limit", roof(1e9, 0.1)),
-    ],
-    "10 say[outcome].format": [
-        ("Another way: worse, by this rough look", scaling(0.5, 0.6)),
-        ("Another way: no difference seen", scaling(0.9, 0.97)),
-        ("Another way: better, by this rough look", scaling(0.985, 1.0)),
-    ],
-    "10 say[where if clear": [
-        *zip(
-            ("the call of `compile` took longest", "is in the first step", "a later step took"),
-            map(compiling, PLACES),
-            strict=True,
-        ),
-        ("cannot be told", compiling("in compile", clear=False)),
-    ],
-    "10 say[g.verdict]": [
-        ("A layer: better", gain(0.01, 0.02)),
-        ("A layer: worse", gain(-0.2, -0.1)),
-        ("A layer: no measurable difference", gain(-0.1, 0.1)),
-    ],
-    "10 say[wrong.verdict]": [
-        ("wrong loss: better", wrong_loss(0.01, 0.02)),
-        ("wrong loss: worse", wrong_loss(-0.2, -0.1)),
-        ("wrong loss: no measurable difference", wrong_loss(-0.1, 0.1)),
-    ],
-    "10 {report}": [
-        ("Validation and test agree", wrong_loss(-0.2, -0.1)),
-        ("Validation and test differ", wrong_loss(-0.2, -0.1, in_validation=0.99)),
-        ("Validation and test differ", wrong_loss(-0.2, -0.1, in_validation=0.8)),
-    ],
-    "10 Markdown(say[outcome])": [
-        (words, {"whose": WHOSE, "outcome": outcome})
-        for outcome, words in zip(
-            WHOSE, ("Only the first ran", "Only the exported", "Both ran", "Neither"), strict=True
-        )
-    ],
-    "10 counted[0] - 1": [
-        ("epochs 1 and 2 were not trained again", kill()),
-        ("epochs 1 to 3 were not trained again", kill(first=4)),  # it came just after the epoch
-        ("epoch 1 was not trained again", kill(2, 2)),
-        ("no epoch was whole at the kill", kill(1, 1)),
-        ("did not go on from the checkpoint:** after the kill, epoch 1", kill(1)),
-        ("did not go on from the checkpoint:** after the kill, epoch 4", kill(4, 5)),
-        ("no kill:** ended with: an error", kill(died="crashed")),
-    ],
-    "10 }[came_out]": [
-        (words, kill(came_out=came_out))
-        for came_out, words in zip(
-            CLOSE, ("Exactly the same", "The same weights up to", "weights differ"), strict=True
-        )
-    ],
-    "10 plain <= 1e-6": [
-        ("With dropout it does not", backup(0.0, 0.01)),
-        ("Both end", backup(0.0, 0.0)),
-        ("Neither ends", backup(0.1, 0.2)),
-        ("Only the one with dropout", backup(0.1, 0.0)),
     ],
 }
 ALL = [(cell, words, names) for cell, cases in TOLD.items() for words, names in cases]
