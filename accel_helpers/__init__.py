@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 _FOLDERS = {
     "machine": ("runtime", "hardware", "backend", "doctor", "strategy"),
     "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings"),
-    "train": ("training", "climb", "replicas", "resumable", "serving", "text", "worth"),
+    "train": ("training", "climb", "resumable", "serving", "text", "worth"),
     "tpu": ("systolic",),
     "learn": (
         *("predict", "questions", "grading", "quiz", "exam", "review", "ledger"),

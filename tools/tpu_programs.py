@@ -59,7 +59,7 @@ def models():
         model.compile(optimizer="adam", loss=loss, metrics=["accuracy"])
         return model
 
-    characters = len(text.load_text("bundled").vocabulary)
+    characters = len(text.load_text().vocabulary)
     yield "quickstart", training.quickstart_model, 32, {}
     yield "strategy", training.quickstart_model, 64, {}  # lesson 04 writes it out
     yield "shakespeare", lambda: text.model(characters), text.SMALL.batch_size, {}

@@ -1,8 +1,24 @@
-"""The exercise of lesson 00: two results are told apart by their intervals, not their medians."""
+"""The picture of lesson 00, and its exercise: intervals tell two results apart, and not medians."""
 
+from accel_helpers import plots
 from accel_helpers.learn.checks import choices
+from accel_helpers.lessons.lesson_03 import their_sweep
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
+
+
+def answer():
+    """The sweep of lesson 03 on the reference machine: measured, or a ceiling where it is a CPU."""
+    for kind, note in {
+        "gpu": "GPU against CPU.",
+        "tpu": "TPU against CPU.",
+        "cpu": "A ceiling: about the most that a better chip could gain. No GPU was measured.",
+    }.items():
+        if ratios := their_sweep(kind):
+            title = "The wider the layer and the larger the batch, the more a better chip can win"
+            return plots.sweep({}, title=title, note=note, reference=ratios)
+    return None
+
 
 # milliseconds, before and after a change; in B, C and D the medians are about 8 % apart
 _OLD_AND_NEW = {

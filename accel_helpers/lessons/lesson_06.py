@@ -1,10 +1,12 @@
-"""What lesson 06 times, and its exercises: counting cycles, and rounding to bfloat16."""
+"""What lesson 06 times and draws, and its exercises: counting cycles, rounding to bfloat16."""
 
 import struct
+from itertools import pairwise
 from math import ceil
 
 from accel_helpers.learn.checks import calls
 from accel_helpers.machine import backend
+from accel_helpers.plots import style
 
 
 def bits(number: float) -> int:
@@ -40,6 +42,26 @@ def chained_products(n: int, rows: int, device: str, chain: int = 50):
     return run
 
 
+def unit_sizes(sizes, unit) -> style.Picture:
+    """The useful share of a unit's cells over n, for products of (n, n) and (n, n)."""
+    found = {n: 100 * unit.utilisation(n, n, n) for n in sizes}
+    falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
+    ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
+    said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
+    title = f"One more than fits, and most of the {unit} are idle"
+    with style.figure(style.WIDE, 2.5, title) as (figure, axes):
+        axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
+        for pair in falls:
+            for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
+                axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=5)
+                font = {"textcoords": "offset points", "ha": side, "va": "center"}
+                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
+        axes.set(xlabel="n, for (n, n) times (n, n), in the model")
+        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(found.values()), "{:g} %".format)
+        what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
+        return style.picture(figure, f"Line plot. {what}.")
+
+
 # --- cycles: of m, k, n and the size of the unit -------------------------------------------------
 
 
@@ -58,9 +80,6 @@ _CYCLES = (
     (lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
      "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
      "Make a whole number of k / size and of n / size. Which of the two next to it?"),
-    (lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s + 1) * (n // s + 1)),
-     "You always add a tile. Where the weights come out even, nothing is left for it.",
-     "128 rows of weights on 128 rows of cells: how many tiles? And 129?"),
     (lambda m, k, n, s: cycles(m, k, n, s, tiles=ceil(m / s) * ceil(k / s) * ceil(n / s)),
      "Your tiles depend on m. The m rows of activations are not cut: they walk through.",
      "Only what stays in the cells is cut into tiles. Which matrix stays, and of what shape?"),

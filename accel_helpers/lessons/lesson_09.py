@@ -1,8 +1,29 @@
-"""Of lesson 09, in preparation: the exercise. Its first cells are in lesson 04 at 88e1101."""
+"""Of lesson 09, in preparation: a verdict and the exercise. Its cells are in lesson 04 at 88e1101.
 
+What trains with several replicas is in `train/replicas.py`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from accel_helpers.learn.checks import calls
+
+SAME_LOSS = ("the same", "not the same", "cannot tell")
+
+
+def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
+    """Whether trainings had the same loss in every epoch, up to a share of the smallest.
+
+    Replicas add up in another order, so a float32 is rounded otherwise, and every step carries
+    that on.
+    """
+    runs = [values for values in losses.values() if len(values)]
+    known = all(math.isfinite(value) and value > 0 for values in runs for value in values)
+    if len(runs) < 2 or len(set(map(len, runs))) > 1 or not known:
+        return "cannot tell"
+    apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
+    return "the same" if apart <= tolerance else "not the same"
 
 
 def _each(combine):

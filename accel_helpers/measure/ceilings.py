@@ -39,13 +39,6 @@ class Ceiling:
     def rate(self) -> float:
         return self.work / self.time.median
 
-    def said(self, unit: str) -> str:
-        """The rate with its interval, and what was run."""
-        rate = format_rate(self.rate, unit)
-        scale = self.rate / float(rate.split()[0])  # the ends of the interval in the same unit
-        low, high = (f"{self.work / end / scale:.3g}" for end in self.time.interval[::-1])
-        return f"{rate} (interval {low} to {high}; {''.join(self.time.notes[:1])})"
-
 
 @dataclass(frozen=True)
 class Ceilings:
@@ -75,9 +68,9 @@ class Ceilings:
         return cls(device, tuple(found["product"]), copy)
 
     def __str__(self) -> str:
-        said = {f"matrix product, {each.dtype}": each.said("FLOP/s") for each in self.products}
-        said["memory"] = self.copy.said("B/s")
-        lines = [f"{what}, on {self.device}: {rate}" for what, rate in said.items()]
+        rates = {f"matrix product, {p.dtype}": format_rate(p.rate, "FLOP/s") for p in self.products}
+        rates["memory"] = format_rate(self.copy.rate, "B/s")
+        lines = [f"{what}, on {self.device}: {rate}" for what, rate in rates.items()]
         return "\n".join(lines + [f"  Note: {note}" for note in self.notes])
 
 
@@ -126,7 +119,6 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
 def measure(
     device: str = "cpu",
     *,
-    quick: bool = False,
     seconds: float | None = None,
     keep: str = "",
     clock: Callable[[], float] = time.perf_counter,
@@ -144,21 +136,19 @@ def measure(
     ----------
     device : str, optional
         One of `backend.devices`; a ValueError where it is not.
-    quick : bool, optional
-        Small sizes and a fraction of the time: for a test, not for a result.
     seconds, keep : float, str, optional
-        About how long it may take; under which prefix the result card keeps it ("03/ceiling").
+        About how long it may take (with ACCEL_FAST=1 sizes are small, too); under which prefix the
+        result card keeps it ("03/ceiling").
     clock, make_product, make_pass : callable, optional
         What tells the time in seconds, and what makes the functions that are timed, from number
         type and size and from how many numbers.
 
     Examples
     --------
-    >>> [product.rate > 0 for product in measure("cpu", quick=True).products][0]
+    >>> [product.rate > 0 for product in measure("cpu", seconds=0.5).products][0]
     True
     """
-    quick |= seconds is not None and fast()
-    sizes, numbers, budget = QUICK if quick else CPU if device == "cpu" else ACCELERATOR
+    sizes, numbers, budget = QUICK if fast() else CPU if device == "cpu" else ACCELERATOR
     if seconds is not None:  # a ceiling each, and what is made and translated before
         budget = box(seconds) / (len(DTYPES) + 2)
     make_product = make_product or partial(_product, device)

@@ -3,15 +3,14 @@
 import math
 import re
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from accel_helpers.machine import strategy
 from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import ceilings, measurement, results, scores, timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
-__all__ = ["attached", "how_much_longer", "same_loss", "say", "step_parts"]
-__all__ += ["verified", "where_it_pays"]
+__all__ = ["attached", "how_much_longer", "say", "step_parts", "verified"]
 
 Crossover = namedtuple("Crossover", "verdict smallest largest", defaults=(None, None))
 StepParts = namedtuple("StepParts", "verdict seconds")
@@ -22,15 +21,12 @@ LABELS: dict[str, tuple[str, ...]] = {
     "scores": scores.VERDICTS,
     "strategy": tuple(strategy.KINDS),
     "bound_by": ceilings.BOUNDS,
-    "first_epoch": ("like the others", "longer than the others"),  # of a `training.FitTiming`
-    "large_batch": ("lower", "higher", "cannot tell"),  # of a `climb.Climb`
     "where_it_pays": ("everywhere", "from some size on", "nowhere"),
     "step_parts": ("mostly arithmetic", "mostly other work", "mixed", "cannot tell"),
     "attached": (
         *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
         *("nothing in Colab", "nothing here"),
     ),
-    "same_loss": ("the same", "not the same", "cannot tell"),
     "how_much_longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
     "verified": (
         *("not attached", "visible, not in the files", "attached, not visible"),
@@ -69,16 +65,16 @@ def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float 
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
     The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
-    size) above the threshold, `smallest` has the least work and `largest` the largest ratio.
-
-    >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (3.0, 1.0))
-    >>> where_it_pays({(512, 32): timing.compare(slow, fast)}).smallest
-    (512, 32)
+    size) above the threshold, `largest` has the largest ratio, and `smallest` the least work of
+    those from which on, in width and in batch, none is below it.
     """
     good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
     if not good:
         return Crossover("nowhere")
-    smallest = min(good, key=lambda size: size[0] * size[1])
+    lasting = [
+        (w, b) for w, b in good if all((x, y) in good for x, y in ratios if x >= w and y >= b)
+    ]
+    smallest = min(lasting or good, key=math.prod)
     largest = max(good, key=good.get)
     verdict = "everywhere" if len(good) == len(ratios) else "from some size on"
     return Crossover(verdict, smallest, largest)
@@ -144,32 +140,6 @@ def attached(found: Runtime) -> str:
     if "tpu-claimed" in found.faults:
         return "a TPU that is not there"
     return "nothing in Colab" if found.place == "colab" else "nothing here"
-
-
-def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
-    """Say whether trainings under several strategies had the same loss in every epoch.
-
-    That is "the same", "not the same" or "cannot tell".
-
-    Parameters
-    ----------
-    losses : mapping of str to sequence of float
-        Name of a strategy to its loss after every epoch; empty where there is no result.
-    tolerance : float, optional
-        How far apart the losses of an epoch may be, as a share of the smallest: replicas add up
-        in another order, so a float32 is rounded otherwise, and every step carries that on.
-
-    Examples
-    --------
-    >>> same_loss({"1 replica": [2.0, 1.0], "2 replicas": [2.0, 1.000001]})
-    'the same'
-    """
-    runs = [values for values in losses.values() if len(values)]
-    known = all(math.isfinite(value) and value > 0 for values in runs for value in values)
-    if len(runs) < 2 or len(set(map(len, runs))) > 1 or not known:
-        return "cannot tell"
-    apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
-    return "the same" if apart <= tolerance else "not the same"
 
 
 def how_much_longer(found: Speedup) -> str:

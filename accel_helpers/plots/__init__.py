@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 from accel_helpers.measure import results
 from accel_helpers.plots import charts, rows
-from accel_helpers.plots.charts import digits, heatmap, sweep
-from accel_helpers.plots.unit import unit_animation, unit_sizes, unit_strip
+from accel_helpers.plots.charts import digits, sweep
+from accel_helpers.plots.unit import unit_animation, unit_strip
 
 __all__ = [
-    "climb", "digits", "epochs", "heatmap", "ladder", "losses", "measurements", "parts", "roofline",
-    "shares", "sweep", "unit_animation", "unit_sizes", "unit_strip",
+    "climb", "digits", "epochs", "ladder", "losses", "measurements", "parts", "roofline",
+    "shares", "sweep", "unit_animation", "unit_strip",
 ]  # fmt: skip
 
 

@@ -1,7 +1,6 @@
-"""Pictures in one pair of axes: over epochs, the roofline, a table of ratios, small images."""
+"""Pictures in one pair of axes: over epochs, the roofline, ratios over width, small images."""
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -30,8 +29,6 @@ def epochs(
 ) -> Picture:
     """A dot for every epoch of a fit, the first one, which is the `first_call`, set apart.
 
-    Examples
-    --------
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
     Dot plot. Seconds per epoch: the first epoch took 2.5 s, the later ones a median of 1.05 s.
     """
@@ -198,8 +195,6 @@ def sweep(
     Ratios are given by (width, batch size); where nothing can be told the mark is hollow. The
     `note` says what they are, and stands under the title.
 
-    Examples
-    --------
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
     Line plot of times as fast over width. GPU against CPU: 16 by 32: no difference.
@@ -215,7 +210,7 @@ def sweep(
         style.scale(axes.xaxis, label, widths[0] / 1.5, 1.5 * widths[-1], style.plain, log=True)
         axes.set_xticks(widths)
         axes.axhline(1, color=style.INK, lw=1.2)
-        labels.append((1.5 * widths[-1], 1, "1: as fast", style.INK, None))
+        labels.append((1.5 * widths[-1], 1, "1: no gain", style.INK, None))
         for of, mine, words in sides:
             sizes = sorted({size for _, size in of})
             brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
@@ -235,53 +230,6 @@ def sweep(
         style.beside(figure, axes, labels)
         what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(said)}."
         return style.picture(figure, " ".join(what.split()))
-
-
-def heatmap(
-    ratios: Mapping[tuple[int, int], Speedup], *, title: str, note: str, own: bool = True
-) -> Picture:
-    """A table of ratios over width and batch size; where nothing could be told it says so.
-
-    Parameters
-    ----------
-    ratios : mapping of (width, batch size) to Speedup
-    note : str, how to read the numbers; it stands under the title
-
-    Examples
-    --------
-    >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
-    >>> print(heatmap({(16, 32): same}, title="GPU against CPU", note="Below 1: slower."))
-    Table of ratios. GPU against CPU. Below 1: slower. 16 by 32: no difference.
-    """
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm
-
-    rows, columns = (sorted({pair[i] for pair in ratios}) for i in (0, 1))
-    shown = [[ratios[row, column].ratio or 1.0 for column in columns] for row in rows]
-    most = max(2.0, *(max(value, 1 / value) for line in shown for value in line))
-    ends = [style.SECOND, "white", style.palette(own)[0]]
-    shades = LinearSegmentedColormap.from_list("", ends)
-    said, width = [], max(6.4, 1.9 + 1.25 * len(columns))
-    with style.figure(width, 2.1 + 0.62 * len(rows), title) as (figure, axes):
-        image = axes.imshow(shown, shades, LogNorm(1 / most, most), aspect="auto", origin="lower")
-        for i, row in enumerate(rows):
-            for j, column in enumerate(columns):
-                gain, brief = ratios[row, column], "no difference"
-                text, size = "no measurable\ndifference", 8
-                if gain.ratio is not None:
-                    brief, low, high = map(style.short, (gain.ratio, *gain.interval))
-                    text, size = f"{brief}\n({low} to {high})", 10
-                red, green, blue, _ = image.cmap(image.norm(shown[i][j]))
-                dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-                font = {"color": "white" if dark else "black", "fontsize": size}
-                axes.text(j, i, text, ha="center", va="center", **font)
-                said.append(f"{row} by {column}: {brief}")
-        axes.set_xticks(range(len(columns)), columns)
-        axes.set_yticks(range(len(rows)), rows)
-        axes.grid(visible=False)
-        axes.set(xlabel="batch size (pictures in a step)", ylabel="width (hidden units)")
-        below = textwrap.fill(f"{note} In brackets: the interval.", int(12 * width))
-        axes.set_title(below, fontsize=9.5, loc="left")
-        return style.picture(figure, f"Table of ratios. {title}. {note} {'; '.join(said)}.")
 
 
 def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:

@@ -86,8 +86,6 @@ def measurements(
 ) -> Picture:
     """Measurements below each other: every sample a dot, the interval a bar.
 
-    Examples
-    --------
     >>> step = Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step")
     >>> print(measurements([step], title="A step"))
     Dot plot. A step: step 11 ms.
@@ -112,8 +110,6 @@ def parts(
 ) -> Picture:
     """One bar in pieces, given by name in seconds, and a row for each with its share.
 
-    Examples
-    --------
     >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))
     Bar in pieces. A step: products 1 ms; the rest 3 ms.
     """
@@ -133,8 +129,6 @@ def parts(
 def climb(climb, *, title: str, reference=None) -> Picture:
     """A ladder of changes to a training, a `climb.Climb`: how many times as fast each is.
 
-    Examples
-    --------
     >>> import accel_helpers as ah
     >>> card = ah.results.reference()
     >>> theirs = ah.climb.Climb.from_card(card.measurements, card.numbers, "03/climb")

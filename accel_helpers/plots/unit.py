@@ -1,4 +1,4 @@
-"""Pictures of the matrix unit of `systolic`: a strip of cycles, a player, sizes that fit badly.
+"""Pictures of the matrix unit of `systolic`: a strip of cycles, and a player.
 
 Lengths are inches, so that a text that fits once fits everywhere.
 """
@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from types import SimpleNamespace
 
 from accel_helpers._words import fragment
@@ -81,8 +80,6 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
 
     For what `unit_strip` can draw, with at most 60 cycles.
 
-    Examples
-    --------
     >>> len(unit_animation(MatrixUnit(1, 1), [[3]], [[4]]).frames)
     2
     """
@@ -98,37 +95,6 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
             frames.append(style.picture(figure, "", dpi=100).png)
     strip = unit_strip(unit, a, b).alt
     return Animation(tuple(frames), strip.replace("Strip", f"Animation of {len(steps)} cycles", 1))
-
-
-def unit_sizes(sizes: Iterable[int], unit: MatrixUnit) -> Picture:
-    """A line of the useful share of a unit, `MatrixUnit.utilisation`, over a product's size.
-
-    Parameters
-    ----------
-    sizes : iterable of n, at least two, each for a product of (n, n) and (n, n)
-
-    Examples
-    --------
-    >>> print(unit_sizes(range(64, 201), MatrixUnit(128, 128)))
-    Line plot. Useful share of 128 x 128 cells over n, in the model: 3.6 % at 64, 21.0 % at 200; \
-25.1 % at 128, but 6.4 % at 129.
-    """
-    found = {n: 100 * unit.utilisation(n, n, n) for n in sorted(set(sizes))}
-    falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
-    ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
-    said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
-    title = f"One more than fits, and most of the {unit} are idle"
-    with style.figure(style.WIDE, 2.5, title) as (figure, axes):
-        axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
-        for pair in falls:
-            for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
-                axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=5)
-                font = {"textcoords": "offset points", "ha": side, "va": "center"}
-                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
-        axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(found.values()), "{:g} %".format)
-        what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
-        return style.picture(figure, f"Line plot. {what}.")
 
 
 def planned(unit, a, b):

@@ -92,14 +92,6 @@ class Climb:
         """Of the last stage against the first: a verdict of `timing.compare`."""
         return self.overall[self.stages[-1].name].verdict
 
-    @property
-    def large_batch(self) -> str:
-        """The accuracy of bigger batches: "lower" or "higher" with all seeds, or "cannot tell"."""
-        small, large = self.stages[0].accuracy, self.stages[1].accuracy
-        if max(large) < min(small):
-            return "lower"
-        return "higher" if min(large) > max(small) else "cannot tell"
-
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
         """The climb as what `results.record` takes: measurements, and numbers."""
         epochs, numbers = {}, {}
@@ -126,14 +118,7 @@ class Climb:
         for stage in self.stages:
             line = f"{stage.name:<{wide}}  {timing.format_seconds(stage.epoch.median):>8}"
             line += f"  {100 * mean(stage.accuracy):5.1f} % right"
-            gain = gains.get(stage.name)
-            if gain and gain.conclusive:
-                low, high = gain.interval
-                line += f"  {gain.ratio:.2g} times as fast as the stage before"
-                line += f" ({gain.sure}: {low:.2g} to {high:.2g})"
-            elif gain:
-                line += "  no measurable difference to the stage before"
-            lines.append(line)
+            lines.append(f"{line}  {gains.get(stage.name, '')}")
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
 
@@ -141,7 +126,7 @@ def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(images, *, rounds=7, device="cpu", quick=False, seconds=math.inf, keep="") -> Climb:
+def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -154,20 +139,19 @@ def measure(images, *, rounds=7, device="cpu", quick=False, seconds=math.inf, ke
     rounds : int, optional
         Turns, of an epoch each, after the one that also compiles; five or more give an interval.
     device : str, optional
-    quick : bool, optional
-        Few stages, few pictures and one seed: for a test, not for a result.
     seconds, keep : float, str, optional
         About how long it may take: with fewer pictures, the last stages left out where translating
-        the others took most of it; under which prefix the result card keeps it ("03/climb").
+        the others took most of it; under which prefix the result card keeps it ("03/climb"). With
+        ACCEL_FAST=1 few stages are tried, with few pictures and one seed.
 
     Examples
     --------
     >>> _, images = backend.choose(), training.load_images(320, source="bundled")
-    >>> list(measure(images, rounds=1, quick=True).epochs)
-    ['default fit', 'bigger batches', 'resident, small batches']
+    >>> list(measure(images, seconds=1).epochs)[0]
+    'default fit'
     """
     begin, boxed = time.perf_counter(), seconds < math.inf
-    quick, seconds = quick or boxed and timing.fast(), timing.box(seconds)
+    quick, seconds = timing.fast(), timing.box(seconds)
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
     different, part = min(count, images.different, DIFFERENT), count
     if boxed:  # whole batches of as many as are different: one program for time and accuracy

@@ -30,6 +30,8 @@ def load_images(
 ) -> Images:
     """Handwritten digits: MNIST where it can be had, scikit-learn's where not.
 
+    `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
+
     Parameters
     ----------
     count : int, optional
@@ -40,11 +42,6 @@ def load_images(
     time_limit : float, optional
         Seconds that a download may take.
 
-    Returns
-    -------
-    Images
-        `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
-
     Examples
     --------
     >>> load_images(640, source="bundled").x_train.shape
@@ -53,7 +50,13 @@ def load_images(
     count, why = whole(count, "count"), ""
     bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
     if not bundled:  # also where the file is there, since an ended download leaves half of one
-        _, why = fetch("import keras; keras.datasets.mnist.load_data()", time_limit)
+        code = "import keras; keras.datasets.mnist.load_data()"
+        ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"}).kind
+        whys = {
+            "too slow": f"no answer within {time_limit:g} s.",
+            "crashed": "the download failed.",
+        }
+        why = whys.get(ended, "")
     if bundled or why:
         arrays, name = _digits(), "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
@@ -70,13 +73,6 @@ def load_images(
         note += f" There are {len(x):,} of them, so they are repeated."
     keep = np.arange(count) % len(x)
     return Images(x[keep], y[keep], *test, name, note, min(count, len(x)))
-
-
-def fetch(code: str, time_limit: float) -> tuple[str, str]:
-    """Run code that downloads something in a child; give its last line, and why nothing came."""
-    ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"})  # starts first
-    why = {"too slow": f"no answer within {time_limit:g} s.", "crashed": "the download failed."}
-    return probe.last_line(ended.output), why.get(ended.kind, "")
 
 
 def _digits():

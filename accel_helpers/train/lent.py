@@ -1,28 +1,29 @@
 """A model that is lent to be measured, and the turns in which that is done."""
 
-import math
 import random
 import time
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from statistics import mean
+from math import ceil
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.train import device_memory, training
 
+# How to train; `group` is steps per execution, `kind` "fit", "resident" or "nothing" (computed).
+Way = namedtuple("Way", "device batch_size group xla kind", defaults=["fit"])
 DICE = "global_seed_generator"  # so Keras names the dice that no layer owns
 REACH = 8  # times the samples of a turn of the first way: no turn uses more
-FOREVER = 10**6  # epochs; a callback ends them
+MANY = 10**6  # epochs; a callback ends them
 
 
 @contextmanager
-def lent(model) -> Iterator[Callable[..., None]]:
-    """Lend a built model, not a copy; gives what moves its values, as they were, to a device.
+def lent(model, on: Callable = backend.on) -> Iterator[Callable[[str], None]]:
+    """Lend a built model; gives what puts its values, as they are now, on a device.
 
-    Its values, its attributes and the random state of Python, NumPy and Keras are put back at the
-    end, also after an error. An optimizer that was not built yet is then built, and at rest.
+    At the end, also after an error, these are back, and so are its attributes and the random state
+    of Python, NumPy and Keras. An optimizer and metrics that were not built are so, and at rest.
     """
     import keras
     import numpy as np
@@ -36,10 +37,10 @@ def lent(model) -> Iterator[Callable[..., None]]:
     values = [np.array(keras.ops.convert_to_numpy(variable)) for variable in variables]
     home = backend.where(model)
     held = {home: [variable._value for variable in variables]}  # where TensorFlow keeps them
-    kept = random.getstate(), np.random.get_state(), dict(vars(model))
+    python, numpy, attributes = random.getstate(), np.random.get_state(), dict(vars(model))
 
     def place(device: str) -> None:
-        with backend.on(device):
+        with on(device):
             if device not in held:
                 for variable, value in zip(variables, values, strict=True):
                     variable._initialize(keras.ops.convert_to_tensor(value.copy()))
@@ -48,27 +49,35 @@ def lent(model) -> Iterator[Callable[..., None]]:
                 if backend.framework() == "tensorflow":
                     variable._value = at
                 variable.assign(value.copy())
+        # the optimizer knows what it trains by where TensorFlow keeps it
+        for each in (model.optimizer, getattr(model.optimizer, "inner_optimizer", None)):
+            trained = enumerate(getattr(each, "_trainable_variables", ()))
+            known = {each._var_key(variable): index for index, variable in trained}
+            if known:
+                each._trainable_variables_indices = known
 
     try:
         yield place
     finally:
         model.reset_metrics()  # those that were first made here
         place(home)
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
+        random.setstate(python)
+        np.random.set_state(numpy)
         vars(model).clear()
-        vars(model).update(kept[2])
+        vars(model).update(attributes)
         global_state.set_global_attribute(DICE, dice)
 
 
-class Data:
-    """What ``fit`` takes: arrays, or a set that makes its own batches and knows how many."""
+class Turns:
+    """Takes turns, each from the weights that the model came with; gives seconds per epoch."""
 
-    def __init__(self, x, y, batch_size: int):
+    def __init__(self, model, x, y, batch_size: int, place: Callable, length: float):
         import keras
 
-        self.pair, self.batch_size = (x, y), batch_size
-        self.rebatch = getattr(x, "rebatch", None)
+        self.models = {"fit": model, "resident": model, "nothing": idle()}
+        self.data, self.batch_size, self.place, self.length = (x, y), batch_size, place, length
+        self.plans, self.functions, self.reach = {}, {}, None
+        self.rebatch = getattr(x, "rebatch", None)  # of a tf.data.Dataset
         self.arrays = not self.rebatch and not isinstance(x, keras.utils.PyDataset)
         if hasattr(x, "__next__"):
             raise TypeError(
@@ -76,140 +85,113 @@ class Data:
                 "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset."
             )
         if self.arrays:
-            leaves = [leaf for leaf in keras.tree.flatten((x, y)) if leaf is not None]
-            counts = {len(leaf) if hasattr(leaf, "__len__") else 0 for leaf in leaves}
-            if len(counts) != 1 or 0 in counts:
+            leaves = [each for each in keras.tree.flatten((x, y)) if each is not None]
+            counts = {len(each) if getattr(each, "shape", ()) else 0 for each in leaves}
+            self.samples = max(counts, default=0)
+            if len(counts) != 1 or not self.samples:
                 raise ValueError(
-                    "x and y must be arrays with the same number of samples, at least one; got "
-                    f"{sorted(counts) or 'none'}."
+                    "x and y must be arrays, or lists or dicts of arrays, with the same number of "
+                    f"samples, at least one; got {sorted(counts) or 'none'}."
                 )
-            self.samples = counts.pop()
             return
-        batches = int(x.cardinality()) if self.rebatch else x.num_batches
-        if y is not None or not batches or batches < 1:
+        batches = int(x.cardinality()) if self.rebatch else x.num_batches or 0
+        if y is not None or batches < 1:
             raise ValueError(
-                f"a {type(x).__name__} holds its targets (y=None), and must say how many batches "
-                "an epoch has, one or more: .take(n) or tf.data.experimental.assert_cardinality(n)."
+                f"a {type(x).__name__} holds its targets (so y=None), and must know how many "
+                "batches it has: .take(n), or tf.data.experimental.assert_cardinality(n)."
             )
         first = keras.tree.flatten(next(iter(x)) if self.rebatch else x[0])[0]
         self.batch_size = int(first.shape[0])
         self.samples = batches * self.batch_size
 
-    def steps(self, batch_size: int) -> int:
-        """How many steps an epoch has."""
-        return -(-self.samples // batch_size)
-
-    def given(self, batch_size: int, steps: int | None) -> dict:
-        """What to hand to ``fit`` for so many steps or more; None for all."""
-        import keras
-
-        if not self.arrays:
-            x = self.pair[0]
-            return {"x": x if batch_size == self.batch_size else self.rebatch(batch_size)}
-        end = steps and steps * batch_size
-        x, y = keras.tree.map_structure(lambda a: a[:end], self.pair)
-        return {"x": x, "y": y, "batch_size": batch_size}
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to train: `group` steps per execution; "fit", "resident", or "nothing" computed."""
-
-    device: str
-    batch_size: int
-    group: int
-    xla: bool
-    kind: str = "fit"
-
-
-class Turns:
-    """Takes turns: some steps each, or epochs where these are short. Gives seconds per epoch."""
-
-    def __init__(self, model, data: Data, place: Callable, length: float):
-        self.models = {"fit": model, "resident": model, "nothing": idle()}
-        self.data, self.place, self.length = data, place, length
-        self.plans, self.functions = {}, {}
-        self.whole = self.reach = None  # epochs or steps, and of how many samples: as the first way
-
     def __call__(self, way: Way) -> float:
         self.place(way.device)
         if way.kind == "resident":
             return self._resident(way)
-        if way not in self.plans:
-            self.plans[way] = self._plan(way)
-        return self._fit(way, *self.plans[way]) * self._executions(way)
+        new = way not in self.plans
+        if new:  # this turn also compiles
+            self._plan(way, self._fit(way, way.group, 1, self.length))
+        each = self._fit(way, *self.plans[way])
+        if new:
+            self._plan(way, each)
+        return each * self.steps(way)
 
-    def _executions(self, way: Way) -> float:
-        number = self.data.steps(way.batch_size) / way.group
-        return math.ceil(number) if self.whole else number
+    def _plan(self, way: Way, each: float) -> None:
+        """Say after how many steps a turn begins, and how many it times, when each takes that."""
+        count = max(1, round(self.length / each))
+        self.reach = self.reach or REACH * count * way.batch_size
+        count = max(1, min(count, self.reach // way.batch_size))
+        skip = max(way.group, count // 2)  # meanwhile the pipeline starts, and fit is slower
+        if 2 * count > self.steps(way):  # whole epochs, with what Keras does between them
+            count = self.steps(way) * ceil(count / self.steps(way))
+        self.plans[way] = skip, count
 
-    def _plan(self, way: Way) -> tuple[int, int]:
-        """How many executions to leave out, and then to time; it also compiles."""
-        each = self._fit(way, 1, 1, self.length)
-        number, count = int(self._executions(way)), max(1, round(self.length / each))
-        if self.whole is None:
-            self.whole = number < 6 or number * each < 3 * self.length
-            self.reach = REACH * count * way.batch_size * way.group
-        if self.whole:
-            number = self._executions(way)
-            return number, number * math.ceil(count / number)
-        skip = 2 if each < self.length else 1
-        most = min(number - skip - 1, self.reach // (way.batch_size * way.group))
-        return skip, max(1, min(count, most))
+    def steps(self, way: Way) -> int:
+        """How many steps an epoch has."""
+        return -(-self.samples // way.batch_size)
 
-    def _fit(self, way: Way, skip: int, count: int, length: float = 0.0) -> float:
-        """Seconds per execution, over so many executions and seconds, in ``fit`` itself."""
+    def first(self, steps: int, batch_size: int):
+        """The arrays of the first steps."""
         import keras
 
-        ticks, model = [], self.models[way.kind]
+        return keras.tree.map_structure(lambda array: array[: steps * batch_size], self.data)
+
+    def _fit(self, way: Way, skip: int, count: int, length: float = 0.0) -> float:
+        """Seconds per step in ``fit`` itself, over so many steps and seconds, without the first."""
+        import keras
+
+        ticks, model, steps = [], self.models[way.kind], self.steps(way)
+        given = {"x": self.data[0], "shuffle": not self.rebatch}  # as fit wants it
+        if self.arrays:
+            part = skip + count + (64 if length else 2) * way.group
+            steps = min(steps, part)
+            x, y = self.first(part, way.batch_size)
+            given |= {"x": x, "y": y, "batch_size": way.batch_size}
+        elif way.batch_size != self.batch_size:
+            import tensorflow as tf
+
+            known = tf.data.experimental.assert_cardinality(steps)
+            given["x"] = self.rebatch(way.batch_size).apply(known)
 
         class Ticker(keras.callbacks.Callback):
-            begun = 0
+            def on_epoch_begin(self, epoch, logs=None):
+                self.before = epoch * steps
 
             def on_train_batch_begin(self, batch, logs=None):  # lets fit run ahead, as no end does
-                enough = ticks and self.begun >= skip + count
-                if self.begun == skip or enough and time.perf_counter() - ticks[0][1] >= length:
+                now, at = time.perf_counter(), self.before + batch
+                first, start = ticks[0] if ticks else (at, now)
+                if at >= skip if not ticks else at >= first + count and now >= start + length:
                     backend.wait(self.model)
-                    ticks.append((self.begun, time.perf_counter()))
+                    ticks.append((at, time.perf_counter()))
                     self.model.stop_training = len(ticks) > 1
-                self.begun += 1
 
         if way.kind == "fit":
             model.jit_compile = way.xla
             if bool(model.jit_compile) != way.xla:
                 raise ValueError("Keras says that XLA cannot compile this model")
         model.steps_per_execution, model.train_function = way.group, self.functions.get(way)
-        steps = (skip + count + 1 + 32 * bool(length)) * way.group
-        given = self.data.given(way.batch_size, None if self.whole else steps)
         with backend.on(way.device), held_back(), without_remarks():
-            model.fit(**given, epochs=FOREVER, verbose=0, callbacks=[Ticker()])
+            model.fit(**given, epochs=MANY, verbose=0, callbacks=[Ticker()])
         self.functions[way] = model.train_function
         (first, start), (last, end) = ticks[:2]
         return (end - start) / (last - first)
 
     def _resident(self, way: Way) -> float:
-        data, model = self.data, self.models["resident"]
+        model, options = self.models["resident"], {"batch_size": way.batch_size, "seed": 0}
         if way not in self.plans:
-            x, y = device_memory.as_arrays(data.pair, "x and y")
-            device_memory.check_room(device_memory.memory_needed(x, y), way.device)
-            steps = data.steps(way.batch_size)
-            if not self.whole:
-                steps = min(steps - 1, self.reach // way.batch_size)
-            given = data.given(way.batch_size, steps)
-            part = device_memory.as_tensors((given["x"], given["y"]), way.device)
-            self.plans[way] = part, data.steps(way.batch_size) / steps, 1
-        (x, y), parts, epochs = self.plans[way]
+            device_memory.check_room(device_memory.memory_needed(*self.data), way.device)
+            steps = min(self.steps(way), self.reach // way.batch_size)
+            part = device_memory.as_arrays(self.first(steps, way.batch_size), "x and y")
+            self.plans[way] = device_memory.as_tensors(part, way.device), steps
+        (x, y), steps = self.plans[way]
         watch = training.stopwatch()
-        options = {"batch_size": way.batch_size, "verbose": 0, "seed": 0, "callbacks": [watch]}
         with held_back(), without_remarks():
-            training.fit_resident(model, x, y, epochs=1 + epochs, **options)
-        each = mean(watch.epochs[1:])
-        self.plans[way] = (x, y), parts, max(epochs, math.ceil(self.length / each))
-        return parts * each
+            training.fit_resident(model, x, y, epochs=2, callbacks=[watch], verbose=0, **options)
+        return watch.epochs[1] * self.steps(way) / steps
 
 
 def idle():
-    """A model that computes nothing: what stays of its ``fit`` no chip takes over."""
+    """A model that computes nothing: no chip takes over what is left of its ``fit``."""
     import keras
 
     class Idle(keras.Model):

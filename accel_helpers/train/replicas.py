@@ -17,8 +17,6 @@ from accel_helpers.machine import strategy
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train import training
 
-__all__ = ["train_each"]
-
 STEPS = 23  # in an epoch: of 64 pictures each, 1,472 of the 1,500 bundled digits
 SEED = 4
 _CHILD = "import sys; from accel_helpers.train.replicas import child; child(*sys.argv[1:])"
@@ -51,27 +49,8 @@ def train_each(
     """Train the quickstart model once for every number of replicas, on this machine's CPU.
 
     Each has the same first weights, the same bundled digits in the same order and no dropout. They
-    take turns, an epoch each, so that a machine that slows down slows down for all.
-
-    Parameters
-    ----------
-    replicas : sequence of int, optional
-        How many copies of the model train together.
-    global_batch, epochs : int, optional
-        Pictures in a step, over all replicas; two epochs or more, of 23 steps each.
-    time_limit : float, optional
-        Seconds for all of it. What is not done by then is ended.
-
-    Returns
-    -------
-    tuple of Trained
-        In the order of `replicas`: `name`, `losses` and `epoch`, or a `note` on what failed.
-
-    Examples
-    --------
-    >>> train_each((1, 3), global_batch=64)
-    Traceback (most recent call last):
-    ValueError: global_batch=64 must be a multiple of all of (1, 3).
+    take turns, an epoch (of 23 steps) each, so that a machine that slows down slows down for all.
+    What is not done within the time limit, in seconds for all of it, is ended.
     """
     replicas = tuple(whole(number, "replicas") for number in replicas)
     global_batch, epochs = whole(global_batch, "global_batch"), whole(epochs, "epochs", 2)

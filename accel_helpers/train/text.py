@@ -8,22 +8,15 @@ The exam material's example is *Predict Shakespeare with Cloud TPUs and Keras*
 (https://github.com/tensorflow/tpu/blob/master/tools/colab/shakespeare_with_tpu_and_keras.ipynb).
 """
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from pathlib import Path
 
 from accel_helpers._records import whole
 from accel_helpers._words import wrapped
 from accel_helpers.machine import backend
-from accel_helpers.train.images import fetch
 
 __all__ = ["MATERIAL", "SMALL", "load_text", "model", "write"]
-
-# some plays: https://www.tensorflow.org/text/tutorials/text_generation
-URL = "https://storage.googleapis.com/download.tensorflow.org/data/shakespeare.txt"
-BEGINS = "First Citizen:"  # what the fetched file starts with
 
 
 @dataclass(frozen=True)
@@ -97,53 +90,23 @@ class Text:
         return numbers[:end].reshape(shape), numbers[1 : end + 1].reshape(shape)
 
 
-def load_text(source: str | None = None, *, time_limit: float = 30.0) -> Text:
-    """Shakespeare: some plays where the network has them, the bundled sonnets where not.
+def load_text() -> Text:
+    """Shakespeare's sonnets: a `text` with its `vocabulary`, `encode`, `decode` and `windows`.
 
-    Parameters
-    ----------
-    source : str, optional
-        "bundled" looks for no network; so does the environment variable ``ACCEL_DATA``.
-    time_limit : float, optional
-        Seconds that a download may take.
-
-    Returns
-    -------
-    Text
-        Its `text`, `vocabulary`, `name` and `note`; `encode`, `decode` and `windows`.
-
-    Examples
-    --------
-    >>> load_text("bundled").text.splitlines()[0]
+    >>> load_text().text.splitlines()[0]
     'From fairest creatures we desire increase,'
     """
-    note = "All 154; they came with the course and need no network."
-    if (source or os.environ.get("ACCEL_DATA")) != "bundled":
-        code = f"import keras; print('\\n' + keras.utils.get_file('shakespeare.txt', {URL!r}))"
-        path, why = fetch(code, time_limit)
-        text = "" if why else Path(path).read_text("utf-8", "replace")
-        if text.startswith(BEGINS) and len(text) > 100_000:  # not half a file
-            told = "Some of them, from TensorFlow's own tutorial."
-            return Text(text, "Shakespeare's plays", told)
-        why = why or "what came is not the file; delete shakespeare.txt in Keras's datasets folder."
-        note += f" (The plays could not be had: {why})"
     file = resources.files("accel_helpers") / "data" / "shakespeare.txt"
+    note = "All 154; they came with the course and need no network."
     return Text(file.read_text("utf-8"), "Shakespeare's sonnets", note)
 
 
 def model(characters: int, sizes: Sizes = SMALL):
     """A model that predicts the next character after every character: embedding, LSTM, dense.
 
-    Build it inside a strategy's scope. It is compiled, and its outputs are logits.
+    For a text of so many different ones; build it inside a strategy's scope. It is compiled, and
+    its outputs are logits.
 
-    Parameters
-    ----------
-    characters : int
-        Different characters of the text.
-    sizes : Sizes, optional
-
-    Examples
-    --------
     >>> model(60).count_params() == SMALL.parameters(60)
     True
     """
@@ -182,7 +145,7 @@ def write(
 
     Examples
     --------
-    >>> sonnets = load_text("bundled")
+    >>> sonnets = load_text()
     >>> len(write(model(len(sonnets.vocabulary)), sonnets, "Shall I ", 20))
     20
     """

@@ -13,7 +13,6 @@ from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import box, fast
-from accel_helpers.measure.verdicts import LABELS
 from accel_helpers.train.images import load_images
 from accel_helpers.train.resident import fit_resident
 
@@ -123,11 +122,6 @@ class FitTiming:
         samples = [epoch / n for epoch in self.epochs.samples]
         return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
 
-    @property
-    def first_epoch(self) -> str:
-        """A verdict: "longer than the others" or "like the others"."""
-        return LABELS["first_epoch"][self.epochs.first_call > max(self.epochs.samples)]
-
 
 def time_fit(
     model,
@@ -205,7 +199,7 @@ def time_steps(
     All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
     changes all of them alike. Images and labels are repeated as needed.
 
-    It ends after five turns, or the last (the first at least) that fits into the `seconds`. `keep`
+    It ends after five turns, or the last (the second at least) that fits into the `seconds`. `keep`
     is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
 
     >>> _, images = backend.choose(), load_images(64, source="bundled")
@@ -234,7 +228,7 @@ def time_steps(
         for place in places[:: -1 if turn % 2 else 1]:
             visit(place)
         now = time.perf_counter()
-        if now - begin + now - start > seconds:
+        if turn and now - begin + now - start > seconds:  # one alone would show no spread
             break
     found = {}
     for (width, batch_size), watch in watches.items():

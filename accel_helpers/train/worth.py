@@ -5,23 +5,26 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
+from accel_helpers import _records
 from accel_helpers._records import positive, whole
-from accel_helpers._words import format_range, format_seconds, shown, wrapped
+from accel_helpers._words import format_seconds, shown, wrapped
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FASTER, SAME, Measurement, Speedup
+from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, SAME, Measurement, Speedup
 from accel_helpers.train import training
-from accel_helpers.train.lent import Data, Turns, Way, lent
+from accel_helpers.train.lent import Turns, Way, lent
 
 __all__ = ["it"]
 
 #: The verdicts: the first three with an accelerator, the last two without one.
 LABELS = ("worth it", "not worth it", "too close to call", "no GPU can pay", "cannot be told here")
 BIGGER, GROUP = 8, 16  # times the batch; steps per execution
-LEAST, MOST = 6, 30  # rounds: with fewer an interval is very wide, more are not needed
-PARTS = 200  # of the box: a turn times about one
+LEAST, MOST = FEW_SAMPLES, 25  # rounds
+TURN, PARTS = 0.25, 60  # seconds of a turn; in a small box, one of so many parts of it
 LATE = "the time was up"
+WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 
 
 @dataclass(frozen=True)
@@ -31,21 +34,44 @@ class Worth:
     verdict: str  # one of `LABELS`
     epoch: Measurement  # seconds per epoch as you train now; its name is the device
     epochs: int
-    factor: Speedup  # of CPU over accelerator; without one, of the epoch over what no chip takes
+    factor: Speedup  # of CPU over accelerator; without one, of an epoch over what no chip takes
     setup_minutes: float
-    break_even: tuple[float, float]  # minutes of training on the CPU from which on one pays
-    tried: dict[str, Speedup]  # as you train now over what was tried, for each example
+    break_even: tuple[float, float]  # minutes of training on the CPU: one can pay, surely pays
+    tried: dict[str, Speedup]  # seconds per epoch as you train now over those of the change
     not_tried: dict[str, str]  # and why not
-    note: str = ""
 
     @property
     def advice(self) -> str:
-        """What to try next: the change with the largest gain that is sure, or ""."""
+        """The change with the largest gain that is sure, or ""."""
         sure = {name: gain for name, gain in self.tried.items() if gain.verdict == FASTER}
         return max(sure, key=lambda name: sure[name].interval[0], default="")
 
     def __str__(self) -> str:
-        return "\n".join(wrapped(line, indent=2) for line in _sentences(self))
+        best, low, high = self.advice, *map(_time, self.epoch.interval)
+        early, late = (_time(60 * minutes) for minutes in self.break_even)
+        others = [f"{name}: {_gain(gain)}" for name, gain in self.tried.items() if name != best]
+        fields = {
+            "device": self.epoch.name.upper() if self.epoch.name != "cpu" else "CPU",
+            "total": "about " + _time(self.epochs * self.factor.slow.median),
+            "epochs": f"{self.epochs} of them" if self.epochs > 1 else "one",
+            **{"early": early, "late": late, "low": low, "high": high, "best": best},
+            "epoch": _time(self.epoch.median),
+            "rest": _time(self.factor.fast.median),
+            "middle": _short(math.prod(self.factor.interval) ** 0.5),
+            "most": _short(self.factor.interval[1]),
+            "factor": _gain(self.factor),
+            "setup": f"{self.setup_minutes:g}",
+            "gain": _gain(self.tried[best]) if best else "",
+            "tried": "; ".join(others),
+            "not_tried": "; ".join(f"{name} ({why})" for name, why in self.not_tried.items()),
+        }
+        kind = "ceiling" if self.epoch.name == "cpu" else "measured"
+        lines = [self.verdict, "epoch", kind if self.factor.interval[0] else "few"]
+        lines += [f"do: {self.verdict}", "next" if best else "nothing"]
+        lines += ["bigger"] if best.startswith("batch") else []
+        lines += [name for name in ("tried", "not_tried") if fields[name]]
+        words = _records.load(WORDS, "set of sentences")
+        return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
 
 
 def it(
@@ -70,126 +96,126 @@ def it(
     x, y
         As for ``fit``: arrays, a ``tf.data.Dataset`` or a ``keras.utils.PyDataset``.
     batch_size, epochs : int, optional
-        Of your training. It is not trained to its end: a part is timed, and multiplied.
+        Of your training. Parts of it are timed and multiplied; validation is not counted.
     seconds : float, optional
         For everything. A step or a compilation that has begun is waited for.
     setup_minutes : float, optional
-        What another machine costs you before it trains: changing the runtime, installing,
-        uploading, compiling. Five is our guess for a notebook with small data; put in yours.
+        What another machine costs you first: changing the runtime, installing, uploading,
+        compiling. Five is our guess for a notebook with small data; put in your own.
     devices, runner, clock : optional
-        For tests: the kinds of device, what takes a turn in the place of ours, the time.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        With a sentence on what was given, what is accepted, and what to do.
+        For tests: the kinds of device, what takes each turn, the time.
 
     Notes
     -----
-    Without an accelerator the same ``fit`` is timed around a model that computes nothing. Feeding
-    and Python are left, which a GPU in this machine would wait for, too: that gives the ceiling.
-    A set that shuffles by itself goes on in its order, since nobody can turn that back.
+    Without an accelerator, the same ``fit`` is timed around a model that computes nothing: what is
+    left, feeding and Python, a GPU would wait for as well. That gives the ceiling.
+    A set that shuffles by itself goes on in its order, since nobody can turn that back. Memory must
+    have room for a copy of the weights and of the optimizer's state.
 
     Examples
     --------
     >>> _, images = backend.choose(), training.load_images(320, source="bundled")
-    >>> found = it(training.quickstart_model(), images.x_train, images.y_train, seconds=1)
-    >>> found.verdict in LABELS
+    >>> model = training.quickstart_model()
+    >>> it(model, images.x_train, images.y_train, seconds=1).verdict in LABELS
     True
     """
-    started, seconds = clock(), positive(seconds, "seconds")
+    end, kind = clock() + positive(seconds, "seconds"), backend.framework()
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs, batch_size = whole(epochs, "epochs"), whole(batch_size, "batch_size")
     _check(model)
-    seconds = min(seconds, 3.0) if training.fast() else seconds
-    data = Data(x, y, batch_size)
+    if training.fast():
+        seconds, end = min(seconds, 3), min(end, clock() + 3)
     accelerator = (devices or backend.devices())[1:]
     with lent(model) as place:
-        turns = turn = Turns(model, data, place, seconds / PARTS)
+        turns = Turns(model, x, y, batch_size, place, min(TURN, seconds / PARTS))
         turn = partial(runner, turns) if runner else turns
         device, group = (accelerator or ("cpu",))[-1], model.steps_per_execution
-        now = Way(device, data.batch_size, group, bool(model.jit_compile))
-        other = replace(now, device="cpu", kind="nothing")
-        if accelerator:  # where Keras sees no GPU it does not choose XLA on TensorFlow
-            other = replace(now, device="cpu", xla=now.xla and backend.framework() == "jax")
-        ways = {"now": now, "other": other}
+        now = Way(device, turns.batch_size, group, bool(model.jit_compile))
+        other = now._replace(kind="nothing")
+        if accelerator:  # where it sees no GPU, Keras does not choose XLA on TensorFlow
+            other = now._replace(device="cpu", xla=now.xla and kind == "jax")
+        ways, not_tried = {"now": now, "other": other}, {}
         costs = {name: _warm(turn, way, clock) for name, way in ways.items()}
-        not_tried, end = {}, started + seconds
-        for name, way in _changes(now, data).items():
-            often = LEAST * (sum(cost for cost, _ in costs.values()) + costs["now"][0])
+        before = _rounds(turn, ways, lambda n: n == 0 or n < LEAST and clock() < end)
+        for name, way in _changes(now, turns).items():
+            cost = sum(each for each, _ in costs.values()) + costs["now"][0]
             if isinstance(way, str):
                 not_tried[name] = way
-            elif clock() + often + 2 * costs["now"][1] > end:
+            elif clock() + costs["now"][1] + LEAST * cost > end:
                 not_tried[name] = LATE
             else:
                 try:
-                    costs[name], ways[name] = _warm(turn, way, clock), way
-                except Exception as error:
-                    not_tried[name] = f"{error}".strip().partition("\n")[0][:120]
-        took = _rounds(turn, ways, sum(cost for cost, _ in costs.values()), end, clock)
-    slow, fast = ("other", "now") if accelerator else ("now", "other")
-    names = {"now": now.device, "other": "cpu" if accelerator else "feeding and Python"}
-    took = {
-        name: Measurement.from_samples(each, name=names.get(name, name))
-        for name, each in took.items()
-    }
-    factor = timing.compare(took[slow], took[fast], in_turns=True)
-    pays = tuple(_break_even(each, setup_minutes) for each in reversed(factor.interval))
-    pays = pays if accelerator else (pays[0], math.inf)
-    tried = {
-        name: timing.compare(took["now"], each, in_turns=True)
-        for name, each in took.items()
-        if name not in names
-    }
-    verdict = _verdict(
-        bool(accelerator), [epochs * each / 60 for each in took[slow].interval], pays
-    )
-    note = "A part of it was timed, and multiplied." if turns.whole is False else ""
-    return Worth(verdict, took["now"], epochs, factor, setup_minutes, pays, tried, not_tried, note)
+                    costs[name] = _warm(turn, way, clock)
+                    ways[name] = way
+                except Exception as error:  # too much memory, what XLA does not know, …
+                    not_tried[name] = f"{error}".strip().partition("\n")[0][:100]
+        cost = sum(each for each, _ in costs.values())
+        took = _rounds(turn, ways, lambda n: n < MOST and clock() + cost < end)
+        if len(took["now"]) < FEW_SAMPLES:
+            not_tried |= dict.fromkeys(list(ways)[2:], LATE)
+    names = {"now": device, "other": "cpu" if accelerator else "feeding and Python"}
+    measured = Measurement.from_samples
+    pair = [measured(before[each] + took[each], name=names[each]) for each in names]
+    factor = timing.compare(*(pair[::-1] if accelerator else pair), in_turns=True)
+    tried = {}
+    for name in [name for name in ways if name not in names and name not in not_tried]:
+        both = measured(took["now"], name="now"), measured(took[name], name=name)
+        tried[name] = timing.compare(*both, in_turns=True)
+    if len(pair[0].samples) < FEW_SAMPLES:
+        factor = replace(factor, interval=(0.0, math.inf))
+    early, late = (_break_even(each, setup_minutes) for each in reversed(factor.interval))
+    least, most = (epochs * each / 60 for each in factor.slow.interval)
+    if accelerator:
+        verdict = LABELS[0] if least > late else LABELS[1] if most < early else LABELS[2]
+    else:  # a ceiling does not say that one pays
+        verdict, late = LABELS[3] if most < early else LABELS[4], math.inf
+    pays = early, late
+    return Worth(verdict, pair[0], epochs, factor, setup_minutes, pays, tried, not_tried)
+
+
+def _break_even(factor: float, setup: float) -> float:
+    """How long a training takes on the CPU that takes as long with the set-up and the factor."""
+    return setup / (1 - 1 / factor) if factor > 1 else math.inf  # an infinite one: the set-up
 
 
 def _check(model) -> None:
     import keras
 
     if not isinstance(model, keras.Model):
-        hint = " Call it, and give what it returns." if callable(model) else ""
-        raise TypeError(f"model must be a compiled keras.Model; got {shown(model)}.{hint}")
-    why, replicas = "", getattr(getattr(model, "distribute_strategy", 0), "num_replicas_in_sync", 1)
+        raise TypeError(f"model must be a compiled keras.Model; got {shown(model)}.")
+    replicas = getattr(getattr(model, "distribute_strategy", 0), "num_replicas_in_sync", 1)
+    why = ""
     if not model.compiled or model.optimizer is None:
         why = "is not compiled: call model.compile(…) first"
     elif not model.built or not model.weights:
-        why = "has no weights yet: call it on a batch first, model(x[:1])"
-    elif backend.framework() not in ("tensorflow", "jax"):
-        why = f"runs on {backend.framework()}, and TensorFlow and JAX are known here"
+        why = "has no weights yet: call it once, as in model(x[:1])"
     elif replicas > 1 or keras.distribution.distribution():
         why = "has several replicas: make it outside the strategy's scope"
     if why:
         raise ValueError(f"worth.it cannot measure this model: it {why}.")
 
 
-def _changes(now: Way, data: Data) -> dict[str, Way | str]:
+def _changes(now: Way, turns: Turns) -> dict[str, Way | str]:
     """What may help, the cheapest first; or why it is not tried."""
-    size, steps = BIGGER * now.batch_size, data.steps(now.batch_size)
-    found: dict[str, Way | str] = {f"batch_size={size}": replace(now, batch_size=size)}
-    if not data.arrays and not data.rebatch:
-        found[f"batch_size={size}"] = "your set makes its own batches"
-    elif steps < 4 * BIGGER:
-        found[f"batch_size={size}"] = f"an epoch has only {steps} steps"
-    if backend.framework() == "tensorflow":
-        few = steps < 4 * GROUP
-        said = f"an epoch has only {steps} steps" if few else replace(now, group=GROUP)
-        found[f"steps_per_execution={GROUP}"] = said if now.group < GROUP else "you have as many"
-        found["jit_compile=True"] = "you have it" if now.xla else replace(now, xla=True)
-    else:
-        found["steps_per_execution"] = "on JAX, Keras takes the steps one by one all the same"
-        found["jit_compile=True"] = "on JAX it is how Keras works"
-    resident = replace(now, kind="resident")
-    found["fit_resident"] = resident if data.arrays else "it takes arrays"
-    return found
+    size, steps = BIGGER * now.batch_size, turns.steps(now)
+    few = f"an epoch has only {steps} steps"
+    bigger = now._replace(batch_size=size) if steps >= 4 * BIGGER else few
+    if not turns.arrays and not turns.rebatch:
+        bigger = "your set makes its own batches"
+    group = now._replace(group=GROUP) if steps >= 4 * GROUP else few
+    group, xla = group if now.group < GROUP else "you have it", now._replace(xla=True)
+    if backend.framework() == "jax":
+        group = "on JAX, Keras takes the steps one by one all the same"
+    return {
+        f"batch_size={size}": bigger,
+        f"steps_per_execution={GROUP}": group,
+        "jit_compile=True": "you have it" if now.xla else xla,
+        "fit_resident": now._replace(kind="resident") if turns.arrays else "it takes arrays",
+    }
 
 
 def _warm(turn: Callable, way: Way, clock: Callable) -> tuple[float, float]:
-    """What a turn costs, and the first one, which compiles."""
+    """What a turn costs, and what the first one did, which also compiled."""
     start = clock()
     turn(way)
     between = clock()
@@ -197,89 +223,29 @@ def _warm(turn: Callable, way: Way, clock: Callable) -> tuple[float, float]:
     return clock() - between, between - start
 
 
-def _rounds(turn, ways, cost, end, clock) -> dict[str, list[float]]:
+def _rounds(turn: Callable, ways: dict, more: Callable[[int], bool]) -> dict[str, list[float]]:
     """Turns of all, there and back, so that a machine that changes favours none."""
     took: dict[str, list[float]] = {name: [] for name in ways}
-    rounds = 0
-    while not rounds or rounds < MOST and clock() + cost <= end:
-        for name in list(ways)[:: -1 if rounds % 2 else 1]:
+    while more(len(took["now"])):
+        for name in list(ways)[:: -1 if len(took["now"]) % 2 else 1]:
             took[name].append(turn(ways[name]))
-        rounds += 1
     return took
 
 
-def _break_even(factor: float, setup_minutes: float) -> float:
-    """Minutes of training from which on the set-up is saved."""
-    return setup_minutes * factor / (factor - 1) if factor > 1 else math.inf
-
-
-def _verdict(accelerator: bool, minutes, pays) -> str:
-    if not accelerator:
-        return LABELS[3] if minutes[1] < pays[0] else LABELS[4]
-    if minutes[0] > pays[1]:
-        return LABELS[0]
-    return LABELS[1] if minutes[1] < pays[0] else LABELS[2]
-
-
 def _time(seconds: float) -> str:
+    if seconds == math.inf:
+        return "any length"
     if seconds < 120:
         return format_seconds(seconds)
     return f"{seconds / 60:.2g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
 
 
-def _factor(found: Speedup) -> str:
+def _short(factor: float) -> str:
+    return f"{factor:.0f}" if 100 <= factor < math.inf else f"{factor:.2g}"
+
+
+def _gain(found: Speedup) -> str:
     low, high = found.interval
-    if not found.conclusive:
-        return SAME
-    return f"{found.ratio:.2g} times as fast ({low:.2g} to {high:.2g})"
-
-
-_SAID = {
-    "worth it": "Worth it: on the CPU this training takes {total}, and from {late} on it pays.",
-    "not worth it": "Not worth it: on the CPU this training takes {total} and no set-up.",
-    "too close to call": "Too close to call: it may pay, or not. Choose what is less trouble.",
-    "no GPU can pay": "No GPU can pay for this training: {epochs} take {total} here, and below "
-    "{early} none can.",
-    "cannot be told here": "Whether a GPU pays cannot be told here: below {early} none can, and "
-    "{epochs} take {total}.",
-}
-_DO = {
-    "worth it": "Train on this {device}.",
-    "not worth it": "Train on a CPU.",
-    "too close to call": "Train longer, or more often, and the {device} pays.",
-    "no GPU can pay": "Stay on the CPU.",
-    "cannot be told here": "Measure on a T4: open a GPU runtime and run this cell again.",
-}
-
-
-def _sentences(it: Worth):
-    """Yield what a friend would say."""
-    slow, (early, late) = it.factor.slow, (_time(60 * each) for each in it.break_even)
-    many = f"{it.epochs} epoch{'s' if it.epochs > 1 else ''}"
-    words = {"total": "about " + _time(it.epochs * slow.median), "early": early, "late": late}
-    words |= {"epochs": many, "device": it.epoch.name.upper()}
-    yield _SAID[it.verdict].format(**words)
-    yield f"An epoch takes {format_seconds(it.epoch.median)} on this {words['device']} " + (
-        f"({format_range(*it.epoch.interval)}). {it.note}"
+    return (
+        f"{found.ratio:.2g} times as fast ({low:.2g} to {high:.2g})" if found.conclusive else SAME
     )
-    if it.epoch.name == "cpu":
-        low, high = it.factor.interval
-        yield (
-            f"Feeding and Python take {format_seconds(it.factor.fast.median)} of it, and no chip "
-            f"takes those over. As you train now, the best GPU beside this CPU makes it at most "
-            f"{high:.2g} times as fast."
-        )
-    else:
-        yield f"Compared with the CPU, measured in turns: {_factor(it.factor)}."
-    yield f"That counts {it.setup_minutes:g} minutes to get going on another machine (setup_minutes)."
-    best, do = it.advice, _DO[it.verdict].format(**words)
-    if best:
-        do += f" Try {best} next: {_factor(it.tried[best])}."
-        if best.startswith("batch"):
-            do += " Larger batches change the training, so watch the accuracy."
-    yield f"So what should I do? {do}"
-    others = [f"{name}: {_factor(gain)}" for name, gain in it.tried.items() if name != best]
-    if others:
-        yield f"Tried as well: {'; '.join(others)}."
-    if it.not_tried:
-        yield f"Not tried: {'; '.join(f'{k} ({why})' for k, why in it.not_tried.items())}."

@@ -3,10 +3,11 @@
 What a lesson stores is compared by nbval; that its exercises grade is in tests/lessons.
 """
 
+import base64
 import re
 
 import pytest
-from cells import PATHS, cells, notebook, printed, prose, the_cell
+from cells import PATHS, cells, notebook, prose, the_cell
 
 import accel_helpers as ah
 
@@ -81,13 +82,6 @@ def test_each_word_of_the_first_printed_line_is_explained_before_it():
         assert word in str(fast) and f"**{word}**" in before
 
 
-def test_every_layer_that_is_printed_has_a_sentence_before_it():
-    layers = re.findall(
-        r"^(\w+) +[\d,]+ numbers", printed(the_cell("03", 'numbers to learn")')), re.M
-    )
-    assert layers and all(f"**{name}** " in prose("03") for name in layers)
-
-
 def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
     reviewed = "".join(cell.source for cell in cells("11", "review.both("))
     assert sorted(set(re.findall(r"E\d+", reviewed)), key=lambda n: int(n[1:])) == [
@@ -96,3 +90,9 @@ def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
     assert "**Fourteen of either** pass" in prose("11") and ah.exam.PASS == 14
     assert "Twenty of the questions" in prose("11") and ah.exam.COUNT == 20
     assert "nineteen" in prose("11") and len(ah.ledger.claims()) == 19
+
+
+def test_the_picture_of_the_readme_is_the_one_that_lesson_00_stores():
+    stored = the_cell("00", "lesson_00.answer()").outputs[0].data["image/png"]
+    picture = PATHS["00"].parents[1] / "docs" / "pictures" / "is-it-worth-it.png"
+    assert picture.read_bytes() == base64.b64decode(stored)

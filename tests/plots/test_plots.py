@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from accel_helpers import _words, plots
+from accel_helpers.lessons import lesson_06
 from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
@@ -92,7 +93,7 @@ UNLIKE = {  # those that no reference run is drawn in
         "ceilings published: memory 4.8 TB/s, float32 494 TFLOP/s",
     ),
     "sizes": (
-        lambda: plots.unit_sizes(range(64, 301), MatrixUnit(128, 128)),
+        lambda: lesson_06.unit_sizes(range(64, 301), MatrixUnit(128, 128)),
         "25.1 % at 128, but 6.4 % at 129; 40.1 % at 256, but 18.0 % at 257",
     ),
     "digits": (

@@ -1,4 +1,4 @@
-"""Shakespeare with and without a network, and the small model that writes."""
+"""Shakespeare, and the small model that writes."""
 
 import json
 import math
@@ -9,16 +9,14 @@ import pytest
 from accel_helpers import probe
 from accel_helpers.train import text
 
-SONNETS = text.load_text("bundled")
+SONNETS = text.load_text()
 TINY = text.Sizes(embedding=4, units=8, layers=1, length=10, batch_size=8)
-
-PLAYS = (text.BEGINS + "\nBefore we proceed any further, hear me speak.\n\n") * 2_000
 
 TRAIN = """
 import json
 import accel_helpers as ah
 ah.backend.choose()
-sonnets = ah.text.load_text("bundled")
+sonnets = ah.text.load_text()
 sizes = ah.text.Sizes(embedding=16, units=32, layers=2, length=20, batch_size=32)
 x, y = sonnets.windows(sizes, characters=13_000)
 model = ah.text.model(len(sonnets.vocabulary), sizes)
@@ -40,20 +38,9 @@ print(json.dumps([first, again, other, calls, losses, cold, cold_2]))
 
 
 def python(code, **environ):
-    done = probe.run(code, seconds=280, environ={"ACCEL_DATA": "", **environ})
+    done = probe.run(code, seconds=280, environ=environ)
     assert done.kind == "finished", done.output
     return json.loads(probe.last_line(done.output))
-
-
-@pytest.fixture
-def datasets(monkeypatch, tmp_path):
-    """The folder of what Keras has fetched, where nothing more can be fetched."""
-    for way in ("http_proxy", "https_proxy"):
-        monkeypatch.setenv(way, "http://127.0.0.1:9")  # nobody listens there
-    monkeypatch.setenv("no_proxy", "")
-    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-    (tmp_path / "datasets").mkdir()
-    return tmp_path / "datasets"
 
 
 def test_the_bundled_text_is_the_154_sonnets_in_plain_characters():
@@ -65,23 +52,6 @@ def test_the_bundled_text_is_the_154_sonnets_in_plain_characters():
     assert {n for i, n in enumerate(lines) if i not in (98, 125)} == {14}
     assert poems[17].startswith("Shall I compare thee to a summer's day?")
     assert all(line == line.strip() and line for poem in poems for line in poem.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("content", "note"),
-    [(PLAYS, ""), ("half", "delete shakespeare.txt"), (None, "the download failed")],
-    ids=["whole", "half", "none"],
-)
-def test_the_plays_are_used_where_they_can_be_had_whole(datasets, content, note):
-    if content:
-        (datasets / "shakespeare.txt").write_text(content)
-    got = text.load_text("auto", time_limit=200)
-    assert got.text == (PLAYS if content == PLAYS else SONNETS.text) and note in got.note
-
-
-def test_the_bundled_text_is_asked_for_with_a_variable(datasets, monkeypatch):
-    monkeypatch.setenv("ACCEL_DATA", "bundled")
-    assert text.load_text() == SONNETS, "nothing could not be had"
 
 
 def test_a_target_is_the_same_text_one_character_later():

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from accel_helpers import probe
+from accel_helpers.lessons.lesson_09 import same_loss
 from accel_helpers.machine import strategy
-from accel_helpers.measure import verdicts
 from accel_helpers.train.replicas import train_each
 
 SMALL = {"global_batch": 32, "epochs": 3}
@@ -29,8 +29,9 @@ def answer(code, **environ):
 
 EACH = """
 import json, accel_helpers as ah
+from accel_helpers.train.replicas import train_each
 ah.backend.choose()
-runs = ah.replicas.train_each((1, 2), global_batch=32, epochs=3)
+runs = train_each((1, 2), global_batch=32, epochs=3)
 print(json.dumps([[run.name, run.note, run.losses, len(run.epoch.samples)] for run in runs]))
 """
 
@@ -43,7 +44,7 @@ def test_every_number_of_replicas_has_the_same_loss_on_what_keras_runs_on_here(f
     assert all(f"on {strategy.SPOKEN[framework]}" in " ".join(note.split()) for note in notes)
     assert all(len(each) == 3 and each[-1] < each[0] for each in losses)
     # far closer than the stated tolerance, so that the tolerance is not what makes it pass
-    assert verdicts.same_loss(dict(zip(names, losses, strict=True)), tolerance=1e-5) == "the same"
+    assert same_loss(dict(zip(names, losses, strict=True)), tolerance=1e-5) == "the same"
 
 
 def test_a_training_that_takes_too_long_is_ended_and_leaves_nothing_behind():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from accel_helpers.measure import work
-from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train import training
 
 pytestmark = pytest.mark.usefixtures("keras")
@@ -67,21 +66,12 @@ def test_sizes_shrink_where_that_is_asked_for(monkeypatch):
     assert training.size(60_000) == 60_000
 
 
-def test_verdict_on_the_first_epoch():
-    def timing(first):
-        epochs = Measurement.from_samples([1.0, 1.1, 0.9], first_call=first)
-        return training.FitTiming(epochs, 10)
-
-    assert timing(2.0).first_epoch == "longer than the others"
-    assert timing(1.05).first_epoch == "like the others"
-
-
 def test_every_size_is_measured(data):
     steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}
     assert all(len(m.samples) == training.STEPS for m in steps.values())
     steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32, 8), seconds=0.01)
-    assert [len(m.samples) for m in steps.values()] == [5] * 4, "one turn"
+    assert [len(m.samples) for m in steps.values()] == [10] * 4, "two turns"
 
 
 def test_how_a_model_is_compiled_is_said_and_does_not_depend_on_what_is_visible():
