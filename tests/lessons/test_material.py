@@ -25,7 +25,7 @@ from accel_helpers.lessons.lesson_03 import timed
 from accel_helpers.lessons.lesson_04 import keep_losses, memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import same_loss, whole_batch
-from accel_helpers.lessons.lesson_10 import nearest, scale, split
+from accel_helpers.lessons.lesson_10 import split, start_anew
 from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
@@ -251,11 +251,21 @@ def test_a_split_holds_out_about_a_fifth(share):
     assert not result.ok and "about a fifth" in result.message
 
 
-def test_learning_by_heart_finds_the_nearest_also_far_from_zero():
-    random = np.random.default_rng(0)
-    known, asked = random.integers(0, 65, (50, 64)), random.integers(0, 65, (20, 64))
-    labels = np.arange(50)
-    slowly = [min(labels, key=lambda i: ((known[i] - a) ** 2).sum()) for a in asked]
-    assert nearest(known, labels, asked).tolist() == slowly
-    assert nearest(known, labels, known).tolist() == labels.tolist()
-    assert scale([[1.0]], [[1.0]])[0].tolist() == [[0.0]]
+def test_a_model_that_starts_anew_is_what_a_fresh_one_is():
+    """Its weights, its dice and its optimizer: the second training is the first once more."""
+    import keras
+
+    def fresh():
+        keras.utils.set_random_seed(3)
+        layers = [keras.layers.Dense(4), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
+        model = keras.Sequential([keras.Input((2,)), *layers])
+        model.compile("adam", keras.losses.MeanSquaredError())
+        return model
+
+    x, y = np.random.default_rng(0).random((2, 64, 2))
+    ends, model = [], fresh()
+    for _ in range(2):
+        start_anew(model, fresh())
+        model.fit(x, y[:, 0], epochs=2, shuffle=False, verbose=0)
+        ends.append(model.get_weights())
+    assert all(map(np.array_equal, *ends))
