@@ -108,10 +108,13 @@ class Turns:
         self.place(way.device)
         if way.kind == "resident":
             return self._resident(way)
-        if way not in self.plans:  # this turn also compiles
+        new = way not in self.plans
+        if new:  # this turn also compiles
             self._plan(way, self._fit(way, way.group, 1, self.length))
-            self._plan(way, self._fit(way, *self.plans[way]))
-        return self._fit(way, *self.plans[way]) * self.steps(way)
+        each = self._fit(way, *self.plans[way])
+        if new:
+            self._plan(way, each)
+        return each * self.steps(way)
 
     def _plan(self, way: Way, each: float) -> None:
         """Say after how many steps a turn begins, and how many it times, when each takes that."""
@@ -138,17 +141,17 @@ class Turns:
         import keras
 
         ticks, model, steps = [], self.models[way.kind], self.steps(way)
-        given = {"x": self.data[0]}
+        given = {"x": self.data[0], "shuffle": not self.rebatch}  # as fit wants it
         if self.arrays:
             part = skip + count + (64 if length else 2) * way.group
             steps = min(steps, part)
             x, y = self.first(part, way.batch_size)
-            given = {"x": x, "y": y, "batch_size": way.batch_size}
+            given |= {"x": x, "y": y, "batch_size": way.batch_size}
         elif way.batch_size != self.batch_size:
             import tensorflow as tf
 
             known = tf.data.experimental.assert_cardinality(steps)
-            given = {"x": self.rebatch(way.batch_size).apply(known)}
+            given["x"] = self.rebatch(way.batch_size).apply(known)
 
         class Ticker(keras.callbacks.Callback):
             def on_epoch_begin(self, epoch, logs=None):

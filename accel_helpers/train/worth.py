@@ -22,7 +22,7 @@ __all__ = ["it"]
 LABELS = ("worth it", "not worth it", "too close to call", "no GPU can pay", "cannot be told here")
 BIGGER, GROUP = 8, 16  # times the batch; steps per execution
 LEAST, MOST = FEW_SAMPLES, 25  # rounds
-TURN, PARTS = 0.25, 40  # seconds of a turn; in a small box, one of so many parts of it
+TURN, PARTS = 0.25, 60  # seconds of a turn; in a small box, one of so many parts of it
 LATE = "the time was up"
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 
@@ -57,7 +57,8 @@ class Worth:
             **{"early": early, "late": late, "low": low, "high": high, "best": best},
             "epoch": _time(self.epoch.median),
             "rest": _time(self.factor.fast.median),
-            "most": f"{self.factor.interval[1]:.2g}",
+            "middle": _short(math.prod(self.factor.interval) ** 0.5),
+            "most": _short(self.factor.interval[1]),
             "factor": _gain(self.factor),
             "setup": f"{self.setup_minutes:g}",
             "gain": _gain(self.tried[best]) if best else "",
@@ -103,11 +104,6 @@ def it(
         compiling. Five is our guess for a notebook with small data; put in your own.
     devices, runner, clock : optional
         For tests: the kinds of device, what takes each turn, the time.
-
-    Raises
-    ------
-    TypeError, ValueError
-        With a sentence on what was given, what is accepted, and what to do.
 
     Notes
     -----
@@ -158,15 +154,13 @@ def it(
         if len(took["now"]) < FEW_SAMPLES:
             not_tried |= dict.fromkeys(list(ways)[2:], LATE)
     names = {"now": device, "other": "cpu" if accelerator else "feeding and Python"}
-    pair = [_measured(before[each] + took[each], names[each]) for each in names]
+    measured = Measurement.from_samples
+    pair = [measured(before[each] + took[each], name=names[each]) for each in names]
     factor = timing.compare(*(pair[::-1] if accelerator else pair), in_turns=True)
-    tried = {
-        name: timing.compare(
-            *(_measured(took[each], each) for each in ("now", name)), in_turns=True
-        )
-        for name in list(ways)[2:]
-        if name not in not_tried
-    }
+    tried = {}
+    for name in [name for name in ways if name not in names and name not in not_tried]:
+        both = measured(took["now"], name="now"), measured(took[name], name=name)
+        tried[name] = timing.compare(*both, in_turns=True)
     if len(pair[0].samples) < FEW_SAMPLES:
         factor = replace(factor, interval=(0.0, math.inf))
     early, late = (_break_even(each, setup_minutes) for each in reversed(factor.interval))
@@ -177,10 +171,6 @@ def it(
         verdict, late = LABELS[3] if most < early else LABELS[4], math.inf
     pays = early, late
     return Worth(verdict, pair[0], epochs, factor, setup_minutes, pays, tried, not_tried)
-
-
-def _measured(samples: list[float], name: str) -> Measurement:
-    return Measurement.from_samples(samples, name=name)
 
 
 def _break_even(factor: float, setup: float) -> float:
@@ -243,9 +233,15 @@ def _rounds(turn: Callable, ways: dict, more: Callable[[int], bool]) -> dict[str
 
 
 def _time(seconds: float) -> str:
+    if seconds == math.inf:
+        return "any length"
     if seconds < 120:
         return format_seconds(seconds)
     return f"{seconds / 60:.2g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
+
+
+def _short(factor: float) -> str:
+    return f"{factor:.0f}" if 100 <= factor < math.inf else f"{factor:.2g}"
 
 
 def _gain(found: Speedup) -> str:

@@ -1,7 +1,10 @@
 """What the texts of the lessons show and claim is what is graded, stored or printed there."""
 
+import ast
 import re
+from types import SimpleNamespace
 
+import pytest
 from cells import cells, printed, prose, the_cell
 
 import accel_helpers as ah
@@ -57,3 +60,22 @@ def test_what_lesson_10_says_of_leakage_is_what_its_cell_has_shown():
     text = text_with("10", "This is **leakage**")
     for words in ("more than 80 %", "about four in five", "within two points"):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "chosen"),
+    [
+        ({"layer": "better", "more": "worse"}, "layer"),
+        ({"layer": "better", "more": "better"}, "more"),
+        ({"layer": "no measurable difference", "more": "worse"}, "baseline"),
+    ],
+)
+def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, chosen):
+    """Chosen before the test images are used, and those are used in one cell alone."""
+    tree = ast.parse(the_cell("10", "x[test]").source).body
+    (at,) = [i for i, line in enumerate(tree) if ast.unparse(line).startswith("chosen =")]
+    assert not any("x[test]" in ast.unparse(line) for line in tree[: at + 1])
+    gains = {name: SimpleNamespace(verdict=verdict) for name, verdict in verdicts.items()}
+    scope = {"gains": gains}
+    exec(compile(ast.Module(tree[at : at + 1], []), "cell", "exec"), scope)
+    assert scope["chosen"] == chosen
