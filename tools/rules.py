@@ -19,7 +19,7 @@ MARKERS = (
 )
 TAGS = frozenset(
     "setup nbval-ignore-output nbval-skip raises-exception exercise solution hide-input "
-    "reference-run reference-picture verdict first-result".split()
+    "reference-picture verdict first-result".split()
 )
 LARGEST_OUTPUT = 200_000  # bytes of JSON that the outputs of one cell may take
 FEWEST_COMPARED = 3

@@ -19,7 +19,6 @@ from accel_helpers.train.resident import fit_resident
 __all__ = [
     "arithmetic",
     "compiled_as",
-    "fast",
     "fit_resident",
     "load_images",
     "quickstart_model",

@@ -1,12 +1,10 @@
-"""What the tests of single lessons share: their cells, run as they stand there with what is given.
+"""What the tests of single lessons share: their cells, and recorded races.
 
 The recorded results are real measurements on one CPU (see record.py); in a replay one run plays the
 accelerator: faster, equal, slower.
 """
 
-import ast
 import functools
-import re
 from pathlib import Path
 
 import nbformat
@@ -49,21 +47,6 @@ def printed(*cells):
 
 def prose(number):
     return "\n".join(cell.source for cell in cells(number, kind="markdown"))
-
-
-def said(source, **names):
-    """Run a cell with names handed in; give the value of its last line."""
-    tree = ast.parse(source.replace("from IPython.display import Markdown\n", ""))
-    last = ast.Expression(tree.body.pop().value)
-    scope = {"ah": ah, "Markdown": str, **names}
-    exec(compile(tree, "cell", "exec"), scope)
-    return eval(compile(last, "cell", "eval"), scope)
-
-
-def choices(number, words, variable):
-    """The choices of a guess, as the lesson writes them."""
-    (found,) = re.findall(rf"{variable} = (\(.*\))", the_cell(number, words).source)
-    return ast.literal_eval(found)
 
 
 def race(name):

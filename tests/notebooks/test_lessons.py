@@ -29,19 +29,6 @@ def test_every_lesson_ends_with_its_quiz_and_installs_nothing(number):
         assert not re.search(r'^\s*[!%]|"pip"|-m pip', cell.source, re.M)
 
 
-@pytest.mark.parametrize("number", PATHS)
-def test_what_a_reference_cell_reads_is_what_the_lesson_records(number):
-    def names(cells):
-        """Begins of names on the card, up to what is filled in."""
-        name = rf'"({number}/(?:\w+/|(?={{))[^"{{]*)'
-        return set(re.findall(name, "\n".join(cell.source for cell in cells)))
-
-    reading = cells(number, tag="reference-run")
-    recorded = names(cell for cell in cells(number) if cell not in reading)
-    for read in names(reading):
-        assert any(r.startswith(read) or read.startswith(r) for r in recorded), read
-
-
 @pytest.mark.parametrize("number", [n for n in PATHS if n not in ("00", "11")])
 def test_an_answer_to_the_exam_is_folded_and_beside_it_is_what_is_true_today(number):
     text = "".join(cell.source for cell in cells(number, "What is true today", kind="markdown"))

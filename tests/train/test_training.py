@@ -110,9 +110,3 @@ def test_the_pictures_can_be_learned(data):
 def test_bad_input_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
-
-
-def test_fast_is_off_unless_asked_for(monkeypatch):
-    for value, expected in [("", False), ("0", False), ("1", True)]:
-        monkeypatch.setenv("ACCEL_FAST", value)
-        assert training.fast() is expected
