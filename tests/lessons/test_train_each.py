@@ -8,8 +8,8 @@ import pytest
 
 from accel_helpers import probe
 from accel_helpers.lessons.lesson_09 import same_loss
-from accel_helpers.machine import strategy
 from accel_helpers.lessons.replicas import train_each
+from accel_helpers.machine import strategy
 
 SMALL = {"global_batch": 32, "epochs": 3}
 
