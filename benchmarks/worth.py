@@ -1,4 +1,4 @@
-"""Is what `worth.it` says true? Five models of no lesson; and a fake accelerator of a known factor."""
+"""Is what `worth.it` says true? Five models of no lesson; a fake accelerator of a known factor."""
 
 import argparse
 import sys
