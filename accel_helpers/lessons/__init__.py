@@ -10,24 +10,17 @@ __all__ = ["check"]
 
 
 def check(exercise: str, answer) -> Result:
-    """Grade an answer to an exercise.
+    """Grade an answer to an exercise, whatever it is.
 
     Parameters
     ----------
     exercise : str
-        Its name, such as "03/a".
-    answer : object
-        What the exercise asks for.
+        Its name, such as "03/a"; a ValueError where there is none of that name.
 
     Returns
     -------
     Result
         Whether it is right (`ok`), the `message` about this answer and, if not, a `hint`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such exercise.
 
     Examples
     --------

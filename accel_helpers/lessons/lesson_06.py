@@ -80,9 +80,6 @@ _CYCLES = (
     (lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
      "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
      "Make a whole number of k / size and of n / size. Which of the two next to it?"),
-    (lambda m, k, n, s: cycles(m, k, n, s, tiles=ceil(m / s) * ceil(k / s) * ceil(n / s)),
-     "Your tiles depend on m. The m rows of activations are not cut: they walk through.",
-     "Only what stays in the cells is cut into tiles. Which matrix stays, and of what shape?"),
     (lambda m, k, n, s: cycles(m, k, n, s, tile=m + 2 * s - 2),
      "Loading is forgotten: your cells have their weights from the start.",
      "Before a row can enter, the weights of the tile must be in their cells."),
@@ -132,9 +129,6 @@ _ROUNDINGS = (
        "You return bits. They are a whole number that only stands for the one asked for.",
        "One of the two tools leads from bits to the number. It takes all 32 of them.")
       for rule in (nearest, lambda b: nearest(b) >> 16, cut)),
-    (lambda x: number(nearest(bits(x)) >> 16),
-     "Your 16 bits stand in the lower half: as float32 they mean a number close to 0.",
-     "You shifted them down. Where must they stand before you make a number of them?"),
 )  # fmt: skip
 
 CHECKS = {

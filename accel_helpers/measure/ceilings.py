@@ -88,16 +88,9 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     such as Python between steps; "above the ceiling" where it is faster than can be: the time or
     the count is wrong, or the data stayed in the chip's own memory.
 
-    Parameters
-    ----------
-    work : work.StepWork
-        Or anything else that knows its `flops`, in float32, and `bytes`.
-    seconds : float or Measurement
-    ceilings : Ceilings
-        Of the device on which it ran.
+    The `work` is a `work.StepWork`, or anything else that knows its `flops`, in float32, and
+    `bytes`; the ceilings are those of the device on which it ran.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> times = Measurement.from_samples([1.0])
     >>> product, copy = (Ceiling("float32", work, times) for work in (100e9, 10e9))

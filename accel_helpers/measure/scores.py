@@ -98,14 +98,9 @@ def change(before: Score, after: Score) -> Change:
     24). Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2
     to 5 seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
 
-    Parameters
-    ----------
-    before, after : Score
-        With at least 2 seeds and 30 images; row by row the same seed, column by column the same
-        image. Else a ValueError.
+    Both have 2 seeds and 30 images at least (else a ValueError); row by row the same seed, column
+    by column the same image.
 
-    Examples
-    --------
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)
     >>> after = Score.of("after", [[0] * 10 + [1] * 90] * 3, [1] * 100)
     >>> print(change(before, after))

@@ -124,10 +124,7 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
 
 
 def attached(found: Runtime) -> str:
-    """Say in a few words what `runtime.describe` found, for the sentence that belongs to it.
-
-    That is "a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there",
-    "nothing in Colab" or "nothing here".
+    """Say in a few words what `runtime.describe` found: one of `LABELS["attached"]`.
 
     >>> from accel_helpers.machine import runtime
     >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
@@ -174,9 +171,8 @@ _TIMED = {  # verdict of timing.compare -> the fourth fact, and the verdict wher
 def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None = None) -> Verified:
     """Put the four facts about an accelerator in order: the first "no" decides.
 
-    The `verdict` is "not attached", "visible, not in the files", "attached, not visible", "visible,
-    not placed", "placed, not timed", "placed, slower", "placed, no difference" or "all four"; the
-    `facts` are "yes", "no", "not measured", "cannot tell" or "not needed yet".
+    The `verdict` is one of `LABELS["verified"]`; the `facts` are "yes", "no", "not measured",
+    "cannot tell" or "not needed yet".
 
     Parameters
     ----------

@@ -103,11 +103,7 @@ def count_step(model, batch_size: int) -> StepWork:
       makes, also going back; a loop reads its weights in every step. Caches, and a compiler that
       fuses across layers, make the true figure smaller: XLA's is 1 to 2 times this count.
 
-    Parameters
-    ----------
-    model : keras.Model
-        Compiled, with all shapes known: Sequential with an Input, or functional.
-    batch_size : int
+    The model is compiled, with all shapes known: Sequential with an Input, or functional.
 
     Returns
     -------

@@ -63,13 +63,8 @@ def losses(
 ) -> Picture:
     """Curves of the loss after every epoch, of one training or of several that should agree.
 
-    Parameters
-    ----------
-    curves, reference : mappings of a name to losses, of seven curves at most
-    level : tuple of the name of a loss to compare with, and that loss
+    The curves, seven at most, are by name; `level` is the name of a loss to compare with, and it.
 
-    Examples
-    --------
     >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
     Line plot of the loss per epoch. Training: a from 2 to 1.5. knowing nothing: 2.3.
     """
@@ -235,13 +230,8 @@ def sweep(
 def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     """Small grey pictures in rows, each with its label above it.
 
-    Parameters
-    ----------
-    images : sequence of arrays of shape (height, width), where larger numbers are darker
-    labels : sequence of int
+    Images are arrays of shape (height, width), in which larger numbers are darker.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> print(digits(np.eye(8)[None], [7], title="A digit"))
     1 pictures of 8 x 8 pixels. A digit: 7.
