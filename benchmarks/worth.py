@@ -1,4 +1,4 @@
-"""Is what `worth.it` says true? Five models of no lesson; and a fake accelerator of a known factor."""
+"""Is what `worth.it` says true? Of five models of no lesson, and of a fake of known factor."""
 
 import argparse
 import sys
