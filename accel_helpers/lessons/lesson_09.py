@@ -1,6 +1,6 @@
 """Of lesson 09, in preparation: a verdict and the exercise. Its cells are in lesson 04 at 88e1101.
 
-What trains with several replicas is in `train/replicas.py`.
+What trains with several replicas is in `replicas.py`.
 """
 
 import math

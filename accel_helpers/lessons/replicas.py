@@ -19,7 +19,7 @@ from accel_helpers.train import training
 
 STEPS = 23  # in an epoch: of 64 pictures each, 1,472 of the 1,500 bundled digits
 SEED = 4
-_CHILD = "import sys; from accel_helpers.train.replicas import child; child(*sys.argv[1:])"
+_CHILD = "import sys; from accel_helpers.lessons.replicas import child; child(*sys.argv[1:])"
 _ON_CPU = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 

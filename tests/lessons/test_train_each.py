@@ -8,8 +8,8 @@ import pytest
 
 from accel_helpers import probe
 from accel_helpers.lessons.lesson_09 import same_loss
+from accel_helpers.lessons.replicas import train_each
 from accel_helpers.machine import strategy
-from accel_helpers.train.replicas import train_each
 
 SMALL = {"global_batch": 32, "epochs": 3}
 
@@ -29,7 +29,7 @@ def answer(code, **environ):
 
 EACH = """
 import json, accel_helpers as ah
-from accel_helpers.train.replicas import train_each
+from accel_helpers.lessons.replicas import train_each
 ah.backend.choose()
 runs = train_each((1, 2), global_batch=32, epochs=3)
 print(json.dumps([[run.name, run.note, run.losses, len(run.epoch.samples)] for run in runs]))
@@ -70,7 +70,7 @@ def test_a_child_ends_by_itself_when_its_parent_is_gone():
     """As when a kernel is killed: nobody is left to end the child."""
     code = """
 import os, sys
-from accel_helpers.train import replicas
+from accel_helpers.lessons import replicas
 sys.stdin = open(os.devnull)  # its input has ended already
 replicas.child('1', '32')
 """
