@@ -2,7 +2,6 @@
 
 import doctest
 import itertools
-import subprocess
 import sys
 from pathlib import Path
 
@@ -170,26 +169,6 @@ def test_a_late_device_is_timed_rightly_by_waiting_and_wrongly_without():
 # --- the script -------------------------------------------------------------------------------
 
 
-def test_an_environment_is_made_once_for_what_is_required_or_that_is_said(tmp_path):
-    calls = []
-
-    def fails(command, **options):
-        raise subprocess.CalledProcessError(1, command)
-
-    def call(command, **options):
-        calls.append(command)
-        (tmp_path / "env").mkdir(exist_ok=True)
-
-    python, why = run.torch_python(None, environment=tmp_path / "none", call=fails)
-    assert not python and why
-    assert run.torch_python("/there/python")[0] == "/there/python"
-    for _ in range(2):
-        python, why = run.torch_python(None, environment=tmp_path / "env", call=call)
-        assert not why and str(tmp_path) in python
-    assert len(calls) == 3
-    assert any("requirements.txt" in word for word in calls[1])
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_real_contender_answers_and_learns(tmp_path, monkeypatch):
@@ -231,8 +210,3 @@ def test_the_page_in_docs_is_the_one_that_the_results_give():
     commands = [part.get("command", "") for one in found.values() for part in one.values()
                 if isinstance(part, dict)]  # fmt: skip
     assert not any("--quick" in command for command in commands)
-
-
-def test_parts_that_are_not_run_again_are_kept(tmp_path):
-    run.save({"harness": {"created": "then"}}, tmp_path / "machine.json")
-    assert run._earlier(tmp_path / "machine.json") == {"harness": {"created": "then"}}

@@ -145,10 +145,3 @@ def test_a_machine_without_a_fitting_python_gets_one_sentence(machine, answers, 
     assert code == 1
     assert sentence in said and said.count("\n") == 1
     assert not (machine.course / ".venv").exists()
-
-
-def test_make_keeps_the_list_of_fonts_with_the_environment():
-    shows = 'shown:;@printf %s "$$MPLCONFIGDIR"'
-    words = ["make", "-s", "--no-print-directory", "-C", str(ROOT), "--eval", shows, "shown"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout == str(ROOT / ".venv" / "matplotlib")

@@ -105,11 +105,6 @@ def test_memory_is_limited_and_that_of_what_it_started_counts():
     assert done.kind == "finished", "nothing of other processes counts"
 
 
-def test_its_input_is_open_while_we_live():
-    look = "import select; print(select.select([0], [], [], 0.3)[0])"
-    assert command(look).output == "[]\n"
-
-
 @pytest.mark.parametrize(
     ("end", "listens"), [(signal.SIGKILL, True), (signal.SIGINT, True), (signal.SIGINT, False)]
 )

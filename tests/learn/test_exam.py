@@ -59,17 +59,6 @@ def test_fourteen_right_answers_pass_and_thirteen_do_not():
     assert [(result.material, result.passed) for result in marked] == [(13, False), (14, True)]
 
 
-def test_who_mixes_the_two_is_told_so():
-    paper = next(p for p in PAPERS if sum(q.differs for q in p.questions) >= 8)
-    old, new = (known.whole(paper, material) for material in (True, False))
-    places = [n for n, q in enumerate(paper.questions, 1) if q.differs]
-    answers = new | {n: old[n] for n in places[1::2]}
-    for place in [n for n in answers if n not in places][:4]:
-        del answers[place]
-    result = paper.mark(answers)
-    assert not result.passed and "16 answers are one or the other" in str(result)
-
-
 def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
     # with a low mark: an upper bound, and not far above four thousand guessers
     dice, paper, need, turns, passed = random.Random(1), PAPERS[0], 8, 4000, 0

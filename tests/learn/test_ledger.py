@@ -72,11 +72,6 @@ def test_a_claim_gets_the_verdict_that_the_card_supports(number, values, verdict
         assert "interval" in entry.measured
 
 
-def test_a_rate_needs_to_know_the_cores():
-    said = [ledger.fill(card(0.05, (1000.0,), number=1, cores=n))[0].verdict for n in (8, None)]
-    assert said == ["not shown here", "cannot tell"]
-
-
 def test_there_is_a_sentence_for_what_may_come_out_and_none_else():
     for claim in CLAIMS:
         assert all(re.fullmatch(r"https://\S+", url) for url in claim.source) and claim.source

@@ -91,12 +91,6 @@ def test_of_two_folders_the_later_answer_and_the_first_end_of_a_lesson_count(tur
     assert both.answers["03/a"].given == "c" and both.lessons == {"03": WHEN}
 
 
-def test_what_a_clock_that_was_ahead_has_dated_gives_way_to_a_new_answer(own_progress):
-    progress.keep(answered("03/a", "b", "wrong", "2999-01-01T00:00:00+00:00"))
-    progress.keep(answered("03/a", "c", when=progress.now()))
-    assert progress.load(own_progress).answers["03/a"].given == "c"
-
-
 def test_two_kernels_lose_nothing_of_each_other(own_progress):
     spawn = multiprocessing.get_context("spawn")
     children = [spawn.Process(target=many_answers, args=(n, 25)) for n in range(2)]
@@ -157,10 +151,3 @@ def test_what_could_not_be_read_again_is_not_kept_and_bars_nothing(own_progress,
     assert progress.keep(done("00")) == ""
     assert progress.load(own_progress).lessons == {"00": WHEN}
     assert ("q" in progress.load(own_progress).guesses) == (value == "<b>")
-
-
-def test_a_link_stays_a_link(tmp_path, own_progress):
-    target = tmp_path / "elsewhere.json"
-    own_progress.symlink_to(target)
-    assert progress.keep(done("00")) == ""
-    assert own_progress.is_symlink() and progress.load(target).lessons == {"00": WHEN}

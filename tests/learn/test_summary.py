@@ -90,12 +90,6 @@ def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path
     assert "not measured yet" not in found
 
 
-def test_long_lists_of_numbers_are_shortened(reference):
-    text = page_of(dataclasses.replace(E1, card=("04/shakespeare/loss",)), reference)
-    loss = reference.numbers["04/shakespeare/loss"]
-    assert f"{loss[7]:.4g} and so on, {loss[-1]:.4g} at the end" in text
-
-
 def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
     empty = written(tmp_path)
     assert "No answers of yours" in empty and "nothing measured yet" in empty

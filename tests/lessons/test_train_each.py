@@ -65,20 +65,6 @@ def test_a_training_that_fails_says_so_in_a_sentence_and_the_others_go_on():
     assert "Traceback" not in str(bad) and "\n" not in str(bad)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"replicas": (1, 3)}, r"global_batch=64 .*\(1, 3\)"),
-        ({"replicas": ()}, r"\(\)"),
-        ({"replicas": (0,)}, "0"),
-        ({"epochs": 1}, "epochs .*2 or more; got 1"),
-    ],
-)
-def test_bad_input_is_refused_before_anything_starts(arguments, named):
-    with pytest.raises(ValueError, match=named):
-        train_each(**arguments)
-
-
 @pytest.mark.slow
 def test_a_child_ends_by_itself_when_its_parent_is_gone():
     """As when a kernel is killed: nobody is left to end the child."""

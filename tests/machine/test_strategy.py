@@ -68,22 +68,6 @@ def test_replicas_must_be_a_whole_number(replicas):
         strategy.pick(replicas, environ={}, root="/nowhere")
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "words"),
-    [
-        ("colab cpu", {}, "Change runtime type"),
-        ("laptop", {}, "Colab can lend"),
-        ("colab cpu", {"loaded": keras_on("torch")}, "PyTorch"),
-        ("colab v5e-1, keras on tensorflow", {}, "Runtime → Restart session"),
-        ("colab v5e-1, tensorflow-tpu 2.19.1", {}, "has not seen this run"),
-        ("colab g4, keras on tensorflow", {}, "CUDA_ERROR_INVALID_PTX"),
-        ("colab t4, jax kept off", {}, "TensorFlow"),
-    ],
-)  # fmt: skip
-def test_what_else_is_in_the_way_is_named(on, name, changes, words):
-    assert words in on(name, **changes).reason
-
-
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
 @pytest.mark.parametrize("machine", ["colab cpu", "colab t4"])
 def test_a_loaded_keras_wins_over_the_variable_and_that_over_the_rest(on, machine, name):

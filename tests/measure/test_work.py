@@ -124,14 +124,6 @@ def test_convolutions_by_hand(layer, met, groups):
     assert found.product_flops == 2 * (2 * 5 * met * (4 // groups) * filters)
 
 
-def test_channels_first_counts_as_channels_last():
-    last, first = (
-        work.count_step(built(keras.Input(shape), make.Conv2D(6, 3, data_format=order)), 5).rows[0]
-        for shape, order in (((6, 8, 4), "channels_last"), ((4, 6, 8), "channels_first"))
-    )
-    assert (first.flops, first.product_flops) == (last.flops, last.product_flops)
-
-
 def test_the_bytes_of_a_loop_by_hand():
     model = built(keras.Input((9, 7)), make.LSTM(5, dtype="mixed_bfloat16"))
     layer, *_ = work.count_step(model, 4).rows
@@ -257,8 +249,6 @@ def test_a_model_that_cannot_be_counted_is_refused_by_name(model, error, named):
 
 def test_a_step_reads_well():
     text = str(work.count_step(training.quickstart_model(), 32))
-    lines = text.splitlines()
-    assert lines[1].split() == ["layer", "kind", "parameters", "operations", "bytes"]
-    assert "100,480" in text and "92 %" in text and max(map(len, lines)) <= 100
+    assert "100,480" in text and "92 %" in text and max(map(len, text.splitlines())) <= 100
     with pytest.raises(ValueError, match="batch_size"):
         work.count_step(None, 2.5)

@@ -171,10 +171,6 @@ def test_an_axis_that_does_not_begin_at_0_says_so_and_hides_nothing():
         assert ("the axis begins at 70" in made.alt) == (lowest == 0.9)
 
 
-def test_no_two_lines_of_a_picture_look_alike():
-    assert len(set(style.COLOURS)) == len(style.COLOURS) == len(style.MARKS) == len({*style.MARKS})
-
-
 @pytest.mark.parametrize("count", [1, 12])
 def test_what_stands_beside_rows_covers_nothing_and_is_not_cut(count):
     made = [

@@ -101,11 +101,6 @@ def test_a_sum_that_is_not_complete_says_so():
     assert {(1.8, None), (1.0, "////"), (0.8, None)} <= looks
 
 
-def test_the_colour_of_useful_cells_is_the_same_in_every_frame_and_its_key():
-    colour = [int(style.OWN[i : i + 2], 16) for i in (1, 3, 5)]
-    assert all((pixels(png) == colour).all(axis=2).any() for png in player().frames)
-
-
 def test_the_player_has_a_frame_for_each_cycle_and_needs_no_other_server():
     html = player()._repr_html_()
     assert len(set(player().frames)) == THREE.cycles(4, 3, 3) == 11

@@ -193,14 +193,6 @@ def test_a_report_brings_its_summary_replaces_its_own_files_and_leaves_all_other
     assert (made.out / "my notes.txt").exists()
 
 
-def test_a_terminal_gets_a_bar_that_counts_cells(tmp_path):
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
-    path = lesson(tmp_path, "01_a", "# A", "1", "2", ("3", "nbval-skip"), "")
-    report.run([path], tmp_path / "out", stream=terminal)
-    assert "01_a (1 of 1)" in terminal.getvalue() and "2/2" in terminal.getvalue()
-
-
 def test_lessons_that_hang_die_or_cannot_be_read_are_failures_with_a_reason(tmp_path):
     lessons = [
         lesson(tmp_path, "01_hangs", "import time; time.sleep(600)"),

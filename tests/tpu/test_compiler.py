@@ -184,12 +184,6 @@ def test_a_failure_of_the_compiler_is_no_judgement_of_the_model(model, case):
     assert not Path(child.told[-1]["folder"]).exists(), "nothing is left behind"
 
 
-def test_a_compiler_that_is_not_installed_says_how(model):
-    why = "It is not installed. `python -m accel_helpers` does it."
-    answer = ask(model, Child(), environment=Environment(Path("there"), why))
-    assert answer.verdict == "unavailable" and answer.why == why
-
-
 def test_what_keras_cannot_write_down_or_a_tpu_cannot_run_is_said_of_the_model(keras):
     class Boom(keras.layers.Layer):
         def call(self, x, training=False):

@@ -112,12 +112,6 @@ def test_a_model_without_shapes_takes_them_from_a_sample(keras):
     assert model.fit(x, y, verbose=0).history["loss"][0] > 0
 
 
-def test_a_sample_that_is_none_is_refused(quickstart):
-    for sample in ((X, Y, Y), ([[1.0, 2.0]], [1.0])):
-        with pytest.raises(ValueError, match="sample must "):
-            lower(quickstart, 32, sample=sample)
-
-
 def test_what_cannot_be_read_off_asks_for_a_sample(keras):
     def own(y, prediction):
         return keras.losses.sparse_categorical_crossentropy(y, prediction, from_logits=True)

@@ -193,15 +193,6 @@ def test_what_is_not_ours_is_never_deleted_and_all_of_ours_is(environ, kept):
     assert contents(kept.parent / "elsewhere") == ["libtpu.so"]
 
 
-def test_of_two_installs_at_once_both_find_one(environ, kept):
-    def run(words, **options):
-        if not status(environ).ready:
-            quietly(environ, run=pretend)
-        return pretend(words, **options)
-
-    assert quietly(environ, run=run).ready and len(contents(kept)) == 1
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_what_was_installed_is_what_is_pinned(tpu_environment):

@@ -60,11 +60,7 @@ def test_it_answers_as_tensorflow_serving_does_and_has_no_keras(server):
     ("body", "names"),
     [
         (b"no json", "JSON"),
-        (b"[" * 100_000, "JSON"),
         (b'{"instances": ' + b"[" * 255 + b"]" * 255 + b"}", "these inputs"),
-        (b'{"instances": ' + b"[" * 60 + b"1" + b"]" * 60 + b"}", "these inputs"),
-        (b'{"instances": [[1e39, 1, 2]]}', "these inputs"),
-        (b"[]", '"instances"'),
         (b'{"instances": []}', "[]"),
         (b'{"instances": [[1, 2]]}', "shape [3]; got [2]"),
         (b'{"instances": [["a", "b", "c"]]}', "these inputs"),
@@ -74,13 +70,6 @@ def test_a_bad_request_is_answered_with_a_sentence_and_the_server_goes_on(server
     status, said = asked(server.url + ":predict", body)
     assert status == 400 and names in said["error"] and len(said["error"]) < 400
     assert server.ask([[1, 1, 1]]) == [[2.0, 2.0, 2.0]]
-
-
-def test_other_addresses_are_refused_with_what_is_right(server):
-    root = server.url.rpartition("/")[0]
-    assert asked(f"{root}/cats")[0] == 404
-    status, said = asked(f"{root}/cats:predict", b'{"instances": [[1, 2, 3]]}')
-    assert status == 404 and "/v1/models/doubles:predict" in said["error"]
 
 
 def test_arrays_and_tensors_can_be_sent_also_within_a_list(server):
