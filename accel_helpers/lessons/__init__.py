@@ -36,6 +36,7 @@ def check(exercise: str, answer) -> Result:
 @functools.cache
 def exercises() -> dict[str, Check]:
     """The check of every exercise; each lesson_NN has its own in `CHECKS`."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    lessons = (importlib.import_module(f"{__name__}.{n}") for n in names if n[:6] == "lesson")
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    names = sorted(name for name in found if name.startswith("lesson_"))
+    lessons = (importlib.import_module(f"{__name__}.{name}") for name in names)
     return {exercise: check for lesson in lessons for exercise, check in lesson.CHECKS.items()}

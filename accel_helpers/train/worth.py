@@ -134,33 +134,46 @@ def it(
         other = now._replace(kind="nothing")
         if accelerator:  # where it sees no GPU, Keras does not choose XLA on TensorFlow
             other = now._replace(device="cpu", xla=now.xla and kind == "jax")
-        ways, not_tried = {"now": now, "other": other}, {}
-        costs = {name: _warm(turn, way, clock) for name, way in ways.items()}
-        before = _rounds(turn, ways, lambda n: n == 0 or n < LEAST and clock() < end)
-        for name, way in _changes(now, turns).items():
-            cost = sum(each for each, _ in costs.values()) + costs["now"][0]
+        ways, not_tried = {"now": now}, {}
+        cost, first = _warm(turn, now, clock, end)
+        costs, runs = {"now": cost}, []
+        for name, way in {"other": other, **_changes(now, turns)}.items():
+            if name != "other" and clock() + first + 2 * LEAST * cost > end:
+                way = LATE if isinstance(way, Way) else way
             if isinstance(way, str):
                 not_tried[name] = way
-            elif clock() + costs["now"][1] + LEAST * cost > end:
+                continue
+            try:
+                each, _ = _warm(turn, way, clock, end)
+            except Exception as error:  # too much memory, what XLA does not know, …
+                if name == "other":
+                    raise
+                not_tried[name] = f"{error}".strip().partition("\n")[0][:100]
+                continue
+            if name != "other" and clock() + LEAST * (cost + each) > end:
                 not_tried[name] = LATE
-            else:
-                try:
-                    costs[name] = _warm(turn, way, clock)
-                    ways[name] = way
-                except Exception as error:  # too much memory, what XLA does not know, …
-                    not_tried[name] = f"{error}".strip().partition("\n")[0][:100]
-        cost = sum(each for each, _ in costs.values())
-        took = _rounds(turn, ways, lambda n: n < MOST and clock() + cost < end)
-        if len(took["now"]) < FEW_SAMPLES:
-            not_tried |= dict.fromkeys(list(ways)[2:], LATE)
+                continue
+            costs[name], ways[name] = each, way
+            some = {"now": now, name: way}
+            runs.append(_rounds(turn, some, lambda n: n == 0 or n < LEAST and clock() < end))
+        cost = sum(costs.values())
+        runs.append(_rounds(turn, ways, lambda n: n < MOST and clock() + cost < end))
     names = {"now": device, "other": "cpu" if accelerator else "feeding and Python"}
-    measured = Measurement.from_samples
-    pair = [measured(before[each] + took[each], name=names[each]) for each in names]
+
+    def both(one: str, two: str) -> list[Measurement]:
+        beside = {one, two} - {"now"}
+        took = {
+            each: [t for run in runs if beside <= set(run) for t in run[each]]
+            for each in (one, two)
+        }
+        return [Measurement.from_samples(took[n], name=names.get(n, n)) for n in (one, two)]
+
+    pair = both("now", "other")
     factor = timing.compare(*(pair[::-1] if accelerator else pair), in_turns=True)
-    tried = {}
-    for name in [name for name in ways if name not in names and name not in not_tried]:
-        both = measured(took["now"], name="now"), measured(took[name], name=name)
-        tried[name] = timing.compare(*both, in_turns=True)
+    tried = {n: timing.compare(*both("now", n), in_turns=True) for n in ways if n not in names}
+    for name in [n for n, gain in tried.items() if len(gain.fast.samples) < FEW_SAMPLES]:
+        tried.pop(name)
+        not_tried[name] = LATE
     if len(pair[0].samples) < FEW_SAMPLES:
         factor = replace(factor, interval=(0.0, math.inf))
     early, late = (_break_even(each, setup_minutes) for each in reversed(factor.interval))
@@ -214,12 +227,13 @@ def _changes(now: Way, turns: Turns) -> dict[str, Way | str]:
     }
 
 
-def _warm(turn: Callable, way: Way, clock: Callable) -> tuple[float, float]:
+def _warm(turn: Callable, way: Way, clock: Callable, end: float) -> tuple[float, float]:
     """What a turn costs, and what the first one did, which also compiled."""
     start = clock()
     turn(way)
     between = clock()
-    turn(way)
+    if between < end:
+        turn(way)
     return clock() - between, between - start
 
 
