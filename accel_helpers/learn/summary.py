@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from accel_helpers._records import write_whole
-from accel_helpers._words import shown, template
+from accel_helpers._words import template
 from accel_helpers.learn import ledger
 from accel_helpers.learn.review import Answer, answers
 from accel_helpers.measure import results
@@ -33,8 +33,6 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
     >>> write(Path(tempfile.mkdtemp()) / "mine.html", missed=["What a pod is."]).name
     'mine.html'
     """
-    if isinstance(missed, str):
-        raise TypeError(f"missed needs a list of sentences; got {shown(missed)}.")
     mine, card, note = results.card_path(), None, ""
     path = mine.with_name(NAME) if path is None else Path(path)
     try:

@@ -89,9 +89,7 @@ _IMPOSSIBLE = (
 )
 _DOUBTED = " The table doubts that figure (see its confidence_note): a warning, and no proof."
 _ON_CHIP = " So little data may stay in the chip's own, faster memory: use a larger array."
-_ABOVE = " Either the clock stopped before the work was done, or the ceiling is measured too low."
 _JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources differ."
-_MEASURE = " Measure the highest rate of this machine and pass it as ceiling=."
 
 
 @functools.cache
@@ -163,13 +161,12 @@ def judge(
     seconds: float,
     accelerator: Accelerator | str | None = None,
     dtype: str = "float32",
-    ceiling: float | None = None,
 ) -> Plausibility:
     """Ask whether a measured time on one device can be true.
 
     A rate beyond a trusted figure of a GPU or TPU is "impossible". It is "above ceiling" if the
-    table doubts the figure, if the data may have stayed in the chip's own memory, or if the limit
-    is a rate measured here. Else it is "plausible", or "unknown": no sheet of a CPU is used.
+    table doubts the figure, or if the data may have stayed in the chip's own memory. Else it is
+    "plausible", or "unknown": no sheet of a CPU is used.
 
     Parameters
     ----------
@@ -182,8 +179,6 @@ def judge(
         The device, or its name as for `match`.
     dtype : str
         As for `peak`.
-    ceiling : float, optional
-        The highest rate measured on this machine, in FLOP/s or bytes/s.
 
     Returns
     -------
@@ -204,31 +199,23 @@ def judge(
     rate = work / seconds
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     column, what = _limit_column(row, unit, dtype)
-    limits = []  # the rate, of what it is, how far above it counts as what, and why
-    if column:
-        limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9)
-        core = " core" if row.unit == "core" else ""
-        says = f"the published {format_rate(limit, unit)} of {row.name}{core} ({what})"
-        # In one pass the chip's own memory saves each byte that it holds one read and one write.
-        kept = 2 * (row.on_chip_mib or math.inf) * 2**20 if unit == "B/s" else 0
-        above, why = "impossible", _IMPOSSIBLE
-        if row.confidence != "high" or column in row.less_sure:
-            above, why = "above ceiling", _DOUBTED
-        elif (work - kept) / seconds <= MARGIN * limit:
-            above, why = "above ceiling", _ON_CHIP
-        limits.append((limit, says, above, why))
-    if ceiling is not None:
-        says = f"the highest rate measured here, {format_rate(ceiling, unit)}"
-        limits.append((_records.positive(ceiling, "ceiling"), says, "above ceiling", _ABOVE))
-    if not limits:
+    if not column:
         device = row.name if row else accelerator
         why = "no accelerator was named" if device is None else f"{device}: {what}"
-        reason = f"There is no published limit for this rate ({why}).{_MEASURE}"
+        reason = f"There is no published limit for this rate ({why})."
         return Plausibility("unknown", rate, None, None, reason)
-    broken = [each for each in limits if rate > MARGIN * each[0]]
-    limit, says, verdict, why = broken[0] if broken else limits[0]
-    if not broken:
-        verdict, why = "plausible", _JUST_ABOVE if column and rate > limit else ""
+    limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9)
+    core = " core" if row.unit == "core" else ""
+    says = f"the published {format_rate(limit, unit)} of {row.name}{core} ({what})"
+    # In one pass the chip's own memory saves each byte that it holds one read and one write.
+    kept = 2 * (row.on_chip_mib or math.inf) * 2**20 if unit == "B/s" else 0
+    verdict, why = "impossible", _IMPOSSIBLE
+    if rate <= MARGIN * limit:
+        verdict, why = "plausible", _JUST_ABOVE if rate > limit else ""
+    elif row.confidence != "high" or column in row.less_sure:
+        verdict, why = "above ceiling", _DOUBTED
+    elif (work - kept) / seconds <= MARGIN * limit:
+        verdict, why = "above ceiling", _ON_CHIP
     reason = f"{format_rate(rate, unit)} is {rate / limit:.3g} times {says}.{why}"
     return Plausibility(verdict, rate, limit, rate / limit, reason)
 

@@ -162,8 +162,6 @@ def _batch(model, batch_size: int, sample):
     import keras
 
     def like(array):
-        if not getattr(array, "shape", ()):
-            raise ValueError(f"sample must hold arrays with samples; got {shown(array)}.")
         kind = keras.backend.standardize_dtype(array.dtype)
         # `fit` turns floating-point numbers into the type that Keras works with.
         kind = keras.config.floatx() if "float" in kind else kind
@@ -178,8 +176,6 @@ def _batch(model, batch_size: int, sample):
         return keras.KerasTensor((batch_size, *rest), tensor.dtype)
 
     if sample is not None:
-        if not isinstance(sample, Sequence) or len(sample) != 2:
-            raise ValueError(f"sample must be a pair (x, y) of arrays; got {shown(sample)}.")
         return tuple(keras.tree.map_structure(like, part) for part in sample)
     inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
     if not inputs or len(outputs) != 1:

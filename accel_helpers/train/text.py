@@ -80,11 +80,6 @@ class Text:
 
         numbers = np.array(self.encode(self.text[:characters]), dtype="int32")
         batches = (len(numbers) - 1) // sizes.characters_per_step
-        if batches < 1:
-            raise ValueError(
-                f"{len(numbers):,} characters do not fill one batch of {sizes.batch_size} pieces "
-                f"of {sizes.length}; take more characters, or smaller sizes."
-            )
         end = batches * sizes.characters_per_step
         shape = (-1, sizes.length)
         return numbers[:end].reshape(shape), numbers[1 : end + 1].reshape(shape)
