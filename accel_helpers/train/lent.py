@@ -180,8 +180,9 @@ class Turns:
         model, options = self.models["resident"], {"batch_size": way.batch_size, "seed": 0}
         if way not in self.plans:
             device_memory.check_room(device_memory.memory_needed(*self.data), way.device)
-            # few: XLA's convolutions in a loop can be 20 times as slow as others on a CPU
-            steps = min(self.steps(way), 2 * self.reach // REACH // way.batch_size)
+            # the longer a step, the fewer: XLA's convolutions in a loop take 20 times as long
+            count = self.reach // REACH // way.batch_size
+            steps = min(self.steps(way), max(2, count**2 // 64))
             part = device_memory.as_arrays(self.first(steps, way.batch_size), "x and y")
             self.plans[way] = device_memory.as_tensors(part, way.device), steps
         (x, y), steps = self.plans[way]
