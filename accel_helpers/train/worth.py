@@ -182,8 +182,7 @@ def it(
         verdict = LABELS[0] if least > late else LABELS[1] if most < early else LABELS[2]
     else:  # a ceiling does not say that one pays
         verdict, late = LABELS[3] if most < early else LABELS[4], math.inf
-    pays = early, late
-    return Worth(verdict, pair[0], epochs, factor, setup_minutes, pays, tried, not_tried)
+    return Worth(verdict, pair[0], epochs, factor, setup_minutes, (early, late), tried, not_tried)
 
 
 def _break_even(factor: float, setup: float) -> float:
