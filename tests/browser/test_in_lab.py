@@ -97,8 +97,9 @@ def test_every_question_of_a_run_lesson_is_answered(form):
     number = form.number("number")
     form.answer(number, "a word")
     expect(form.said(number)).to_contain_text("a number", ignore_case=True)
-    form.answer(number, quiz_page.solution(form.questions[number - 1]))
-    expect(form.said(number)).to_contain_text("✓ Right.")
+    for number, question in enumerate(form.questions, 1):
+        form.answer(number, quiz_page.solution(question))
+        expect(form.said(number)).to_contain_text("✓ Right")
 
 
 def test_the_keyboard_alone_is_enough(form):
