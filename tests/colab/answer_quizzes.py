@@ -65,11 +65,11 @@ def live(ah):
 
     shown, answered = {}, {}
     for lesson in lessons(ah):
-        bundle = ah.quiz.show(lesson)._repr_mimebundle_()
+        questions = [q for q in ah.questions.bank().values() if q.lesson == lesson]
+        bundle = ah.quiz.show(*(q.id for q in questions))._repr_mimebundle_()
         view = bundle.pop("application/vnd.jupyter.widget-view+json")
         box = instances()[view["model_id"]]
         shown[lesson] = bundle
-        questions = [q for q in ah.questions.bank().values() if q.lesson == lesson]
         for question, field in zip(questions, fields(box), strict=True):
             given = ("", wrong(question), right(question))
             answered[question.id] = [told(field, each) for each in given]
