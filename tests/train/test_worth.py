@@ -212,7 +212,6 @@ def test_what_is_refused_is_named(keras, digits, given, error, named):
         worth.it(*given(keras, *digits))
 
 
-@pytest.mark.skipif(os.environ.get("KERAS_BACKEND") == "jax", reason="this is that run")
 def test_it_holds_on_jax_too():
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, __file__],
