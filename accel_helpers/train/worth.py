@@ -22,7 +22,7 @@ __all__ = ["it"]
 LABELS = ("worth it", "not worth it", "too close to call", "no GPU can pay", "cannot be told here")
 BIGGER, GROUP = 8, 16  # times the batch; steps per execution
 LEAST, MOST = FEW_SAMPLES, 25  # rounds
-TURN, PARTS = 0.25, 60  # seconds of a turn; in a small box, one of so many parts of it
+TURN, PARTS = 0.25, 120  # seconds of a turn; in a small box, one of so many parts of it
 LATE = "the time was up"
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 
