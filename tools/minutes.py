@@ -26,7 +26,6 @@ import run_lessons
 from accel_helpers.learn import exam, quiz
 from accel_helpers.machine import runtime
 
-NOT_YET: set[str] = set()  # lessons that are not rewritten yet: held to nothing
 MOST = {"cells": 25, "words": 1000, "longest": 12, "predictions": 2, "folded": 2, "waiting": 60}
 MOST |= {"first result": 3, "further": 15, "waits further": 120, "questions": 8, "untimed": 0}
 OTHERS = {"10": {"cells": 38, "words": 1500}, "11": {"cells": 99, "words": 9999}}
@@ -163,10 +162,10 @@ def main(arguments=None, folder=lesson.LESSONS, readme=lesson.ROOT / "README.md"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for flag in ("--check", "--fix", "--time"):
         parser.add_argument(flag, action="store_true")
-    parser.add_argument("numbers", nargs="*", help="of lessons; default: all that are rewritten")
+    parser.add_argument("numbers", nargs="*", help="of lessons; default: all")
     given = parser.parse_args(arguments)
     paths = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
-    chosen = given.numbers or sorted(set(paths) - NOT_YET)
+    chosen = given.numbers or sorted(paths)
     timed = run_lessons.times() if timed is None else timed
     if given.time:
         time_them([paths[number] for number in given.numbers or paths], timed)

@@ -90,14 +90,12 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
     if claim.instead:
         return Entry(claim, NEVER, claim.instead)
     if not claim.rule:
-        sentence = f"No lesson measures this yet. Lesson {claim.lesson} will, and it is {SOON}."
-        return Entry(claim, f"{YET}: {lesson} is {SOON}", sentence)
+        return Entry(claim, f"{YET}: {lesson} is {SOON}", f"Lesson {claim.lesson} will measure it.")
     known = () if card is None else (*card.measurements, *card.numbers)
     if not all(name in known for name in claim.names):
         if claim.missing and any(name.startswith(claim.ran) for name in known):
             return Entry(claim, claim.missing, claim.say[claim.missing])
-        sentence = f"Run {lesson}: it puts this measurement on your card."
-        return Entry(claim, f"{YET}: {lesson}", sentence)
+        return Entry(claim, f"{YET}: {lesson}", f"Run {lesson}: it measures this.")
     try:
         verdict, measured = RULES[claim.rule](claim, card)
         verdict = ROUGH if verdict == UNCLEAR else verdict

@@ -48,7 +48,7 @@ def unit_sizes(sizes, unit) -> style.Picture:
     falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
     ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
     said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
-    title = f"One more than fits, and most of the {unit} are idle"
+    title = "One more than fits, and the useful share of the cells drops"
     with style.figure(style.WIDE, 2.5, title) as (figure, axes):
         axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
         for pair in falls:

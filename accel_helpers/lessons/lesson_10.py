@@ -42,7 +42,7 @@ def rows(found):
 
 def how_close(apart: float) -> str:
     """Say what the largest distance between the weights of two trainings means."""
-    return CLOSE[(apart > 0) + (apart > 1e-4)]
+    return CLOSE[2 - (apart <= 1e-4) - (apart == 0)]
 
 
 TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary

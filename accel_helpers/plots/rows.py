@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from accel_helpers._words import format_seconds, percent
-from accel_helpers.measure.measurement import VAGUE, Measurement, Speedup
+from accel_helpers.measure.measurement import SAME, VAGUE, Measurement, Speedup
 from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
@@ -143,7 +143,7 @@ def climb(climb, *, title: str, reference=None) -> Picture:
             right, gain = f"{100 * of.accuracy[name]:.1f} %", of.overall.get(name)
             text, marks = _gain(gain) if gain else ("the start", {"dots": (1.0,)})
             ends += marks.get("bar", ())
-            brief = text.partition(" (")[0].replace(" measurable", "").replace("between ", "")
+            brief = text.partition(" (")[0].replace(SAME, "not measurable").replace("between ", "")
             notes = (brief.replace(" and ", " to "), format_seconds(epoch.median), right)
             rows.append(Row(name, _colour(mine), notes, **marks))
             words.append(f"{name}: {text}, {notes[1]}, {right} right")
@@ -165,7 +165,7 @@ def _gain(gain: Speedup) -> tuple[str, dict]:
     """In words, and what of it is drawn: the ratio only where it is known well."""
     (low, high), bar = gain.interval, {"bar": gain.interval}
     if not gain.conclusive:
-        return "no measurable difference", bar
+        return SAME, bar
     if high > VAGUE * low:
         return f"between {style.short(low)} and {style.short(high)} times", bar
     text = style.short if gain.ratio >= 2 else "{:.3g}".format
@@ -231,7 +231,7 @@ better.
                 change, low, high = (100 * value for value in steps[row.name])
                 bar, note = (low, high), verdict(low, high)
                 words += f", {change:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
-            note = note.replace("no measurable difference", "no difference")
+            note = note.replace(SAME, "not measurable")
             rights[-1].append(Row(row.name, row.colour, (note,), bar=bar, line=change))
             said.append(start + words if row is lefts[-1][0] else words)
     left = beneath(*lefts)
