@@ -8,10 +8,9 @@ which one run plays the accelerator: faster, no different, slower.
 import ast
 import re
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
-from cells import PATHS, SETS, cells, race, the_cell
+from cells import PATHS, SETS, cells, race
 from test_say import SOURCES
 
 import accel_helpers as ah
@@ -55,19 +54,6 @@ def test_a_stub_does_not_pass_as_it_is(number, capsys):
         exec(cell.source, {**scope})
         said = capsys.readouterr().out
         assert "Not yet." in said and "Right." not in said
-
-
-@pytest.mark.parametrize(
-    ("layer", "more", "chosen"),
-    [("better", "worse", "layer"), ("better", "better", "more"), ("worse", "worse", "baseline")],
-)
-def test_the_test_images_have_no_say_in_which_model_is_chosen(layer, more, chosen):
-    first, _ = the_cell("10", "x[test]").source.split("\n", 1)
-    scope = {
-        "gains": {"layer": SimpleNamespace(verdict=layer), "more": SimpleNamespace(verdict=more)}
-    }
-    exec(first, scope)
-    assert scope["chosen"] == chosen
 
 
 @pytest.mark.parametrize("name", SETS)
