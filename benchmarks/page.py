@@ -1,4 +1,4 @@
-"""The page ``docs/benchmarks.md`` and its pictures, made from the results and nothing else."""
+"""What ``docs/benchmarks.md`` says, made from the results and nothing else."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from accel_helpers._words import format_bytes, format_seconds
+from accel_helpers._words import format_seconds
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
-from accel_helpers.plots import charts, style
-from benchmarks import harness, training
+from benchmarks import elements, harness, training
 from benchmarks.contenders import CONTENDERS
 
 INTRODUCTION = """\
@@ -157,7 +156,7 @@ def _training(part, stem, label):
             }
         )
     }
-    picture, drawn = _series(
+    picture, drawn = elements.series(
         lines,
         stem,
         title=f"Seconds per epoch, {label}",
@@ -167,44 +166,41 @@ def _training(part, stem, label):
     )
     text.append(picture)
     rows = [
-        [name, contender.says, *(_cell(ways.get(name), _epoch) for ways in sizes.values())]
+        [name, contender.says, *elements.row(sizes, name, elements.epoch)]
         for name, contender in CONTENDERS.items()
     ]
     heads = [f"batch {size}" for size in sizes]
     text.append("Seconds per epoch (median, with its 95 % interval):\n")
-    text.append(_table(["", "what it is", *heads], rows))
+    text.append(elements.table(["", "what it is", *heads], rows))
     ratios = {size: training.ratios(ways) for size, ways in sizes.items()}
     rows = []
     for slow, fast in training.RATIOS:
-        cells = [_ratio(ratios[size], slow, fast) for size in sizes]
+        cells = [elements.ratio(ratios[size], slow, fast) for size in sizes]
         rows.append([f"{fast} over {slow}", *cells])
-    text += [RATIOS.format(vague=VAGUE), _table(["", *heads], rows), _late_epochs(sizes)]
-    rows = [
-        [name, *(_cell(ways.get(name), _accuracy) for ways in sizes.values())]
-        for name in CONTENDERS
-    ]
+    text += [RATIOS.format(vague=VAGUE), elements.table(["", *heads], rows), _late_epochs(sizes)]
+    rows = [[name, *elements.row(sizes, name, elements.accuracy)] for name in CONTENDERS]
     text.append(
         f"That all of them learn: accuracy on {part['images']['test_count']:,} other images, after "
         "as many epochs:\n"
     )
-    text.append(_table(["", *heads], rows))
+    text.append(elements.table(["", *heads], rows))
     return "\n".join(text), drawn
 
 
 def _harness(part, stem, label):
     text = ["### The harness\n", _stamp(part), HARNESS]
-    names = list(harness.timers.HARNESSES)
-    for title, value in (("Bias", _bias), ("Overhead", _overhead)):
+    names, missing = list(harness.timers.HARNESSES), elements.missing(part)
+    for title, value in (("Bias", elements.bias), ("Overhead", elements.overhead)):
         rows = [
             [
                 format_seconds(float(size)),
-                *(value(rounds[name]) if name in rounds else _missing(part) for name in names),
+                *(value(rounds[name]) if name in rounds else missing for name in names),
                 *([harness.verdict(rounds)] if title == "Bias" else []),
             ]
             for size, rounds in part["real"].items()
         ]
         last = ["ours beside PyTorch's"] if title == "Bias" else []
-        text += [f"{title}:\n", _table(["about", *names, *last], rows)]
+        text += [f"{title}:\n", elements.table(["about", *names, *last], rows)]
     late = part["late"]
     if late:
         ways = list(next(iter(late.values()))["reported"])
@@ -235,7 +231,7 @@ def _samples(part, stem, label):
         }
         for backend, sizes in backends.items()
     }
-    picture, drawn = _series(
+    picture, drawn = elements.series(
         {name: line for name, line in lines.items() if line},
         stem,
         title=f"Time per sample, {label}",
@@ -245,25 +241,20 @@ def _samples(part, stem, label):
     )
     text.append(picture)
     counts = sorted({int(count) for sizes in backends.values() for count in sizes})
-    rows = [
-        [f"{n:,}", *(_cell(sizes.get(str(n)), _sample) for sizes in backends.values())]
-        for n in counts
-    ]
-    text += ["Per sample:\n", _table(["samples", *backends], rows), MEMORY]
-    rows = []
+    rows = [[f"{n:,}", *elements.row(backends, str(n), elements.sample)] for n in counts]
+    text += ["Per sample:\n", elements.table(["samples", *backends], rows), MEMORY]
+    rows, smallest = [], None
     for n in counts:
         found = [sizes.get(str(n), {}) for sizes in backends.values()]
+        smallest = smallest or found
         needed = next((f["needed"] for f in found if "needed" in f), None)
         cells = [
-            _cell(f, lambda f, sizes=sizes: _growth(f, sizes.get(str(counts[0]), {})))
-            for f, sizes in zip(found, backends.values(), strict=True)
+            elements.cell(f, lambda f, least=least: elements.growth(f, least))
+            for f, least in zip(found, smallest, strict=True)
         ]
-        rows.append([f"{n:,}", _bytes(needed), *cells])
-    text.append(_table(["samples", "said", *(f"grew, {name}" for name in backends)], rows))
+        rows.append([f"{n:,}", elements.size(needed), *cells])
+    text.append(elements.table(["samples", "said", *(f"grew, {name}" for name in backends)], rows))
     return "\n".join(text), drawn
-
-
-# ---------------------------------------------------------------------------------------------
 
 
 def _late_epochs(sizes) -> str:
@@ -295,93 +286,12 @@ def _flat(backends) -> str:
     return f"From {FROM:,} on, the largest median over the smallest is {' and '.join(said)}."
 
 
-def _series(lines, stem, *, title, xlabel, ylabel, log):
-    """Medians over a size with the bars of their intervals: its line in the page, and the file."""
-    if not lines:
-        return "", {}
-    with style.figure(8, 3.9, title) as (figure, axes):
-        medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
-        labels = charts.paint(axes, medians, own=True)
-        for i, ((*_, colour, _), line) in enumerate(zip(labels, lines.values(), strict=True)):
-            for x, m in line.items():
-                axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
-        sizes = sorted({x for line in lines.values() for x in line})
-        which = f"{xlabel} ({'both axes' if log else 'horizontal axis'}: log scale)"
-        style.scale(axes.xaxis, which, sizes[0] / 1.25, 1.25 * sizes[-1], style.plain, log=True)
-        if len(sizes) <= 7:
-            axes.set_xticks(sizes)
-            axes.set_xticks([], minor=True)
-        ends = [end for line in lines.values() for m in line.values() for end in m.interval]
-        low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
-        style.scale(axes.yaxis, ylabel, low, high, format_seconds, log=log)
-        style.beside(figure, axes, labels)
-        said = []
-        for name, line in medians.items():
-            at = [f"{format_seconds(line[x])} at {style.plain(x)}" for x in (min(line), max(line))]
-            said.append(f"{name} from {' to '.join(at)}")
-        alt = f"Line plot over {xlabel}. {title}: {'; '.join(said)}."
-        return f"![{alt}](pictures/{stem}.png)\n", {f"{stem}.png": style.picture(figure, alt)}
-
-
 def _stamp(part) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in part.get("versions", {}).items())
     return (
         f"Measured on {part['created'][:10]} with `{part['command']}`, in "
         f"{part['minutes']:g} minutes{f' ({versions})' if versions else ''}.\n"
     )
-
-
-def _table(heads, rows) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines) + "\n"
-
-
-def _cell(found, show) -> str:
-    if not found or "not_measured" in found:
-        return f"not measured here{': ' + found['not_measured'] if found else ''}"
-    return f"failed: {found['error']}" if "error" in found else show(found)
-
-
-def _missing(part) -> str:
-    return "not measured here" if "not_measured" in part else "failed"
-
-
-def _epoch(found) -> str:
-    return _with_interval(Measurement(**found["epoch"]), format_seconds)
-
-
-def _sample(found) -> str:
-    return _with_interval(Measurement(**found["sample"]), format_seconds)
-
-
-def _accuracy(found) -> str:
-    return f"{100 * found['test_accuracy']:.1f} %, {len(found['losses'])} epochs"
-
-
-def _with_interval(measured, show) -> str:
-    low, high = measured.interval
-    return f"{show(measured.median)} ({show(low)} to {show(high)})"
-
-
-def _ratio(ratios, slow, fast) -> str:
-    for ratio in ratios:
-        if (ratio.slow.name, ratio.fast.name) == (slow, fast):
-            low, high = ratio.interval
-            if not ratio.conclusive:
-                return f"no measurable difference ({low:.2g} to {high:.2g})"
-            if high > VAGUE * low:
-                of_medians = ratio.slow.median / ratio.fast.median
-                return f"between {low:.2g} and {high:.2g} (of the medians: {of_medians:.2g})"
-            return f"{ratio.ratio:.3g} ({low:.3g} to {high:.3g})"
-    return "not measured here"
-
-
-def _bias(rounds) -> str:
-    return _with_interval(harness.bias(rounds), lambda ratio: f"{100 * (ratio - 1):+.2f} %")
-
-
-def _overhead(rounds) -> str:
-    return f"{100 * harness.overhead(rounds):.0f} %"
 
 
 def _errors(late, ways, truth) -> str:
@@ -392,18 +302,4 @@ def _errors(late, ways, truth) -> str:
         ]
         for way in ways
     ]
-    return _table(["", *(f"jobs of {format_seconds(float(work))}" for work in late)], rows)
-
-
-def _growth(found, smallest) -> str:
-    if found["grown"] is None or smallest.get("grown") is None or found is smallest:
-        return _bytes(found["grown"])
-    return f"{_bytes(found['grown'])} ({_signed(found['grown'] - smallest['grown'])})"
-
-
-def _signed(count) -> str:
-    return f"{'-' if count < 0 else ''}{format_bytes(abs(count))}"
-
-
-def _bytes(count) -> str:
-    return "not told here" if count is None else format_bytes(count)
+    return elements.table(["", *(f"jobs of {format_seconds(float(work))}" for work in late)], rows)

@@ -41,35 +41,32 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
 
 #: What can be done about a model that is to train on a TPU.
 STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a cut-up model", "text kept outside")
-_HALVE = "The peak grows with the batch. What does the card name as the largest batch that fits?"
-_OLD = "The error is about an address that no TPU of Colab has any more. What makes it needless?"
-_TOO_LARGE = (
-    "16 bytes for each number of the model: how much is that for 2 billion, and how much has a v5e?"
-)
+_HINTS = {
+    "A": "What does Colab's TPU runtime lack, that your notebook imports?",
+    "B": "The peak grows with the batch. What does the card name as the largest batch that fits?",
+    "C": "Who gives each chip its share of the batch?",
+    "D": "16 bytes for each number of the model: how much for 2 billion, and how much has a v5e?",
+    "E": "The error is about an address that no TPU of Colab has any more. What makes it needless?",
+    "F": "Where could the text become numbers, before the model sees it?",
+}
+_SLIPS = {
+    ("A", "a strategy"): "a v5e-1 is one chip, so there is nobody to share with.",
+    ("B", "a strategy"): "with one chip a strategy has nothing to share out.",
+    ("B", "a cut-up model"): "the weights fit easily. It is the batch that does not.",
+    ("C", "Keras on JAX"): "it runs on JAX already, and JAX alone takes one chip.",
+    ("C", "a cut-up model"): "the model fits on one chip. Seven others have no work.",
+    ("D", "a smaller batch"): "a batch of one would not fit either.",
+    ("D", "a strategy"): "copies do not help: each chip would hold the whole model.",
+    ("E", "a strategy"): "that is what the old notebook goes on to do, with TensorFlow.",
+    ("F", "Keras on JAX"): "no framework helps: the chip has no instruction for text.",
+}
 
 CHECKS = {
     "04/next": choices(
         {"A": STEPS[0], "B": STEPS[1], "C": STEPS[2], "D": STEPS[3], "E": STEPS[0], "F": STEPS[4]},
         STEPS,
-        {
-            ("A", "a strategy"): ("a v5e-1 is one chip, so there is nobody to share with.",
-                "What does Colab's TPU runtime lack, that your notebook imports?"),
-            ("B", "a strategy"): ("with one chip a strategy has nothing to share out.", _HALVE),
-            ("B", "a cut-up model"): ("the weights fit easily. It is the batch that does not.",
-                _HALVE),
-            ("C", "Keras on JAX"): ("it runs on JAX already, and JAX alone takes one chip.",
-                "Who gives each chip its share of the batch?"),
-            ("C", "a cut-up model"): ("the model fits on one chip. Seven others have no work.",
-                "Who gives each chip its share of the batch?"),
-            ("D", "a smaller batch"): ("a batch of one would not fit either.", _TOO_LARGE),
-            ("D", "a strategy"): ("copies do not help: each chip would hold the whole model.",
-                _TOO_LARGE),
-            ("E", "a strategy"): ("that is what the old notebook goes on to do, with TensorFlow.",
-                _OLD),
-            ("F", "Keras on JAX"): ("no framework helps: the chip has no instruction for text.",
-                "Where could the text become numbers, before the model sees it?"),
-        },
+        {(case, answer): (why, _HINTS[case]) for (case, answer), why in _SLIPS.items()},
         done="With one chip it is Keras on JAX, and if it does not fit, a smaller batch.",
         empty="The six answers are still empty.",
     )
-}  # fmt: skip
+}

@@ -41,6 +41,8 @@ def test_the_figures_in_lesson_06_are_those_that_are_stored():
     assert f"{v5e[129].instructions} instructions instead of {v5e[128].instructions}" in text
     grown = v5e[129].estimated_cycles / v5e[128].estimated_cycles
     assert 1.08 < grown < 1.12 and "a tenth longer" in text
+    unit = ah.systolic.MatrixUnit(128, 128)  # "about four times" is the answer that is revealed
+    assert round(unit.cycles(129, 129, 129) / unit.cycles(128, 128, 128)) == 4
     narrow, padded = (ah.tpu_compiler.stored(f"width-{width}") for width in (100, 128))
     text = text_with("06", "From 100 to 128 the model")
     more = round(100 * (padded.flops / narrow.flops - 1))
