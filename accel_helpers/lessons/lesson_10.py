@@ -4,7 +4,7 @@ import random
 
 from accel_helpers.learn.checks import Told, calls, on_arrays
 
-CLOSE = ("exactly the same", "the same up to rounding", "different")
+CLOSE = ("exactly the same", "the same up to rounding", "different", "not killed")
 
 
 def scale(train, other):
@@ -40,9 +40,9 @@ def rows(found):
     return [{name: s[part] for name, s in found.items()} for part in (slice(1), slice(1, 3))]
 
 
-def how_close(apart: float) -> str:
-    """Say what the largest distance between the weights of two trainings means."""
-    return CLOSE[2 - (apart <= 1e-4) - (apart == 0)]
+def how_close(apart: float, died) -> str:
+    """Say what the largest distance of the weights means, after a process that `died` somehow."""
+    return CLOSE[2 - (apart <= 1e-4) - (apart == 0) if died.kind == "killed" else 3]
 
 
 TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary

@@ -30,7 +30,7 @@ SOURCES = {
         *("the first: it has Keras", "the second: it has the exported program", "both", "none"),
     ),
     ("10", "forgotten"): "scores",
-    ("10", "how_close(apart)"): lesson_10.CLOSE,
+    ("10", "how_close(apart, died)"): lesson_10.CLOSE,
 }
 
 
