@@ -47,11 +47,12 @@ class Worth:
         return max(sure, key=lambda name: sure[name].interval[0], default="")
 
     def __str__(self) -> str:
+        words = _records.load(WORDS, "set of sentences")
         best, low, high = self.advice, *map(_time, self.epoch.interval)
         early, late = (_time(60 * minutes) for minutes in self.break_even)
         others = [f"{name}: {_gain(gain)}" for name, gain in self.tried.items() if name != best]
         fields = {
-            "device": self.epoch.name.upper() if self.epoch.name != "cpu" else "CPU",
+            "device": self.epoch.name.upper(),
             "total": "about " + _time(self.epochs * self.factor.slow.median),
             "epochs": f"{self.epochs} of them" if self.epochs > 1 else "one",
             **{"early": early, "late": late, "low": low, "high": high, "best": best},
@@ -65,12 +66,14 @@ class Worth:
             "tried": "; ".join(others),
             "not_tried": "; ".join(f"{name} ({why})" for name, why in self.not_tried.items()),
         }
-        kind = "ceiling" if self.epoch.name == "cpu" else "measured"
+        kind = "measured" if self.factor.conclusive else "tie"
+        kind = "ceiling" if self.epoch.name == "cpu" else kind
         lines = [self.verdict, "epoch", kind if self.factor.interval[0] else "few"]
+        if self.break_even[0] == math.inf:
+            lines = [f"{line}, ever" if f"{line}, ever" in words else line for line in lines]
         lines += [f"do: {self.verdict}", "next" if best else "nothing"]
         lines += ["bigger"] if best.startswith("batch") else []
         lines += [name for name in ("tried", "not_tried") if fields[name]]
-        words = _records.load(WORDS, "set of sentences")
         return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
 
 
