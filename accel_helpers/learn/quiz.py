@@ -60,8 +60,6 @@ def show(*names: str) -> Quiz:
     >>> show("E3").questions[0].exam
     ('E3',)
     """
-    if not names:
-        raise ValueError("which questions? Such as ah.quiz.show('03') or ah.quiz.show('E3').")
     return Quiz(tuple(dict.fromkeys(each for name in names for each in _named(name))))
 
 
