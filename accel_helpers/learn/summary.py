@@ -41,12 +41,7 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
         note = f"Your result card was not used: {error}"
     now = datetime.datetime.now()
     text = page(answers(), card, missed=missed, answered=answered, note=note, now=now)
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        reason = f"The summary cannot be written to {path} ({error.strerror}). Name a file in a "
-        reason += "folder that you may write to: ah.summary.write('summary.html')."
-        raise OSError(error.errno, reason) from None
+    write_whole(path, text)
     return path
 
 
