@@ -31,7 +31,6 @@ def fit_resident(
     callbacks=None,
     verbose="auto",
     seed: int | None = None,
-    **others,
 ):
     """Train as ``model.fit`` does, with all data on the device and one program per epoch.
 
@@ -78,8 +77,6 @@ def fit_resident(
     """
     check_model(model)
     batch_size, epochs = whole(batch_size, "batch_size"), whole(epochs, "epochs")
-    if others:
-        raise TypeError(f"fit_resident knows no {', '.join(others)}. If you need it: model.fit.")
     check_callbacks(callbacks)
     data, validation = as_arrays((x, y), "x and y"), ()
     if validation_data is not None:
