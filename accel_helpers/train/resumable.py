@@ -224,11 +224,8 @@ def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
         ) from None
     for name, value in training.items():
         if found.get(name) != value:
-            told = f"{name}={found.get(name)!r}, and this one has {value!r}"
-            if isinstance(value, str):  # a fingerprint tells nobody anything
-                told = f"another {name} ({name} has changed since)"
             raise ValueError(
-                f"{path} belongs to a training with {told}. Use the same, or another folder."
+                f"{path} is of a training with another {name}. Use the same, or another folder."
             )
     model.optimizer.build(model.trainable_variables)  # so that there is a place for its numbers
     model.load_weights(path)
