@@ -70,10 +70,6 @@ class Server(probe.Child):
         except (OSError, http.client.HTTPException) as error:
             raise ServerError(f"Nobody answers at {request.full_url}: {error}.") from None
 
-    def stop(self, patience: float = 10.0) -> int | None:
-        """End the server, and give the exit status of its process; 0 is a clean end."""
-        return super().stop(patience)
-
 
 def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
     """Start a server for a model that ``model.export`` wrote. It comes back at once.

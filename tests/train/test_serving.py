@@ -96,7 +96,7 @@ def test_only_this_machine_can_ask_and_several_at_once(server):
 def test_it_ends_cleanly_and_then_nobody_answers(exported):
     server = serving.serve(exported, name="doubles")
     assert server.ask([[1, 2, 3]])
-    assert server.stop() == server.stop() == 0  # twice does no harm
+    assert server.stop(60) == server.stop() == 0  # twice does no harm
     with pytest.raises(serving.ServerError, match="Nobody answers"):
         server.ask([[1, 2, 3]])
 
