@@ -48,12 +48,8 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
 def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
     """The page, ``data/templates/summary.html``, with what is `said` of the learner."""
     entries = ledger.fill(card)
-    text = template("summary.html").render(
-        questions=[(one, _measured(one, entries, card)) for one in questions],
-        entries=entries,
-        card=card,
-        **said,
-    )
+    rows = [(one, _measured(one, entries, card)) for one in questions]
+    text = template("summary.html").render(questions=rows, entries=entries, card=card, **said)
     text = re.sub(r"/(?=[^<>\n]*</a>)", "/<wbr>", text)  # a line may break in a long address
     return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 
