@@ -140,8 +140,7 @@ def http_server(predict, name: str):
         def do_GET(self):
             if self.path != here:
                 return self.answer(404, error=f"There is no model here but {name!r}.")
-            state = {"version": "1", "state": "AVAILABLE"}
-            self.answer(200, model_version_status=[state])
+            self.answer(200, model_version_status=[{"version": "1", "state": "AVAILABLE"}])
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
