@@ -1,10 +1,9 @@
 """The learner's guess, made before the measurement and kept beside what came out."""
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._words import fragment, marked, shown
+from accel_helpers._words import fragment, marked
 from accel_helpers.learn import progress, quiz_widget
 from accel_helpers.learn.quiz_widget import Shown
 
@@ -102,8 +101,6 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
 
 def guess(name: str, value: float | str) -> None:
     """Keep a guess without the form, by its name: a number, or one of the choices of `ask`."""
-    if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
-        raise TypeError(f"a guess is a number or a text; got {shown(value)}.")
     made = progress.Guess(value if isinstance(value, str) else float(value), None, progress.now())
     progress.keep(progress.Progress(guesses={name: made}))
 

@@ -71,12 +71,11 @@ _waiting: list[Progress] = []  # what could not be written yet
 
 def merged(*several: Progress) -> Progress:
     """Of each thing what is later counts; a lesson is finished when it was first."""
-    newest = now()  # whatever was written by a clock that was ahead
     answers, guesses, lessons, exams = {}, {}, {}, {}
     for one in several:
         for known, more in ((answers, one.answers), (guesses, one.guesses)):
             for name, each in more.items():
-                if name not in known or min(known[name].when, newest) <= each.when:
+                if name not in known or known[name].when <= each.when:
                     known[name] = each
         for lesson, day in one.lessons.items():
             lessons[lesson] = min(lessons.get(lesson, day), day)
@@ -109,10 +108,9 @@ def keep(new: Progress, *, drive: Path = DRIVE) -> str:
         return f"Not saved: {str(error)[:200]}"
     _waiting.append(new)
     try:
-        with _alone(target.parent):
-            whole = merged(*map(load, files(drive)), *_waiting)
-            text = json.dumps(asdict(whole), indent=1, ensure_ascii=False) + "\n"
-            _records.write_whole(target.resolve(), text)  # a link stays a link
+        whole = merged(*map(load, files(drive)), *_waiting)
+        text = json.dumps(asdict(whole), indent=1, ensure_ascii=False) + "\n"
+        _records.write_whole(target.resolve(), text)  # a link stays a link
     except DataError as error:
         said = f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
         return said + "Until then your answers stay in memory."
@@ -130,16 +128,3 @@ def current(*, drive: Path = DRIVE) -> Progress:
         with contextlib.suppress(DataError):
             found.append(load(path))
     return merged(*found, *_waiting)
-
-
-@contextlib.contextmanager
-def _alone(folder: Path):
-    """Let one process at a time change the file, where the system has such locks."""
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError, OSError):  # Google Drive has none
-            import fcntl
-
-            handle = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._words import fragment, marked, shown
-from accel_helpers.learn import grading, predict, progress, questions, quiz_widget
+from accel_helpers.learn import grading, progress, questions, quiz_widget
 from accel_helpers.learn.grading import DONE, AnswerError, Grade
 from accel_helpers.learn.progress import Progress
 from accel_helpers.learn.questions import Question
@@ -60,8 +60,6 @@ def show(*names: str) -> Quiz:
     >>> show("E3").questions[0].exam
     ('E3',)
     """
-    if not names:
-        raise ValueError("which questions? Such as ah.quiz.show('03') or ah.quiz.show('E3').")
     return Quiz(tuple(dict.fromkeys(each for name in names for each in _named(name))))
 
 
@@ -99,22 +97,19 @@ def again() -> Quiz:
     return Quiz(tuple(bank[name] for name in kept if name in bank and not _done(name, kept)))
 
 
-@dataclass(frozen=True, repr=False)
-class Overview(Shown):
+@dataclass(frozen=True)
+class Overview:
     """How far a learner has come."""
 
     rows: list[tuple[str, int, int, str]]  # lesson, right answers, of how many, all right since
-    below: tuple[str, ...]  # the last practice exam, the guesses, where that is kept
-    macro = "overview"
-
-    def __str__(self) -> str:
-        lines = [f"lesson {n}: {good} of {of} {day}".rstrip() for n, good, of, day in self.rows]
-        return "\n".join([*lines, *self.below])
+    sat: str  # the last practice exam
 
     def sentence(self) -> str:
-        """The same in a line, for `summary.write`."""
+        """In a line, for `summary.write`."""
         lessons = ", ".join(f"lesson {n} {good} of {of}" for n, good, of, _ in self.rows if good)
-        return f"Answered rightly: {lessons or 'nothing yet'}. {self.below[0]}"
+        return f"Answered rightly: {lessons or 'nothing yet'}. {self.sat}"
+
+    __str__ = sentence
 
 
 def overview() -> Overview:
@@ -133,13 +128,7 @@ def overview() -> Overview:
         one = kept.exams[-1]
         sat = f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
         sat += f"material answers, {one.today} as is true today."
-    made = kept.guesses.values()
-    out = [predict.Outcome(g.guess, g.actual).verdict for g in made if g.actual is not None]
-    close = out.count("close") + out.count("right")
-    said = f"Guesses: {len(made)}, of which {close} came out close or right."
-    there = kept.answers or made or kept.exams
-    where = f"Kept in {progress.files()[-1]}." if there else "Nothing is kept yet."
-    return Overview(rows, (sat, said, where))
+    return Overview(rows, sat)
 
 
 def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:

@@ -47,16 +47,13 @@ class Shown:
 
 
 def field(widgets, question: Question, number: int, said: str, check=None):
-    """The widgets of a question, what reads the answer, and what shows HTML beneath it.
-
-    `check` makes that HTML of the question and the answer, for a button of this question alone.
-    """
+    """The widgets of a question, what reads the answer, and what shows HTML beneath it."""
     answer, read = _answer(widgets, question, number)
     status, say = note(widgets, said)
     for one in answer:  # what was said is about the answer before
         one.observe(lambda _: say("<p>Not checked yet.</p>"), "value")
     parts = [widgets.HTML(fragment("quiz/head", question, number)), *answer]
-    if check:
+    if check:  # makes that HTML of the question and the answer
         button = widgets.Button(description=f"Check answer {number}", layout={"width": "auto"})
         button.on_click(lambda _: say(check(question, read())))
         parts.append(button)

@@ -61,10 +61,8 @@ class Review(Shown):
             which = " (a further question, not of this exam)" * one.further
             lines += [f"{one.number}{which}. {one.asks}", f"  {one.for_the_exam}:"]
             lines += [f"    {text}" for text in one.material]
-            lines += [
-                f"  True today (checked {one.as_of}):",
-                *(f"    {text}" for text in one.today),
-            ]
+            lines += [f"  True today (checked {one.as_of}):"]
+            lines += [f"    {text}" for text in one.today]
             lines += [f"  Measured: {one.place}. {one.says}"]
         return "\n".join(lines)
 

@@ -41,24 +41,15 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
         note = f"Your result card was not used: {error}"
     now = datetime.datetime.now()
     text = page(answers(), card, missed=missed, answered=answered, note=note, now=now)
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        reason = f"The summary cannot be written to {path} ({error.strerror}). Name a file in a "
-        reason += "folder that you may write to: ah.summary.write('summary.html')."
-        raise OSError(error.errno, reason) from None
+    write_whole(path, text)
     return path
 
 
 def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
     """The page, ``data/templates/summary.html``, with what is `said` of the learner."""
     entries = ledger.fill(card)
-    text = template("summary.html").render(
-        questions=[(one, _measured(one, entries, card)) for one in questions],
-        entries=entries,
-        card=card,
-        **said,
-    )
+    rows = [(one, _measured(one, entries, card)) for one in questions]
+    text = template("summary.html").render(questions=rows, entries=entries, card=card, **said)
     text = re.sub(r"/(?=[^<>\n]*</a>)", "/<wbr>", text)  # a line may break in a long address
     return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 

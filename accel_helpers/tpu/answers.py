@@ -157,8 +157,7 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     """
     files, file = sorted(DATA.glob("*-v?e.json")), DATA / f"{name}-{chip}.json"
     if file not in files:
-        names = ", ".join(dict.fromkeys(path.name.rpartition("-")[0] for path in files))
-        known = f"{names}; each for 'v5e' and 'v6e'"
+        known = ", ".join(path.stem for path in files)
         raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {known}.")
     return _records.read(CompiledStep, _records.load(file, "compiled step"), file.name)
 

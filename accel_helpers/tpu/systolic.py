@@ -213,8 +213,7 @@ def _matrices(a, b, dtype):
     a, b = np.asarray(a), np.asarray(b)
     for name, found in (("a", a), ("b", b)):
         if found.ndim != 2 or not found.size:
-            two = "two dimensions, as in [[1, 2, 3]]"
-            raise ValueError(f"{name} must have {two}; its shape is {found.shape}.")
+            raise ValueError(f"{name} must have two dimensions; its shape is {found.shape}.")
         if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
             raise TypeError(f"{name} holds {found.dtype.name}; the unit multiplies numbers only.")
     if a.shape[1] != b.shape[0]:

@@ -52,11 +52,10 @@ def load_images(
     if not bundled:  # also where the file is there, since an ended download leaves half of one
         code = "import keras; keras.datasets.mnist.load_data()"
         ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"}).kind
-        whys = {
-            "too slow": f"no answer within {time_limit:g} s.",
-            "crashed": "the download failed.",
-        }
-        why = whys.get(ended, "")
+        if ended == "too slow":
+            why = f"no answer within {time_limit:g} s."
+        elif ended == "crashed":
+            why = "the download failed."
     if bundled or why:
         arrays, name = _digits(), "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."

@@ -31,7 +31,6 @@ def fit_resident(
     callbacks=None,
     verbose="auto",
     seed: int | None = None,
-    **others,
 ):
     """Train as ``model.fit`` does, with all data on the device and one program per epoch.
 
@@ -78,8 +77,6 @@ def fit_resident(
     """
     check_model(model)
     batch_size, epochs = whole(batch_size, "batch_size"), whole(epochs, "epochs")
-    if others:
-        raise TypeError(f"fit_resident knows no {', '.join(others)}. If you need it: model.fit.")
     check_callbacks(callbacks)
     data, validation = as_arrays((x, y), "x and y"), ()
     if validation_data is not None:
@@ -149,6 +146,7 @@ def check_callbacks(callbacks) -> None:
 def _runner(model, data, batch_size: int):
     """What runs an epoch of the model; its programs are kept on it, as ``fit`` keeps its own."""
     import keras
+    import numpy as np
 
     trained = tuple(id(variable) for variable in model.trainable_variables)
     compiled = model.optimizer, model.loss, tuple(model.metrics), trained
@@ -174,16 +172,10 @@ def _runner(model, data, batch_size: int):
                 "that XLA cannot compile, this model needs model.fit."
             )
             raise
-        return {name: _plain(value) for name, value in model.get_metrics_result().items()}
+        found = model.get_metrics_result()  # F1 by class has several values
+        return {name: np.asarray(value).tolist() for name, value in found.items()}
 
     return run
-
-
-def _plain(value):
-    try:
-        return float(value)
-    except (TypeError, ValueError):  # a metric with several values, such as F1 by class
-        return value
 
 
 def _build(model, data, batch_size) -> None:

@@ -81,10 +81,7 @@ def fit(
     training["jit_compile"] = bool(model.jit_compile)  # XLA throws other dice
     losses, stopped = _restore(model, path, training) if path.exists() else ([], False)
     if len(losses) > epochs:
-        raise ValueError(
-            f"{path} holds {len(losses)} epochs, and epochs={epochs} is less. Ask for "
-            f"{len(losses)} or more, or use another folder."
-        )
+        raise ValueError(f"{path} holds {len(losses)} epochs, and epochs={epochs} is less.")
     while len(losses) < epochs and not stopped:
         epoch = len(losses)
         order = np.random.default_rng((seed, epoch)).permutation(len(x))
@@ -138,14 +135,10 @@ def _check(model, x, y, callbacks) -> None:
 
     for name, value in (("x", x), ("y", y)):
         if not isinstance(value, np.ndarray) or value.dtype.hasobject:
-            raise ValueError(
-                f"{name} must be a NumPy array of numbers; got {type(value).__name__}. Make one "
-                f"with numpy.asarray({name}); a data set that is a stream cannot be resumed here."
-            )
+            got = type(value).__name__
+            raise ValueError(f"{name} must be a NumPy array of numbers; got {got}.")
     if len(x) != len(y) or not len(x):
-        raise ValueError(
-            f"x and y must have the same length, 1 or more; got {len(x)} and {len(y)}."
-        )
+        raise ValueError(f"x and y must have the same length; got {len(x)} and {len(y)}.")
     forgetful = keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau
     for callback in callbacks:
         if isinstance(callback, forgetful):
@@ -224,11 +217,8 @@ def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
         ) from None
     for name, value in training.items():
         if found.get(name) != value:
-            told = f"{name}={found.get(name)!r}, and this one has {value!r}"
-            if isinstance(value, str):  # a fingerprint tells nobody anything
-                told = f"another {name} ({name} has changed since)"
             raise ValueError(
-                f"{path} belongs to a training with {told}. Use the same, or another folder."
+                f"{path} is of a training with another {name}. Use the same, or another folder."
             )
     model.optimizer.build(model.trainable_variables)  # so that there is a place for its numbers
     model.load_weights(path)

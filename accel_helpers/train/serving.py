@@ -8,11 +8,11 @@ when the process that started it ends.
 import http.client
 import http.server
 import json
-import re
 import sys
 import threading
 import urllib.error
 import urllib.request
+from functools import cached_property
 from pathlib import Path
 
 from accel_helpers import probe
@@ -33,29 +33,26 @@ class Server(probe.Child):
     def __init__(self, words: list[str], name: str, seconds: float):
         super().__init__(words, probe.variables(_CPU), heard=1)
         self.name, self.seconds = name, seconds
-        self._hello, self._asking = None, threading.Lock()
 
-    def _ready(self) -> dict:
-        with self._asking:
-            if not self._hello:
-                line = self.hear(self.seconds)
-                if not line:  # it has closed its output, and is about to end; or it is too slow
-                    self.stop(0 if line is None else 10)
-                    why = probe.last_line(self.output) or "it ended before it was ready."
-                    why = f"it was not ready after {self.seconds:g} s." if line is None else why
-                    raise ServerError(f"The server did not start: {why:.300}")
-                self._hello = json.loads(line)
-            return self._hello
+    @cached_property
+    def _hello(self) -> dict:
+        line = self.hear(self.seconds)
+        if not line:  # it has closed its output, and is about to end; or it is too slow
+            self.stop(0 if line is None else 10)
+            why = probe.last_line(self.output) or "it ended before it was ready."
+            why = f"it was not ready after {self.seconds:g} s." if line is None else why
+            raise ServerError(f"The server did not start: {why:.300}")
+        return json.loads(line)
 
     @property
     def url(self) -> str:
         """Where it answers; asking for it waits until the server is ready."""
-        return f"http://127.0.0.1:{self._ready()['port']}/v1/models/{self.name}"
+        return f"http://127.0.0.1:{self._hello['port']}/v1/models/{self.name}"
 
     @property
     def modules(self) -> dict[str, bool]:
         """Whether the server's process has imported "tensorflow" and "keras"."""
-        return self._ready()["modules"]
+        return self._hello["modules"]
 
     def ask(self, instances) -> list:
         """Send one or more inputs, such as an array, and give the predictions, or a ServerError."""
@@ -72,10 +69,6 @@ class Server(probe.Child):
             raise ServerError(json.load(refused)["error"]) from None
         except (OSError, http.client.HTTPException) as error:
             raise ServerError(f"Nobody answers at {request.full_url}: {error}.") from None
-
-    def stop(self, patience: float = 10.0) -> int | None:
-        """End the server, and give the exit status of its process; 0 is a clean end."""
-        return super().stop(patience)
 
 
 def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
@@ -101,8 +94,6 @@ def serve(folder, *, name: str = "digits", seconds: float = 60.0) -> Server:
     Traceback (most recent call last):
     ValueError: 'no such folder' holds no exported model (no saved_model.pb): call ...
     """
-    if not re.fullmatch(r"[\w-]{1,60}", name, re.ASCII):
-        raise ValueError(f"name must be letters, digits, '_' and '-'; got {name!r}.")
     if not (Path(folder) / "saved_model.pb").is_file():
         raise ValueError(
             f"{str(folder)!r} holds no exported model (no saved_model.pb): call "
@@ -121,8 +112,7 @@ def child(folder: str, name: str) -> None:
     signature = program.signatures["serving_default"]
     takes, gives = signature.structured_input_signature[1], signature.structured_outputs
     if len(takes) != 1 or len(gives) != 1:
-        how_many = f"{len(takes)} input(s) and {len(gives)} output(s)"
-        sys.exit(f"The model has {how_many}; this server is for models with one of each.")
+        sys.exit("This server is for models with one input and one output.")
     (wanted,) = takes.values()
 
     def predict(instances):
@@ -150,8 +140,7 @@ def http_server(predict, name: str):
         def do_GET(self):
             if self.path != here:
                 return self.answer(404, error=f"There is no model here but {name!r}.")
-            state = {"version": "1", "state": "AVAILABLE"}
-            self.answer(200, model_version_status=[state])
+            self.answer(200, model_version_status=[{"version": "1", "state": "AVAILABLE"}])
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -37,10 +37,6 @@ class Sizes:
             inputs = self.units
         return count + (inputs + 1) * characters
 
-    @property
-    def characters_per_step(self) -> int:
-        return self.batch_size * self.length
-
 
 MATERIAL = Sizes(embedding=512, units=512, layers=2, length=100, batch_size=1024)
 SMALL = Sizes(embedding=32, units=96, layers=1, length=40, batch_size=64)
@@ -79,8 +75,8 @@ class Text:
         import numpy as np
 
         numbers = np.array(self.encode(self.text[:characters]), dtype="int32")
-        batches = (len(numbers) - 1) // sizes.characters_per_step
-        end = batches * sizes.characters_per_step
+        step = sizes.batch_size * sizes.length
+        end = (len(numbers) - 1) // step * step
         shape = (-1, sizes.length)
         return numbers[:end].reshape(shape), numbers[1 : end + 1].reshape(shape)
 

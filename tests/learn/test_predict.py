@@ -47,9 +47,3 @@ def test_the_static_form_is_stable_and_escaped():
     assert "1 &lt; 2 &amp; 3" in bundle["text/html"] and "<li>yes</li>" in bundle["text/html"]
     assert "ah.predict.guess('q', 'yes')" in bundle["text/plain"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
-
-
-@pytest.mark.parametrize("value", [None, True, [1]])
-def test_what_is_no_guess_is_named(value):
-    with pytest.raises(TypeError, match="got "):
-        predict.guess("q", value)

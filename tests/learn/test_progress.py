@@ -91,16 +91,6 @@ def test_of_two_folders_the_later_answer_and_the_first_end_of_a_lesson_count(tur
     assert both.answers["03/a"].given == "c" and both.lessons == {"03": WHEN}
 
 
-def test_two_kernels_lose_nothing_of_each_other(own_progress):
-    spawn = multiprocessing.get_context("spawn")
-    children = [spawn.Process(target=many_answers, args=(n, 25)) for n in range(2)]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(120)
-    assert len(progress.load(own_progress).answers) == 50
-
-
 def many_answers(number, count):
     for i in range(count):
         progress.keep(answered(f"{number}/{i}", "a"))

@@ -36,8 +36,6 @@ def test_what_is_no_question_is_named_with_what_there_is(name):
         quiz.show(name)
     with pytest.raises(ValueError, match=re.escape("ah.quiz.show")):
         quiz.answer(name, "a")
-    with pytest.raises(ValueError, match="which questions"):
-        quiz.show()
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -80,17 +78,13 @@ def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
 
 
 def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
-    assert str(own_progress) not in str(quiz.overview())
     for question in quiz.show("00").questions:
         assert progress.load(own_progress).lessons == {}
         quiz.answer(question.id, known.right(question))
-        assert str(own_progress) in str(quiz.overview())
     assert set(progress.load(own_progress).lessons) == {"00"}
     lesson, good, count, day = quiz.overview().rows[0]
     assert (lesson, good) == ("00", count) and day
-    for said in (str(quiz.overview()), quiz.overview().sentence()):
-        assert "lesson 00" in said and f"{count} of {count}" in said
-    assert f"<td>{count} of {count}</td>" in quiz.overview()._repr_html_()
+    assert f"lesson 00 {count} of {count}" in quiz.overview().sentence()
 
 
 def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_progress):
@@ -159,7 +153,7 @@ sys.modules[{missing!r}] = None
 import accel_helpers as ah
 for shown in (ah.quiz.show("00"), ah.exam.draw(1), ah.predict.ask("q", "How long?")):
     assert set(shown._repr_mimebundle_()) == {left}
-others = ah.review.both("E1"), ah.ledger.fill(None), ah.exam.draw(1).mark({{}}), ah.quiz.overview()
+others = ah.review.both("E1"), ah.ledger.fill(None), ah.exam.draw(1).mark({{}})
 for shown in (*others, ah.quiz.answer("00/overlap", "c")):
     assert (shown._repr_html_() is None) == ("text/html" not in {left})
     print(shown)

@@ -199,14 +199,14 @@ def test_a_checkpoint_of_another_training_is_refused_by_what_differs(keras, buil
     found = (tmp_path / resumable.NAME).read_bytes()
     sum_of_all = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="sum")
     others = {
-        "batch_size=32.* 16": ((build(), x, y), {"batch_size": 16}),
-        "seed=0.* 3": ((build(), x, y), {"seed": 3}),
+        "another batch_size": ((build(), x, y), {"batch_size": 16}),
+        "another seed": ((build(), x, y), {"seed": 3}),
         "another model": ((build(activation="tanh"), x, y), {}),
         "another (model)": ((build(width=9), x, y), {}),
         "another optimizer": ((build(optimizer="sgd"), x, y), {}),
         "another (optimizer)": ((build(optimizer=keras.optimizers.Adam(0.01)), x, y), {}),
         "another loss": ((build(loss=sum_of_all), x, y), {}),
-        "jit_compile=False.* True": ((build(jit_compile=True), x, y), {}),
+        "another jit_compile": ((build(jit_compile=True), x, y), {}),
         "another x": ((build(), x[::-1], y), {}),
         "another y": ((build(), x, y[::-1]), {}),
     }

@@ -36,6 +36,7 @@ def exported(tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(exported):
     with serving.serve(exported, name="doubles") as running:
+        assert running.url  # it is ready
         yield running
 
 
@@ -95,7 +96,7 @@ def test_only_this_machine_can_ask_and_several_at_once(server):
 def test_it_ends_cleanly_and_then_nobody_answers(exported):
     server = serving.serve(exported, name="doubles")
     assert server.ask([[1, 2, 3]])
-    assert server.stop() == server.stop() == 0  # twice does no harm
+    assert server.stop(60) == server.stop() == 0  # twice does no harm
     with pytest.raises(serving.ServerError, match="Nobody answers"):
         server.ask([[1, 2, 3]])
 
@@ -124,10 +125,7 @@ def test_it_ends_when_the_process_that_started_it_is_killed(exported):
         assert not listed
 
 
-def test_what_cannot_be_served_is_refused_at_once(exported, tmp_path):
-    for name in ("", "a/b", "ä"):
-        with pytest.raises(ValueError, match="name must be"):
-            serving.serve(exported, name=name)
+def test_what_cannot_be_served_is_refused_at_once(tmp_path):
     with pytest.raises(ValueError, match="model.export"):
         serving.serve(tmp_path)
 
@@ -152,7 +150,7 @@ def test_a_server_that_does_not_start_says_why_however_often_it_is_asked(code, w
 def test_a_model_that_cannot_be_served_says_so(tmp_path):
     exported_to(tmp_path, lambda x: {"twice": 2 * x, "half": x / 2})
     with serving.serve(tmp_path) as server:
-        with pytest.raises(serving.ServerError, match=r"1 input\(s\) and 2 output\(s\)"):
+        with pytest.raises(serving.ServerError, match="one output"):
             server.ask([[1, 2, 3]])
     (tmp_path / "saved_model.pb").write_bytes(b"no program")
     with serving.serve(tmp_path) as server, pytest.raises(serving.ServerError, match="start: .+"):
