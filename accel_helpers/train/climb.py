@@ -113,6 +113,14 @@ class Climb:
                 stages.append(Stage(name, *sizes, epoch, accuracy))
         return cls(tuple(stages))
 
+    def __str__(self) -> str:
+        wide, gains, lines = max(len(stage.name) for stage in self.stages), self.gains, []
+        for stage in self.stages:
+            line = f"{stage.name:<{wide}}  {timing.format_seconds(stage.epoch.median):>8}"
+            line += f"  {100 * mean(stage.accuracy):5.1f} % right"
+            lines.append(f"{line}  {gains.get(stage.name, '')}")
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+
 
 def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)

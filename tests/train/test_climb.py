@@ -32,7 +32,8 @@ WALK = climb.Climb(
         stage("large", 0.5, (0.7, 0.8, 0.89), 256),
         stage("large again", 0.5, (0.7, 0.8, 0.89), 256),
         stage("resident", 0.1),
-    )
+    ),
+    ("Something was left out.",),
 )
 
 
@@ -53,6 +54,13 @@ def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
 
 def test_where_nothing_gained_no_stage_is_best():
     assert climb.Climb((stage("a", 1.0), stage("b", 1.0), stage("c", 1.2))).best == "none of them"
+
+
+def test_it_reads_as_a_table():
+    lines = str(WALK).splitlines()
+    assert lines[0].split() == ["default", "fit", "2.1", "s", "91.0", "%", "right"]
+    assert "4 times" in lines[1] and "no measurable difference" in lines[2]
+    assert lines[-1] == "Note: Something was left out."
 
 
 def test_a_result_card_keeps_it(tmp_path):
