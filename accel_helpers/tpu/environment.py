@@ -118,7 +118,14 @@ def install(
         return found
     if HOW not in found.why:
         raise InstallFailed(found.why)
-    _make(found.folder, environ, run, say)
+    try:
+        _make(found.folder, environ, run, say)
+    except OSError as error:
+        if not status(environ, machine=machine).ready:  # another install was not sooner done
+            raise InstallFailed(
+                f"The TPU compiler cannot be kept in {found.folder}: {error.strerror or error}. "
+                "Set ACCEL_TPU_COMPILER to a folder that can be written, and try again."
+            ) from error
     return status(environ, machine=machine)
 
 
