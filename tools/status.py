@@ -14,7 +14,7 @@ RUN_IT = ".venv/bin/python tools/status.py --fix"
 NOT_YET = "not yet"
 KEPT = r"ah\.results\.record\(|\bkeep="  # what puts something on the card
 CPU, SEVERAL = "CPU", {"GPU": "several GPUs", "TPU": "several TPU chips"}
-SEVERAL_FROM = "04"  # earlier lessons use one chip, however many there are
+SEVERAL_FROM = "09"  # earlier lessons use one chip, however many there are
 # How the table of accelerators begins to say whether Colab lends a chip.
 LENT = ("free tier", "paid", "default free runtime", "reported by users")
 NOT_LENT = ("historic", "never", "removed", "not ")

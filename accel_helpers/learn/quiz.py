@@ -49,7 +49,7 @@ class Quiz(Shown):
 
     def _so_far(self, answers: Mapping[str, progress.Answer]) -> str:
         good = sum(_done(question.id, answers) for question in self.questions)
-        return f"<p><strong>Answered rightly: {good} of {len(self.questions)}.</strong></p>"
+        return f"<p><strong>Right answers: {good} of {len(self.questions)}.</strong></p>"
 
 
 def show(*names: str) -> Quiz:
@@ -85,7 +85,7 @@ def answer(name: str, given) -> Grade:
 
 
 def again() -> Quiz:
-    """What was not answered rightly the last time, to be asked again.
+    """What you got wrong the last time, to be asked again.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Overview:
     def sentence(self) -> str:
         """In a line, for `summary.write`."""
         lessons = ", ".join(f"lesson {n} {good} of {of}" for n, good, of, _ in self.rows if good)
-        return f"Answered rightly: {lessons or 'nothing yet'}. {self.sat}"
+        return f"Right answers: {lessons or 'nothing yet'}. {self.sat}"
 
     __str__ = sentence
 
@@ -150,7 +150,8 @@ def _done(name: str, answers) -> bool:
 
 def _named(name: str) -> Sequence[Question]:
     bank = questions.bank()
-    if found := [q for q in bank.values() if name in (q.id, *q.exam, q.lesson * q.quiz or q.id)]:
+    of_lesson = [each for each in bank.values() if each.quiz and each.lesson == name]
+    if found := of_lesson or [each for each in bank.values() if name in (each.id, *each.exam)]:
         return found
     lessons = ", ".join(dict.fromkeys(question.lesson for question in bank.values()))
     raise ValueError(

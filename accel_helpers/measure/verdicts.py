@@ -5,7 +5,6 @@ import re
 from collections import namedtuple
 from collections.abc import Mapping
 
-from accel_helpers.machine import strategy
 from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import ceilings, measurement, results, scores, timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
@@ -19,7 +18,6 @@ Verified = namedtuple("Verified", "verdict facts")
 LABELS: dict[str, tuple[str, ...]] = {
     "compare": measurement.VERDICTS,
     "scores": scores.VERDICTS,
-    "strategy": tuple(strategy.KINDS),
     "bound_by": ceilings.BOUNDS,
     "where_it_pays": ("everywhere", "from some size on", "nowhere"),
     "step_parts": ("mostly arithmetic", "mostly other work", "mixed", "cannot tell"),
