@@ -16,7 +16,7 @@ from accel_helpers.measure import results, timing, verdicts
 __all__ = ["TRUTH", "device_for"]
 
 WIDTHS, BATCH_SIZES = (16, 128, 512, 2048), (32, 256, 2048)
-CNN, BARE = "small CNN, 64 x 64", "small CNN without convolutions"
+CNN, BARE = NETS = ("small CNN, 64 x 64", "small CNN without convolutions")  # batches of 32
 WORTH = 2  # times as fast: a lower ceiling is no reason to look for another chip
 SWEPT = tuple(f"{k}: {v}" for k in ("faster", "room") for v in verdicts.LABELS["where_it_pays"])
 
@@ -43,21 +43,17 @@ def race(make_model, x, y, *, seconds: float):
 
 
 def times_as_fast(steps: dict) -> dict:
-    """The CPU against the accelerator or, alone, against what has next to nothing to compute.
-
-    It gets the same pictures: the model of width 1, or the small CNN without its convolutions.
-    """
+    """The CPU against the accelerator; alone, against width 1 or the CNN without convolutions."""
     cpu, other = steps["cpu"], [*steps.values()][-1]
-    if other is cpu:
-        other = {(net, n): cpu[BARE if net in (CNN, BARE) else 1, n] for net, n in cpu}
-    of = [at for at, step in cpu.items() if step and at[0] not in (1, BARE)]
-    return {at: timing.compare(cpu[at], other[at]) for at in of}
+    if other is cpu:  # these have the same pictures, and next to nothing to compute
+        other = {(net, n): cpu[BARE if net in NETS else 1, n] for net, n in cpu}
+    return {k: timing.compare(cpu[k], other[k]) for k in cpu if cpu[k] and k[0] not in (1, BARE)}
 
 
 def swept(ratios: dict, device: str):
     """Where a width pays, measured ("faster: …") or, on a CPU alone, at most ("room: …")."""
-    dense = {at: ratio for at, ratio in ratios.items() if at[0] != CNN}
-    least, kind = (WORTH, "room") if device == "cpu" else (1, "faster")
+    kind, least = ("room", WORTH) if device == "cpu" else ("faster", 1)
+    dense = {at: ratio for at, ratio in ratios.items() if at[0] not in NETS}
     found = verdicts.where_it_pays(dense, at_least=least)
     return found._replace(verdict=f"{kind}: {found.verdict}")
 
@@ -66,7 +62,7 @@ def their_sweep(device: str) -> dict:
     """The sweep of the reference run, if it has one of the same kind."""
     card, sizes = results.reference().measurements, product((1, *WIDTHS), BATCH_SIZES)
     names = {(w, b): f"width {w}/batch {b}" for w, b in sizes}
-    names |= {(net, 32): f"{net}/batch 32" for net in (CNN, BARE)}
+    names |= {(net, 32): f"{net}/batch 32" for net in NETS}
     steps = {
         kind: {at: card.get(f"03/step/{kind}/{name}") for at, name in names.items()}
         for kind in ("cpu", device)

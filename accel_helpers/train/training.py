@@ -196,11 +196,9 @@ def time_steps(
 ) -> dict[tuple[int | str, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
-    And of the `nets`, each a name and what makes it: they get the images enlarged to 64 x 64, in
-    batches of 32.
-
     All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
-    changes all of them alike. Images and labels are repeated as needed.
+    changes all of them alike. Images and labels are repeated as needed. The `nets`, other models,
+    each a name and what makes it, get the images enlarged to 64 x 64, in batches of 32.
 
     It ends after five turns, or the last (the second at least) that fits into the `seconds`. `keep`
     is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE" or "KEEP/DEVICE/NAME/batch 32".
