@@ -17,7 +17,6 @@ def answer():
         if ratios := their_sweep(kind):
             title = "The wider the layer and the larger the batch, the more a better chip can win"
             return plots.sweep({}, title=title, note=note, reference=ratios)
-    return None
 
 
 # milliseconds, before and after a change; in B, C and D the medians are about 8 % apart

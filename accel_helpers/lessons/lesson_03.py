@@ -16,6 +16,7 @@ from accel_helpers.measure import results, timing, verdicts
 __all__ = ["TRUTH", "device_for"]
 
 WIDTHS, BATCH_SIZES = (16, 128, 512, 2048), (32, 256, 2048)
+CNN, BARE = NETS = ("small CNN, 64 x 64", "small CNN without convolutions")  # batches of 32
 WORTH = 2  # times as fast: a lower ceiling is no reason to look for another chip
 SWEPT = tuple(f"{k}: {v}" for k in ("faster", "room") for v in verdicts.LABELS["where_it_pays"])
 
@@ -42,31 +43,31 @@ def race(make_model, x, y, *, seconds: float):
 
 
 def times_as_fast(steps: dict) -> dict:
-    """For each width and batch size: the CPU against the accelerator or, alone, against width 1."""
+    """The CPU against the accelerator; alone, against width 1 or the CNN without convolutions."""
     cpu, other = steps["cpu"], [*steps.values()][-1]
-    return {
-        (width, batch): timing.compare(step, cpu[1, batch] if other is cpu else other[width, batch])
-        for (width, batch), step in cpu.items()
-        if width > 1
-    }
+    if other is cpu:  # these have the same pictures, and next to nothing to compute
+        other = {(net, n): cpu[BARE if net in NETS else 1, n] for net, n in cpu}
+    return {k: timing.compare(cpu[k], other[k]) for k in cpu if cpu[k] and k[0] not in (1, BARE)}
 
 
 def swept(ratios: dict, device: str):
-    """Where it pays, measured ("faster: …") or, on a CPU alone, at most ("room: …")."""
-    alone = device == "cpu"
-    found = verdicts.where_it_pays(ratios, at_least=WORTH if alone else 1)
-    return found._replace(verdict=f"{'room' if alone else 'faster'}: {found.verdict}")
+    """Where a width pays, measured ("faster: …") or, on a CPU alone, at most ("room: …")."""
+    kind, least = ("room", WORTH) if device == "cpu" else ("faster", 1)
+    dense = {at: ratio for at, ratio in ratios.items() if at[0] not in NETS}
+    found = verdicts.where_it_pays(dense, at_least=least)
+    return found._replace(verdict=f"{kind}: {found.verdict}")
 
 
 def their_sweep(device: str) -> dict:
     """The sweep of the reference run, if it has one of the same kind."""
     card, sizes = results.reference().measurements, product((1, *WIDTHS), BATCH_SIZES)
     names = {(w, b): f"width {w}/batch {b}" for w, b in sizes}
+    names |= {(net, 32): f"{net}/batch 32" for net in NETS}
     steps = {
-        kind: {size: card.get(f"03/step/{kind}/{name}") for size, name in names.items()}
+        kind: {at: card.get(f"03/step/{kind}/{name}") for at, name in names.items()}
         for kind in ("cpu", device)
     }
-    return times_as_fast(steps) if all(steps[device].values()) else {}
+    return times_as_fast(steps) if steps[device][1, 32] else {}
 
 
 def their_parts() -> dict:

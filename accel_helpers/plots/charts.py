@@ -179,49 +179,56 @@ def _along(axes, left, copy, text, colour, *, above: bool) -> None:
 
 
 def sweep(
-    ratios: Mapping[tuple[int, int], Speedup],
+    ratios: Mapping[tuple[int | str, int], Speedup],
     *,
     title: str,
     note: str = "",
-    reference: Mapping[tuple[int, int], Speedup] | None = None,
+    reference: Mapping[tuple[int | str, int], Speedup] | None = None,
 ) -> Picture:
     """Times as fast over the width of a model, a curve for each batch size, with intervals.
 
-    Ratios are given by (width, batch size); where nothing can be told the mark is hollow. The
-    `note` says what they are, and stands under the title.
+    Ratios are given by (width, batch size); where nothing can be told the mark is hollow. A name in
+    place of a width is another model's, to the right of the curves. The `note` says what the ratios
+    are, and stands under the title.
 
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
     Line plot of times as fast over width. GPU against CPU: 16 by 32: no difference.
     """
     sides, under = style.sides(ratios, reference, note)
-    widths = sorted({width for of, *_ in sides for width, _ in of})
+    models = {model for of, *_ in sides for model, _ in of}
+    widths = sorted(model for model in models if isinstance(model, int))
+    at = {w: w for w in widths} | {name: 4 * widths[-1] for name in models.difference(widths)}
     ends = [end for of, *_ in sides for gain in of.values() for end in (1, *gain.interval)]
-    labels, said = [], []
+    labels, said, right = [], [], 1.5 * max(at.values())
     with style.figure(style.WIDE, 3.2, title, under=under) as (figure, axes):
         label, (low, high) = "times as fast (log scale)", (min(ends) / 1.3, 1.3 * max(ends))
         style.scale(axes.yaxis, label, low, high, style.plain, log=True)
         label = "width: units in the hidden layer (log scale)"
-        style.scale(axes.xaxis, label, widths[0] / 1.5, 1.5 * widths[-1], style.plain, log=True)
-        axes.set_xticks(widths)
+        style.scale(axes.xaxis, label, widths[0] / 1.5, right, style.plain, log=True)
+        ticks = [f"{m:,}" if m in widths else m.partition(",")[0] for m in at]
+        axes.set_xticks([*at.values()], ticks)
         axes.axhline(1, color=style.INK, lw=1.2)
-        labels.append((1.5 * widths[-1], 1, "1: no gain", style.INK, None))
+        labels.append((right, 1, "1: no gain", style.INK, None))
         for of, mine, words in sides:
-            sizes = sorted({size for _, size in of})
             brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
-            told = (f"{w} by {size}: {text}" for (w, size), text in zip(of, brief, strict=True))
-            said.append(words + "; ".join(told))
-            for i, size in enumerate(sizes):
-                aside, mark = 1.08 ** (i - len(sizes) / 2), {"marker": style.MARKS[i], "ms": 6}
-                line = {w * aside: of[w, size] for w in widths if (w, size) in of}
+            by = (f"{m}{' by' if m in widths else ', batches of'} {size}" for m, size in of)
+            said.append(words + "; ".join(map("{}: {}".format, by, brief)))
+            curves, colours = {}, style.palette(mine)
+            for (model, size), gain in of.items():
+                name = "" if model in widths else f"{model},\n"
+                curves.setdefault(f"{name}batches of {size:,}", {})[at[model]] = gain
+            for i, (name, curve) in enumerate(curves.items()):
+                aside, mark = 1.08 ** (i - len(curves) / 2), {"marker": style.MARKS[i], "ms": 6}
+                line = {x * aside: gain for x, gain in curve.items()}
                 middles = [g.ratio or math.prod(g.interval) ** 0.5 for g in line.values()]
-                look = {"color": style.palette(mine)[i % 3], "zorder": 2 + mine}
+                look = {"color": colours[i % len(colours)], "zorder": 2 + mine}
                 axes.plot(list(line), middles, lw=1.6, ls="-" if mine else "--", **look)
                 for (x, gain), y in zip(line.items(), middles, strict=True):
                     axes.plot([x, x], gain.interval, lw=3, alpha=0.4, **look)
                     face = look["color"] if gain.conclusive else "white"
                     axes.plot([x], [y], mfc=face, mew=1.4, **mark, **look)
-                labels.append((x, y, f"batches of {size:,}", look["color"], mark))
+                labels.append((x, y, name, look["color"], mark))
         style.beside(figure, axes, labels)
         what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(said)}."
         return style.picture(figure, " ".join(what.split()))

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
 from statistics import median
@@ -28,7 +28,7 @@ __all__ = [
     "time_steps",
 ]
 
-PIXELS, CLASSES = 28 * 28, 10
+PIXELS, CLASSES, SIDE = 28 * 28, 10, 64  # the side of enlarged pictures
 BATCH_SIZE = 32
 STEPS, TURNS = 25, 5  # the samples of a sweep, at most, and the turns in which they are taken
 MANY, ENOUGH, PILOT = 1000, 6, 64  # epochs, where time ends them; wanted of a part; first steps
@@ -190,16 +190,18 @@ def time_steps(
     widths: Iterable[int],
     batch_sizes: Iterable[int],
     device="cpu",
+    nets: Mapping[str, Callable] | None = None,
     seconds=math.inf,
     keep="",
-) -> dict[tuple[int, int], Measurement]:
+) -> dict[tuple[int | str, int], Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
     All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
-    changes all of them alike. Images and labels are repeated as needed.
+    changes all of them alike. Images and labels are repeated as needed. The `nets`, other models,
+    each a name and what makes it, get the images enlarged to 64 x 64, in batches of 32.
 
     It ends after five turns, or the last (the second at least) that fits into the `seconds`. `keep`
-    is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE".
+    is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE" or "KEEP/DEVICE/NAME/batch 32".
 
     >>> _, images = backend.choose(), load_images(64, source="bundled")
     >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
@@ -210,18 +212,23 @@ def time_steps(
     begin, seconds, places = time.perf_counter(), box(seconds), [*product(widths, batch_sizes)]
     with backend.on(device):  # one for all batch sizes, since to translate it takes long
         models = {width: quickstart_model(width=width) for width, _ in places}
+        models |= {name: make() for name, make in (nets or {}).items()}
+    places += [(name, BATCH_SIZE) for name in nets or ()]
+    rows = np.arange(SIDE) * x.shape[1] // SIDE
+    pictures = {name: x[:BATCH_SIZE, rows][:, :, rows] for name in nets or ()}  # enlarged
     watches = {place: stopwatch(steps=True) for place in places}
 
     def visit(place):
-        (width, batch_size), watch = place, watches[place]
-        rows = np.arange(batch_size * (STEPS // TURNS + 2)) % len(x)
+        (model, batch_size), watch = place, watches[place]
+        given = pictures.get(model, x)
+        rows = np.arange(batch_size * (STEPS // TURNS + 2)) % len(given)
         with backend.on(device), without_remarks():
-            models[width].fit(x[rows], y[rows], batch_size, verbose=0, callbacks=[watch])
+            models[model].fit(given[rows], y[rows], batch_size, verbose=0, callbacks=[watch])
 
-    for model in models.values():  # a batch that is not full: one program for all sizes
+    for name, model in models.items():  # a batch that is not full: one program for all sizes
         if backend.framework() == "tensorflow":
             with backend.on(device), without_remarks():  # TensorFlow's, of the fifth model
-                model.fit(x[:3], y[:3], batch_size=2, verbose=0)
+                model.fit(pictures.get(name, x)[:3], y[:3], batch_size=2, verbose=0)
     for turn in range(TURNS):
         start = time.perf_counter()
         for place in places[:: -1 if turn % 2 else 1]:
@@ -229,13 +236,13 @@ def time_steps(
         now = time.perf_counter()
         if turn and now - begin + now - start > seconds:  # one alone would show no spread
             break
-    found = {}
-    for (width, batch_size), watch in watches.items():
+    found, named = {}, {}
+    for (model, batch_size), watch in watches.items():
         ends = [ticks[2:-1] for ticks in watch.ticks]  # of the steps; the first one translates
         samples = [after - before for each in ends for before, after in pairwise(each)]
-        name = f"{device}, width {width}, batch size {batch_size}"
-        found[width, batch_size] = Measurement.from_samples(samples, name=name)
-    named = {f"{keep}/{device}/width {w}/batch {n}": m for (w, n), m in found.items()}
+        parts = device, model if model in pictures else f"width {model}", f"batch {batch_size}"
+        measured = Measurement.from_samples(samples, name=", ".join(parts))
+        found[model, batch_size] = named["/".join((keep, *parts))] = measured
     results.keep(keep, named)
     return found
 

@@ -164,15 +164,17 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_the_sweep_comes_to_each_of_its_verdicts(device):
-    came = {}
+    came, (net, bare) = {}, lesson_03.NETS
     for small, large in ((9, 9), (1, 9), (1, 1)):
-        sizes = {(1, 32): 1, (16, 32): small, (512, 32): large}
+        sizes = {(1, 32): 1, (16, 32): small, (512, 32): large, (net, 32): 8, (bare, 32): 2}
         steps = {kind: {} for kind in dict.fromkeys(("cpu", device))}
         for size, level in sizes.items():  # the accelerator takes as long as width 1
             for kind, times in steps.items():
                 seconds = [(level if kind == "cpu" else 1) * f for f in (1, 1.02, 0.99, 1.01, 0.98)]
                 times[size] = ah.timing.Measurement.from_samples(seconds)
-        found = lesson_03.swept(lesson_03.times_as_fast(steps), device)
+        ratios = lesson_03.times_as_fast(steps)
+        assert ratios[net, 32].ratio == pytest.approx(4 if device == "cpu" else 8)
+        found = lesson_03.swept(ratios, device)
         came[found.verdict] = found.smallest
     assert set(came) == {v for v in lesson_03.SWEPT if v.startswith("room") == (device == "cpu")}
     assert list(came.values()) == [(16, 32), (512, 32), None]

@@ -66,12 +66,16 @@ def test_sizes_shrink_where_that_is_asked_for(monkeypatch):
     assert training.size(60_000) == 60_000
 
 
-def test_every_size_is_measured(data):
+def test_every_size_is_measured(data, keras):
     steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}
     assert all(len(m.samples) == training.STEPS for m in steps.values())
-    steps = training.time_steps(*data, widths=(1, 16), batch_sizes=(32, 8), seconds=0.01)
-    assert [len(m.samples) for m in steps.values()] == [10] * 4, "two turns"
+    net = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(1)])
+    net.compile("sgd", "mse")
+    options = {"batch_sizes": (32, 8), "nets": {"net": lambda: net}, "seconds": 0.01}
+    steps = training.time_steps(*data, widths=(1, 16), **options)
+    assert [len(m.samples) for m in steps.values()] == [10] * 5, "two turns"
+    assert net.input_shape == (None, 64, 64)
 
 
 def test_how_a_model_is_compiled_is_said_and_does_not_depend_on_what_is_visible():
