@@ -82,10 +82,7 @@ def load(path) -> Card:
     '2026'
     """
     path = Path(path)
-    try:
-        return _records.read(Card, _records.load(path, "result card"), path.name)
-    except FileNotFoundError as error:
-        raise DataError(f"{path.name}: cannot be read: {error.strerror}.") from None
+    return _records.read(Card, _records.load(path, "result card"), path.name)
 
 
 def card_path() -> Path:
