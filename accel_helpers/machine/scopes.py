@@ -41,10 +41,7 @@ class RestartNeeded(RuntimeError):
 def opened(picked) -> Iterator:
     """Load Keras as a strategy says and train across devices; leave the process as it was."""
     if _open:
-        raise RuntimeError(
-            f"A scope is open already ({_open[-1]}), and a model trains in one only: leave its "
-            "`with` block, then enter this one."
-        )
+        raise RuntimeError(f"A scope is open already ({_open[-1]}): leave its `with` block first.")
     name, kind, keras = picked.backend, picked.kind, sys.modules.get("keras")
     if keras is not None and (running := keras.backend.backend()) != name:
         raise RestartNeeded(f"Keras is already loaded on {running}, not on {name}", picked)
