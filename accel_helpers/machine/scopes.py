@@ -95,11 +95,8 @@ def _prepare_cpus(picked) -> None:
         give = _tensorflow_cpus if picked.backend == "tensorflow" else _jax_cpus
         there = give(framework, wanted)
     if there < picked.replicas:
-        raise RestartNeeded(
-            f"{faults.SPOKEN[picked.backend]} has already started with {there} CPU "
-            f"device{'s' if there > 1 else ''}, and cannot be given {picked.replicas} any more",
-            picked,
-        )
+        started = f"{faults.SPOKEN[picked.backend]} has already started with {there} of the"
+        raise RestartNeeded(f"{started} {picked.replicas} CPU devices", picked)
 
 
 def _tensorflow_cpus(tf, wanted: int) -> int:
