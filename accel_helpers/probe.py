@@ -81,11 +81,9 @@ def run_command(
     memory: float | None = None,
     folder: str | Path | None = None,
 ) -> Outcome:
-    """Run a command as `run` runs code, with limits of time and of the bytes that it and all that
-    it starts hold; `environ` is all its variables. One that is not there has "crashed".
+    """Run a command, with `environ` as all its variables; `memory` is of all that it starts, too.
 
-    Its standard input is open, and empty, as long as this process lives: the end of it says that
-    we are gone, even if we were killed.
+    Its standard input is open, and empty, as long as we live: its end says that we are gone.
     """
     try:
         child = Child(words, environ, folder=folder)

@@ -87,10 +87,7 @@ RECIPE = tables("tpu_recipe.toml")
 
 
 class Facts:
-    """What this machine is, from files, variables and package metadata; none of it a decision.
-
-    The arguments are those of `runtime.describe`; `loaded` are the modules that are loaded.
-    """
+    """What a machine is, and no decision; it takes what `runtime.describe` takes, and modules."""
 
     def __init__(
         self, environ=None, root="/", run=None, versions=None, loaded=None, access=os.access
@@ -131,10 +128,8 @@ class Facts:
 
     @property
     def visible_gpus(self) -> int:
-        """How many GPUs CUDA_VISIBLE_DEVICES leaves; it counts up to the first that names none.
-
-        Source: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables
-        """
+        """How many GPUs CUDA_VISIBLE_DEVICES leaves; it counts up to the first that names none."""
+        # https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables
         count = self.device.count if self.kind == "GPU" else 0
         setting = self.environ.get("CUDA_VISIBLE_DEVICES")
         if setting is None:

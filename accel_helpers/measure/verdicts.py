@@ -64,9 +64,8 @@ def labelled(text: str) -> dict[str, str]:
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
-    The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
-    size) above the threshold, `largest` has the largest ratio, and `smallest` the least work of
-    those from which on, in width and in batch, none is below it.
+    Of the sizes (width, batch size) above it, `largest` has the largest ratio, and `smallest` the
+    least work of those from which on, in width and in batch, none is below it.
     """
     good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
     if not good:
