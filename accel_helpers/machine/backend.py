@@ -179,9 +179,7 @@ def _decide(it: faults.Facts) -> Choice:
     if it.asked:
         return Choice(it.asked, "KERAS_BACKEND asks for it.")
     name = (faults.able(it) or it.backends)[0]
-    if name == "torch":
-        return Choice(name, "neither TensorFlow nor JAX is installed here.")
-    if name == "tensorflow":
+    if name in ("tensorflow", "torch"):
         return Choice(name, "it is installed here.")
     if it.kind == "TPU":
         return Choice(name, "a TPU is attached, and JAX is what drives it.")

@@ -159,7 +159,5 @@ def _on_jax(kind: str, replicas: int) -> Iterator[None]:
 
 def _check_number(names: list, replicas: int, device: str, spoken: str) -> None:
     if len(names) < replicas:
-        raise RuntimeError(
-            f"{replicas} {device}s were asked for and {spoken} sees {len(names)}. "
-            "ah.doctor.diagnose() looks for the reason; ah.strategy.pick(replicas=1) trains on one."
-        )
+        seen = f"{replicas} {device}s were asked for and {spoken} sees {len(names)}"
+        raise RuntimeError(f"{seen}: ah.doctor.diagnose() looks for the reason.")

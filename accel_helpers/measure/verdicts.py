@@ -100,7 +100,6 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
     >>> step_parts(*(Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1))).verdict
     'mostly other work'
     """
-
     *grouped, products = others
     names = ("ordinary", "grouped", "products") if grouped else ("ordinary", "products")
     results.keep(keep, {f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})
