@@ -21,18 +21,18 @@ LONGEST = 320
 # Lines in all; they are lowered and never raised. In train 474 are the own model's (worth, lent);
 # in lessons 167 wait for lesson 09.
 LINES = {
-    "": 655,
-    "machine": 1694,
-    "measure": 1690,
+    "": 622,
+    "machine": 1658,
+    "measure": 1668,
     "train": 2099,
     "tpu": 1296,
     "plots": 934,
     "learn": 1570,
     "lessons": 1091,
 }
-CODE = 6_610
+CODE = 6_553
 NAMES, BARE = 94, 7
-TESTS, TOOLS = 11_700, 2_360
+TESTS, TOOLS = 11_679, 2_360
 
 
 def room(path):
