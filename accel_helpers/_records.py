@@ -60,7 +60,7 @@ def load(path, what: str, name: str = ""):
             raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {what}.")
         text = path.read_text("utf-8")
         return tomllib.loads(text) if kind == "TOML" else json.loads(text)
-    except (FileNotFoundError, DataError):
+    except DataError:
         raise
     except OSError as reason:
         raise DataError(f"{name}: cannot be read: {reason.strerror}.") from None

@@ -14,8 +14,6 @@ import accel_helpers as ah
 from accel_helpers._records import DataError
 from accel_helpers.tpu import environment as tpu_environment
 
-LONGEST = 8_000_000  # bytes of a log that are kept in memory
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` says, by default this process's, and give the exit code."""
@@ -65,19 +63,9 @@ def _doctor(options):
         return ah.doctor.tpu_recipe()
     if options.file is None:
         return ah.doctor.diagnose()
-    try:
-        with open(0 if options.file == "-" else options.file, "rb") as file:
-            return ah.doctor.diagnose(_ends(file))
-    except OSError as error:
-        raise DataError(f"{options.file}: cannot be read: {error.strerror}.") from None
-
-
-def _ends(file) -> str:
-    """Read a log; of a huge one its first and its last part, where the doctor looks."""
-    head, tail = file.read(LONGEST // 2), b""
-    while chunk := file.read(LONGEST // 2):
-        tail = (tail + chunk)[-LONGEST // 2 :]
-    return (head + tail).decode("utf-8", errors="replace")
+    place = 0 if options.file == "-" else options.file
+    with open(place, encoding="utf-8", errors="replace") as file:
+        return ah.doctor.diagnose(file.read())
 
 
 def _tpu_compiler(options):

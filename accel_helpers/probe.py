@@ -81,30 +81,9 @@ def run_command(
     memory: float | None = None,
     folder: str | Path | None = None,
 ) -> Outcome:
-    """Run a command in a child process; stop it when its time is up or its memory is too large.
+    """Run a command, with `environ` as all its variables; `memory` is of all that it starts, too.
 
-    Its standard input is open, and empty, as long as this process lives: the end of it says that
-    we are gone, even if we were killed.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The command and its arguments, such as ``["git", "status"]``. No shell reads them.
-    seconds, memory : float
-        Limits: of time; and, optional, of the bytes that it and all that it starts hold (looked at
-        ten times a second; what two processes share counts twice).
-    environ, folder : optional
-        All its variables, and its working folder; by default those of this process.
-
-    Returns
-    -------
-    Outcome
-        As of `run`; a command that is not there has "crashed".
-
-    Examples
-    --------
-    >>> run_command([sys.executable, "-c", "print(6 * 7)"], seconds=30).output.strip()
-    '42'
+    Its standard input is open, and empty, as long as we live: its end says that we are gone.
     """
     try:
         child = Child(words, environ, folder=folder)

@@ -92,10 +92,9 @@ def files(drive: Path = DRIVE) -> list[Path]:
 
 def load(path: Path) -> Progress:
     """Read a file: one that is not there is empty, and a bad field is a DataError."""
-    try:
-        values = _records.load(path, "progress file", name=str(path))
-    except FileNotFoundError:
+    if not path.exists():
         return Progress()
+    values = _records.load(path, "progress file", name=str(path))
     return _records.read(Progress, values, str(path))
 
 

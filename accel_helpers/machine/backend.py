@@ -149,10 +149,7 @@ def where(x) -> str:
     if "torch" in found:
         return found["torch"][0].device.type.replace("cuda", "gpu")
     if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
-        raise TypeError(
-            "where needs a tensor, a Keras variable or model, or a NumPy array; got "
-            f"{type(x).__name__}: {shown(x)}."
-        )
+        raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
     return "cpu"
 
 
@@ -182,9 +179,7 @@ def _decide(it: faults.Facts) -> Choice:
     if it.asked:
         return Choice(it.asked, "KERAS_BACKEND asks for it.")
     name = (faults.able(it) or it.backends)[0]
-    if name == "torch":
-        return Choice(name, "neither TensorFlow nor JAX is installed here.")
-    if name == "tensorflow":
+    if name in ("tensorflow", "torch"):
         return Choice(name, "it is installed here.")
     if it.kind == "TPU":
         return Choice(name, "a TPU is attached, and JAX is what drives it.")
@@ -224,10 +219,7 @@ def _tensors(x) -> dict[str, list]:
 def _check_device(device) -> None:
     here = devices()
     if device not in here:
-        raise ValueError(
-            "device must be one of those that the framework lists here, "
-            f"{', '.join(map(repr, here))}; got {device!r}."
-        )
+        raise ValueError(f"device must be one of those here, {here}; got {device!r}.")
 
 
 def _jax_kind(device) -> str:

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from accel_helpers._words import fragment, shown, wrapped
+from accel_helpers._words import fragment, wrapped
 from accel_helpers.machine import faults, symptoms
 from accel_helpers.machine.faults import Finding
 
@@ -84,11 +84,6 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
         return Diagnosis(faults.find(it), "this runtime", _calm(it))
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
-    if not isinstance(problem, str):
-        raise TypeError(
-            "diagnose takes an exception, the text of a traceback or of a log, or nothing (then "
-            f"it examines this runtime); got {type(problem).__name__}: {shown(problem)}."
-        )
     quiet = _NOT_KNOWN if problem.strip() else "The text is empty."
     return Diagnosis(symptoms.find(problem), "the text", quiet)
 

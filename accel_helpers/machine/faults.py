@@ -87,19 +87,13 @@ RECIPE = tables("tpu_recipe.toml")
 
 
 class Facts:
-    """What this machine is, from files, variables and package metadata; none of it a decision.
+    """What a machine is, and no decision; it takes what `runtime.describe` takes, and modules."""
 
-    The arguments are those of `runtime.describe`; `loaded` are the modules that are loaded.
-    """
-
-    def __init__(
-        self, environ=None, root="/", run=None, versions=None, loaded=None, access=os.access
-    ):
+    def __init__(self, environ=None, root="/", run=None, versions=None, loaded=None):
         self.environ = environ = os.environ if environ is None else environ
         self.root, self.run = Path(root), run or attached.run_command
         self.versions = versions = versions or installed
         self.loaded = sys.modules if loaded is None else loaded
-        self.access = access
         self.system = f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip()
         self.place, self.release = _place(environ)
         self.here = PLACES[self.place]
@@ -131,10 +125,8 @@ class Facts:
 
     @property
     def visible_gpus(self) -> int:
-        """How many GPUs CUDA_VISIBLE_DEVICES leaves; it counts up to the first that names none.
-
-        Source: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables
-        """
+        """How many GPUs CUDA_VISIBLE_DEVICES leaves; it counts up to the first that names none."""
+        # https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables
         count = self.device.count if self.kind == "GPU" else 0
         setting = self.environ.get("CUDA_VISIBLE_DEVICES")
         if setting is None:
@@ -211,7 +203,7 @@ def rules(it: Facts) -> dict[str, object]:
     gpu, tpu, no_device = it.kind == "GPU", it.kind == "TPU", not it.device
     jax, tensorflow = "jax" in it.frameworks, "tensorflow" in it.frameworks
     driven, silent = it.tensorflow_drives_tpu, it.seen.silent
-    by_grpc, lock = it.tpu_name.startswith("grpc://"), it.root / "tmp/libtpu_lockfile"
+    by_grpc = it.tpu_name.startswith("grpc://")
     # What JAX may look for; where nothing is said, it looks for all.
     platforms = it.environ.get("JAX_PLATFORMS", "").lower().split(",")
     platforms = {each.strip() for each in platforms} - {""}
@@ -240,7 +232,6 @@ def rules(it: Facts) -> dict[str, object]:
         "tpu-stock-tensorflow": tpu and tensorflow and not it.for_tpus,
         "tpu-no-tensorflow": tpu and not tensorflow,
         "tpu-in-use": tpu and it.holder,
-        "tpu-lock": tpu and os.path.exists(lock) and not it.access(lock, os.R_OK | os.W_OK),
         "old-tpu-node": it.environ.get("COLAB_TPU_ADDR", "").strip(),
         "grpc-address": by_grpc,
         "tpu-name": it.tpu_name and not tpu and not by_grpc,

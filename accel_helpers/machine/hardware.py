@@ -190,9 +190,6 @@ def judge(
     >>> judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4").verdict
     'impossible'
     """
-    if (flops is None) == (bytes_moved is None):
-        given = f"flops={flops!r} and bytes_moved={bytes_moved!r}"
-        raise ValueError(f"judge needs flops or bytes_moved, one of the two; it got {given}.")
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
     work = _records.positive(work, "flops or bytes_moved")
     seconds = _records.positive(seconds, "seconds")

@@ -60,8 +60,7 @@ class _Watch:
 
 def _refuse(module) -> None:
     raise ImportError(
-        "tensorflow-tpu is kept out of this kernel, since its import can end it; Keras "
-        "runs on JAX. Uninstall it: pip uninstall -y tensorflow-tpu. To use it all the "
-        "same, set KERAS_BACKEND=tensorflow in a fresh kernel.",
+        "tensorflow-tpu is kept out of this kernel, which its import can end: Keras runs on JAX. "
+        "To use it all the same, set KERAS_BACKEND=tensorflow in a fresh kernel.",
         name="tensorflow",
     )

@@ -41,10 +41,7 @@ class RestartNeeded(RuntimeError):
 def opened(picked) -> Iterator:
     """Load Keras as a strategy says and train across devices; leave the process as it was."""
     if _open:
-        raise RuntimeError(
-            f"A scope is open already ({_open[-1]}), and a model trains in one only: leave its "
-            "`with` block, then enter this one."
-        )
+        raise RuntimeError(f"A scope is open already ({_open[-1]}): leave its `with` block first.")
     name, kind, keras = picked.backend, picked.kind, sys.modules.get("keras")
     if keras is not None and (running := keras.backend.backend()) != name:
         raise RestartNeeded(f"Keras is already loaded on {running}, not on {name}", picked)
@@ -98,11 +95,8 @@ def _prepare_cpus(picked) -> None:
         give = _tensorflow_cpus if picked.backend == "tensorflow" else _jax_cpus
         there = give(framework, wanted)
     if there < picked.replicas:
-        raise RestartNeeded(
-            f"{faults.SPOKEN[picked.backend]} has already started with {there} CPU "
-            f"device{'s' if there > 1 else ''}, and cannot be given {picked.replicas} any more",
-            picked,
-        )
+        started = f"{faults.SPOKEN[picked.backend]} has already started with {there} of the"
+        raise RestartNeeded(f"{started} {picked.replicas} CPU devices", picked)
 
 
 def _tensorflow_cpus(tf, wanted: int) -> int:
@@ -165,7 +159,5 @@ def _on_jax(kind: str, replicas: int) -> Iterator[None]:
 
 def _check_number(names: list, replicas: int, device: str, spoken: str) -> None:
     if len(names) < replicas:
-        raise RuntimeError(
-            f"{replicas} {device}s were asked for and {spoken} sees {len(names)}. "
-            "ah.doctor.diagnose() looks for the reason; ah.strategy.pick(replicas=1) trains on one."
-        )
+        seen = f"{replicas} {device}s were asked for and {spoken} sees {len(names)}"
+        raise RuntimeError(f"{seen}: ah.doctor.diagnose() looks for the reason.")

@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from accel_helpers import _records
 from accel_helpers._words import wrapped
 from accel_helpers.machine import faults, scopes
 from accel_helpers.machine.faults import SPOKEN, Facts
@@ -81,11 +82,8 @@ def pick(replicas: int | None = None, **machine) -> Strategy:
     >>> pick(4, environ={}, root="/nowhere", loaded={}, versions={"jax": "0.7.2"}.get).kind
     'virtual replicas'
     """
-    if replicas is not None and not (type(replicas) is int and 1 <= replicas <= MOST_REPLICAS):
-        raise ValueError(
-            f"replicas must be a whole number from 1 to {MOST_REPLICAS}, or None for as many as "
-            f"there are accelerators; got {replicas!r}."
-        )
+    if replicas is not None and _records.whole(replicas, "replicas") > MOST_REPLICAS:
+        raise ValueError(f"replicas must be {MOST_REPLICAS} at most; got {replicas!r}.")
     it = faults.Facts(**machine)
     bound, why = _bound(it)
     able = faults.able(it) if it.device else []

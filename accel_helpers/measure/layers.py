@@ -180,9 +180,9 @@ def parts_of(layer, ins, out, notes) -> Parts:
     kind = type(layer).__name__
     if kind not in RULES or not type(layer).__module__.startswith("keras.src."):
         if getattr(layer, "weights", None):
+            known = ", ".join(sorted(RULES))
             raise TypeError(
-                f"there is no rule for layer {layer.name!r} ({kind}), and it has weights. Layers "
-                f"that can be counted: {', '.join(sorted(RULES))}."
+                f"no rule for layer {layer.name!r} ({kind}). There are rules for {known}."
             )
         notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
         return Parts(passes=True)

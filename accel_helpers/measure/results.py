@@ -31,6 +31,11 @@ class Card:
     numbers: Numbers = field(default_factory=dict)
     schema: Literal[1] = 1
 
+    def __post_init__(self):
+        for part in ("accelerator", "frameworks"):
+            if not isinstance(self.machine.get(part) or {}, dict):
+                raise ValueError(f"machine, {part}: must be a table.")
+
     @property
     def label(self) -> str:
         """The machine and the day in a few words, for a plot or a sentence."""
@@ -77,18 +82,7 @@ def load(path) -> Card:
     '2026'
     """
     path = Path(path)
-    try:
-        card = _records.read(Card, _records.load(path, "result card"), path.name)
-    except FileNotFoundError as error:
-        raise DataError(f"{path.name}: cannot be read: {error.strerror}.") from None
-    for part in ("accelerator", "frameworks"):
-        if not isinstance(card.machine.get(part) or {}, dict):
-            raise DataError(f"{path.name}, machine, {part}: must be a table.")
-    try:
-        datetime.datetime.fromisoformat(card.created)
-    except ValueError as error:
-        raise DataError(f"{path.name}, created: must be a date: {error}.") from None
-    return card
+    return _records.read(Card, _records.load(path, "result card"), path.name)
 
 
 def card_path() -> Path:

@@ -108,10 +108,8 @@ def change(before: Score, after: Score) -> Change:
     """
     seeds, images = len(before.right), len(before.right[0])
     if seeds < 2 or images < FEWEST:
-        raise ValueError(
-            "an interval needs two seeds at least, since one cannot show its own luck, and "
-            f"{FEWEST} images or more; got {seeds} and {images}."
-        )
+        needed = f"two seeds and {FEWEST} images at least"
+        raise ValueError(f"an interval needs {needed}; got {seeds} and {images}.")
     pairs = [b - a for a, b in zip(before.by_seed, after.by_seed, strict=True)]
     difference = statistics.fmean(pairs)
     t = FEW_SEEDS[seeds - 2] if seeds - 2 < len(FEW_SEEDS) else student(seeds - 1, CONFIDENCE)

@@ -62,9 +62,8 @@ def labelled(text: str) -> dict[str, str]:
 def where_it_pays(ratios: Mapping[tuple[int, int], Speedup], *, at_least: float = 1.0) -> Crossover:
     """Find the smallest size at which a ratio is above a threshold with its whole interval.
 
-    The `verdict` is "everywhere", "from some size on" or "nowhere". Of the sizes (width, batch
-    size) above the threshold, `largest` has the largest ratio, and `smallest` the least work of
-    those from which on, in width and in batch, none is below it.
+    Of the sizes (width, batch size) above it, `largest` has the largest ratio, and `smallest` the
+    least work of those from which on, in width and in batch, none is below it.
     """
     good = {s: r.ratio for s, r in ratios.items() if r.conclusive and r.interval[0] > at_least}
     if not good:
@@ -99,7 +98,6 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
     >>> step_parts(*(Measurement.from_samples([s] * 5) for s in (1.0, 0.5, 0.1))).verdict
     'mostly other work'
     """
-
     *grouped, products = others
     names = ("ordinary", "grouped", "products") if grouped else ("ordinary", "products")
     results.keep(keep, {f"{keep}/{n}": m for n, m in zip(names, (plain, *others), strict=True)})

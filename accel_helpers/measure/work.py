@@ -188,10 +188,8 @@ def _graph(model):
     """The part of a model that knows how its layers are joined."""
     graph = getattr(model, "_functional", None) or model
     if not hasattr(graph, "_nodes_by_depth"):
-        raise TypeError(
-            f"the layers of {model.name!r} ({type(model).__name__}) cannot be listed; count_step "
-            "takes functional models, and Sequential ones that begin with keras.Input(shape)."
-        )
+        wanted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
+        raise TypeError(f"count_step takes {wanted}; got {model.name!r}.")
     return graph
 
 

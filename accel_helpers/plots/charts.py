@@ -193,7 +193,7 @@ def sweep(
 
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
-    Line plot of times as fast over width. GPU against CPU: 16 by 32: no difference.
+    Line plot of times as fast over width. GPU against CPU: 16 by 32: not measurable.
     """
     sides, under = style.sides(ratios, reference, note)
     models = {model for of, *_ in sides for model, _ in of}
@@ -211,7 +211,7 @@ def sweep(
         axes.axhline(1, color=style.INK, lw=1.2)
         labels.append((right, 1, "1: no gain", style.INK, None))
         for of, mine, words in sides:
-            brief = [style.short(g.ratio) if g.ratio else "no difference" for g in of.values()]
+            brief = [style.short(g.ratio) if g.ratio else "not measurable" for g in of.values()]
             by = (f"{m}{' by' if m in widths else ', batches of'} {size}" for m, size in of)
             said.append(words + "; ".join(map("{}: {}".format, by, brief)))
             curves, colours = {}, style.palette(mine)
@@ -225,7 +225,7 @@ def sweep(
                 look = {"color": colours[i % len(colours)], "zorder": 2 + mine}
                 axes.plot(list(line), middles, lw=1.6, ls="-" if mine else "--", **look)
                 for (x, gain), y in zip(line.items(), middles, strict=True):
-                    axes.plot([x, x], gain.interval, lw=3, alpha=0.4, **look)
+                    axes.plot([x, x], gain.interval, lw=3, alpha=0.4, solid_capstyle="butt", **look)
                     face = look["color"] if gain.conclusive else "white"
                     axes.plot([x], [y], mfc=face, mew=1.4, **mark, **look)
                 labels.append((x, y, name, look["color"], mark))

@@ -40,16 +40,8 @@ def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
 def test_every_fault_has_a_rule_and_a_machine_that_shows_it(tmp_path):
     shown = {each for machine in machines.MACHINES.values() for each in machine.finds}
     rules = faults.rules(faults.Facts(root=tmp_path))
-    assert rules.keys() == faults.FAULTS.keys() == shown | {"tpu-lock"}
+    assert rules.keys() == faults.FAULTS.keys() == shown
     assert {each for fault in faults.FAULTS.values() for each in fault.unless} <= rules.keys()
-
-
-def test_a_lock_file_is_told_where_it_belongs_to_somebody_else(tmp_path):
-    machine = machines.MACHINES["colab v5e-1, after choose"]
-    recorded = machine.but(files={"tmp/libtpu_lockfile": ""}).build(tmp_path)
-    for may, expected in ((True, []), (False, ["tpu-lock"])):
-        it = faults.Facts(**recorded, loaded={}, access=lambda file, mode, may=may: may)
-        assert [one.id for one in faults.find(it)] == expected
 
 
 class Odd(Exception):

@@ -135,8 +135,7 @@ def test_only_a_trusted_figure_of_a_gpu_or_tpu_makes_a_rate_impossible(row):
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"seconds": 1}, "flops=None and bytes_moved=None"),
-        ({"flops": 1, "bytes_moved": 1, "seconds": 1}, "flops=1 and bytes_moved=1"),
+        ({"seconds": 1}, "flops or bytes_moved .*None"),
         ({"flops": math.nan, "seconds": 1}, "flops or bytes_moved .*nan"),
     ],
 )

@@ -87,7 +87,7 @@ STARTED = "import jax; jax.devices(); os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'"
          "sys.modules['tensorflow'] = types.ModuleType('tensorflow')",
          "RestartNeeded", "Run → Restart & clear", ["tensorflow"]),
         ("tpu on tensorflow", "tensorflow", 1, "", "RuntimeError", "KERAS_BACKEND=jax", []),
-        ("virtual replicas", "jax", 2, STARTED, "RestartNeeded", "with 1 CPU device", []),
+        ("virtual replicas", "jax", 2, STARTED, "RestartNeeded", "with 1 of the 2", []),
         ("several gpus", "jax", 2, STARTED, "RuntimeError", "2 GPUs were asked for", ["keras"]),
         ("cpu", "tensorflow", 1, "os.environ['KERAS_BACKEND'] = 'jax'; import keras",
          "RestartNeeded", "already loaded on jax", ["keras"]),
