@@ -22,7 +22,7 @@ LONGEST = 320
 # in lessons 167 wait for lesson 09.
 LINES = {
     "": 622,
-    "machine": 1658,
+    "machine": 1660,
     "measure": 1666,
     "train": 2075,
     "tpu": 1288,
@@ -32,7 +32,7 @@ LINES = {
 }
 CODE = 6_496
 NAMES, BARE = 94, 7
-TESTS, TOOLS = 11_641, 2_359
+TESTS, TOOLS = 11_642, 2_359
 
 
 def room(path):

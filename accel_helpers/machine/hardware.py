@@ -190,6 +190,8 @@ def judge(
     >>> judge(bytes_moved=100e6, seconds=0.038e-3, accelerator="Tesla T4").verdict
     'impossible'
     """
+    if None not in (flops, bytes_moved):
+        raise ValueError("judge takes flops or bytes_moved, and not both.")
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
     work = _records.positive(work, "flops or bytes_moved")
     seconds = _records.positive(seconds, "seconds")

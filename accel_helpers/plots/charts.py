@@ -160,8 +160,7 @@ def _published(chip, dtypes) -> list[tuple]:
     """The roof that a maker names, where there is one."""
     from accel_helpers.machine.hardware import peak
 
-    peaks = {dtype: 1e12 * (peak(chip, dtype) or 0) for dtype in dtypes} if chip else {}
-    peaks = {dtype: rate for dtype, rate in peaks.items() if rate}
+    peaks = {kind: 1e12 * top for kind in dtypes if chip and (top := peak(chip, kind))}
     known = peaks and chip.mem_bw_gb_s
     return [("published", 1e9 * chip.mem_bw_gb_s, peaks, style.SAID)] if known else []
 
@@ -187,9 +186,8 @@ def sweep(
 ) -> Picture:
     """Times as fast over the width of a model, a curve for each batch size, with intervals.
 
-    Ratios are given by (width, batch size); where nothing can be told the mark is hollow. A name in
-    place of a width is another model's, to the right of the curves. The `note` says what the ratios
-    are, and stands under the title.
+    Ratios are by (width, batch size), or (name of another model, batch size) to the right of the
+    curves; where nothing can be told the mark is hollow. The `note` under the title says what of.
 
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))

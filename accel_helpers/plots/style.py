@@ -72,10 +72,9 @@ def short(ratio: float) -> str:
 
 
 def sides(own, reference, note: str = "") -> tuple[list[tuple], str]:
-    """What is drawn: data, whether they are the learner's, and how their sentence begins.
+    """What is drawn: data, whether they are the learner's, how their sentence begins; and a note.
 
-    And what stands under the title. With ACCEL_PICTURES=reference, or where the learner has
-    nothing, the reference run is alone.
+    With ACCEL_PICTURES=reference, or where the learner has nothing, the reference run is alone.
     """
     if not reference:
         return [(own, True, "")], note

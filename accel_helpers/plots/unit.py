@@ -1,7 +1,4 @@
-"""Pictures of the matrix unit of `systolic`: a strip of cycles, and a player.
-
-Lengths are inches, so that a text that fits once fits everywhere.
-"""
+"""Pictures of the matrix unit of `systolic`: a strip of cycles, and a player; lengths in inches."""
 
 import base64
 import textwrap
@@ -79,8 +76,7 @@ def unit_animation(unit: MatrixUnit, a, b) -> Animation:
     """
     steps, plan = planned(unit, a, b)
     if len(steps) > FRAMES:
-        few = f"an animation has at most {FRAMES} cycles; this product takes {len(steps)}."
-        raise ValueError(f"{few} Draw a few of them with unit_strip.")
+        raise ValueError(f"{len(steps)} cycles, over {FRAMES}: draw a few of them with unit_strip.")
     frames = []
     for step in steps:
         with sheet([step], plan) as (figure, _):

@@ -137,6 +137,7 @@ def test_only_a_trusted_figure_of_a_gpu_or_tpu_makes_a_rate_impossible(row):
     [
         ({"seconds": 1}, "flops or bytes_moved .*None"),
         ({"flops": math.nan, "seconds": 1}, "flops or bytes_moved .*nan"),
+        ({"flops": 1, "bytes_moved": 1, "seconds": 1}, "not both"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused_by_name(given, named):
