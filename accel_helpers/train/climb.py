@@ -24,7 +24,7 @@ __all__ = ["Climb", "measure"]
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
 SEEDS, LEARNING_EPOCHS, DIFFERENT = 3, 5, 5_000  # of the trainings that tell the accuracy
-PART = 2_560  # pictures of an epoch, where the time is limited
+PART, LARGER = 4_096, 8_192  # pictures of an epoch where the time is limited: default fit, others
 FIRST = ("default fit", "bigger batches", "resident", "resident, small batches")  # never left out
 QUICK = 320  # pictures, where it need not mean anything; and the stages that are tried then
 QUICK_NAMES = ("default fit", "bigger batches", "resident, small batches")
@@ -153,14 +153,18 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
     begin, boxed = time.perf_counter(), seconds < math.inf
     quick, seconds = timing.fast(), timing.box(seconds)
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
-    different, part = min(count, images.different, DIFFERENT), count
-    if boxed:  # whole batches of as many as are different: one program for time and accuracy
-        different = part = min(different, PART) // BATCH_SIZE * BATCH_SIZE or different
-    x, y = (images.x_train[:part] / 255).astype("float32"), images.y_train[:part]
+    different = min(count, images.different, PART if boxed else DIFFERENT)
+    different = different // BATCH_SIZE * BATCH_SIZE or different  # a part of one is a new program
+    x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
     ways, notes = ways_on(device)
     if quick:
         ways, notes = {name: ways[name] for name in QUICK_NAMES}, ()
-    watches = {name: training.stopwatch() for name in ways}
+    watches, parts = {name: training.stopwatch() for name in ways}, dict.fromkeys(ways, count)
+    if boxed:  # so many steps that what begins an epoch is a small share of each
+        parts = {name: min(count, PART if name == FIRST[0] else LARGER) for name in ways}
+
+    def on_part(name):
+        return ways[name].on(x[: parts[name]], y[: parts[name]])
 
     def late(share, done=math.inf):
         return done >= FEW_SAMPLES and time.perf_counter() - begin > share * seconds
@@ -171,25 +175,26 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
                 notes += (f"{name} is left out: the time was up.",)
                 continue
             with held_back(), without_remarks():  # each translates its program
-                ways[name].on(x, y)(epochs=1, callbacks=[watches[name]])
+                on_part(name)(epochs=1, callbacks=[watches[name]])
         ways = {name: way for name, way in ways.items() if watches[name].ticks}
-        trainings = {name: way.on(x, y) for name, way in ways.items()}
+        trainings = {name: on_part(name) for name in ways}
         in_turns(trainings, watches, rounds, partial(late, 0.85))
         best = {way.batch_size: way for way in ways.values()}  # the last, so the fastest of each
         right = {size: _accuracy(way, images, different, seeds) for size, way in best.items()}
     stages = []
     for name, way in ways.items():
-        first, *rest = watches[name].epochs
-        first += (count / part - 1) * median(rest)
-        samples, steps = [count / part * each for each in rest], -(-count // way.batch_size)
+        (first, *rest), times = watches[name].epochs, count / parts[name]
+        first += (times - 1) * median(rest)
+        samples, steps = [times * each for each in rest], -(-count // way.batch_size)
         epoch = Measurement.from_samples(samples, first_call=first, name=name)
         stages.append(Stage(name, way.batch_size, steps, epoch, right[way.batch_size]))
     told = (
         f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
         f"different pictures, for each batch size; {len(images.x_test):,} others are asked."
     )
-    if part < count:
-        told += f" Each of {len(rest)} epochs is of {part:,} of the {count:,} pictures, scaled up."
+    if min(parts.values()) < count:
+        told += f" Each of {len(rest)} epochs is of {min(parts.values()):,} to "
+        told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up."
     found = Climb(tuple(stages), (told, *notes))
     results.keep(keep, *found.record_as(keep))
     return found
