@@ -182,7 +182,8 @@ class Turns:
             device_memory.check_room(device_memory.memory_needed(*self.data), way.device)
             # the longer a step, the fewer: XLA's convolutions in a loop take 20 times as long
             count = self.reach // REACH // way.batch_size
-            steps = min(self.steps(way), max(2, count**2 // 64))
+            several = min(4 * count, int(1e-3 * (count / self.length) ** 2))
+            steps = min(self.steps(way), max(2, several))
             part = device_memory.as_arrays(self.first(steps, way.batch_size), "x and y")
             self.plans[way] = device_memory.as_tensors(part, way.device), steps
         (x, y), steps = self.plans[way]
