@@ -129,17 +129,27 @@ def it(
     if training.fast():
         seconds, end = min(seconds, 3), min(end, clock() + 3)
     accelerator = (devices or backend.devices())[1:]
+    names, runs = {"now": (accelerator or ("cpu",))[-1]}, []
+    names["other"] = "cpu" if accelerator else "feeding and Python"
+
+    def gain(name: str) -> Speedup:
+        both = [run for run in runs if name in run]
+        took = {each: [t for run in both for t in run[each]] for each in ("now", name)}
+        pair = [Measurement.from_samples(t, name=names.get(n, n)) for n, t in took.items()]
+        flip = accelerator and name == "other"  # of the CPU over the accelerator
+        return timing.compare(*pair[:: -1 if flip else 1], in_turns=True)
+
     with lent(model) as place:
         turns = Turns(model, x, y, batch_size, place, min(TURN, seconds / PARTS))
         turn = partial(runner, turns) if runner else turns
-        device, group = (accelerator or ("cpu",))[-1], model.steps_per_execution
-        now = Way(device, turns.batch_size, group, bool(model.jit_compile))
+        device, group, xla = names["now"], model.steps_per_execution, bool(model.jit_compile)
+        now = Way(device, turns.batch_size, group, xla)
         other = now._replace(kind="nothing")
         if accelerator:  # where it sees no GPU, Keras does not choose XLA on TensorFlow
             other = now._replace(device="cpu", xla=now.xla and kind == "jax")
         ways, not_tried = {"now": now}, {}
         cost, first = _warm(turn, now, clock, end)
-        costs, runs = {"now": cost}, []
+        costs = {"now": cost}
         for name, way in {"other": other, **_changes(now, turns)}.items():
             if name != "other" and clock() + first + 2 * LEAST * cost > end:
                 way = LATE if isinstance(way, Way) else way
@@ -158,26 +168,19 @@ def it(
                 continue
             costs[name], ways[name] = each, way
             some = {"now": now, name: way}
-            runs.append(_rounds(turn, some, lambda n: n == 0 or n < LEAST and clock() < end))
+            for _ in range(2):  # once more before it is called a tie
+                runs.append(_rounds(turn, some, lambda n: n == 0 or n < LEAST and clock() < end))
+                if gain(name).conclusive or clock() > end:
+                    break
         cost = sum(costs.values())
         runs.append(_rounds(turn, ways, lambda n: n < MOST and clock() + cost < end))
-    names = {"now": device, "other": "cpu" if accelerator else "feeding and Python"}
-
-    def both(one: str, two: str) -> list[Measurement]:
-        beside = {one, two} - {"now"}
-        took = {
-            each: [t for run in runs if beside <= set(run) for t in run[each]]
-            for each in (one, two)
-        }
-        return [Measurement.from_samples(took[n], name=names.get(n, n)) for n in (one, two)]
-
-    pair = both("now", "other")
-    factor = timing.compare(*(pair[::-1] if accelerator else pair), in_turns=True)
-    tried = {n: timing.compare(*both("now", n), in_turns=True) for n in ways if n not in names}
-    for name in [n for n, gain in tried.items() if len(gain.fast.samples) < FEW_SAMPLES]:
+    tried = {name: gain(name) for name in ways if name not in names}
+    factor = gain("other")
+    epoch = factor.fast if accelerator else factor.slow
+    for name in [n for n, of in tried.items() if len(of.fast.samples) < FEW_SAMPLES]:
         tried.pop(name)
         not_tried[name] = LATE
-    if len(pair[0].samples) < FEW_SAMPLES:
+    if len(epoch.samples) < FEW_SAMPLES:
         factor = replace(factor, interval=(0.0, math.inf))
     early, late = (_break_even(each, setup_minutes) for each in reversed(factor.interval))
     least, most = (epochs * each / 60 for each in factor.slow.interval)
@@ -185,7 +188,7 @@ def it(
         verdict = LABELS[0] if least > late else LABELS[1] if most < early else LABELS[2]
     else:  # a ceiling does not say that one pays
         verdict, late = LABELS[3] if most < early else LABELS[4], math.inf
-    return Worth(verdict, pair[0], epochs, factor, setup_minutes, (early, late), tried, not_tried)
+    return Worth(verdict, epoch, epochs, factor, setup_minutes, (early, late), tried, not_tried)
 
 
 def _break_even(factor: float, setup: float) -> float:
