@@ -30,7 +30,7 @@ LINES = {
     "learn": 1525,
     "lessons": 1088,
 }
-CODE = 6_502
+CODE = 6_504
 NAMES, BARE = 94, 7
 TESTS, TOOLS = 11_644, 2_359
 

@@ -190,10 +190,10 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
         stages.append(Stage(name, way.batch_size, steps, epoch, right[way.batch_size]))
     told = (
         f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
-        f"different pictures, for each batch size; {len(images.x_test):,} others are asked."
+        f"different pictures, for each batch size, tested on {len(images.x_test):,} others."
     )
     if min(parts.values()) < count:
-        told += f" Each of {len(rest)} epochs is of {min(parts.values()):,} to "
+        told += f" Each of {len(rest)} timed epochs is of {min(parts.values()):,} to "
         told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up."
     found = Climb(tuple(stages), (told, *notes))
     results.keep(keep, *found.record_as(keep))
