@@ -25,9 +25,8 @@ BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
 SEEDS, LEARNING_EPOCHS, DIFFERENT = 3, 5, 5_000  # of the trainings that tell the accuracy
 PART, LARGER = 4_096, 8_192  # pictures of an epoch where the time is limited: default fit, others
-FIRST = ("default fit", "bigger batches", "resident", "resident, small batches")  # never left out
-QUICK = 320  # pictures, where it need not mean anything; and the stages that are tried then
-QUICK_NAMES = ("default fit", "bigger batches", "resident, small batches")
+FIRST = ("default fit", "bigger batches", "resident, small batches")  # never left out
+QUICK = 320  # pictures, where it need not mean anything; the FIRST stages are tried then
 
 
 @dataclass(frozen=True)
@@ -155,10 +154,10 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
     different = min(count, images.different, PART if boxed else DIFFERENT)
     different = different // BATCH_SIZE * BATCH_SIZE or different  # a part of one is a new program
-    x, y = (images.x_train[:count] / 255).astype("float32"), images.y_train[:count]
+    x, y = images.x_train[:count].astype("float32") / 255, images.y_train[:count]
     ways, notes = ways_on(device)
     if quick:
-        ways, notes = {name: ways[name] for name in QUICK_NAMES}, ()
+        ways, notes = {name: ways[name] for name in FIRST}, ()
     watches, parts = {name: training.stopwatch() for name in ways}, dict.fromkeys(ways, count)
     if boxed:  # so many steps that what begins an epoch is a small share of each
         parts = {name: min(count, PART if name == FIRST[0] else LARGER) for name in ways}
@@ -170,7 +169,7 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
         return done >= FEW_SAMPLES and time.perf_counter() - begin > share * seconds
 
     with backend.on(device):
-        for name in sorted(ways, key=lambda name: name not in FIRST):
+        for name in sorted(ways, key=lambda name: (name not in FIRST, name != "resident")):
             if late(0.7) and name not in FIRST:
                 notes += (f"{name} is left out: the time was up.",)
                 continue
@@ -179,7 +178,8 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
         ways = {name: way for name, way in ways.items() if watches[name].ticks}
         trainings = {name: on_part(name) for name in ways}
         in_turns(trainings, watches, rounds, partial(late, 0.85))
-        best = {way.batch_size: way for way in ways.values()}  # the last, so the fastest of each
+        # the fastest of the small batches, and of the large ones what needs no new program
+        best = {BATCH_SIZE: ways[FIRST[1]], training.BATCH_SIZE: ways[FIRST[2]]}
         right = {size: _accuracy(way, images, different, seeds) for size, way in best.items()}
     stages = []
     for name, way in ways.items():
@@ -270,7 +270,7 @@ def _accuracy(way: Way, images, count: int, seeds: int) -> tuple[float, ...]:
     """Trained anew on different images only, since repeated ones would hide what is learned."""
     import keras
 
-    x, x_test = ((a / 255).astype("float32") for a in (images.x_train[:count], images.x_test))
+    x, x_test = (a.astype("float32") / 255 for a in (images.x_train[:count], images.x_test))
     train, found = way.on(x, images.y_train[:count]), []
     for seed in range(seeds):
         way.start_anew(seed)

@@ -1,9 +1,11 @@
 """Real images for the lesson model, with a network or without."""
 
+import io
 import os
+import threading
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
-from accel_helpers import probe
 from accel_helpers._records import whole
 from accel_helpers._words import wrapped
 
@@ -47,31 +49,41 @@ def load_images(
     >>> load_images(640, source="bundled").x_train.shape
     (640, 28, 28)
     """
-    count, why = whole(count, "count"), ""
-    bundled = (source or os.environ.get("ACCEL_DATA")) == "bundled"
-    if not bundled:  # also where the file is there, since an ended download leaves half of one
-        code = "import keras; keras.datasets.mnist.load_data()"
-        ended = probe.run(code, seconds=time_limit, environ={"KERAS_BACKEND": "numpy"}).kind
-        if ended == "too slow":
-            why = f"no answer within {time_limit:g} s."
-        elif ended == "crashed":
-            why = "the download failed."
-    if bundled or why:
+    import numpy as np
+
+    count, name = whole(count, "count"), "MNIST"
+    note, arrays, why = "The set that the study material uses.", None, ""
+    if (source or os.environ.get("ACCEL_DATA")) != "bundled":
+        arrays, why = _mnist(time_limit)
+    if arrays is None:
         arrays, name = _digits(), "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
         note += f" (MNIST could not be had: {why})" if why else ""
-    else:
-        import keras
-
-        arrays, name = keras.datasets.mnist.load_data(), "MNIST"  # whole by now
-        note = "The set that the study material uses."
-    import numpy as np
 
     (x, y), test = arrays
     if count > len(x):
         note += f" There are {len(x):,} of them, so they are repeated."
     keep = np.arange(count) % len(x)
     return Images(x[keep], y[keep], *test, name, note, min(count, len(x)))
+
+
+def _mnist(seconds: float):
+    """MNIST by Keras, or why it is not to be had: a network may answer, refuse, or never answer."""
+    import keras
+
+    ended = []
+
+    def load():
+        try:
+            ended.append((keras.datasets.mnist.load_data(), ""))
+        except Exception:  # whatever a network, or what poses as one, may give
+            ended.append((None, "the download failed."))
+
+    thread = threading.Thread(target=load, daemon=True)  # one that hangs is left behind
+    with redirect_stdout(io.StringIO()):  # Keras's progress
+        thread.start()
+        thread.join(seconds)
+    return ended[0] if ended else (None, f"no answer within {seconds:g} s.")
 
 
 def _digits():
