@@ -13,6 +13,7 @@ from itertools import pairwise
 from statistics import mean, median
 from typing import Self
 
+from accel_helpers._words import wrapped
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import results, timing
@@ -195,7 +196,7 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
     if min(parts.values()) < count:
         told += f" Each of {len(rest)} timed epochs is of {min(parts.values()):,} to "
         told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up."
-    found = Climb(tuple(stages), (told, *notes))
+    found = Climb(tuple(stages), (wrapped(told), *notes))
     results.keep(keep, *found.record_as(keep))
     return found
 
