@@ -218,7 +218,8 @@ def _restore(model, path: Path, training: Mapping) -> tuple[list[float], bool]:
     for name, value in training.items():
         if found.get(name) != value:
             raise ValueError(
-                f"{path} is of a training with another {name}. Use the same, or another folder."
+                f"{path} is of a training with another {name}: {found.get(name)!r}, here "
+                f"{value!r}. Use the same, or another folder."
             )
     model.optimizer.build(model.trainable_variables)  # so that there is a place for its numbers
     model.load_weights(path)
