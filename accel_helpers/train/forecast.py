@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from accel_helpers import _records
 from accel_helpers.machine.hardware import Accelerator
 
-LOW_POWER = 75  # watts; such cards cannot hold the clock that their peak is worked out with
+LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,15 @@ def terms(
     }
     kind = "16_bit" if "16" in dtype else dtype
     kind = kind if peaks[kind] else "float32"
+    reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
     size = 2 if "16" in dtype else 4
     when = "training" if training else "inference"
-    rate = 1e12 * peaks[kind] * constants[f"share_of_{kind}"]
-    rate *= constants["low_power"] if chip.power_w <= LOW_POWER else 1
+    rate = 1e12 * peaks[kind] * constants[f"share_of_{kind}"] * reached
     weights = 4 * constants["weights_training"] if training else size
     moved = constants[f"passes_{when}"] * work.made * size + weights * work.parameters
     each = constants[f"operation_{when}"] * (constants["casts"] if casts else 1)
     return {
         "products": (3 if training else 1) * work.product_flops / rate,
-        "traffic": moved / (1e9 * chip.mem_bw_gb_s),
+        "traffic": moved / (1e9 * chip.mem_bw_gb_s * reached),
         "operations": each * work.operations,
     }
