@@ -32,9 +32,13 @@ class Parts:
     forward: int = 0  # elementwise
     backward: int = 0
     sums: int = 0  # additions that only the weights' gradient needs
+    padding: int = 0  # what `first` leaves out: products of weights and the zeros of padding
+    training: int = 0  # those of `forward` that only training has
     inside: int = 0  # elements of arrays that are made and used in the layer
+    made: int = 0  # elements that products with weights make
     read: int | None = None  # weights read in a pass, all if None
     passes: bool = False  # the gradient is handed on as it is
+    operations: int = 1  # one after the other, forward
 
 
 def _each(forward: int, backward: int, passes: bool = False):
@@ -48,16 +52,19 @@ def _each(forward: int, backward: int, passes: bool = False):
     return count
 
 
-_view = _each(0, 0, passes=True)
+def _view(layer, ins, out):
+    return Parts(passes=True, operations=0)
 
 
 def _dropout(layer, ins, out):
-    return (_each(2, 1) if layer.rate else _view)(layer, ins, out)
+    size = prod(out) if layer.rate else 0
+    only = {"training": 2 * size, "passes": not size, "operations": 0}  # what only training has
+    return Parts(forward=2 * size, backward=size, **only)
 
 
 def _dense(layer, ins, out):
     bias = prod(out) if layer.use_bias else 0
-    return Parts(first=2 * prod(ins[0]) * out[-1], forward=bias, sums=bias)
+    return Parts(first=2 * prod(ins[0]) * out[-1], forward=bias, sums=bias, made=prod(out))
 
 
 def _embedding(layer, ins, out):
@@ -70,8 +77,10 @@ def _convolution(layer, ins, out):
     settings = zip(space, layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
     met = prod(_met(*setting, layer.padding) for setting in settings)
     joined = prod(layer.kernel.shape[-2:])  # pairs of a channel given and one made
-    bias = prod(out) if layer.use_bias else 0
-    return Parts(first=2 * batch * met * joined, forward=bias, sums=bias)
+    first, bias = 2 * batch * met * joined, prod(out) if layer.use_bias else 0
+    deep = 1 if type(layer).__name__.startswith("Depthwise") else layer.kernel.shape[-2]
+    zeros = 2 * prod(out) * prod(layer.kernel_size) * deep - first
+    return Parts(first=first, padding=zeros, forward=bias, sums=bias, made=prod(out))
 
 
 def _met(size, kernel, stride, dilation, padding):
@@ -105,7 +114,9 @@ def _normalise(layer, ins, out):
     if over_batch and not layer.trainable:
         forward, backward, sums = 2, 1, 0
     size = prod(out)
-    return Parts(forward=forward * size, backward=backward * size, sums=sums * size)
+    only = (forward - 2) * size if over_batch else 0  # `predict` knows mean and deviation
+    work = {"forward": forward * size, "backward": backward * size, "sums": sums * size}
+    return Parts(**work, training=only)
 
 
 # Gates, additions for the bias, and elementwise operations forward and backward: each of them for
@@ -126,6 +137,8 @@ def _loop(layer, ins, out):
         sums=added + (steps - 1) * weights,  # the gradients of all the steps are added up
         inside=(gates + 1) * size,
         read=steps * weights,
+        made=gates * size,
+        operations=2 * steps,
     )
 
 
@@ -137,18 +150,22 @@ def _attention(layer, ins, out):
     bias = made + prod(out) if layer.use_bias else 0
     from_input = asked * features * query + length * keys[-1] * query + length * values * value
     forward, backward = ACTIVATIONS["softmax"]
+    only = 2 * scores if layer.dropout else 0
     if layer.dropout:
-        forward, backward = forward + 2, backward + 1
+        backward += 1
     scale = batch * heads * asked * query
     return Parts(
         first=2 * batch * heads * from_input,
         later=2 * batch * asked * heads * value * out[-1],
         inner=2 * scores * (query + value),
-        forward=bias + forward * scores + scale,
+        forward=bias + forward * scores + scale + only,
         # key and value are one input as a rule: their gradients are added
         backward=backward * scores + scale + batch * length * values,
         sums=bias,
+        training=only,
         inside=2 * scores + made + batch * heads * asked * value,
+        made=made + prod(out),
+        operations=8,
     )
 
 
@@ -175,7 +192,7 @@ RULES = {
 }
 
 
-def parts_of(layer, ins, out, notes) -> Parts:
+def parts_of(layer, ins, out, notes, training) -> Parts:
     """What a use of a layer computes, its activation too; what is not counted goes to the notes."""
     kind = type(layer).__name__
     if kind not in RULES or not type(layer).__module__.startswith("keras.src."):
@@ -185,9 +202,10 @@ def parts_of(layer, ins, out, notes) -> Parts:
                 f"no rule for layer {layer.name!r} ({kind}). There are rules for {known}."
             )
         notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
-        return Parts(passes=True)
+        return _view(layer, ins, out)
     parts = RULES[kind](layer, ins, out)
-    if getattr(layer, "rate", 0) or getattr(layer, "dropout", 0):
+    parts.forward -= 0 if training else parts.training
+    if training and (getattr(layer, "rate", 0) or getattr(layer, "dropout", 0)):
         notes["Making random numbers for dropout is not counted."] = None
     if kind in LOOPS:  # their rule has the activations
         return parts
@@ -199,6 +217,7 @@ def parts_of(layer, ins, out, notes) -> Parts:
     parts.forward += prod(out) * forward
     parts.backward += prod(out) * backward
     parts.passes &= not forward + backward
+    parts.operations += name != "linear"
     return parts
 
 
