@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from math import prod
 
 from accel_helpers._records import whole
@@ -38,16 +38,6 @@ NOT_COUNTED = ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulatio
 
 
 @dataclass(frozen=True)
-class Work:
-    """Operations and bytes of a layer or of a step."""
-
-    flops: int = 0
-    bytes: int = 0
-    product_flops: int = 0  # the part that is matrix products and convolutions
-    padding_flops: int = 0  # in no other number: products with the zeros of padding
-
-
-@dataclass(frozen=True)
 class Row:
     """The work of one layer in one step, of the loss, or of the optimizer."""
 
@@ -56,11 +46,13 @@ class Row:
     parameters: int | str  # 0 where a layer stands a second time
     flops: int  # both passes together, as the rest
     bytes: int
-    product_flops: int = 0
-    padding_flops: int = 0
-    forward: Work = Work()
+    product_flops: int = 0  # the part that is matrix products and convolutions
+    padding_flops: int = 0  # in no other number: products with the zeros of padding
     operations: int = 0  # forward, one after the other
-    made: int = 0  # numbers that products with weights make, forward
+    made: int = 0  # forward, numbers that products with weights make
+
+
+SHARED = ("flops", "bytes", "product_flops", "padding_flops")  # both passes have them
 
 
 def _sum(name: str) -> property:
@@ -73,19 +65,18 @@ class StepWork:
 
     batch_size: int
     rows: tuple[Row, ...]  # the layers, the loss, the optimizer
+    ahead: tuple[Row, ...]  # the layers in a forward pass alone
     notes: tuple[str, ...] = ()  # what was not counted
 
-    flops, bytes, product_flops, padding_flops = map(_sum, Work.__annotations__)
+    flops, bytes, product_flops, padding_flops = map(_sum, SHARED)
     parameters, operations, made = map(_sum, ("parameters", "operations", "made"))
+    forward = property(lambda step: StepWork(step.batch_size, step.ahead, step.ahead))
 
     @property
-    def forward(self) -> Work:
-        return Work(*map(sum, zip(*(astuple(row.forward) for row in self.rows), strict=True)))
-
-    @property
-    def backward(self) -> Work:
-        """What a training step adds: loss, gradients, the optimizer."""
-        return Work(*(getattr(self, name) - way for name, way in asdict(self.forward).items()))
+    def backward(self) -> Row:
+        """What training adds: gradients, loss and optimizer, statistics and dropout."""
+        work = (getattr(self, name) - getattr(self.forward, name) for name in SHARED)
+        return Row("backward", "", "", *work)
 
     @property
     def intensity(self) -> float:
@@ -97,10 +88,8 @@ class StepWork:
             cells = astuple(row)[:5]
             table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        title = "One training step, batch of {:,}, forward and backward:"
-        if self.flops == self.forward.flops:
-            title = "One forward pass, batch of {:,}:"
-        lines = [title.format(self.batch_size)]
+        step = "forward pass" if self.rows == self.ahead else "training step, forward and backward"
+        lines = [f"One {step}, batch of {self.batch_size:,}:"]
         for cells in table:
             aligned = zip("<<>>>", cells, widths, strict=True)
             lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
@@ -127,16 +116,14 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
     * `operations` are those of a forward pass that start one after the other: 1 for a layer, 1
       for an activation in it, 0 for a view, 8 for an attention, 2 for each step of a loop.
 
-    All shapes are known: the model is Sequential with an Input, or functional. To be counted in
-    `training` it is compiled; otherwise normalisation and dropout are those of `predict`.
+    All shapes are known: Sequential with an Input, or functional; compiled, if `training`.
 
     Returns
     -------
     StepWork
         With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
-        `intensity` (FLOP per byte), `forward` and `backward` apart, `operations`, `made` (numbers
-        that products with weights make in a forward pass, the published "activations"),
-        `parameters`, its `rows` one by one, and `notes` on what is not counted.
+        `intensity` (FLOP per byte), `parameters`, `made` (numbers made by products with weights),
+        `forward` and `backward` apart, its `rows` one by one, and `notes` on what is not counted.
 
     Raises
     ------
@@ -154,16 +141,17 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
     if any(given.shape[0] not in (None, batch_size) for given in graph.inputs):
         raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
     notes: dict[str, None] = {}
-    gradient = dict.fromkeys(map(id, graph.inputs), False)
-    rows = [*_layers(model, batch_size, gradient, Counter(), Counter(), notes, training)]
+    counts = (model, batch_size, dict.fromkeys(map(id, graph.inputs), False))
+    rows = ahead = tuple(_layers(*counts, Counter(), Counter(), notes, training=False))
     if training:
+        rows = tuple(_layers(*counts, Counter(), Counter(), notes))
         rows += _loss(model, graph.outputs, batch_size, notes), _optimizer(model, notes)
         if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
             notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, tuple(rows), tuple(notes))
+    return StepWork(batch_size, rows, ahead, tuple(notes))
 
 
-def _layers(model, batch, gradient, uses, seen, notes, training, prefix="") -> Iterator[Row]:
+def _layers(model, batch, gradient, uses, seen, notes, prefix="", training=True) -> Iterator[Row]:
     """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
     import keras
 
@@ -176,7 +164,7 @@ def _layers(model, batch, gradient, uses, seen, notes, training, prefix="") -> I
         if isinstance(layer, keras.Model):  # a model in the model
             graph, within = _graph(layer), f"{prefix}{layer.name}/"
             gradient.update(zip(map(id, graph.inputs), asked, strict=True))
-            yield from _layers(layer, batch, gradient, uses, Counter(), notes, training, within)
+            yield from _layers(layer, batch, gradient, uses, Counter(), notes, within, training)
             made = [gradient[id(tensor)] for tensor in graph.outputs]
             gradient.update(zip(map(id, node.outputs), made, strict=True))
             continue
@@ -192,8 +180,6 @@ def _layers(model, batch, gradient, uses, seen, notes, training, prefix="") -> I
             again += prod(shape) if needs and seen[id(tensor)] else 0
             seen[id(tensor)] += 1
         products, padding = parts.first + parts.later + parts.inner, parts.padding
-        there, back = _bytes(layer, parts, node, batch, trained, any(asked))
-        forward = Work(products + parts.forward, there, products, padding)
         if trained or any(asked):  # else nothing is trained, here or before
             products += parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
             products += parts.later * (bool(trained) + 1)
@@ -204,10 +190,9 @@ def _layers(model, batch, gradient, uses, seen, notes, training, prefix="") -> I
             type(layer).__name__,
             _numbers(layer, "weights") if number == 1 else 0,
             products + parts.forward + again,
-            there + back,
+            _bytes(layer, parts, node, batch, trained, any(asked)),
             products,
             padding,
-            forward,
             parts.operations,
             parts.made,
         )
@@ -236,9 +221,9 @@ def _shape(tensor, batch, layer):
 
 
 def _bytes(layer, parts, node, batch, trained, asked):
-    """Bytes read and written, forward and back: everything needed and everything made, once."""
+    """Bytes read and written, both passes: everything needed and everything made, once."""
     if not (parts.operations or parts.forward):  # a view
-        return 0, 0
+        return 0
     given, made = (
         sum(prod(_shape(t, batch, layer)) * _size(t.dtype) for t in tensors)
         for tensors in (node.arguments.keras_tensors, node.outputs[:1])
@@ -246,11 +231,11 @@ def _bytes(layer, parts, node, batch, trained, asked):
     inside = parts.inside * _size(getattr(layer, "compute_dtype", node.outputs[0].dtype))
     stored = _size(getattr(layer, "variable_dtype", "float32"))
     read = _numbers(layer, "weights") if parts.read is None else parts.read
-    there = given + read * stored + made + 2 * inside
+    total = given + read * stored + made + 2 * inside
     if parts.passes or not (trained or asked):
-        return there, 0
-    back = made + given + 3 * inside + trained * stored  # gradient, what was kept, new gradient
-    return there, back + (read * stored + given if asked else 0)
+        return total
+    total += made + given + 3 * inside + trained * stored  # gradient, what was kept, new gradient
+    return total + (read * stored + given if asked else 0)
 
 
 def _size(dtype):
