@@ -1,4 +1,4 @@
-"""The work in one training step of a Keras model, counted layer by layer; nothing is run."""
+"""The work in one step of a Keras model, counted layer by layer; nothing is run."""
 
 import re
 from collections import Counter
@@ -47,27 +47,36 @@ class Row:
     flops: int  # both passes together, as the rest
     bytes: int
     product_flops: int = 0  # the part that is matrix products and convolutions
+    padding_flops: int = 0  # in no other number: products with the zeros of padding
+    operations: int = 0  # forward, one after the other
+    made: int = 0  # forward, numbers that products with weights make
+
+
+SHARED = ("flops", "bytes", "product_flops", "padding_flops")  # both passes have them
+
+
+def _sum(name: str) -> property:
+    return property(lambda step: sum(getattr(row, name) or 0 for row in step.rows))
 
 
 @dataclass(frozen=True)
 class StepWork:
-    """The work of one training step; `product_flops` are those of products and convolutions."""
+    """The work of one step; `product_flops` are those of products and convolutions."""
 
     batch_size: int
     rows: tuple[Row, ...]  # the layers, the loss, the optimizer
+    ahead: tuple[Row, ...]  # the layers in a forward pass alone
     notes: tuple[str, ...] = ()  # what was not counted
 
-    @property
-    def flops(self) -> int:
-        return sum(row.flops for row in self.rows)
+    flops, bytes, product_flops, padding_flops = map(_sum, SHARED)
+    parameters, operations, made = map(_sum, ("parameters", "operations", "made"))
+    forward = property(lambda step: StepWork(step.batch_size, step.ahead, step.ahead))
 
     @property
-    def product_flops(self) -> int:
-        return sum(row.product_flops for row in self.rows)
-
-    @property
-    def bytes(self) -> int:
-        return sum(row.bytes for row in self.rows)
+    def backward(self) -> Row:
+        """What training adds: gradients, loss and optimizer, statistics and dropout."""
+        work = (getattr(self, name) - getattr(self.forward, name) for name in SHARED)
+        return Row("backward", "", "", *work)
 
     @property
     def intensity(self) -> float:
@@ -79,7 +88,8 @@ class StepWork:
             cells = astuple(row)[:5]
             table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [f"One training step, batch of {self.batch_size:,}, forward and backward:"]
+        step = "forward pass" if self.rows == self.ahead else "training step, forward and backward"
+        lines = [f"One {step}, batch of {self.batch_size:,}:"]
         for cells in table:
             aligned = zip("<<>>>", cells, widths, strict=True)
             lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
@@ -91,25 +101,29 @@ class StepWork:
         return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 
 
-def count_step(model, batch_size: int) -> StepWork:
-    """Count the operations and bytes of one training step.
+def count_step(model, batch_size: int, training: bool = True) -> StepWork:
+    """Count the operations and bytes of one training step, or of one forward pass.
 
     * A product of (m, k) and (k, n) takes 2mkn operations. Going back, a layer has one for its
       weights, unless they are frozen, and one for its input, unless nothing before it is trained.
-      Over the padding of "same" nothing is multiplied.
+      Over the padding of "same" nothing is multiplied; what published counts, and most kernels,
+      multiply there is `padding_flops`.
     * An elementwise operation counts one for each element; roots, powers, exponentials and the
       like are left out, as in XLA's own count, and so are metrics.
     * Bytes: a layer is one operation, which reads once what it needs and writes once what it
       makes, also going back; a loop reads its weights in every step. Caches, and a compiler that
       fuses across layers, make the true figure smaller: XLA's is 1 to 2 times this count.
+    * `operations` are those of a forward pass that start one after the other: 1 for a layer, 1
+      for an activation in it, 0 for a view, 8 for an attention, 2 for each step of a loop.
 
-    The model is compiled, with all shapes known: Sequential with an Input, or functional.
+    All shapes are known: Sequential with an Input, or functional; compiled, if `training`.
 
     Returns
     -------
     StepWork
         With `flops`, `product_flops` (matrix products and convolutions alone), `bytes`,
-        `intensity` (FLOP per byte), its `rows` one by one, and `notes` on what is not counted.
+        `intensity` (FLOP per byte), `parameters`, `made` (numbers made by products with weights),
+        `forward` and `backward` apart, its `rows` one by one, and `notes` on what is not counted.
 
     Raises
     ------
@@ -127,16 +141,17 @@ def count_step(model, batch_size: int) -> StepWork:
     if any(given.shape[0] not in (None, batch_size) for given in graph.inputs):
         raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
     notes: dict[str, None] = {}
-    gradient = dict.fromkeys(map(id, graph.inputs), False)
-    rows = [*_layers(model, batch_size, gradient, Counter(), Counter(), notes)]
-    rows.append(_loss(model, graph.outputs, batch_size, notes))
-    rows.append(_optimizer(model, notes))
-    if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
-        notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, tuple(rows), tuple(notes))
+    counts = (model, batch_size, dict.fromkeys(map(id, graph.inputs), False))
+    rows = ahead = tuple(_layers(*counts, Counter(), Counter(), notes, training=False))
+    if training:
+        rows = tuple(_layers(*counts, Counter(), Counter(), notes))
+        rows += _loss(model, graph.outputs, batch_size, notes), _optimizer(model, notes)
+        if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
+            notes["Regularisation of weights is not counted."] = None
+    return StepWork(batch_size, rows, ahead, tuple(notes))
 
 
-def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Row]:
+def _layers(model, batch, gradient, uses, seen, notes, prefix="", training=True) -> Iterator[Row]:
     """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
     import keras
 
@@ -149,14 +164,14 @@ def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Ro
         if isinstance(layer, keras.Model):  # a model in the model
             graph, within = _graph(layer), f"{prefix}{layer.name}/"
             gradient.update(zip(map(id, graph.inputs), asked, strict=True))
-            yield from _layers(layer, batch, gradient, uses, Counter(), notes, within)
+            yield from _layers(layer, batch, gradient, uses, Counter(), notes, within, training)
             made = [gradient[id(tensor)] for tensor in graph.outputs]
             gradient.update(zip(map(id, node.outputs), made, strict=True))
             continue
-        trained = _numbers(layer, "trainable_variables")
+        trained = _numbers(layer, "trainable_variables") if training else 0
         gradient.update((id(tensor), bool(trained) or any(asked)) for tensor in node.outputs)
         ins = [_shape(tensor, batch, layer) for tensor in tensors]
-        parts = parts_of(layer, ins, _shape(node.outputs[0], batch, layer), notes)
+        parts = parts_of(layer, ins, _shape(node.outputs[0], batch, layer), notes, training)
         uses[id(layer)] += 1
         number, name = uses[id(layer)], f"{prefix}{layer.name}"
         # where a tensor goes two ways, or a layer is used twice, the gradients are added
@@ -164,10 +179,11 @@ def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Ro
         for tensor, shape, needs in zip(tensors, ins, asked, strict=True):
             again += prod(shape) if needs and seen[id(tensor)] else 0
             seen[id(tensor)] += 1
-        products = parts.first + parts.later + parts.inner
+        products, padding = parts.first + parts.later + parts.inner, parts.padding
         if trained or any(asked):  # else nothing is trained, here or before
             products += parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
             products += parts.later * (bool(trained) + 1)
+            padding += padding * (bool(trained) + any(asked))
             again += parts.backward + (parts.sums if trained else 0)
         yield Row(
             name if number == 1 else f"{name} (use {number})",
@@ -176,6 +192,9 @@ def _layers(model, batch, gradient, uses, seen, notes, prefix="") -> Iterator[Ro
             products + parts.forward + again,
             _bytes(layer, parts, node, batch, trained, any(asked)),
             products,
+            padding,
+            parts.operations,
+            parts.made,
         )
 
 
@@ -203,7 +222,7 @@ def _shape(tensor, batch, layer):
 
 def _bytes(layer, parts, node, batch, trained, asked):
     """Bytes read and written, both passes: everything needed and everything made, once."""
-    if parts.passes and not parts.forward:
+    if not (parts.operations or parts.forward):  # a view
         return 0
     given, made = (
         sum(prod(_shape(t, batch, layer)) * _size(t.dtype) for t in tensors)

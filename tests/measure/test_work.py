@@ -102,7 +102,7 @@ def test_a_dense_model_by_hand():
     assert step.flops == first.flops + second.flops + loss.flops + optimizer.flops
     assert step.bytes == first.bytes + second.bytes + loss.bytes + optimizer.bytes
     assert step.intensity == step.flops / step.bytes
-    assert not model.optimizer.built and "One training step, batch of 4" in str(step)
+    assert not model.optimizer.built and "One training step" in str(step)
 
 
 @pytest.mark.parametrize(
