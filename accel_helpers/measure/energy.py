@@ -1,8 +1,8 @@
-"""The energy of some work in joules, where the machine has counters that may be read.
+"""The energy of some work, where the CPU (by RAPL) or the GPU (by NVML) has a counter to read.
 
-RAPL, the CPU's: ``energy_uj`` counts to ``max_energy_range_uj`` and starts again from 0; only root
-may read it since CVE-2020-8694 (https://docs.kernel.org/power/powercap/powercap.html).
-NVML, NVIDIA's: millijoules since the driver was loaded (https://docs.nvidia.com/deploy/nvml-api).
+RAPL's ``energy_uj`` starts again from 0 after ``max_energy_range_uj``; since CVE-2020-8694 Linux
+keeps it for root. Source: https://docs.kernel.org/power/powercap/powercap.html. NVML's is of a
+board, in mJ since the driver was loaded. Source: https://docs.nvidia.com/deploy/nvml-api.
 """
 
 import contextlib
@@ -129,8 +129,8 @@ def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
     row = hardware.match(accelerator)
     if not (row and row.power_w) or row.power_kind.startswith("measured"):
         return None, f"no design power of {accelerator} is published"
-    what = f"{row.power_w:g} W ({row.power_kind}) of {row.name}"
-    return row.power_w * seconds, f"{what}, published and not measured"
+    joules, power = row.power_w * seconds, f"{row.power_w:g} W ({row.power_kind}) of {row.name}"
+    return joules, f"{power}, published and not measured"
 
 
 def _rapl(root):

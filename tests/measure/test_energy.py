@@ -1,6 +1,4 @@
-"""Energy, on made readings in the formats of Linux's powercap, NVML and nvidia-smi; one on this
-machine as it is. A clock stands still until it is told, so a block lasts as long as a test wants.
-"""
+"""Energy: made readings, in the form of powercap, NVML and nvidia-smi, and this machine's own."""
 
 import shutil
 import time
@@ -11,127 +9,88 @@ import pytest
 
 from accel_helpers.measure import energy
 
-SPAN = 262_143_328_850  # microjoules, after which the made counters of RAPL start again
+SPAN = 262_143_328_850  # microjoules, after which a made RAPL counter starts again
+NOT = "not measurable here"
 
 
-class Made:
-    """A made machine: its RAPL files (microjoules), NVML (millijoules) and nvidia-smi (watts)."""
-
-    def __init__(self, root, boards=(), watts=""):
-        self.root, self.now, self.boards, self.watts = root, 0.0, boards, watts
-
-    def rapl(self, *packages, others=0):
-        """Write the counters of packages, and `others` to those that must not be added."""
-        zones = {f"intel-rapl:{n}": (f"package-{n}", uj) for n, uj in enumerate(packages)}
-        more = {":0:0": "core", ":0:1": "dram", ":9": "psys", "-mmio:0": "package-0"}
-        zones |= {f"intel-rapl{end}": (name, others) for end, name in more.items()}
-        for zone, (name, uj) in zones.items():
-            folder = self.root / "sys/class/powercap" / zone
-            folder.mkdir(parents=True, exist_ok=True)
-            for file, text in zip(("name", "energy_uj"), (name, uj), strict=True):
-                (folder / file).write_text(f"{text}\n")
-            (folder / "max_energy_range_uj").write_text(f"{SPAN}\n")
-        return self.root / "sys/class/powercap/intel-rapl:0/energy_uj"
-
-    def meter(self, every=600.0):  # by default no reading but the first and the last
-        gpu = SimpleNamespace(
-            nvmlInit=lambda: self.boards or 1 / 0,
-            nvmlDeviceGetCount=lambda: len(self.boards),
-            nvmlDeviceGetHandleByIndex=lambda index: index,
-            nvmlDeviceGetTotalEnergyConsumption=lambda index: self.boards[index],
-        )
-        clock, run = (lambda: self.now), (lambda words, seconds: self.watts)
-        return energy.meter(root=self.root, gpu=gpu, run=run, clock=clock, every=every)
+def meter(root, now, every=600.0):
+    """A meter of the made machine in `now`; its zones of RAPL that show `others` must not count."""
+    more = [(":0:0", "core"), (":0:1", "dram"), (":9", "psys"), ("-mmio:0", "package-0")]
+    zones = [(f":{n}", f"package-{n}", uj) for n, uj in enumerate(now.get("rapl", ()))]
+    for end, name, uj in zones + [(*zone, now.get("others", 0)) for zone in more if zones]:
+        folder = root / f"sys/class/powercap/intel-rapl{end}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in {"name": name, "energy_uj": uj, "max_energy_range_uj": SPAN}.items():
+            (folder / file).write_text(f"{text}\n")
+    gpu = SimpleNamespace(
+        nvmlInit=lambda: now["boards"],  # a KeyError stands for NVML's own
+        nvmlDeviceGetCount=lambda: len(now["boards"]),
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetTotalEnergyConsumption=lambda index: now["boards"][index],
+    )
+    run, clock = (lambda words, limit: now.get("watts", "")), (lambda: now.get("seconds", 0.0))
+    return energy.meter(root=root, gpu=gpu, run=run, clock=clock, every=every)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "joules"),
-    [
-        ([5_000_000], [655_000_000], 650),
-        ([SPAN - 50_000_000], [600_000_000], 650),
-        ([SPAN - 50_000_000, 1_000_000], [600_000_000, 301_000_000], 950),
-        ([SPAN - 50_000_000, SPAN - 1_000_000], [600_000_000, 299_000_000], 950),
-    ],
-    ids=["plain", "starts again", "one of two starts again", "both start again"],
-)
-def test_packages_are_summed_without_their_parts_and_psys(tmp_path, before, after, joules):
-    made = Made(tmp_path)
-    made.rapl(*before)
-    with made.meter() as found:
-        made.now = 10.0
-        made.rapl(*after, others=7_000_000)
-    assert (found.joules, found.how, found.seconds) == (pytest.approx(joules), "RAPL", 10.0)
+RAPL, TWO = {"rapl": [5_000_000]}, [SPAN - 50_000_000] * 2
+BOARDS, MORE = {"boards": [90_000_000, 5_000]}, {"boards": [90_700_000, 105_000]}
+CASES = {
+    "plain": (RAPL, {"rapl": [655_000_000], "others": 9_000_000}, 650, "RAPL"),
+    "one starts again": (
+        {"rapl": [*TWO[:1], 0]},
+        {"rapl": [600_000_000, 300_000_000]},
+        950,
+        "RAPL",
+    ),
+    "both do": ({"rapl": TWO}, {"rapl": [600_000_000, 250_000_000]}, 950, "RAPL"),
+    "perhaps it did unseen": (RAPL, {"seconds": 200.0}, None, NOT),  # 262 kJ at 2 kW: 131 s
+    "it was set to 0": (RAPL, {"rapl": [1_000_000]}, None, NOT),
+    "boards": (BOARDS, MORE | {"watts": "70.00\n"}, 800, "NVML"),
+    "all": (RAPL | BOARDS, {"rapl": [55_000_000], **MORE}, 850, "RAPL and NVML"),
+    "watts": ({"watts": "70.00\n26.50\n"}, {"watts": "30.00\n26.50\n"}, 765, "NVML"),
+    "few watts": ({"watts": "70.00\n"}, {"seconds": 3001.0}, None, NOT),  # five intervals
+    "no watts": ({"watts": "[N/A]\n"}, {}, None, NOT),
+}
 
 
-def test_boards_count_in_millijoules_and_are_added_to_packages(tmp_path):
-    made = Made(tmp_path, boards=[90_000_000, 5_000], watts="70.00\n")  # watts nobody needs
-    with made.meter() as found:
-        made.now, made.boards = 10.0, [90_700_000, 105_000]
-    assert (found.joules, found.how) == (pytest.approx(800), "NVML") and len(found.notes) == 1
-    made.rapl(0)
-    with made.meter() as found:
-        made.now, made.boards = 20.0, [91_400_000, 205_000]
-        made.rapl(50_000_000)
-    assert (found.joules, found.how, found.notes) == (pytest.approx(850), "RAPL and NVML", ())
+@pytest.mark.parametrize(("before", "after", "joules", "how"), CASES.values(), ids=CASES)
+def test_made_readings_give_the_right_joules_or_none(tmp_path, before, after, joules, how):
+    now = dict(before)
+    with meter(tmp_path, now) as found:
+        now |= {"seconds": 10.0} | after
+        meter(tmp_path, now)  # writes the files
+    assert (found.joules and pytest.approx(found.joules), found.how) == (joules, how)
+    assert found.seconds == now["seconds"] and (joules or found.notes)
 
 
-def test_watts_are_integrated_where_a_board_has_no_counter(tmp_path):
-    made = Made(tmp_path, watts="70.00\n26.50\n")
-    with made.meter() as found:
-        made.now, made.watts = 8.0, "30.00\n26.50\n"
-    assert (found.joules, found.how) == (pytest.approx(8 * (50 + 26.5)), "NVML")
-
-
-def test_a_long_gap_leaves_no_number(tmp_path):
-    counter, power = Made(tmp_path), Made(tmp_path / "none", watts="70.00\n")
-    counter.rapl(5_000_000)
-    for made, long in (
-        (counter, 200.0),
-        (power, 11.0),
-    ):  # 262 kJ at 2 kW: 131 s; 5 intervals of 2 s
-        with made.meter(every=2.0) as found:
-            made.now = long
-        assert found.joules is None and found.how == "not measurable here" and found.notes
-    assert energy.total([(0, [(5, 1e5)]), (2, []), (4, [(9, 1e5)])]) is None
-    assert energy.total([(0, [(5, 1e5)]), (2, [(1, 1e5)])]) is None  # 50 kW: it was set to 0
-    ramp = [(t, [(10.0 * t, 0)]) for t in range(7)]
-    assert energy.total(ramp) == pytest.approx(180)
-
-
-def test_a_thread_reads_along_and_a_reading_that_fails_leaves_no_number(tmp_path):
-    made = Made(tmp_path)
-    file = made.rapl(5_000_000)
-    with made.meter(every=0.001) as found:
+def test_a_reading_that_fails_leaves_no_number_and_is_the_reason(tmp_path):
+    file = tmp_path / "sys/class/powercap/intel-rapl:0/energy_uj"
+    often, later = meter(tmp_path, RAPL, every=0.001), meter(tmp_path, RAPL)
+    with often as found:
         file.rename(tmp_path / "away")
-        while len(found.notes) < 2:  # that there is no GPU, and then that this file was not read
+        while len(found.notes) < 2:  # no GPU answers; and now, to the thread, this file
             time.sleep(0.001)
         (tmp_path / "away").rename(file)
-    assert found.joules is None and str(file) in str(found)
-
-
-def test_a_refused_file_is_named_as_the_reason(tmp_path):
-    made = Made(tmp_path, watts="[N/A]\n")
-    file = made.rapl(5_000_000)
+    assert found.joules is None and str(file) in found.notes[1]
     file.unlink()
-    file.mkdir()  # Linux refuses it to all but root; this is refused to root as well
-    with made.meter() as found:
-        made.now = 10.0
-    assert (found.joules, found.how, found.seconds) == (None, "not measurable here", 10.0)
-    assert str(file) in found.notes[0] and len(found.notes) == 2
+    file.mkdir()  # refused from the beginning, to root as well
+    with later as found:
+        pass
+    assert (found.joules, found.how) == (None, NOT) and str(file) in found.notes[0]
+
+
+def test_watts_are_integrated_over_uneven_steps():
+    assert energy.total([(t, [(10.0 * t, 0)]) for t in (0, 1, 3, 6)]) == 180
 
 
 def test_this_machine_is_measured_only_where_it_has_counters():
-    files = Path("/sys/class/powercap").glob("intel-rapl:*/energy_uj")
     with energy.meter() as found:
-        work = sum(range(100_000))
-    assert work and found.seconds > 0
-    if not any(files) and not shutil.which("nvidia-smi"):
-        assert found.joules is None and len(found.notes) == 2
-    assert (found.joules is None) == (found.how == "not measurable here")
+        time.sleep(0.01)
+    maybe = any(Path("/sys/class/powercap").glob("intel-rapl:*")) or shutil.which("nvidia-smi")
+    assert (found.joules is None) == (found.how == NOT) and (maybe or found.joules is None)
 
 
 def test_the_upper_limit_is_published_power_times_time():
-    joules, what = energy.upper_limit(100, "Tesla T4")
-    assert joules == 70 * 100 and "TDP" in what
-    for name in ("TPU v5e", "TPU v4", "no such chip"):  # the v4's figure is a measured mean
-        assert energy.upper_limit(100, name)[0] is None
+    assert energy.upper_limit(100, "Tesla T4")[0] == 70 * 100
+    none = ("TPU v5e", "TPU v4", "no such chip")  # the v4's figure is a measured mean
+    assert not any(energy.upper_limit(100, name)[0] for name in none)
