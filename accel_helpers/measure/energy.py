@@ -86,11 +86,11 @@ def meter(*, root=Path("/"), gpu=None, run=attached.run_command, clock=time.mono
         thread.join()
         sample()
         energy.seconds = samples[-1][0] - samples[0][0]
-        energy.joules = total(samples, every)
+        energy.joules = total(samples, every) or None
         if energy.joules is not None:
             energy.how = " and ".join(looks)
         elif looks:
-            energy.notes += ("there is a gap in the readings",)
+            energy.notes += ("the readings have a gap, or stand still",)
 
 
 def total(samples, every: float = 2.0) -> float | None:

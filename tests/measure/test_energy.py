@@ -39,6 +39,7 @@ CASES = {
     "both do": ({"rapl": TWO}, {"rapl": [600_000_000, 250_000_000]}, 950, "RAPL"),
     "perhaps it did unseen": (RAPL, {"seconds": 200.0}, None, NOT),  # 262 kJ at 2 kW: 131 s
     "it was set to 0": (RAPL, {"rapl": [1_000_000]}, None, NOT),
+    "it stands still": (RAPL, {}, None, NOT),
     "boards": (BOARDS, MORE | {"watts": "70.00\n"}, 800, "NVML"),
     "all": (RAPL | BOARDS, {"rapl": [55_000_000], **MORE}, 850, "RAPL and NVML"),
     "watts": ({"watts": "70.00\n26.50\n"}, {"watts": "30.00\n26.50\n"}, 765, "NVML"),
@@ -54,7 +55,7 @@ def test_made_readings_give_the_right_joules_or_none(tmp_path, before, after, jo
         now |= {"seconds": 10.0} | after
         meter(tmp_path, now)  # writes the files
     assert (found.joules and pytest.approx(found.joules), found.how) == (joules, how)
-    assert found.seconds == now["seconds"] and (joules or len(found.notes) == 2)  # for each a reason
+    assert found.seconds == now["seconds"] and (joules or len(found.notes) == 2)
 
 
 def test_a_reading_that_fails_leaves_no_number_and_is_the_reason(tmp_path):
