@@ -143,11 +143,11 @@ def _rapl(root):
 
 
 def _nvml(gpu, run):
-    with contextlib.suppress(Exception):  # no pynvml, no driver, no counter (before Volta)
+    with contextlib.suppress(Exception):  # no pynvml, driver or board, or one before Volta
         if gpu is None:
             import pynvml as gpu
         gpu.nvmlInit()
-        boards = map(gpu.nvmlDeviceGetHandleByIndex, range(gpu.nvmlDeviceGetCount()))
+        boards = map(gpu.nvmlDeviceGetHandleByIndex, range(gpu.nvmlDeviceGetCount() or 1))
         return [(gpu.nvmlDeviceGetTotalEnergyConsumption(b) / 1e3, 2**64 / 1e3) for b in boards]
     watts = [(float(line), 0) for line in run(SMI, attached.NVIDIA_SMI_SECONDS).splitlines()]
     if not watts:
