@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 # Imports point one way: lessons -> learn -> plots -> tpu, train -> measure -> machine.
 _FOLDERS = {
     "machine": ("runtime", "hardware", "backend", "doctor", "strategy"),
-    "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings"),
+    "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings", "energy"),
     "train": ("training", "climb", "resumable", "serving", "text", "worth"),
     "tpu": ("systolic",),
     "learn": (
