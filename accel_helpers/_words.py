@@ -35,6 +35,19 @@ def format_seconds(seconds: float) -> str:
     return _scaled(seconds, SECONDS)
 
 
+def format_duration(seconds: float) -> str:
+    """How long a person waits: minutes and hours, once there are two of them.
+
+    >>> [format_duration(s) for s in (3.21, 300, 10_000, float("inf"))]
+    ['3.21 s', '5 minutes', '2.8 hours', 'any length']
+    """
+    if seconds == float("inf"):
+        return "any length"
+    if seconds < 120:
+        return format_seconds(seconds)
+    return f"{seconds / 60:.2g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
+
+
 def format_range(low: float, high: float) -> str:
     """Two times with one unit where they share it, and more digits where these would be alike."""
     (start, unit), (end, last) = (format_seconds(each).split() for each in (low, high))

@@ -20,7 +20,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from accel_helpers.machine import hardware
-from accel_helpers.train import forecast as forecasts
+from accel_helpers.measure import step_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 import forecast as tool  # noqa: E402
@@ -52,8 +52,8 @@ def judged(path):
 
 
 def too_fast(row):
-    work, dtype = row.args["work"], row.args["dtype"]
-    done = (3 if row.args["training"] else 1) * work.product_flops
+    load, dtype = row.args["load"], row.args["dtype"]
+    done = (3 if row.args["training"] else 1) * load.product_flops
     done /= WINOGRAD if dtype == "float32" else 1
     judge = hardware.judge(flops=done, seconds=row.seconds, accelerator=row.chip, dtype=dtype)
     return judge.verdict == "impossible"
@@ -61,7 +61,7 @@ def too_fast(row):
 
 def stands_still(row, other, given):
     larger = float(given[row.id]["batch_per_chip"]) / float(given[other.id]["batch_per_chip"])
-    of = forecasts.terms(chip=row.chip, **row.args)
+    of = step_time.terms(chip=row.chip, **row.args)
     needed = of["products"] + of["traffic"]
     return larger >= MORE and row.seconds < GROWS * other.seconds and needed > row.seconds / 2
 
@@ -71,7 +71,7 @@ def score(rows):
     import numpy as np
 
     expected = np.array(tool.expected(rows))
-    width = np.array([tool.interval(row.chip, 1.0)[1] for row in rows])
+    width = np.array([step_time.interval(row.chip, 1.0)[1] for row in rows])
     off = np.abs(np.log(expected / [row.seconds for row in rows]))
     within, sources = off <= np.log(width), np.array([row.source for row in rows])
     each = {name: within[sources == name] for name in sorted(set(sources))}

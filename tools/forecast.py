@@ -14,13 +14,12 @@ import sys
 from collections import Counter, namedtuple
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from accel_helpers.machine import hardware  # noqa: E402
-from accel_helpers.train import forecast  # noqa: E402
+from accel_helpers.measure import step_time  # noqa: E402
 
 PUBLISHED = ROOT / "tools" / "published.csv"
 CONSTANTS = ROOT / "accel_helpers" / "data" / "forecast.toml"
@@ -62,7 +61,7 @@ def read(path):
 
 def _args(row):
     batch = float(row["batch_per_chip"])
-    work = SimpleNamespace(
+    load = step_time.Load(
         product_flops=2e9 * float(row["gmac_example"]) * batch,
         made=1e6 * float(row["mact_example"]) * batch,
         parameters=1e6 * float(row["mparam"]),
@@ -70,23 +69,18 @@ def _args(row):
     )
     dtype = DTYPES.get(row["precision"], "bfloat16")
     if row["precision"] == "fp32c":  # TF32 in convolutions, and these bring normalisations along
-        convolutions = work.operations > 2.2 * float(row["layers_with_weights"])
+        convolutions = load.operations > 2.2 * float(row["layers_with_weights"])
         dtype = "tfloat32" if convolutions else "float32"
     casts = row["precision"] == "amp16" and row["execution"] == "eager"
-    return {"work": work, "dtype": dtype, "training": row["mode"] == "train", "casts": casts}
+    return {"load": load, "dtype": dtype, "training": row["mode"] == "train", "casts": casts}
 
 
 def expected(rows, constants=None):
     """Seconds of each row."""
     return [
-        sum(forecast.terms(chip=row.chip, constants=constants, **row.args).values()) for row in rows
+        sum(step_time.terms(chip=row.chip, constants=constants, **row.args).values())
+        for row in rows
     ]
-
-
-def interval(chip, seconds):
-    fit = forecast.fitted()
-    width = fit.width if chip.name in fit.chips else fit.width_of_new_chips
-    return seconds / width, seconds * width
 
 
 def errors(rows, constants):
@@ -180,7 +174,7 @@ def main(words=None):
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["id", "forecast_ms", "low_ms", "high_ms"])
     for row, seconds in zip(rows, expected(rows), strict=True):
-        times = (1e3 * each for each in (seconds, *interval(row.chip, seconds)))
+        times = (1e3 * each for each in (seconds, *step_time.interval(row.chip, seconds)))
         table.writerow([row.id, *(f"{each:.4g}" for each in times)])
     for name, why in others.items():
         print(f"{name}: no forecast, {why}", file=sys.stderr)

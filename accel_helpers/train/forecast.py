@@ -1,67 +1,210 @@
-"""How long a step takes on a chip that is not here: a sum of three terms, fitted once."""
+"""How fast would this model train on a chip that is not here? A table, before anything is paid."""
 
-import functools
-import importlib.resources
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
 
 from accel_helpers import _records
-from accel_helpers.machine.hardware import Accelerator
+from accel_helpers._records import positive, whole
+from accel_helpers._words import format_range, format_seconds, percent, shown, wrapped
+from accel_helpers.machine import backend
+from accel_helpers.measure import step_time, timing, work
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.train.break_even import WORDS
+from accel_helpers.train.lent import Turns, Way, lent
 
-LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
+CHIPS = ("T4", "L4", "A100", "H100")  # what Colab lends and sells
+DTYPES = ("float32", "float16", "bfloat16")
+LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 
 
 @dataclass(frozen=True)
-class Fit:
-    """What `tools/forecast.py --fit` found in the published measurements: data/forecast.toml."""
+class Forecast:
+    """The answer of `forecast`; it prints as a table and a few sentences."""
 
-    made_on: str
-    rows: int
-    sources: tuple[str, ...]
-    chips: tuple[str, ...]  # of which rows were fitted
-    width: float  # 8 of 10 published times lie within the forecast times and over this
-    width_of_new_chips: float
-    constants: Mapping[str, float]
+    model: str
+    batch_size: int
+    training: bool
+    dtype: str
+    rows: tuple[step_time.Row, ...]
+    notes: tuple[str, ...] = ()
+    steps: int | None = None  # of an epoch
+    here: Measurement | None = None  # seconds of a step on this machine
+    host: Measurement | None = None  # the same around a model that computes nothing
+
+    def step(self, row: step_time.Row) -> tuple[float, float, float]:
+        """Seconds on a chip, low and high, with the Python between steps that was measured."""
+        return tuple(each + (self.host.median if self.host else 0) for each in row.step)
+
+    def faster(self, row: step_time.Row) -> tuple[float, float]:
+        """How many times as fast as this machine, which was measured: low and high."""
+        _, low, high = self.step(row)
+        return self.here.interval[0] / high, self.here.interval[1] / low
+
+    def __str__(self) -> str:
+        words = _records.load(WORDS, "set of sentences")["forecast"]
+        heads = ["chip", "a step", "interval", "most of it", "memory"]
+        heads += ["an epoch"] * bool(self.steps) + ["times as fast as here"] * bool(self.here)
+        table, why = [heads], {}
+        for row in self.rows:
+            step, low, high = self.step(row)
+            cells = [row.chip, format_seconds(step), format_range(low, high)]
+            if row.terms:
+                share = percent(row.terms[row.largest] / sum(row.terms.values()))
+                cells += [f"{share} {row.largest}", row.memory]
+                cells += [format_range(n * low, n * high) for n in [self.steps] if n]
+                cells += ["{:.2g} to {:.2g}".format(*self.faster(row))] if self.here else []
+            else:
+                cells[1:] = [f"over {format_seconds(row.step[0])}", "", "", row.memory]
+            table.append(cells + [""] * (len(heads) - len(cells)))
+            for reason in [row.largest or "least"] + ["new"] * (not row.fitted):
+                if row.terms or reason == "least":
+                    why.setdefault(reason, []).append(row.chip)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+            for cells in table
+        ]
+        head = words["training" if self.training else "inference"]
+        said = [f"{', '.join(chips)}: {words[reason]}" for reason, chips in why.items()]
+        if self.host:
+            times = [format_seconds(each.median) for each in (self.here, self.host)]
+            said.append(words["host"].format(*times))
+        head = head.format(**vars(self)) + " " + words["promise"]
+        texts = (wrapped(text, indent=2) for text in (*said, *self.notes))
+        return "\n".join([wrapped(head), *lines, *texts])
 
 
-@functools.cache
-def fitted() -> Fit:
-    path = importlib.resources.files("accel_helpers") / "data" / "forecast.toml"
-    return _records.read(Fit, _records.load(path, "table of constants"), "forecast.toml")
-
-
-def terms(
-    work,
-    chip: Accelerator,
-    dtype: str = "tfloat32",
+def forecast(
+    model,
+    batch_size: int,
+    chips: tuple[str, ...] = CHIPS,
     training: bool = True,
-    casts: bool = False,
-    constants: Mapping[str, float] | None = None,
-) -> dict[str, float]:
-    """Seconds of one step: products, traffic and operations, one after the other.
+    dtype: str | None = None,
+    *,
+    x=None,
+    y=None,
+    seconds: float = 6.0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Forecast:
+    """Say how long a step of this model would take on chips that are not here.
 
-    The `work` is that of a forward pass: `product_flops`, numbers `made` by the layers that
-    multiply, `parameters`, `operations`. A `dtype` that the chip has no units for runs as
-    float32; `casts` is mixed precision where each operation is sent off by Python.
+    Parameters
+    ----------
+    model : keras.Model
+        Built, with all shapes known: Sequential with an Input, or functional.
+    batch_size : int
+        Samples in a step.
+    chips : tuple of str, optional
+        As Colab's menu or a system names them: NVIDIA's data-centre GPUs from K80 to H100, and
+        TPUs, of which only the least time and the memory are said.
+    training : bool, optional
+        A training step, or a forward pass alone.
+    dtype : str, optional
+        "float32", "float16" or "bfloat16"; if not given, what the layers compute in. Float32 is
+        multiplied in TF32 where the chip has it, as TensorFlow and JAX do.
+    x, y : optional
+        Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
+    seconds : float, optional
+        For timing the training here, if the model is compiled; 0 leaves that out.
+    clock : callable, optional
+        What tells the time, in seconds.
+
+    Returns
+    -------
+    Forecast
+        `rows`, one for each chip, with its three `terms` in seconds, the `largest` and `memory`;
+        `step(row)`: seconds, low, high; `faster(row)`. It prints as a table.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a layer cannot be counted, a chip is unknown, or the model is not built.
+
+    Notes
+    -----
+    The constants come from published benchmarks; docs/forecast.md shows how far off they are on
+    others. The interval holds 8 of 10 of these, which is no probability for your model.
+
+    Examples
+    --------
+    >>> from accel_helpers.train import training
+    >>> found = forecast(training.quickstart_model(), batch_size=32, chips=("T4",), seconds=0)
+    >>> found.rows[0].largest
+    'operations'
     """
-    constants = constants or fitted().constants
-    half = chip.peak_bf16_tflops_dense if dtype == "bfloat16" else chip.peak_fp16_tflops_dense
-    peaks = {
-        "16_bit": half,
-        "tfloat32": chip.peak_tf32_tflops_dense,
-        "float32": chip.peak_fp32_tflops,
-    }
-    kind = "16_bit" if "16" in dtype else dtype
-    kind = kind if peaks[kind] else "float32"
-    reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
-    size = 2 if "16" in dtype else 4
-    when = "training" if training else "inference"
-    rate = 1e12 * peaks[kind] * constants[f"share_of_{kind}"] * reached
-    weights = 4 * constants["weights_training"] if training else size
-    moved = constants[f"passes_{when}"] * work.made * size + weights * work.parameters
-    each = constants[f"operation_{when}"] * (constants["casts"] if casts else 1)
-    return {
-        "products": (3 if training else 1) * work.product_flops / rate,
-        "traffic": moved / (1e9 * chip.mem_bw_gb_s * reached),
-        "operations": each * work.operations,
-    }
+    rows, notes = expected(model, batch_size, chips, training, dtype)
+    found = Forecast(model.name, batch_size, training, _dtype(model, dtype), rows, notes)
+    if not (positive(seconds, "seconds", zero=True) and training and model.compiled):
+        return found
+    given = _made_up(model, batch_size) if x is None else (x, y)
+    steps, *times = _measured(model, *given, batch_size, timing.box(seconds), clock)
+    return replace(found, steps=None if x is None else steps, here=times[0], host=times[1])
+
+
+def expected(model, batch_size, chips=CHIPS, training=True, dtype=None):
+    """The rows of a forecast, with nothing measured, and notes."""
+    import keras
+
+    if not isinstance(model, keras.Model):
+        raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
+    if not model.built:
+        raise ValueError(f"{model.name!r} has no weights yet: call it once, as in model(x[:1]).")
+    counted = work.count_step(model, whole(batch_size, "batch_size"), training=False)
+    optimizer = getattr(model, "optimizer", None)
+    kept = getattr(optimizer, "variables", 0) or 2 * model.trainable_variables  # as Adam keeps
+    load = step_time.Load(
+        counted.product_flops + counted.padding_flops,  # as published counts have it
+        **{name: getattr(counted, name) for name in ("made", "parameters", "operations")},
+        kept=sum(prod(variable.shape) for variable in kept),
+    )
+    kind = _dtype(model, dtype)
+    rows = tuple(step_time.on_chip(load, name, kind, training) for name in chips)
+    if any(row.kind in LOOPS for row in counted.rows):
+        return rows, (*counted.notes, _records.load(WORDS, "set of sentences")["forecast"]["loops"])
+    return rows, counted.notes
+
+
+def _dtype(model, dtype) -> str:
+    """The number type that the products are in."""
+    found = {layer.compute_dtype for layer in model.layers if layer.weights}
+    kind = str(dtype or next((each for each in found if "16" in each), "float32"))
+    if kind.removeprefix("mixed_") not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {shown(dtype)}.")
+    return kind.removeprefix("mixed_")
+
+
+def _made_up(model, batch_size):
+    """Some batches of made-up numbers, of the shapes that the model and its loss take."""
+    import keras
+    import numpy as np
+
+    dice, each = np.random.default_rng(0), sum(prod(tensor.shape[1:]) for tensor in model.inputs)
+    count = batch_size * max(1, min(64, 2**24 // (each * batch_size)))
+
+    def made(tensor, loss=None):
+        shape = (count, *tensor.shape[1:])
+        if loss and work.name_of(keras.losses.get(loss)).startswith("sparse"):
+            return np.zeros(shape[:-1], "int32")
+        return np.zeros(shape, "int32") if "int" in tensor.dtype else dice.random(shape, "float32")
+
+    losses = model.loss if isinstance(model.loss, list) else [model.loss] * len(model.outputs)
+    x, y = [*map(made, model.inputs)], [*map(made, model.outputs, losses)]
+    return x if len(x) > 1 else x[0], y if len(y) > 1 else y[0]
+
+
+def _measured(model, x, y, batch_size, seconds, clock):
+    """Steps of an epoch; seconds of a step here, and around a model that computes nothing."""
+    end, device = clock() + seconds, backend.devices()[-1]
+    with lent(model) as place:
+        turns = Turns(model, x, y, batch_size, place, seconds / 30)
+        group, xla = model.steps_per_execution, bool(model.jit_compile)
+        now = Way(device, turns.batch_size, group, xla)
+        took = {way: [] for way in (now, now._replace(kind="nothing"))}
+        for way in took:
+            turns(way)  # compiles
+        while clock() < end or not took[now]:
+            for way, times in took.items():
+                times.append(turns(way) / turns.steps(way))
+        return turns.steps(now), *map(Measurement.from_samples, took.values())

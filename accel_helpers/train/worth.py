@@ -5,26 +5,31 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
-from accel_helpers._words import format_seconds, shown, wrapped
+from accel_helpers._words import format_duration, shown, wrapped
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, SAME, Measurement, Speedup
+from accel_helpers.train import forecast as forecasts
 from accel_helpers.train import training
+from accel_helpers.train.break_even import WORDS, Plan, break_even
+from accel_helpers.train.forecast import forecast
 from accel_helpers.train.lent import Turns, Way, lent
 
-__all__ = ["it"]
+__all__ = ["Plan", "break_even", "forecast", "it"]
 
-#: The verdicts: the first three with an accelerator, the last two without one.
-LABELS = ("worth it", "not worth it", "too close to call", "no GPU can pay", "cannot be told here")
+#: The verdicts: the third with an accelerator, the fourth by forecast, the others without one.
+LABELS = (
+    *("worth it", "not worth it", "too close to call"),
+    *("the interval holds both", "no GPU can pay", "cannot be told here"),
+)
+CHIPS = ("T4", "L4", "A100")  # forecast where no accelerator is: the first that has room
 BIGGER, GROUP = 8, 16  # times the batch; steps per execution
 LEAST, MOST = FEW_SAMPLES, 25  # rounds
 TURN, PARTS = 0.25, 120  # seconds of a turn; in a small box, one of so many parts of it
 LATE = "the time was up"
-WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Worth:
     break_even: tuple[float, float]  # minutes of training on the CPU: one can pay, surely pays
     tried: dict[str, Speedup]  # seconds per epoch as you train now over those of the change
     not_tried: dict[str, str]  # and why not
+    chip: str = ""  # of which a forecast was made
+    expected: tuple[float, float] = (0.0, math.inf)  # times as fast there
 
     @property
     def advice(self) -> str:
@@ -48,16 +55,19 @@ class Worth:
 
     def __str__(self) -> str:
         words = _records.load(WORDS, "set of sentences")
-        best, low, high = self.advice, *map(_time, self.epoch.interval)
-        early, late = (_time(60 * minutes) for minutes in self.break_even)
+        best, low, high = self.advice, *map(format_duration, self.epoch.interval)
+        early, late = (format_duration(60 * minutes) for minutes in self.break_even)
         others = [f"{name}: {_gain(gain)}" for name, gain in self.tried.items() if name != best]
         fields = {
             "device": self.epoch.name.upper(),
-            "total": "about " + _time(self.epochs * self.factor.slow.median),
+            "there": self.chip or self.epoch.name.upper(),
+            "least": _short(self.expected[0]),
+            "soonest": _short(self.expected[1]),
+            "total": "about " + format_duration(self.epochs * self.factor.slow.median),
             "epochs": f"{self.epochs} of them" if self.epochs > 1 else "one",
             **{"early": early, "late": late, "low": low, "high": high, "best": best},
-            "epoch": _time(self.epoch.median),
-            "rest": _time(self.factor.fast.median),
+            "epoch": format_duration(self.epoch.median),
+            "rest": format_duration(self.factor.fast.median),
             "middle": _short(math.prod(self.factor.interval) ** 0.5),
             "most": _short(self.factor.interval[1]),
             "factor": _gain(self.factor),
@@ -69,9 +79,12 @@ class Worth:
         kind = "measured" if self.factor.conclusive else "tie"
         kind = "ceiling" if self.epoch.name == "cpu" else kind
         lines = [self.verdict, "epoch", kind if self.factor.interval[0] else "few"]
+        lines[2:2] = ["expected"] if self.chip else []
         if self.break_even[0] == math.inf:
             lines = [f"{line}, ever" if f"{line}, ever" in words else line for line in lines]
         lines += [f"do: {self.verdict}", "next" if best else "nothing"]
+        if self.chip:
+            lines = [f"{x}, by forecast" if f"{x}, by forecast" in words else x for x in lines]
         lines += ["bigger"] if best.startswith("batch") else []
         lines += [name for name in ("tried", "not_tried") if fields[name]]
         return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
@@ -187,8 +200,26 @@ def it(
     if accelerator:
         verdict = LABELS[0] if least > late else LABELS[1] if most < early else LABELS[2]
     else:  # a ceiling does not say that one pays
-        verdict, late = LABELS[3] if most < early else LABELS[4], math.inf
-    return Worth(verdict, epoch, epochs, factor, setup_minutes, (early, late), tried, not_tried)
+        verdict, late = LABELS[4] if most < early else LABELS[5], math.inf
+    found = Worth(verdict, epoch, epochs, factor, setup_minutes, (early, late), tried, not_tried)
+    forecast_too = not accelerator and factor.interval[0]
+    return _by_forecast(found, model, turns.batch_size, turns.steps(now)) if forecast_too else found
+
+
+def _by_forecast(found: Worth, model, batch_size: int, steps: int) -> Worth:
+    """The same for a chip that is not here, if the model's work can be counted."""
+    try:
+        rows, _ = forecasts.expected(model, batch_size, CHIPS)
+    except (TypeError, ValueError):
+        return found
+    row = next((row for row in rows if row.memory != "does not fit"), rows[-1])
+    here, host = found.epoch.interval, found.factor.fast.median
+    there = tuple(steps * each + host for each in row.step[1:])
+    plans = Plan("this CPU", here), Plan(row.chip, there, found.setup_minutes)
+    pays = break_even(*plans, found.epochs)
+    faster = here[0] / there[1], here[1] / there[0]
+    told = {"verdict": pays.verdict, "break_even": pays.minutes}
+    return replace(found, **told, chip=row.chip, expected=faster)
 
 
 def _break_even(factor: float, setup: float) -> float:
@@ -249,14 +280,6 @@ def _rounds(turn: Callable, ways: dict, more: Callable[[int], bool]) -> dict[str
         for name in list(ways)[:: -1 if len(took["now"]) % 2 else 1]:
             took[name].append(turn(ways[name]))
     return took
-
-
-def _time(seconds: float) -> str:
-    if seconds == math.inf:
-        return "any length"
-    if seconds < 120:
-        return format_seconds(seconds)
-    return f"{seconds / 60:.2g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
 
 
 def _short(factor: float) -> str:
