@@ -18,7 +18,6 @@ from accel_helpers.machine import attached, hardware
 __all__ = ["meter", "upper_limit"]
 
 MOST_W = 2000  # no CPU package or GPU takes as much; the most in accelerators.csv is 700
-SMI = ["nvidia-smi", "--query-gpu=power.draw", "--format=csv,noheader,nounits"]
 
 
 @dataclass
@@ -36,31 +35,20 @@ class Energy:
 
 
 @contextlib.contextmanager
-def meter(*, root=Path("/"), gpu=None, run=attached.run_command, clock=time.monotonic, every=2.0):
+def meter(*, root=Path("/"), gpu=None, clock=time.monotonic, every=2.0):
     """Measure what all CPU packages (not their memory) and NVIDIA GPUs take in a ``with`` block.
 
-    A gap in the readings leaves no number. A GPU's are up to a second old: let the block last ten.
+    It gives an Energy, filled in at the end: `joules` (None: not measured), `how`, `seconds`,
+    `notes`. A gap in the readings leaves no number. A GPU's are up to a second old: let it last
+    ten. For tests: the folder of /sys, what answers as ``pynvml``, a clock, seconds between looks.
 
-    Parameters
-    ----------
-    root, gpu, run, clock, every : optional
-        The folder of /sys, what answers as ``pynvml``, what runs nvidia-smi where that does not
-        (its watts are integrated), a clock in seconds, and the seconds between two readings.
-
-    Yields
-    ------
-    Energy
-        After the block: ``joules`` (None: not measured), ``how``, ``seconds``, ``notes``.
-
-    Examples
-    --------
     >>> with meter() as energy:
     ...     work = sum(range(1_000))
     >>> (energy.joules is None) == (energy.how == "not measurable here")
     True
     """
     energy, samples, done = Energy(), [], threading.Event()
-    looks = {"RAPL": lambda: _rapl(root), "NVML": lambda: _nvml(gpu, run)}
+    looks = {"RAPL": lambda: _rapl(root), "NVML": lambda: _nvml(gpu)}
 
     def sample():
         parts = []
@@ -86,51 +74,25 @@ def meter(*, root=Path("/"), gpu=None, run=attached.run_command, clock=time.mono
         thread.join()
         sample()
         energy.seconds = samples[-1][0] - samples[0][0]
-        energy.joules = total(samples, every) or None
+        energy.joules = _total(samples) or None
         if energy.joules is not None:
             energy.how = " and ".join(looks)
         elif looks:
             energy.notes += ("the readings have a gap, or stand still",)
 
 
-def total(samples, every: float = 2.0) -> float | None:
-    """Joules from (seconds, parts), a part being (joules so far, where they wrap) or (watts, 0)."""
+def _total(samples) -> float | None:
+    """Joules from (seconds, parts); a part is the joules so far, and where they begin anew."""
     joules = 0.0
     for (start, first), (end, last) in itertools.pairwise(samples):
-        gap = end - start
         if not first or len(first) != len(last):
             return None
         for (before, span), (now, _) in zip(first, last, strict=True):
-            used = (now - before) % span if span else gap * (before + now) / 2
-            if gap > (span / MOST_W if span else 5 * every) or used > MOST_W * (gap + 1):
+            used = (now - before) % span
+            if end - start > span / MOST_W or used > MOST_W * (end - start + 1):
                 return None
             joules += used
     return joules
-
-
-def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
-    """Give design power times time, which one chip can hardly exceed: never a measurement.
-
-    Parameters
-    ----------
-    seconds, accelerator : float, str
-        How long it works, and its name as for `hardware.match`.
-
-    Returns
-    -------
-    float or None, str
-        The joules, and whose power that is, or that there is none.
-
-    Examples
-    --------
-    >>> upper_limit(100, "Tesla T4")
-    (7000.0, '70 W (TDP) of NVIDIA T4, published and not measured')
-    """
-    row = hardware.match(accelerator)
-    if not (row and row.power_w) or row.power_kind.startswith("measured"):
-        return None, f"no design power of {accelerator} is published"
-    joules, power = row.power_w * seconds, f"{row.power_w:g} W ({row.power_kind}) of {row.name}"
-    return joules, f"{power}, published and not measured"
 
 
 def _rapl(root):
@@ -142,14 +104,24 @@ def _rapl(root):
     return [tuple(int((zone / file).read_text()) / 1e6 for file in files) for zone in zones]
 
 
-def _nvml(gpu, run):
-    with contextlib.suppress(Exception):  # no pynvml, driver or board, or one before Volta
-        if gpu is None:
-            import pynvml as gpu
-        gpu.nvmlInit()
-        boards = map(gpu.nvmlDeviceGetHandleByIndex, range(gpu.nvmlDeviceGetCount() or 1))
-        return [(gpu.nvmlDeviceGetTotalEnergyConsumption(b) / 1e3, 2**64 / 1e3) for b in boards]
-    watts = [(float(line), 0) for line in run(SMI, attached.NVIDIA_SMI_SECONDS).splitlines()]
-    if not watts:
-        raise LookupError("no NVIDIA GPU answers")
-    return watts
+def _nvml(gpu):
+    if gpu is None:
+        import pynvml as gpu
+    gpu.nvmlInit()
+    boards = map(gpu.nvmlDeviceGetHandleByIndex, range(gpu.nvmlDeviceGetCount()))
+    return [(gpu.nvmlDeviceGetTotalEnergyConsumption(b) / 1e3, 2**64 / 1e3) for b in boards]
+
+
+def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
+    """Give joules by design power times time, and whose power that is: never a measurement.
+
+    None where none is published. The name is as for `hardware.match`.
+
+    >>> upper_limit(100, "Tesla T4")
+    (7000.0, '70 W (TDP) of NVIDIA T4, published and not measured')
+    """
+    row = hardware.match(accelerator)
+    if not (row and row.power_w) or row.power_kind.startswith("measured"):
+        return None, f"no design power of {accelerator} is published"
+    power = f"{row.power_w:g} W ({row.power_kind}) of {row.name}"
+    return row.power_w * seconds, f"{power}, published and not measured"

@@ -39,9 +39,6 @@ class Plan:
         low, high = (positive(each, f"epoch of {self.name}") for each in self.epoch)
         if low > high:
             raise ValueError(f"epoch of {self.name} must be low and high; got {low}, {high}.")
-        for name in ("setup_minutes", "price", "watts"):
-            if getattr(self, name) is not None:
-                positive(getattr(self, name), name, zero=True)
 
     def rate(self, axis: str) -> float:
         """What a second costs: seconds, money or joules."""
@@ -97,24 +94,11 @@ class BreakEven:
 def break_even(here: Plan, there: Plan, epochs: int, axis: str = "time") -> BreakEven:
     """Say from how many epochs on another machine pays.
 
-    Parameters
-    ----------
-    here, there : Plan
-        What you have, and what you think of.
-    epochs : int
-        Of your training.
-    axis : str, optional
-        "time", "money" or "energy".
+    The `axis` is "time", "money" or "energy". The answer has the `crossing` in epochs, from
+    where it may pay to where it surely does, the same in `minutes` of training here, and a
+    `verdict`. Two straight lines cross where the difference of their beginnings is that of their
+    slopes; both ends of what is known of each are taken.
 
-    Returns
-    -------
-    BreakEven
-        With the `crossing` in epochs and in `minutes` of training here, and a `verdict`.
-        Where two straight lines cross: the difference of their beginnings over that of their
-        slopes, for both ends of what is known of each.
-
-    Examples
-    --------
     >>> cpu, t4 = Plan("this CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
     >>> break_even(cpu, t4, epochs=50).crossing
     (6.0, 7.5)

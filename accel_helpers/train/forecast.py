@@ -49,23 +49,18 @@ class Forecast:
         table, why = [heads], {}
         for row in self.rows:
             step, low, high = self.step(row)
-            cells = [row.chip, format_seconds(step), format_range(low, high)]
+            cells = [row.chip, f"over {format_seconds(row.step[0])}", "", "", row.memory]
             if row.terms:
                 share = percent(row.terms[row.largest] / sum(row.terms.values()))
-                cells += [f"{share} {row.largest}", row.memory]
+                cells[1:4] = format_seconds(step), format_range(low, high), f"{share} {row.largest}"
                 cells += [format_range(n * low, n * high) for n in [self.steps] if n]
                 cells += ["{:.2g} to {:.2g}".format(*self.faster(row))] if self.here else []
-            else:
-                cells[1:] = [f"over {format_seconds(row.step[0])}", "", "", row.memory]
             table.append(cells + [""] * (len(heads) - len(cells)))
-            for reason in [row.largest or "least"] + ["new"] * (not row.fitted):
-                if row.terms or reason == "least":
-                    why.setdefault(reason, []).append(row.chip)
+            for reason in [row.largest or "least"] + ["new"] * (bool(row.terms) > row.fitted):
+                why.setdefault(reason, []).append(row.chip)
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
-            for cells in table
-        ]
+        both = (zip(cells, widths, strict=True) for cells in table)
+        lines = ["  ".join(f"{cell:{width}}" for cell, width in row).rstrip() for row in both]
         head = words["training" if self.training else "inference"]
         said = [f"{', '.join(chips)}: {words[reason]}" for reason, chips in why.items()]
         if self.host:
@@ -97,19 +92,16 @@ def forecast(
     batch_size : int
         Samples in a step.
     chips : tuple of str, optional
-        As Colab's menu or a system names them: NVIDIA's data-centre GPUs from K80 to H100, and
-        TPUs, of which only the least time and the memory are said.
+        NVIDIA's data-centre GPUs from K80 to H100; of a TPU only the least time is said.
     training : bool, optional
         A training step, or a forward pass alone.
     dtype : str, optional
-        "float32", "float16" or "bfloat16"; if not given, what the layers compute in. Float32 is
+        "float32", "float16" or "bfloat16", by default what the layers compute in. Float32 is
         multiplied in TF32 where the chip has it, as TensorFlow and JAX do.
     x, y : optional
         Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
-    seconds : float, optional
-        For timing the training here, if the model is compiled; 0 leaves that out.
-    clock : callable, optional
-        What tells the time, in seconds.
+    seconds, clock : optional
+        For timing the training here, if the model is compiled (0: not at all), and by what.
 
     Returns
     -------

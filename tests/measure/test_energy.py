@@ -1,7 +1,7 @@
-"""Energy: made readings, in the form of powercap, NVML and nvidia-smi, and this machine's own."""
+"""Energy: made readings, in the form of powercap and NVML, and this machine's own."""
 
-import shutil
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,8 +27,7 @@ def meter(root, now, every=600.0):
         nvmlDeviceGetHandleByIndex=lambda index: index,
         nvmlDeviceGetTotalEnergyConsumption=lambda index: now["boards"][index],
     )
-    run, clock = (lambda words, limit: now.get("watts", "")), (lambda: now.get("seconds", 0.0))
-    return energy.meter(root=root, gpu=gpu, run=run, clock=clock, every=every)
+    return energy.meter(root=root, gpu=gpu, clock=lambda: now.get("seconds", 0.0), every=every)
 
 
 RAPL, TWO = {"rapl": [5_000_000]}, [SPAN - 50_000_000] * 2
@@ -40,11 +39,8 @@ CASES = {
     "perhaps it did unseen": (RAPL, {"seconds": 200.0}, None, NOT),  # 262 kJ at 2 kW: 131 s
     "it was set to 0": (RAPL, {"rapl": [1_000_000]}, None, NOT),
     "it stands still": (RAPL, {}, None, NOT),
-    "boards": (BOARDS, MORE | {"watts": "70.00\n"}, 800, "NVML"),
+    "boards": (BOARDS, MORE, 800, "NVML"),
     "all": (RAPL | BOARDS, {"rapl": [55_000_000], **MORE}, 850, "RAPL and NVML"),
-    "watts": ({"watts": "70.00\n26.50\n"}, {"watts": "30.00\n26.50\n"}, 765, "NVML"),
-    "few watts": ({"watts": "70.00\n"}, {"seconds": 3001.0}, None, NOT),  # five intervals
-    "no watts": ({"watts": "[N/A]\n"}, {}, None, NOT),
 }
 
 
@@ -74,14 +70,10 @@ def test_a_reading_that_fails_leaves_no_number_and_is_the_reason(tmp_path):
     assert (found.joules, found.how) == (None, NOT) and str(file) in found.notes[0]
 
 
-def test_watts_are_integrated_over_uneven_steps():
-    assert energy.total([(t, [(10.0 * t, 0)]) for t in (0, 1, 3, 6)]) == 180
-
-
 def test_this_machine_is_measured_only_where_it_has_counters():
     with energy.meter() as found:
         time.sleep(0.01)
-    maybe = any(Path("/sys/class/powercap").glob("intel-rapl:*")) or shutil.which("nvidia-smi")
+    maybe = any(Path("/sys/class/powercap").glob("intel-rapl:*")) or find_spec("pynvml")
     assert (found.joules is None) == (found.how == NOT) and (maybe or found.joules is None)
 
 
