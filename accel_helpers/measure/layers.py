@@ -199,11 +199,7 @@ RULES = {
     **dict.fromkeys(("Dropout", "SpatialDropout1D", "SpatialDropout2D"), _dropout),
     "Dense": _dense,
     "Embedding": _embedding,
-    **{
-        f"{kind}Conv{n}D": _convolution
-        for kind in ("", "Depthwise", "Separable")
-        for n in (1, 2, 3)
-    },
+    **{f"{k}Conv{n}D": _convolution for k in ("", "Depthwise", "Separable") for n in (1, 2, 3)},
     **{f"Conv{n}DTranspose": _convolution for n in (1, 2, 3)},
     **{f"{kind}Pooling{n}D": _pool for kind in ("Max", "Average") for n in (1, 2, 3)},
     **{f"Global{kind}Pooling{n}D": _pool_all for kind in ("Max", "Average") for n in (1, 2, 3)},

@@ -88,8 +88,9 @@ class StepWork:
             cells = astuple(row)[:5]
             table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        step = "forward pass" if self.rows == self.ahead else "training step, forward and backward"
-        lines = [f"One {step}, batch of {self.batch_size:,}:"]
+        back = "" if self.rows == self.ahead else ", forward and backward"
+        step = "training step" if back else "forward pass"
+        lines = [f"One {step}, batch of {self.batch_size:,}{back}:"]
         for cells in table:
             aligned = zip("<<>>>", cells, widths, strict=True)
             lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))

@@ -1,9 +1,11 @@
 """Operations and bytes of a training step: by hand, and beside the compiler's own count."""
 
+import csv
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import count_by_compiler
 import keras
@@ -46,7 +48,7 @@ def off(counted, by_compiler):
 LIMITS = {  # how far a count may be off; what dropout's random bits take is not counted
     **{name: 0.02 if "dropout 0.2" in name else 0.003 for name in LESSONS},
     **dict.fromkeys(("convolutions", "depthwise", "sequence"), 0.002),
-    "transformer, relu": 0.005,
+    **dict.fromkeys(("transformer, relu", "separable"), 0.005),
     "transformer, gelu": 0.06,  # XLA writes the error function as a polynomial
     **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), 0.01),
 }
@@ -61,6 +63,7 @@ def test_a_count_agrees_with_the_compiler(compiler, name):
     spared = sum(2 * 32 * units * units * GATES.get(name, 0) for units in (48, 40))
     assert off(step.flops - spared, xla["traced"]["flops"]) < LIMITS[name]
     assert xla["counted"] == step.flops  # on JAX as on the framework of the tests
+    assert off(step.forward.flops, xla["forward"]["flops"]) < (0.13 if "gelu" in name else 0.002)
     if "compiled" in xla:  # fusing works some things out twice
         assert off(step.flops, xla["compiled"]["flops"]) < (0.025 if name in LESSONS else 0.05)
     if name in LESSONS:
@@ -76,6 +79,62 @@ def test_optimizers_agree_with_the_compiler(compiler, name):
     assert update > 0 and step.notes == ()
     rest = compiler[name]["traced"]["flops"] - (step.flops - update)
     assert off(update, rest) < 0.005
+
+
+# --- beside published counts -----------------------------------------------------------------
+
+
+def blocks(x, count, width, heads, before):
+    """Blocks of a transformer, normalised before each part, or after each sum."""
+    norm = make.LayerNormalization
+    for attention in (True, False) * count:
+        y = norm()(x) if before else x
+        y = make.MultiHeadAttention(heads, width // heads)(y, y) if attention else y
+        y = y if attention else make.Dense(width)(make.Dense(4 * width, activation="gelu")(y))
+        x = make.Add()([x, y]) if before else norm()(make.Add()([x, y]))
+    return norm()(x) if before else x
+
+
+def text(count, width, heads, length, kinds, *end):
+    """GPT-2; or BERT, which looks up a third thing."""
+    inputs, bert = [keras.Input((length,)) for _ in kinds], len(kinds) == 3
+    x = make.Add()([make.Embedding(n, width)(i) for n, i in zip(kinds, inputs, strict=True)])
+    x = blocks(make.LayerNormalization()(x) if bert else x, count, width, heads, not bert)
+    return keras.Model(inputs, keras.Sequential([keras.Input(x.shape[1:]), *end])(x))
+
+
+def vit():
+    image, token, places = inputs = [keras.Input(shape) for shape in ((224, 224, 3), (1,), (197,))]
+    patches = make.Reshape((196, 768))(make.Conv2D(768, 16, 16)(image))
+    x = make.Concatenate(axis=1)([make.Embedding(1, 768)(token), patches])
+    x = blocks(make.Add()([x, make.Embedding(197, 768)(places)]), 12, 768, 12, before=True)
+    return keras.Model(inputs, make.Dense(1000)(make.Cropping1D((0, 196))(x)))
+
+
+POOLER = make.Cropping1D((0, 127)), make.Dense(768, "tanh")
+TRANSFORMERS = {
+    "BERT-base": lambda: text(12, 768, 12, 128, (21128, 512, 2), *POOLER),
+    "BERT-large": lambda: text(24, 1024, 16, 384, (30522, 512, 2), make.Dense(2)),
+    "GPT-2": lambda: text(12, 768, 12, 1024, (50257, 1024), make.Dense(50257, use_bias=False)),
+    "ViT-B/16": vit,
+}
+TABLE = Path(__file__).with_name("published_counts.csv").read_text().splitlines()
+PUBLISHED = {row["model"]: row for row in csv.DictReader(row for row in TABLE if row[0] != "#")}
+QUICK = "VGG16", "MobileNetV2", "Xception", "ViT-B/16"
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in PUBLISHED if name not in QUICK]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *SLOW])
+def test_a_count_agrees_with_the_published_one(name):
+    row, size = PUBLISHED[name], {"input_shape": (224, 224, 3)} if "NetV3" in name else {}
+    known = TRANSFORMERS.get(name) or getattr(keras.applications, name)
+    model = known() if name in TRANSFORMERS else known(weights=None, **size)
+    step = work.count_step(model, 2, training=False)
+    multiplied = (step.product_flops + step.padding_flops) / 2 / 2e9
+    assert off(multiplied, float(row["gmac"])) < float(row["limit"] or 0.02)
+    assert off(step.parameters / 1e6, float(row["parameters"])) < 0.007
+    assert not row["activations"] or off(step.made / 2e6, float(row["activations"])) < 0.003
+    assert step.parameters == model.count_params() and step.notes == ()
 
 
 # --- by hand ---------------------------------------------------------------------------------
@@ -102,7 +161,7 @@ def test_a_dense_model_by_hand():
     assert step.flops == first.flops + second.flops + loss.flops + optimizer.flops
     assert step.bytes == first.bytes + second.bytes + loss.bytes + optimizer.bytes
     assert step.intensity == step.flops / step.bytes
-    assert not model.optimizer.built and "One training step" in str(step)
+    assert not model.optimizer.built and "One training step, batch of 4" in str(step)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +181,35 @@ def test_convolutions_by_hand(layer, met, groups):
     filters = 8 if groups == 4 else 6
     assert found.flops == found.product_flops  # data need no gradient
     assert found.product_flops == 2 * (2 * 5 * met * (4 // groups) * filters)
+
+
+def test_a_forward_pass_by_hand():
+    layers = [keras.Input((6, 8, 4)), make.Conv2D(6, 3, 2, "same", activation="relu")]
+    layers += [make.BatchNormalization(), make.Dropout(0.5), make.Flatten(), make.Dense(2)]
+    model = keras.Sequential(layers)
+    step = work.count_step(model, 5, training=False)  # not compiled
+    met, made = (3 * 3 - 1) * (3 * 4 - 1), 5 * 3 * 4 * 6  # over the edge once, down and across
+    products = 2 * 5 * met * 4 * 6 + 2 * 5 * 72 * 2
+    assert (step.operations, step.made, step.parameters) == (4, made + 10, 222 + 24 + 146)
+    assert step.product_flops == products and step.notes == ()
+    assert step.padding_flops == 2 * 5 * (9 * 12 - met) * 4 * 6
+    assert step.flops == products + 2 * made + 2 * made + 10  # bias, relu; scaled and moved
+    model.compile("sgd", "mse")
+    both = work.count_step(model, 5)
+    assert both.forward.rows == step.rows and "One forward pass" in str(both.forward)
+    # gradients of the kernel, of the weights at the end, and of their input
+    assert both.backward.product_flops == products + 2 * 5 * 72 * 2
+    assert both.backward.padding_flops == step.padding_flops
+
+
+def test_operations_start_one_after_the_other():
+    def operations(*layers, shape=(9, 8)):
+        return work.count_step(keras.Sequential([keras.Input(shape), *layers]), 2, False).operations
+
+    assert [operations(make.LSTM(5)), operations(make.Bidirectional(make.GRU(5)))] == [18, 36]
+    timed = make.TimeDistributed(make.Dense(3, activation="softmax"))
+    assert operations(timed, make.Reshape((27,))) == 2
+    assert operations(make.SeparableConv2D(5, 3), make.Cropping2D(), shape=(9, 9, 8)) == 3
 
 
 def test_the_bytes_of_a_loop_by_hand():
