@@ -1,6 +1,8 @@
 """How far are the forecasts from what was measured? Rows of sources that were never fitted.
 
 python -m benchmarks.forecast ROWS.csv      the score, the pairs of chips, the ten worst rows
+python -m benchmarks.forecast               docs/forecast.md, from benchmarks/measured.csv
+python -m benchmarks.forecast --cpu         five models here, on a CPU of measured peaks
 
 A row is left out by these rules alone, none of which sees its forecast of the whole step:
 
@@ -16,15 +18,25 @@ import csv
 import itertools
 import math
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from accel_helpers._words import format_seconds
 from accel_helpers.machine import hardware
 from accel_helpers.measure import step_time
+from accel_helpers.plots import style
+from accel_helpers.train import forecast
+from benchmarks import elements
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
 import forecast as tool  # noqa: E402
 
+MEASURED = ROOT / "benchmarks" / "measured.csv"
+DOCS, PICTURE = ROOT / "docs" / "forecast.md", ROOT / "docs" / "pictures" / "forecast.png"
+INSIDE, ALIKE = "rows in their interval", "the same, sources alike"
 WINOGRAD, GROWS, MORE = 2.25, 1.1, 4
 SERIES = "source chip framework version execution net mode precision".split()
 WORK = "source framework version execution net mode batch_per_chip".split()  # and the bits
@@ -86,8 +98,8 @@ def score(rows):
         ("within a factor of 2", f"{(off <= math.log(2)).mean():.0%}"),
         ("8 of 10 lie within, times and over", f"{math.exp(np.quantile(off, 0.8)):.2f}"),
         ("interval, times and over", f"{width.min():.2f} to {width.max():.2f}"),
-        ("rows in their interval", f"{within.mean():.0%} ({low:.0%} to {high:.0%})"),
-        ("the same, sources alike", f"{np.mean([own.mean() for own in each.values()]):.0%}"),
+        (INSIDE, f"{within.mean():.0%} ({low:.0%} to {high:.0%})"),
+        (ALIKE, f"{np.mean([own.mean() for own in each.values()]):.0%}"),
     ]
 
 
@@ -115,25 +127,171 @@ def pairs(rows, given):
     return [("pairs of chips", f"{len(both)}"), *found]
 
 
+def worst(rows, given, most=10):
+    """Forecast over measured, furthest first, and what the source says of the row."""
+    both = zip(rows, tool.expected(rows), strict=True)
+    found = sorted(both, key=lambda pair: -abs(math.log(pair[1] / pair[0].seconds)))
+    names = "chip", "model", "mode", "precision", "batch_per_chip"
+    return [
+        (f"{seconds / row.seconds:.2f}", row.id, ", ".join(given[row.id][name] for name in names))
+        for row, seconds in found[:most]
+    ]
+
+
+def page() -> str:
+    """docs/forecast.md; its picture is drawn beside it."""
+    rows, given, others = judged(MEASURED)
+    fit = step_time.fitted()
+    kinds = {
+        "training": lambda row: row.args["training"],
+        "inference": lambda row: not row.args["training"],
+        "chips of which rows were fitted": lambda row: row.chip.name in fit.chips,
+        "chips of which none was": lambda row: row.chip.name not in fit.chips,
+        **{f"{chip}, training": partial(_training_on, chip) for chip in ("T4", "L4", "H100")},
+    }
+    parts = [(name, [row for row in rows if of(row)]) for name, of in kinds.items()]
+    by_source = defaultdict(list)
+    for row in rows:
+        by_source[row.source].append(row)
+    table = []
+    for name, own in by_source.items():
+        of = given[own[0].id]
+        figures = dict(score(own))
+        told = [figures["median error"], figures[INSIDE].partition(" ")[0]]
+        table.append([name, of["repo"], of["licence"], len(own), *told])
+    several = [(name, dict(score(own))) for name, own in parts if own]
+    heads = ["median error", "within a factor of 2", INSIDE, ALIKE]
+    why = Counter(reason for reason in others.values())
+    PICTURE.write_bytes(picture(rows).png)
+    return PAGE.format(
+        fit=fit,
+        score=elements.table(["", ""], [*score(rows), *pairs(rows, given)]),
+        kinds=elements.table(
+            ["", "rows", *heads],
+            [[name, of["rows"], *(of[head] for head in heads)] for name, of in several],
+        ),
+        alt=picture(rows).alt,
+        sources=elements.table(
+            ["source", "repository", "licence", "rows", "median error", "in the interval"], table
+        ),
+        worst=elements.table(["forecast over measured", "row", "what"], worst(rows, given)),
+        left=elements.table(["rows", "why"], [(n, reason) for reason, n in why.most_common()]),
+        constants=elements.table(["", ""], [(n, f"{v:.3g}") for n, v in fit.constants.items()]),
+    )
+
+
+def _training_on(chip, row):
+    return row.args["training"] and chip in row.chip.name
+
+
+def picture(rows):
+    """Forecast over measured against what was measured, a dot for each row."""
+    title = "Most published times lie in the interval that was forecast"
+    seconds, ratio = [row.seconds for row in rows], []
+    for row, expected in zip(rows, tool.expected(rows), strict=True):
+        ratio.append(expected / row.seconds)
+    width, most = step_time.fitted().width, 1.1 * max(max(ratio), 1 / min(ratio))
+    with style.figure(style.WIDE, 3.2, title) as (figure, axes):
+        axes.axhspan(1 / width, width, color=style.OWN, alpha=0.12, lw=0)
+        axes.axhline(1, color=style.LINE, lw=1)
+        for training, colour, mark in ((False, style.REFERENCE, "s"), (True, style.OWN, "o")):
+            own = [row.args["training"] == training for row in rows]
+            x, y = (list(itertools.compress(each, own)) for each in (seconds, ratio))
+            name = "training" if training else "inference"
+            axes.plot(x, y, mark, color=colour, ms=3.5, alpha=0.6, mew=0, label=name)
+        ends = min(seconds) / 1.3, max(seconds) * 1.3
+        style.scale(axes.xaxis, "measured step", *ends, format_seconds, log=True)
+        style.scale(axes.yaxis, "forecast over measured", 1 / most, most, style.plain, log=True)
+        axes.legend(frameon=False, ncols=2, loc="upper right")
+        count = sum(1 / width <= each <= width for each in ratio)
+        said = f"{count} of {len(rows)} dots lie in the band from {1 / width:.2f} to {width:.2f}"
+        return style.picture(figure, f"Dot plot. {title}: {said}.")
+
+
+PAGE = """\
+# The forecast, and what was measured
+
+`ah.worth.forecast` says how long a step of a model would take on a chip that is not there. Its
+constants were fitted on {fit.made_on} to {fit.rows:,} published measurements of three sources
+(`tools/published.csv`), and committed before one row of this page was looked at (commit 43f7b2d).
+Nothing was fitted again since, and no row was dropped but by the rules in `benchmarks/forecast.py`,
+written before, too. This page is made by `python -m benchmarks.forecast`.
+
+## The score
+
+{score}
+In brackets: 95 %, from drawing the sources anew. "Sources alike" weighs each source the same.
+
+![{alt}](pictures/forecast.png)
+
+{kinds}
+## Where the rows come from
+
+{sources}
+Every row has its repository, commit, path and line in `benchmarks/measured.csv`.
+
+## The ten worst
+
+{worst}
+## Rows without a place here
+
+{left}
+## What was fitted
+
+{constants}
+Shares are of the published peaks; passes are how often a number that is made crosses the memory;
+operations are in seconds. Cards of 75 W reach `low_power` of both peaks. `casts` is what mixed
+precision adds where Python sends off each operation. A forecast is given times and over
+{fit.width:.2f}, on chips of which no row was fitted {fit.width_of_new_chips:.2f}.
+
+## Your own card
+
+`python tools/forecast.py --card result_card.json` makes rows of a result card from a machine with
+an accelerator. None was contributed yet: no card of this course was measured on a GPU or TPU.
+"""
+
+
+def this_cpu(seconds=12.0):
+    """The same formula with the peaks of this CPU, as measured, beside five trainings here."""
+    import accel_helpers as ah
+    from benchmarks import worth
+
+    ah.backend.choose()
+    found = ah.ceilings.measure("cpu", seconds=seconds)
+    peaks = {f"peak_{kind}_tflops_dense": None for kind in ("tf32", "fp16", "bf16")}
+    peaks["peak_fp32_tflops"] = found.products[0].rate / 1e12
+    t4 = hardware.match("T4")
+    cpu = replace(t4, **peaks, mem_bw_gb_s=found.copy.rate / 1e9, power_w=150.0)
+    print(found)
+    for name, (make, data) in worth.cases(1024).items():
+        model, (x, *y) = make(sys.modules["keras"]), data(32)
+        here = ah.worth.forecast(model, 32, ("T4",), x=x, y=y[0] if y else None, seconds=seconds)
+        own = step_time.terms(forecast.load_of(model, 32)[0], cpu)
+        step = sum(own.values()) + here.host.median
+        told = " + ".join(f"{format_seconds(each)} {term}" for term, each in own.items())
+        told = f"{format_seconds(here.host.median)} Python between the steps + {told}"
+        print(f"{name:22} forecast {format_seconds(step)} = {told};")
+        print(f"{'':22} measured {format_seconds(here.here.median)}: {step / here.here.median:.2f}")
+
+
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rows", type=Path)
-    path = parser.parse_args(words).rows
+    parser.add_argument("rows", nargs="?", type=Path)
+    parser.add_argument("--cpu", action="store_true")
+    given = parser.parse_args(words)
+    if given.cpu:
+        return this_cpu()
+    path = given.rows
+    if path is None:
+        return DOCS.write_text(page(), encoding="utf-8")
     rows, given, others = judged(path)
     for what, figure in [*score(rows), *pairs(rows, given)]:
         print(f"{what:40} {figure}")
-    found = sorted(zip(rows, tool.expected(rows), strict=True), key=lambda pair: -_off(*pair))
     print("\nThe ten worst: forecast over measured")
-    for row, seconds in found[:10]:
-        of = given[row.id]
-        what = (of[name] for name in ("chip", "model", "mode", "precision", "batch_per_chip"))
-        print(f"{seconds / row.seconds:6.2f}  {row.id:14} {', '.join(what)}")
+    for line in worst(rows, given):
+        print("  ".join(line))
     for name, why in others.items():
         print(f"left out: {name}: {why}")
-
-
-def _off(row, seconds):
-    return abs(math.log(seconds / row.seconds))
 
 
 if __name__ == "__main__":

@@ -137,6 +137,16 @@ def forecast(
 
 def expected(model, batch_size, chips=CHIPS, training=True, dtype=None):
     """The rows of a forecast, with nothing measured, and notes."""
+    load, counted = load_of(model, batch_size)
+    kind, notes = _dtype(model, dtype), counted.notes
+    rows = tuple(step_time.on_chip(load, name, kind, training) for name in chips)
+    if any(row.kind in LOOPS for row in counted.rows):
+        notes += (_records.load(WORDS, "set of sentences")["forecast"]["loops"],)
+    return rows, notes
+
+
+def load_of(model, batch_size):
+    """What a forecast needs of a model, and the count that it comes from."""
     import keras
 
     if not isinstance(model, keras.Model):
@@ -151,11 +161,7 @@ def expected(model, batch_size, chips=CHIPS, training=True, dtype=None):
         **{name: getattr(counted, name) for name in ("made", "parameters", "operations")},
         kept=sum(prod(variable.shape) for variable in kept),
     )
-    kind = _dtype(model, dtype)
-    rows = tuple(step_time.on_chip(load, name, kind, training) for name in chips)
-    if any(row.kind in LOOPS for row in counted.rows):
-        return rows, (*counted.notes, _records.load(WORDS, "set of sentences")["forecast"]["loops"])
-    return rows, counted.notes
+    return load, counted
 
 
 def _dtype(model, dtype) -> str:
