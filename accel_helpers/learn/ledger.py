@@ -162,5 +162,10 @@ def _count(claim: Claim, card: Card) -> tuple[str, str]:
     return "one here" if count == 1 else "several here", f"{claim.labels[0]}: {count:.0f}"
 
 
-_READERS = (_ratio, _longer, _share, _rate, _accuracy, _count)
+def _energy(claim: Claim, card: Card) -> tuple[str, str]:
+    joules, seconds = card.numbers[claim.names[0]]
+    return "measured here", f"{joules:.3g} J in {seconds:.3g} s, so {joules / seconds:.3g} W"
+
+
+_READERS = (_ratio, _longer, _share, _rate, _accuracy, _count, _energy)
 RULES = {reader.__name__.strip("_"): reader for reader in _READERS}

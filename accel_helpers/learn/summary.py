@@ -7,7 +7,7 @@ from pathlib import Path
 
 from accel_helpers._records import write_whole
 from accel_helpers._words import template
-from accel_helpers.learn import ledger
+from accel_helpers.learn import ledger, progress
 from accel_helpers.learn.review import Answer, answers
 from accel_helpers.measure import results
 
@@ -39,8 +39,9 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
         card = results.load(mine) if mine.exists() else None
     except ValueError as error:
         note = f"Your result card was not used: {error}"
-    now = datetime.datetime.now()
-    text = page(answers(), card, missed=missed, answered=answered, note=note, now=now)
+    now, verdict = datetime.datetime.now(), progress.current().guesses.get("05/verdict")
+    said = {"missed": missed, "answered": answered, "note": note, "now": now, "verdict": verdict}
+    text = page(answers(), card, **said)
     write_whole(path, text)
     return path
 

@@ -21,7 +21,7 @@ WORTH = 2  # times as fast: a lower ceiling is no reason to look for another chi
 SWEPT = tuple(f"{k}: {v}" for k in ("faster", "room") for v in verdicts.LABELS["where_it_pays"])
 
 
-def race(make_model, x, y, *, seconds: float):
+def race(make_model, x, y, *, seconds: float, batch_size: int = 32, keep="03/race"):
     """The same training on the CPU and on the accelerator, in turns; None where there is none."""
     cpu, *others = backend.devices()
     if not others:
@@ -33,13 +33,13 @@ def race(make_model, x, y, *, seconds: float):
 
         def train():
             with backend.on(device):
-                model.fit(x, y, batch_size=32, verbose=0)
+                model.fit(x, y, batch_size=batch_size, verbose=0)
             return model  # so that it can be waited for
 
         return train
 
     both, names = (trains_on(cpu), trains_on(others[-1])), ("CPU", others[-1].upper())
-    return timing.compare(*both, seconds=seconds, names=names, keep="03/race")
+    return timing.compare(*both, seconds=seconds, names=names, keep=keep)
 
 
 def times_as_fast(steps: dict) -> dict:

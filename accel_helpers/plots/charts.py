@@ -232,6 +232,53 @@ def sweep(
         return style.picture(figure, " ".join(what.split()))
 
 
+COSTS = {  # of an axis of `break_even`: its name, its unit, how it is written
+    "time": ("minutes until it is done", 60, style.plain),
+    "money": ("cost, in your currency", 1, style.plain),
+    "energy": ("energy", 1, partial(format_rate, unit="J")),
+}
+
+
+def break_even(found, *, title: str | None = None, reference=None) -> Picture:
+    """What two plans cost over the epochs, and the stretch in which they may cross.
+
+    `found` is of `worth.break_even`. The finding is the title, unless another one is given.
+
+    >>> from accel_helpers.train import worth
+    >>> plans = worth.Plan("a CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
+    >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:67])
+    Lines of time over epochs. Below 6 to 7.5 minutes here stay where y
+    """
+    note = "Shaded: where they may cross. Dashed: the length of your training."
+    sides, under = style.sides(found, reference, note)
+    first, labels, said = sides[0][0], [], []
+    (early, late), below = first.crossing, " to ".join(map(style.short, first.minutes))
+    finding = f"Below {below.removesuffix(' to inf')} minutes here stay where you are"
+    never = f"In {first.axis}, {first.there.name} never pays"
+    title = title or (never if early == math.inf else finding)
+    most = 1.4 * max(first.epochs, *(each for each in (early, late) if each < math.inf))
+    name, unit, text = COSTS[first.axis]
+    with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
+        axes.axvspan(min(early, most), min(late, most), color=style.QUIET, alpha=0.4, lw=0)
+        axes.axvline(first.epochs, color=style.INK, lw=1.2, ls="--")
+        for of, mine, words in sides[::-1]:
+            for plan, colour in zip(
+                (of.here, of.there), style.palette(mine)[:: 1 + mine], strict=False
+            ):
+                both = zip(*(plan.cost(n, of.axis) for n in (0, most)), strict=True)
+                low, high = ([cost / unit for cost in each] for each in both)
+                axes.fill_between([0, most], low, high, color=colour, alpha=0.35)
+                labels.append((most, (low[1] + high[1]) / 2, style.folded(plan.name), colour, None))
+                costs = (text(round(each / unit, 1)) for each in plan.cost(of.epochs, of.axis))
+                said.append(f"{words}{plan.name} {' to '.join(costs)} at {of.epochs} epochs")
+        top = max(y for _, y, *_ in labels[-2:])
+        style.scale(axes.xaxis, "epochs", 0, most, style.plain, whole=True)
+        style.scale(axes.yaxis, name, 0, 1.05 * top or 1, text)
+        style.beside(figure, axes, [(x, min(y, 1.05 * top), *more) for x, y, *more in labels])
+        what = f"Lines of {first.axis} over epochs. {title}: {'; '.join(said)}."
+        return style.picture(figure, what)
+
+
 def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     """Small grey pictures in rows, each with its label above it.
 

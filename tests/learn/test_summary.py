@@ -7,9 +7,10 @@ import html.parser
 import pytest
 
 from accel_helpers._words import marked
-from accel_helpers.learn import ledger, review, summary
+from accel_helpers.learn import ledger, predict, review, summary
 from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
+from accel_helpers.train import worth
 
 NOW = datetime.datetime(2026, 11, 22, 9, 5)
 EVIL = '<script>alert(1)</script><img src=x onerror="x"> & \' \ud800\x00\u202e'
@@ -98,6 +99,16 @@ def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
     assert reference.machine["cpu_name"] in text
     assert "22 November 2026, 09:05" in page_of(E1, reference)
     assert "Still to be learned" not in written(tmp_path, answered="5 of 5.")
+
+
+def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_PROGRESS", str(tmp_path / "progress.json"))
+    assert "worth it for your model" not in written(tmp_path)
+    plans = worth.Plan("this CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
+    found = worth.break_even(*plans, epochs=50)
+    predict.guess("05/verdict", str(found))
+    text = " ".join(written(tmp_path).split())
+    assert "worth it for your model" in text and " ".join(str(found).split()) in text
 
 
 def test_the_current_card_is_used_and_a_damaged_one_is_named(tmp_path, reference, current):

@@ -21,6 +21,7 @@ SOURCES = {
     ("03", "gap.verdict"): "compare",
     ("03", "bound"): "bound_by",
     ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
+    ("05", "met"): ("held", "missed"),
     ("06", "longer"): "how_much_longer",
     ("01", "ah.verdicts.attached(now)"): "attached",
     ("01", "outcome"): lesson_01.TIMED,

@@ -1,0 +1,49 @@
+"""Lesson 05: this CPU beside a chip, by forecast or as it raced; and its exercise."""
+
+import math
+
+from accel_helpers.learn.checks import calls
+from accel_helpers.measure import results
+from accel_helpers.train.worth import Plan, break_even
+
+
+def plans(look, race, examples: int, setup_minutes: float):
+    """This CPU, and a chip: the one that raced, else the first of the forecast."""
+    times, name = (look.here.interval, look.step(look.rows[0])[1:]), f"a {look.rows[0].chip}"
+    if race:
+        times = ([each / look.steps for each in of.interval] for of in (race.slow, race.fast))
+        name = f"this {race.fast.name}"
+    cpu, chip = ([each * examples / look.batch_size for each in of] for of in times)
+    return Plan("this CPU", (*cpu,)), Plan(name, (*chip,), setup_minutes)
+
+
+def theirs(epochs: int):
+    """The break-even of the reference run."""
+    cpu, chip = (results.reference().numbers[f"05/{which}"] for which in ("here", "there"))
+    return break_even(Plan("their CPU", cpu), Plan("their T4, by forecast", chip, 5), epochs)
+
+
+def pays_from(factor, setup):
+    return setup / (1 - 1 / factor) if factor > 1 else math.inf
+
+
+_SLIPS = (
+    (lambda factor, setup: setup, "That is the set-up alone, as if the chip trained in no time.",
+        "It trains as well, for T / factor. Set both together equal to T."),
+    (lambda factor, setup: setup / (factor - 1) if factor > 1 else math.inf,
+        "That is how long the chip trains.", "Asked is the CPU, which takes factor times as long."),
+    (lambda factor, setup: factor * setup, "That grows with the factor: a better chip pays later.",
+        "T = setup + T / factor. Bring both T to one side."),
+    (lambda factor, setup: setup / (1 - 1 / factor),
+        "Your function has a time for a chip that is slower than the CPU, too.",
+        "A chip with a factor of 1 or less never catches up: math.inf."),
+)  # fmt: skip
+CHECKS = {
+    "05/pays_from": calls(
+        pays_from,
+        on=[(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0), (0.5, 5.0)],
+        slips=_SLIPS,
+        right="The set-up is the floor, and a small factor lifts the crossing high above it.",
+        needs="It returns one number: minutes of training on the CPU.",
+    )
+}
