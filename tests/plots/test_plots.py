@@ -18,6 +18,7 @@ from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
 from accel_helpers.plots import rows, style
 from accel_helpers.tpu.systolic import MatrixUnit
+from accel_helpers.train.worth import Plan, break_even
 
 LONG = "several training steps between two returns to Python (64)"
 
@@ -39,6 +40,7 @@ POINTS = {f"point {i}": (12 + i / 50, 1.1e9 + i * 1e7) for i in range(6)}
 POINTS |= {"on the roof": (45.0, 110e9)}
 MODELS = {"before": [0.7, 0.75], "after": [0.9, 0.92], "later": [0.9, 0.93]}
 CHANGES = {"after": (0.185, 0.1, 0.27), "later": (0.005, -0.01, 0.02)}
+PLANS = Plan("a CPU", (60, 60), watts=100), Plan("a T4", (10, 20), setup_minutes=5, watts=70)
 CURVES = {"a": [2, 1.5], LONG: [2, 1]}
 
 
@@ -84,6 +86,14 @@ DRAWN = {  # each with what its sentence says
         "ceilings measured: memory 14 GB/s, float32 110 GFLOP/s, bfloat16 109 GFLOP/s",
     ),
     "epochs": (either(plots.epochs, START), "the first epoch took 9.5 s"),
+    "break_even": (
+        either(plots.break_even, break_even(*PLANS, epochs=9)),
+        "a CPU 9 to 9 at 9 epochs; a T4 6.5 to 8 at 9 epochs",
+    ),
+    "energy": (
+        either(plots.break_even, break_even(*PLANS, epochs=9, axis="energy")),
+        "a T4 27.3 kJ to 33.6 kJ at 9 epochs",
+    ),
     "sweep": (either(plots.sweep, RATIOS, note="N."), "512 by 32: 10; net, b, batches of 32: 10"),
 }
 UNLIKE = {  # those that no reference run is drawn in
@@ -158,6 +168,16 @@ def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
     said = dict(part.split(": ", 1) for part in drawn("climb").alt.split("; ")[1:])
     assert said[LONG].startswith("no measurable difference")
     assert said["unsure"].startswith("between 1.4 and 11 times")
+
+
+def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
+    for epoch, said in {
+        (10, 20): "Below 6 to 7.5 minutes of training, stay where you are",
+        (20, 90): "Below 7.5 minutes of training, stay where you are",  # it may never pay
+        (70, 90): "In time, a T4 never pays",
+    }.items():
+        made = plots.break_even(break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9))
+        assert f" {said}: " in made.alt
 
 
 def test_what_is_not_1_is_not_written_as_1():
