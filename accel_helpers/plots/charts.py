@@ -269,7 +269,9 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
                 low, high = ([cost / unit for cost in each] for each in both)
                 axes.fill_between([0, most], low, high, color=colour, alpha=0.35)
                 labels.append((most, (low[1] + high[1]) / 2, style.folded(plan.name), colour, None))
-                costs = (text(round(each / unit, 1)) for each in plan.cost(of.epochs, of.axis))
+                costs = (
+                    text(float(f"{each / unit:.3g}")) for each in plan.cost(of.epochs, of.axis)
+                )
                 said.append(f"{words}{plan.name} {' to '.join(costs)} at {of.epochs} epochs")
         top = max(y for _, y, *_ in labels[-2:])
         style.scale(axes.xaxis, "epochs", 0, most, style.plain, whole=True)
