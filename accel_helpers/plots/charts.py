@@ -262,16 +262,13 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
         axes.axvspan(min(early, most), min(late, most), color=style.QUIET, alpha=0.4, lw=0)
         axes.axvline(first.epochs, color=style.INK, lw=1.2, ls="--")
         for of, mine, words in sides[::-1]:
-            for plan, colour in zip(
-                (of.here, of.there), style.palette(mine)[:: 1 + mine], strict=False
-            ):
+            colours = style.palette(mine)
+            for plan, colour in ((of.here, colours[0]), (of.there, colours[1 + mine])):
                 both = zip(*(plan.cost(n, of.axis) for n in (0, most)), strict=True)
                 low, high = ([cost / unit for cost in each] for each in both)
                 axes.fill_between([0, most], low, high, color=colour, alpha=0.35)
                 labels.append((most, (low[1] + high[1]) / 2, style.folded(plan.name), colour, None))
-                costs = (
-                    text(float(f"{each / unit:.3g}")) for each in plan.cost(of.epochs, of.axis)
-                )
+                costs = [text(float(f"{c / unit:.3g}")) for c in plan.cost(of.epochs, of.axis)]
                 said.append(f"{words}{plan.name} {' to '.join(costs)} at {of.epochs} epochs")
         top = max(y for _, y, *_ in labels[-2:])
         style.scale(axes.xaxis, "epochs", 0, most, style.plain, whole=True)
