@@ -3,7 +3,6 @@
 python tools/forecast.py ROWS.csv           id, forecast_ms, low_ms and high_ms of each row
 python tools/forecast.py --card CARD.json   the rows that a GPU's result card gives
 python tools/forecast.py --fit              accel_helpers/data/forecast.toml from published.csv
-
 Rows have the columns of tools/published.csv. What is left out is named, and why.
 """
 
@@ -16,6 +15,8 @@ from collections import Counter, namedtuple
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -23,21 +24,16 @@ from accel_helpers.machine import hardware  # noqa: E402
 from accel_helpers.measure import results, step_time  # noqa: E402
 from accel_helpers.train import forecast, training  # noqa: E402
 
-PUBLISHED = ROOT / "tools" / "published.csv"
-CONSTANTS = ROOT / "accel_helpers" / "data" / "forecast.toml"
+PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
 # Where the search begins, and the spread (of the logarithm) with which a constant is held there:
 # the rows cannot tell some apart, and would call a share of the peak 1.1.
 START = {
-    "share_of_16_bit": (0.55, 0.3),
-    "share_of_float32": (0.8, 0.3),
-    "share_of_tfloat32": (0.55, 0.3),
-    "low_power": (0.65, 0.3),  # of both peaks, on cards of 75 W
-    "passes_inference": (6, 1),  # how often a number that is made crosses the memory
-    "passes_training": (18, 1),
-    "weights_training": (8, 0.5),
-    "operation_inference": (1.5e-5, 1),  # seconds for each operation of a forward pass
-    "operation_training": (5e-5, 1),
-    "casts": (1.5, 0.5),  # more operations in mixed precision where Python sends them off
+    **{"share_of_16_bit": (0.55, 0.3), "share_of_float32": (0.8, 0.3)},
+    **{"share_of_tfloat32": (0.55, 0.3), "low_power": (0.65, 0.3)},  # of both peaks, at 75 W
+    # how often a number that is made, or a weight, crosses the memory
+    **{"passes_inference": (6, 1), "passes_training": (18, 1), "weights_training": (8, 0.5)},
+    # seconds of each; more of them in mixed precision where Python sends them off
+    **{"operation_inference": (1.5e-5, 1), "operation_training": (5e-5, 1), "casts": (1.5, 0.5)},
 }
 HOLD, BEND = 0.02, 0.2  # weight of that; from which error on a row counts less than its square
 LEVEL = 0.9  # of left-out rows; 0.8 are promised
@@ -50,29 +46,23 @@ Row = namedtuple("Row", "id chip args seconds source harness")
 
 def read(path):
     """The rows of a file that can be forecast, and why the others cannot."""
-    rows, others = [], {}
-    by_name = {chip.name: chip for chip in hardware.load()}
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            chip = by_name.get(row["chip"]) or hardware.match(row["chip"])
-            if chip and chip.kind == "GPU":
-                seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
-                of = row["id"], chip, _args(row), seconds, source, (source, row.get("framework"))
-                rows.append(Row(*of))
-            else:
-                others[row["id"]] = f"{row['chip']} is {'a TPU' if chip else 'not in the table'}"
+    rows, others, by_name = [], {}, {chip.name: chip for chip in hardware.load()}
+    for row in csv.DictReader(Path(path).read_text("utf-8").split("\n")):
+        chip = by_name.get(row["chip"]) or hardware.match(row["chip"])
+        if chip is None or chip.kind != "GPU":
+            others[row["id"]] = f"{row['chip']} is {'a TPU' if chip else 'not in the table'}"
+            continue
+        batch, precision = float(row["batch_per_chip"]), row["precision"]
+        gmac, mact, mparam, operations = (float(row[name]) for name in COUNTS[:4])
+        if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
+            precision = "tf32" if operations > 2.2 * float(row[COUNTS[4]]) else "fp32"
+        load = step_time.Load(2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations)
+        args = {"load": load, "dtype": DTYPES.get(precision, "bfloat16")}
+        args["casts"] = precision == "amp16" and row["execution"] == "eager"
+        args["training"] = row["mode"] == "train"
+        seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
+        rows.append(Row(row["id"], chip, args, seconds, source, (source, row.get("framework"))))
     return rows, others
-
-
-def _args(row):
-    batch, precision = float(row["batch_per_chip"]), row["precision"]
-    gmac, mact, mparam, operations, layers = (float(row[name]) for name in COUNTS)
-    if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
-        precision = "tf32" if operations > 2.2 * layers else "fp32"
-    load = step_time.Load(2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations)
-    args = {"load": load, "dtype": DTYPES.get(precision, "bfloat16")}
-    casts = precision == "amp16" and row["execution"] == "eager"
-    return args | {"training": row["mode"] == "train", "casts": casts}
 
 
 def of_card(path):
@@ -82,13 +72,12 @@ def of_card(path):
     chip = hardware.match((card.machine.get("accelerator") or {}).get("name", ""))
     if chip is None or chip.kind != "GPU":
         return table, {path.name: f"{card.label} is no GPU of the table"}
-    kind = "tf32" if chip.peak_tf32_tflops_dense else "fp32"
-    same = {"source": path.stem, "chip": chip.name, "chips": 1, "mode": "train", "unit": "s/step"}
-    same |= {"framework": "Keras", "execution": "compiled", "precision": kind, "data": "real"}
+    same = {"source": path.stem, "chip": chip.name, "framework": "Keras", "execution": "compiled"}
+    same |= {"mode": "train", "precision": "tf32" if chip.peak_tf32_tflops_dense else "fp32"}
     for name, step in card.measurements.items():
         if found := STEP.fullmatch(name):
             net, size, batch = found[1], found[2], int(found[3])
-            row = same | {"id": f"{path.stem}/{name}", "where": name, "model": net, "net": net}
+            row = same | {"id": f"{path.stem}/{name}", "model": net, "net": net, "unit": "s/step"}
             row |= {"batch_per_chip": batch, "value": step.median, "step_ms": 1e3 * step.median}
             model = training.quickstart_model(width=int(size)) if size else _cnn()
             load, of = forecast.load_of(model, batch)
@@ -104,27 +93,19 @@ def of_card(path):
 
 
 def _cnn():
-    from keras import Input, Sequential, layers
+    from keras import Sequential, layers
 
     both = [(layers.Conv2D(n, 3, activation="relu"), layers.MaxPooling2D()) for n in (16, 32)]
     ends = layers.GlobalAveragePooling2D(), layers.Dense(10)
-    return Sequential([Input((64, 64, 1)), *sum(both, ()), *ends])
+    return Sequential([layers.Input((64, 64, 1)), *sum(both, ()), *ends])
 
 
 def expected(rows, constants=None):
-    """Seconds of each row."""
-    terms = (step_time.terms(chip=row.chip, constants=constants, **row.args) for row in rows)
-    return [sum(each.values()) for each in terms]
-
-
-def errors(rows, constants):
-    pairs = zip(rows, expected(rows, constants), strict=True)
-    return [math.log(found / row.seconds) for row, found in pairs]
+    return [sum(step_time.terms(chip=r.chip, constants=constants, **r.args).values()) for r in rows]
 
 
 def fit(rows):
     """The constants with which the rows' logarithms come nearest."""
-    import numpy as np
     from scipy.optimize import least_squares
 
     begin, spread = np.array([(math.log(value), hold) for value, hold in START.values()]).T
@@ -132,7 +113,8 @@ def fit(rows):
     weight = np.array([count[row.harness] ** -0.5 for row in rows])
 
     def residuals(x):
-        off = np.array(errors(rows, dict(zip(START, np.exp(x), strict=True)))) / BEND
+        found = np.log(expected(rows, dict(zip(START, np.exp(x), strict=True))))
+        off = (found - np.log([row.seconds for row in rows])) / BEND
         bent = BEND * np.sqrt(2 * (np.sqrt(1 + off**2) - 1))  # grows like the root, far out
         held = HOLD * math.sqrt(len(rows)) * (x - begin) / spread
         return np.concatenate([np.sqrt(weight / weight.mean()) * bent, held])
@@ -141,20 +123,19 @@ def fit(rows):
 
 
 def left_out(rows, groups):
-    """Each row's error by constants of the rows that share none of its groups."""
+    """Each row, and what constants of the rows that share none of its groups say of it."""
     found = []
     for name in sorted(set(map(groups, rows))):
         own = [row for row in rows if groups(row) == name]
         rest = [row for row in rows if not {*groups(row)} & {*name}]
-        found += zip(own, errors(own, fit(rest)), strict=True)
+        found += zip(own, expected(own, fit(rest)), strict=True)
     return found
 
 
 def width(found):
     """The factor within which LEVEL of them lie, rows alike or sources alike: the wider one."""
-    import numpy as np
-
-    off, sources = zip(*sorted((abs(error), row.source) for row, error in found), strict=True)
+    off = [(abs(math.log(seconds / row.seconds)), row.source) for row, seconds in found]
+    off, sources = zip(*sorted(off), strict=True)
     count = Counter(sources)
     weights = np.ones(len(off)), np.array([1 / count[name] for name in sources])
     return math.exp(max(off[np.searchsorted(np.cumsum(w), LEVEL * w.sum())] for w in weights))
