@@ -49,6 +49,16 @@ def format_duration(seconds: float) -> str:
     return f"{minutes:g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
 
 
+def spanned(low: str, high: str) -> str:
+    """Two texts with their unit once.
+
+    >>> spanned("5 minutes", "15 minutes"), spanned("50 s", "2 minutes")
+    ('5 to 15 minutes', '50 s to 2 minutes')
+    """
+    alike = low.split()[1:] == high.split()[1:]
+    return f"{low.split()[0] if alike else low} to {high}"
+
+
 def format_range(low: float, high: float) -> str:
     """Two times with one unit where they share it, and more digits where these would be alike."""
     (start, unit), (end, last) = (format_seconds(each).split() for each in (low, high))

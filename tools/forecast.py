@@ -1,146 +1,151 @@
 """Forecast rows of measurements, and fit the constants from published ones.
 
-python tools/forecast.py ROWS.csv       id, forecast_ms, low_ms and high_ms of each row
-python tools/forecast.py --fit          accel_helpers/data/forecast.toml from published.csv
-
-The rows have the columns of tools/published.csv, of which chip, mode, precision, execution,
-batch_per_chip and the counts are used; TPUs and chips that nobody knows are named and left out.
+python tools/forecast.py ROWS.csv           id, forecast_ms, low_ms and high_ms of each row
+python tools/forecast.py --card CARD.json   the rows that a GPU's result card gives
+python tools/forecast.py --fit              accel_helpers/data/forecast.toml from published.csv
+Rows have the columns of tools/published.csv. What is left out is named, and why.
 """
 
 import argparse
 import csv
 import math
+import re
 import sys
 from collections import Counter, namedtuple
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from accel_helpers.machine import hardware  # noqa: E402
-from accel_helpers.measure import step_time  # noqa: E402
+from accel_helpers.measure import results, step_time  # noqa: E402
+from accel_helpers.train import forecast, training  # noqa: E402
 
-PUBLISHED = ROOT / "tools" / "published.csv"
-CONSTANTS = ROOT / "accel_helpers" / "data" / "forecast.toml"
+PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
 # Where the search begins, and the spread (of the logarithm) with which a constant is held there:
 # the rows cannot tell some apart, and would call a share of the peak 1.1.
 START = {
-    "share_of_16_bit": (0.55, 0.3),
-    "share_of_float32": (0.8, 0.3),
-    "share_of_tfloat32": (0.55, 0.3),
-    "low_power": (0.65, 0.3),  # of both peaks, on cards of 75 W
-    "passes_inference": (6, 1),  # how often a number that is made crosses the memory
-    "passes_training": (18, 1),
-    "weights_training": (8, 0.5),
-    "operation_inference": (1.5e-5, 1),  # seconds for each operation of a forward pass
-    "operation_training": (5e-5, 1),
-    "casts": (1.5, 0.5),  # more operations in mixed precision where Python sends them off
+    **{"share_of_16_bit": (0.55, 0.3), "share_of_float32": (0.8, 0.3)},
+    **{"share_of_tfloat32": (0.55, 0.3), "low_power": (0.65, 0.3)},  # of both peaks, at 75 W
+    # how often a number that is made, or a weight, crosses the memory
+    **{"passes_inference": (6, 1), "passes_training": (18, 1), "weights_training": (8, 0.5)},
+    # seconds of each; more of them in mixed precision where Python sends them off
+    **{"operation_inference": (1.5e-5, 1), "operation_training": (5e-5, 1), "casts": (1.5, 0.5)},
 }
 HOLD, BEND = 0.02, 0.2  # weight of that; from which error on a row counts less than its square
 LEVEL = 0.9  # of left-out rows; 0.8 are promised
+COUNTS = "gmac_example mact_example mparam operations layers_with_weights".split()
 DTYPES = {"fp32": "float32", "tf32": "tfloat32", "fp16": "float16", "amp16": "float16"}
+# The steps that lesson 03 puts on a result card, of the quickstart model and of its `make_cnn`
+STEP = re.compile(r"03/step/gpu/(width (\d+)|small CNN, 64 x 64)/batch (\d+)")
 Row = namedtuple("Row", "id chip args seconds source harness")
 
 
 def read(path):
     """The rows of a file that can be forecast, and why the others cannot."""
-    rows, others = [], {}
-    by_name = {chip.name: chip for chip in hardware.load()}
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            chip = by_name.get(row["chip"]) or hardware.match(row["chip"])
-            if chip is None or chip.kind != "GPU":
-                others[row["id"]] = f"{row['chip']} is {'a TPU' if chip else 'not in the table'}"
-                continue
-            source, seconds = row.get("source"), float(row.get("step_ms") or "nan") / 1e3
-            harness = source, row.get("framework")
-            rows.append(Row(row["id"], chip, _args(row), seconds, source, harness))
+    rows, others, by_name = [], {}, {chip.name: chip for chip in hardware.load()}
+    for row in csv.DictReader(Path(path).read_text("utf-8").split("\n")):
+        chip = by_name.get(row["chip"]) or hardware.match(row["chip"])
+        if chip is None or chip.kind != "GPU":
+            others[row["id"]] = f"{row['chip']} is {'a TPU' if chip else 'not in the table'}"
+            continue
+        batch, precision = float(row["batch_per_chip"]), row["precision"]
+        gmac, mact, mparam, operations = (float(row[name]) for name in COUNTS[:4])
+        if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
+            precision = "tf32" if operations > 2.2 * float(row[COUNTS[4]]) else "fp32"
+        load = step_time.Load(2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations)
+        args = {"load": load, "dtype": DTYPES.get(precision, "bfloat16")}
+        args["casts"] = precision == "amp16" and row["execution"] == "eager"
+        args["training"] = row["mode"] == "train"
+        seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
+        rows.append(Row(row["id"], chip, args, seconds, source, (source, row.get("framework"))))
     return rows, others
 
 
-def _args(row):
-    batch = float(row["batch_per_chip"])
-    load = step_time.Load(
-        product_flops=2e9 * float(row["gmac_example"]) * batch,
-        made=1e6 * float(row["mact_example"]) * batch,
-        parameters=1e6 * float(row["mparam"]),
-        operations=float(row["operations"]),
-    )
-    dtype = DTYPES.get(row["precision"], "bfloat16")
-    if row["precision"] == "fp32c":  # TF32 in convolutions, and these bring normalisations along
-        convolutions = load.operations > 2.2 * float(row["layers_with_weights"])
-        dtype = "tfloat32" if convolutions else "float32"
-    casts = row["precision"] == "amp16" and row["execution"] == "eager"
-    return {"load": load, "dtype": dtype, "training": row["mode"] == "train", "casts": casts}
+def of_card(path):
+    """The table of a card's rows, each judged at the door, and why others are left out."""
+    card, others = results.load(path), {}
+    table = [PUBLISHED.read_text("utf-8").partition("\n")[0].split(",")]
+    chip = hardware.match((card.machine.get("accelerator") or {}).get("name", ""))
+    if chip is None or chip.kind != "GPU":
+        return table, {path.name: f"{card.label} is no GPU of the table"}
+    same = {"source": path.stem, "chip": chip.name, "framework": "Keras", "execution": "compiled"}
+    same |= {"mode": "train", "precision": "tf32" if chip.peak_tf32_tflops_dense else "fp32"}
+    for name, step in card.measurements.items():
+        if found := STEP.fullmatch(name):
+            net, size, batch = found[1], found[2], int(found[3])
+            row = same | {"id": f"{path.stem}/{name}", "model": net, "net": net, "unit": "s/step"}
+            row |= {"batch_per_chip": batch, "value": step.median, "step_ms": 1e3 * step.median}
+            model = training.quickstart_model(width=int(size)) if size else _cnn()
+            load, of = forecast.load_of(model, batch)
+            done, layers = load.product_flops, sum(layer.made > 0 for layer in of.rows)
+            counts = done / 2e9 / batch, load.made / 1e6 / batch, load.parameters / 1e6
+            row |= zip(COUNTS, (*counts, load.operations, layers), strict=True)
+            judged = hardware.judge(flops=3 * done, seconds=step.median, accelerator=chip)
+            if judged.verdict == "impossible":
+                others[row["id"]] = judged.reason
+            else:
+                table.append([row.get(column, "") for column in table[0]])
+    return table, others
+
+
+def _cnn():
+    from keras import Sequential, layers
+
+    both = [(layers.Conv2D(n, 3, activation="relu"), layers.MaxPooling2D()) for n in (16, 32)]
+    ends = layers.GlobalAveragePooling2D(), layers.Dense(10)
+    return Sequential([layers.Input((64, 64, 1)), *sum(both, ()), *ends])
 
 
 def expected(rows, constants=None):
-    """Seconds of each row."""
-    return [
-        sum(step_time.terms(chip=row.chip, constants=constants, **row.args).values())
-        for row in rows
-    ]
-
-
-def errors(rows, constants):
-    pairs = zip(rows, expected(rows, constants), strict=True)
-    return [math.log(found / row.seconds) for row, found in pairs]
+    return [sum(step_time.terms(chip=r.chip, constants=constants, **r.args).values()) for r in rows]
 
 
 def fit(rows):
     """The constants with which the rows' logarithms come nearest."""
-    import numpy as np
     from scipy.optimize import least_squares
 
     begin, spread = np.array([(math.log(value), hold) for value, hold in START.values()]).T
     count = Counter(row.harness for row in rows)  # its rows go together: they weigh their root
     weight = np.array([count[row.harness] ** -0.5 for row in rows])
-    weight /= weight.mean()
-
-    def named(x):
-        return dict(zip(START, map(math.exp, x), strict=True))
 
     def residuals(x):
-        off = np.array(errors(rows, named(x))) / BEND
+        found = np.log(expected(rows, dict(zip(START, np.exp(x), strict=True))))
+        off = (found - np.log([row.seconds for row in rows])) / BEND
         bent = BEND * np.sqrt(2 * (np.sqrt(1 + off**2) - 1))  # grows like the root, far out
         held = HOLD * math.sqrt(len(rows)) * (x - begin) / spread
-        return np.concatenate([np.sqrt(weight) * bent, held])
+        return np.concatenate([np.sqrt(weight / weight.mean()) * bent, held])
 
-    return named(least_squares(residuals, begin).x)
+    return dict(zip(START, np.exp(least_squares(residuals, begin).x), strict=True))
 
 
-def left_out(rows, *groups):
-    """Each row's error by constants of the rows that share none of its groups."""
+def left_out(rows, groups):
+    """Each row, and what constants of the rows that share none of its groups say of it."""
     found = []
-    for name in sorted({tuple(group(row) for group in groups) for row in rows}):
-        own = [row for row in rows if tuple(group(row) for group in groups) == name]
-        rest = [
-            row
-            for row in rows
-            if all(group(row) != part for group, part in zip(groups, name, strict=True))
-        ]
-        found += zip(own, errors(own, fit(rest)), strict=True)
+    for name in sorted(set(map(groups, rows))):
+        own = [row for row in rows if groups(row) == name]
+        rest = [row for row in rows if not {*groups(row)} & {*name}]
+        found += zip(own, expected(own, fit(rest)), strict=True)
     return found
 
 
 def width(found):
     """The factor within which LEVEL of them lie, rows alike or sources alike: the wider one."""
-    import numpy as np
-
-    found = sorted(found, key=lambda pair: abs(pair[1]))
-    count = Counter(row.source for row, _ in found)
-    widths = []
-    for weight in (np.ones(len(found)), np.array([1 / count[row.source] for row, _ in found])):
-        reached = np.searchsorted(np.cumsum(weight), LEVEL * weight.sum())
-        widths.append(math.exp(abs(found[reached][1])))
-    return max(widths)
+    off = [(abs(math.log(seconds / row.seconds)), row.source) for row, seconds in found]
+    off, sources = zip(*sorted(off), strict=True)
+    count = Counter(sources)
+    weights = np.ones(len(off)), np.array([1 / count[name] for name in sources])
+    return math.exp(max(off[np.searchsorted(np.cumsum(w), LEVEL * w.sum())] for w in weights))
 
 
-def write_constants():
+def constants():
+    """The text of forecast.toml."""
     rows, _ = read(PUBLISHED)
-    apart = left_out(rows, lambda row: row.source)
-    new = left_out(rows, lambda row: row.source, lambda row: row.chip.peak_fp32_tflops)
+    apart = left_out(rows, lambda row: (row.source,))
+    new = left_out(rows, lambda row: (row.source, row.chip.peak_fp32_tflops))
     large = [pair for pair in apart if pair[0].args["training"]]
     lines = [
         "# Made by `python tools/forecast.py --fit` from tools/published.csv; never by hand.",
@@ -157,27 +162,28 @@ def write_constants():
         "[constants]",
         *(f"{name} = {value:.4g}" for name, value in fit(rows).items()),
     ]
-    CONSTANTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(CONSTANTS.read_text("utf-8"))
+    return "\n".join([*lines, ""])
 
 
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rows", nargs="?", type=Path)
+    parser.add_argument("path", nargs="?", type=Path, default=PUBLISHED)
+    parser.add_argument("--card", action="store_true")
     parser.add_argument("--fit", action="store_true")
     given = parser.parse_args(words)
     if given.fit:
-        return write_constants()
-    if not given.rows:
-        parser.error("name a file of rows, or --fit")
-    rows, others = read(given.rows)
-    table = csv.writer(sys.stdout, lineterminator="\n")
-    table.writerow(["id", "forecast_ms", "low_ms", "high_ms"])
-    for row, seconds in zip(rows, expected(rows), strict=True):
-        times = (1e3 * each for each in (seconds, *step_time.interval(row.chip, seconds)))
-        table.writerow([row.id, *(f"{each:.4g}" for each in times)])
+        return CONSTANTS.write_text(constants(), encoding="utf-8")
+    if given.card:
+        table, others = of_card(given.path)
+    else:
+        rows, others = read(given.path)
+        table = [["id", "forecast_ms", "low_ms", "high_ms"]]
+        for row, seconds in zip(rows, expected(rows), strict=True):
+            times = seconds, *step_time.interval(row.chip, seconds)
+            table.append([row.id, *(f"{1e3 * each:.4g}" for each in times)])
+    csv.writer(sys.stdout, lineterminator="\n").writerows(table)
     for name, why in others.items():
-        print(f"{name}: no forecast, {why}", file=sys.stderr)
+        print(f"{name}: left out, {why}", file=sys.stderr)
 
 
 if __name__ == "__main__":

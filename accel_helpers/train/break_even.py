@@ -7,7 +7,7 @@ from pathlib import Path
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
-from accel_helpers._words import format_duration, format_rate, wrapped
+from accel_helpers._words import format_duration, format_rate, spanned, wrapped
 
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
 LABELS = ("worth it", "not worth it", "the interval holds both")
@@ -83,11 +83,11 @@ class BreakEven:
         sure = "at" if self.crossing[1] < math.inf else "may"
         lines = [self.axis, sure if self.crossing[0] < math.inf else "never", self.verdict]
         fields = {"epochs": self.epochs, "here": self.here.name, "there": self.there.name}
-        fields["early"], fields["late"] = (format_duration(60 * each) for each in self.minutes)
+        between = [format_duration(60 * each) for each in self.minutes]
+        fields |= {"early": between[0], "between": spanned(*between)}
         for name, plan in (("costs", self.here), ("other", self.there)):
             low, high = (SHOWN[self.axis](each) for each in plan.cost(self.epochs, self.axis))
-            low = low.partition(" ")[0] if low.split()[1:] == high.split()[1:] else low
-            fields[name] = f"{low} to {high}"
+            fields[name] = spanned(low, high)
         return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
 
 

@@ -138,6 +138,7 @@ def forecast(
 def expected(model, batch_size, chips=CHIPS, training=True, dtype=None):
     """The rows of a forecast, with nothing measured, and notes."""
     load, counted = load_of(model, batch_size)
+    chips = (chips,) if isinstance(chips, str) else chips
     kind, notes = _dtype(model, dtype), counted.notes
     rows = tuple(step_time.on_chip(load, name, kind, training) for name in chips)
     if any(row.kind in LOOPS for row in counted.rows):

@@ -8,7 +8,7 @@ from functools import partial
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
-from accel_helpers._words import format_duration, shown, wrapped
+from accel_helpers._words import format_duration, shown, spanned, wrapped
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, SAME, Measurement, Speedup
@@ -65,7 +65,8 @@ class Worth:
             "soonest": _short(self.expected[1]),
             "total": "about " + format_duration(self.epochs * self.factor.slow.median),
             "epochs": f"{self.epochs} of them" if self.epochs > 1 else "one",
-            **{"early": early, "late": late, "low": low, "high": high, "best": best},
+            **{"early": early, "late": late, "between": spanned(early, late), "best": best},
+            "span": spanned(low, high),
             "epoch": format_duration(self.epoch.median),
             "rest": format_duration(self.factor.fast.median),
             "middle": _short(math.prod(self.factor.interval) ** 0.5),

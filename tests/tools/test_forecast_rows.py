@@ -1,0 +1,114 @@
+"""Rows are forecast as a model is, constants are found again, and cards and rows are judged."""
+
+import csv
+import io
+import json
+import tomllib
+
+import forecast as tool  # in tools/
+import numpy as np
+import pytest
+
+from accel_helpers.machine import hardware
+from accel_helpers.measure import results, step_time
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.train import forecast, training
+from benchmarks import forecast as judging
+
+HEADER = tool.PUBLISHED.read_text("utf-8").partition("\n")[0].split(",")
+T4 = {"id": "good", "chip": "NVIDIA T4", "mode": "train", "precision": "amp16", "execution": "xla"}
+T4 |= dict(zip(tool.COUNTS, (4.0892, 11.115, 25.557, 175, 54), strict=True))  # ResNet-50
+T4 |= {"batch_per_chip": 256, "step_ms": 1100, "net": "resnet50"}
+
+
+def written(path, *rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, HEADER, "")
+        table.writeheader()
+        table.writerows(rows)
+    return path
+
+
+def printed(capsys, *words):
+    tool.main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return list(csv.DictReader(io.StringIO(out))), err
+
+
+MODES = [("train", "float32", "tf32"), ("infer", "bfloat16", "bf16"), ("infer", "float16", "fp16")]
+
+
+@pytest.mark.parametrize("mode, dtype, precision", MODES)
+def test_a_row_gets_what_the_forecast_of_its_model_says(
+    keras, tmp_path, capsys, mode, dtype, precision
+):
+    layer, options = keras.layers.Conv2D, {"padding": "same", "activation": "relu"}
+    model = keras.Sequential([keras.Input((32, 32, 3)), layer(16, 3, **options)])
+    counts = 32**2 * 27 * 16 / 1e9, 32**2 * 16 / 1e6, 28 * 16 / 1e6, 2, 1  # padding and all
+    of = dict(zip(tool.COUNTS, counts, strict=True)) | {"mode": mode, "precision": precision}
+    names = {"T4": "NVIDIA T4", "L4": "NVIDIA L4", "A100": "NVIDIA A100-SXM4-40GB"}
+    rows = [T4 | of | {"id": each, "chip": name} for each, name in names.items()]
+    strange = {**T4, "id": "strange", "chip": "T5000"}, {**T4, "id": "tpu", "chip": "TPU v2"}
+    table, err = printed(capsys, written(tmp_path / "rows.csv", *strange, *rows))
+    found = forecast.forecast(model, 256, tuple(names), mode == "train", dtype, seconds=0)
+    for row, said in zip(table, found.rows, strict=True):
+        assert row.pop("id") == said.chip and [*row] == ["forecast_ms", "low_ms", "high_ms"]
+        times = [float(each) / 1e3 for each in row.values()]
+        assert times == pytest.approx(said.step, rel=1e-3)
+    assert "strange" in err and "tpu" in err
+
+
+def test_a_fit_finds_the_constants_that_rows_were_made_from():
+    dice, rows, start = np.random.default_rng(1), [], tool.START.items()
+    known = {name: begin * (0.8 if "share" in name else 1.4) for name, (begin, _) in start}
+    for n in range(600):
+        chip = hardware.match(dice.choice(["T4", "V100-SXM2-16GB", "A100-SXM4-40GB"]))
+        load = step_time.Load(*10 ** dice.uniform((9, 6, 6, 1), (13, 9, 10, 4)))
+        args = {"load": load, "dtype": dice.choice(["float32", "tfloat32", "float16"])}
+        args |= {"training": n % 2 == 0, "casts": n % 3 == 0}
+        seconds = tool.expected([tool.Row(n, chip, args, 0, "", "")], known)[0]
+        rows.append(tool.Row(n, chip, args, seconds * np.exp(dice.normal(0, 0.05)), "", ""))
+    assert tool.fit(rows) == pytest.approx(known, rel=0.1)
+
+
+def test_the_committed_constants_are_those_of_the_published_rows():
+    anew, kept = tomllib.loads(tool.constants()), tomllib.loads(tool.CONSTANTS.read_text("utf-8"))
+    assert anew.pop("constants") == pytest.approx(kept.pop("constants"), rel=0.01)
+    assert anew == kept | {"made_on": anew["made_on"]}
+
+
+def test_a_row_is_left_out_by_the_written_rules_alone(tmp_path):
+    one = {**T4, "id": "one", "net": "small", "batch_per_chip": 1, "step_ms": 90}
+    rows = [T4, one, {**one, "id": "eight", "batch_per_chip": 8}]  # mostly operations: it may be
+    rows.append({**T4, "id": "not waited", "doubt": "Not waited for"})
+    rows.append({**T4, "id": "too fast", "step_ms": 20, "net": "of its own"})
+    rows.append({**T4, "id": "stands still", "batch_per_chip": 2048, "step_ms": 1110})
+    kept, _, others = judging.judged(written(tmp_path / "rows.csv", *rows))
+    assert [row.id for row in kept] == ["good", "one", "eight"]
+    assert [*others] == ["not waited", "too fast", "stands still"]
+
+
+def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
+    seconds = {"gpu/width 128/batch 32": 1e-3, "gpu/small CNN, 64 x 64/batch 32": 4e-3}
+    seconds |= {"gpu/width 2048/batch 2048": 1e-6, "cpu/width 128/batch 32": 1e-3}
+    taken = {f"03/step/{name}": Measurement.from_samples([s]) for name, s in seconds.items()}
+    machine, path = {"accelerator": {"kind": "GPU", "name": "Tesla T4"}}, tmp_path / "theirs.json"
+    results.save(results.Card("2027-01-02", "made for a test", machine, taken), path)
+    table, err = printed(capsys, "--card", path)
+    assert [*table[0]] == HEADER and [float(row["step_ms"]) for row in table] == [1, 4]
+    assert "theirs/03/step/gpu/width 2048" in err and "cpu" not in err
+    lesson = (tool.ROOT / "notebooks" / "03_time_a_keras_model.ipynb").read_text("utf-8")
+    cells = ("".join(cell["source"]) for cell in json.loads(lesson)["cells"])
+    exec(
+        next(cell for cell in cells if "def make_cnn" in cell).split("\n\n\n")[0],
+        of := {"keras": keras},
+    )
+    models = training.quickstart_model(), of["make_cnn"]()
+    for row, model in zip(tool.read(written(path, *table))[0], models, strict=True):
+        assert row.args["load"] == pytest.approx(forecast.load_of(model, 32)[0]._replace(kept=0))
+
+
+def test_a_card_of_a_cpu_gives_no_row_and_is_named(capsys):
+    for path in results.RUNS.glob("*.json"):
+        table, err = printed(capsys, "--card", path)
+        assert table == [] and path.name in err

@@ -1,0 +1,109 @@
+"""A forecast follows from chip and work; break-evens are known by arithmetic; no model changes."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from test_worth import plain, state
+
+from accel_helpers.machine import hardware
+from accel_helpers.measure import step_time
+from accel_helpers.train.break_even import LABELS, Plan, break_even
+from accel_helpers.train.forecast import forecast
+
+LOSSES = ["sparse_categorical_crossentropy", "categorical_crossentropy", "mse"]
+CPU, GPU = Plan("this CPU", (60, 60), price=1.5), Plan("a GPU", (10, 20), 5)
+
+
+def test_a_new_chip_has_a_wider_interval_and_a_tpu_none(keras):
+    found = forecast(plain(keras), 32, ("T4", "L4", "v5e-1"), seconds=0)
+    wide = [row.step[2] / row.step[1] for row in found.rows]
+    assert [row.fitted for row in found.rows[:2]] == [True, False] and str(found)
+    assert wide[1] > wide[0] > 1 == wide[2] and not found.rows[2].terms
+
+
+@pytest.mark.parametrize("dtype", ["tfloat32", "float16"])
+def test_more_flops_help_no_model_that_is_bound_by_traffic(dtype):
+    load, t4 = step_time.Load(1e9, made=1e8, parameters=1e6, operations=50), hardware.match("T4")
+    faster = replace(t4, peak_fp32_tflops=1e3, peak_fp16_tflops_dense=1e4)
+    chips = t4, faster, replace(t4, mem_bw_gb_s=2 * t4.mem_bw_gb_s)
+    own, faster, wider = (step_time.terms(load, chip, dtype) for chip in chips)
+    assert max(own, key=own.get) == "traffic" and faster["products"] < 0.01 * own["products"]
+    assert sum(faster.values()) > 0.9 * sum(own.values()) > 1.4 * sum(wider.values())
+
+
+def test_what_fits_into_16_gb_where_adam_needs_16_bytes_a_weight():
+    def memory(weights, made, training=True):
+        load = step_time.Load(1, 1e9 * made, 1e9 * weights, 1, kept=2e9 * weights)
+        return step_time.on_chip(load, "T4", "float32", training).memory
+
+    assert [memory(0.5, n) for n in (0.5, 1, 2.1)] == ["fits", "may not fit", "does not fit"]
+    assert memory(1.1, 0) == memory(4.1, 9, False) == "does not fit" != memory(3, 9, False)
+
+
+def test_with_data_there_is_an_epoch_and_a_ratio_and_the_model_is_as_it_was(keras, digits):
+    model = plain(keras)
+    model.fit(*digits, verbose=0)
+    before = state(model)
+    found = forecast(model, 32, ("T4",), x=digits[0], y=digits[1], seconds=1)
+    assert all(part == kept for part, kept in zip(state(model), before, strict=True))
+    (low, high), step = found.faster(found.rows[0]), found.rows[0].step[0] + found.host.median
+    assert found.steps == 16 and 0 < low < high and found.step(found.rows[0])[0] == step
+
+
+def test_numbers_are_made_up_for_several_inputs_and_losses(keras):
+    words, more = keras.Input((6,), dtype="int32"), keras.Input((4,))
+    read = keras.layers.Flatten()(keras.layers.Embedding(50, 8)(words))
+    both = keras.layers.Concatenate()([read, more])
+    model = keras.Model([words, more], [keras.layers.Dense(3, "softmax")(both) for _ in LOSSES])
+    model.compile("sgd", LOSSES)
+    found = forecast(model, 8, ("T4",), seconds=0.1)
+    assert found.here.median > 0 < found.host.median and found.steps is None
+
+
+@pytest.mark.parametrize("setup, here, there", [(5, 60, 15), (10, 10, 2), (10, 100, 20)])
+@pytest.mark.parametrize("axis, more", [("time", 1), ("money", 2), ("energy", 2)])  # there
+def test_the_interval_covers_a_crossing_that_is_known(axis, more, setup, here, there):
+    truth = more * 60 * setup / (here - more * there)
+
+    def asked(epochs, spread):
+        cpu = Plan("this CPU", (here / spread, here * spread), price=1.5, watts=100)
+        gpu = Plan("a GPU", (there / spread, there * spread), setup, price=3.0, watts=200)
+        return break_even(cpu, gpu, epochs, axis)
+
+    assert asked(5, 1).crossing == pytest.approx((truth, truth)) and str(asked(5, 1))
+    early, late = asked(5, 1.2).crossing
+    verdicts = [asked(epochs, 1.2).verdict for epochs in (int(late) + 1, int(early), round(truth))]
+    assert early < truth < late and verdicts == list(LABELS)
+
+
+def test_what_never_pays_crosses_at_infinity():
+    never = break_even(CPU, Plan("a slower one", (60, 61), 5), 1000)
+    assert never.crossing == (math.inf, math.inf) and never.verdict == LABELS[1] and str(never)
+    assert break_even(CPU, Plan("perhaps", (50, 61), 5), 1000).crossing == (30, math.inf)
+
+
+@pytest.mark.parametrize(
+    "named, asked",
+    [
+        ("'resnet'", lambda k: forecast("resnet", 32)),
+        ("bare", lambda k: forecast(k.Sequential([k.layers.Dense(2)], name="bare"), 32)),
+        (
+            "odd",
+            lambda k: forecast(
+                k.Sequential([k.Input((3, 4, 1)), k.layers.ConvLSTM1D(2, 1, name="odd")]), 32
+            ),
+        ),
+        ("batch_size.* 0", lambda k: forecast(plain(k), 0)),
+        ("T5000", lambda k: forecast(plain(k), 32, ("T4", "T5000"))),
+        ("float31", lambda k: forecast(plain(k), 32, dtype="float31")),
+        ("seconds.*-1", lambda k: forecast(plain(k), 32, seconds=-1)),
+        ("a GPU.*price=", lambda k: break_even(CPU, GPU, 5, "money")),
+        ("miles", lambda k: break_even(CPU, GPU, 5, "miles")),
+        ("upside down", lambda k: Plan("upside down", (3, 1))),
+    ],
+)
+def test_what_is_refused_is_named_in_a_line(keras, named, asked):
+    with pytest.raises((TypeError, ValueError), match=named) as caught:
+        asked(keras)
+    assert "\n" not in str(caught.value)
