@@ -5,7 +5,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from cells import cells, printed, prose, the_cell
+from cells import PATHS, cells, printed, prose, the_cell
 
 import accel_helpers as ah
 
@@ -33,6 +33,14 @@ def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
     assert "about 240" in text and 235 < ridge < 246
     assert f"With {small.intensity:.0f}, memory" in text
     assert f"{large.versions}" in text and f"these {large.memory / 1e9:.1f} GB" in text
+
+
+def test_what_lesson_05_says_of_the_forecast_is_its_score():
+    score = (PATHS["05"].parents[1] / "docs" / "forecast.md").read_text("utf-8")
+    (row,) = re.findall(r"^\| training \| (\d+) of (\d+) sources .*\| (\d+)% \(", score, re.M)
+    said = r"Of (\d+) published trainings of (\d+) sources .* held (\d+) %"
+    assert re.search(said, prose("05")).groups() == row
+    assert re.search(r"^\| 0\.1[34] \| .* \(Keras example\), train", score, re.M)  # "up to eight"
 
 
 def test_the_figures_in_lesson_06_are_those_that_are_stored():
