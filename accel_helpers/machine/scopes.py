@@ -6,13 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from accel_helpers import probe
 from accel_helpers.machine import backend, faults, quiet
 
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
 # steps take half as long again on two cores, with four hardly more.
 VIRTUAL_DEVICES = 4
-START_SECONDS = 120.0  # for a try in a child process
 
 _open: list[str] = []  # the scope that is open now, if any: frameworks keep theirs per process
 
@@ -37,8 +35,12 @@ def opened(picked) -> Iterator:
     if keras is not None and (running := keras.backend.backend()) != name:
         raise RestartNeeded(f"Keras is already loaded on {running}, not on {name}", picked)
     quiet.watch_tensorflow(name)
-    if name == "tensorflow" and faults.installed("tensorflow-tpu"):
-        _try_tensorflow()
+    new = "tensorflow" not in sys.modules
+    if name == "tensorflow" and new and faults.installed("tensorflow-tpu"):
+        raise RuntimeError(
+            "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
+            "the way that is known: set KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
+        )
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if kind in ("cpu", "virtual replicas"):
         _prepare_cpus(picked)
@@ -51,21 +53,6 @@ def opened(picked) -> Iterator:
             yield picked
         finally:
             _open.clear()
-
-
-def _try_tensorflow() -> None:
-    """Import a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
-    if "tensorflow" in sys.modules:
-        return
-    wanted = {"TPU_SKIP_MDS_QUERY": "1"}  # without it, minutes of asking for a TPU
-    tried = probe.run("import tensorflow", seconds=START_SECONDS, environ=wanted)
-    if tried.kind != "finished":
-        raise RuntimeError(
-            f"Importing the TensorFlow that is built for TPUs, in a child process, {tried.ending}. "
-            "Nothing was loaded here. Keras on JAX is the way that is known: set "
-            "KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
-        )
-    os.environ.update(wanted)
 
 
 def _prepare_cpus(picked) -> None:

@@ -15,9 +15,6 @@ from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
 
-HOOKS = ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end")
-HOOKS += ("on_test_batch_begin", "on_test_batch_end")
-
 
 def fit_resident(
     model,
@@ -133,7 +130,8 @@ def check_callbacks(callbacks) -> None:
     import keras
 
     for callback in keras.tree.flatten(callbacks or []):
-        homes = [getattr(getattr(callback, name, None), "__module__", "keras.") for name in HOOKS]
+        hooks = [name for name in dir(keras.callbacks.Callback) if "batch_" in name]
+        homes = [getattr(getattr(callback, name, None), "__module__", "keras.") for name in hooks]
         acts = not all(home.startswith("keras.") for home in homes)
         acts |= {getattr(callback, n, "epoch") for n in ("save_freq", "update_freq")} != {"epoch"}
         refused = keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore

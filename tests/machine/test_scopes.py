@@ -186,5 +186,5 @@ def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting):
         "except ImportError as error: print(error)"
     )
     first, second, third = python(code, path=aborting).stdout.splitlines()
-    assert "ended with SIGABRT" in first and "KERAS_BACKEND=jax" in first
+    assert "tensorflow-tpu" in first and "KERAS_BACKEND=jax" in first
     assert second == "jax" and "tensorflow-tpu is kept out of this kernel" in third
