@@ -48,7 +48,7 @@ def fit_resident(
     ------
     TypeError, ValueError, MemoryError
         If an argument is not as above, or asks for what only ``fit`` can do, as ``sample_weight``
-        does; if the data do not fit on the device, before any of them are copied.
+        does; if the data do not fit into the computer's memory, before any of them are copied.
 
     Notes
     -----
