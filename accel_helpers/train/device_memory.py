@@ -78,8 +78,8 @@ def check_room(needed: int, device: str) -> None:
         raise MemoryError(
             f"fit_resident keeps all data in memory: {format_bytes(needed)} with their order, and "
             f"{format_bytes(free)} are free here, of which a tenth is left for the steps. Use "
-            "fewer samples, store pictures as uint8 and divide in the model (keras.layers.Rescaling), or "
-            "use model.fit, which copies batch by batch."
+            "fewer samples, store pictures as uint8 and divide in the model "
+            "(keras.layers.Rescaling), or use model.fit, which copies batch by batch."
         )
 
 
