@@ -180,9 +180,7 @@ HEALTHY = {
     "colab v5e-1, named local": _V5E.but(environ={**_JAX, "TPU_NAME": "local"}, finds=()),
     "colab v5e-1, platforms": _V5E.but(environ={**_JAX, "JAX_PLATFORMS": "tpu,cpu"}, finds=()),
     "colab v5e-1, a name of its own": _V5E.but(environ={**_JAX, "TPU_NAME": "node-1"}, finds=()),
-    "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(
-        packages=_FITTING, finds=(), picks=("tpu on tensorflow", "tensorflow", 1)
-    ),
+    "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(packages=_FITTING, finds=(), picks=_CPU),
     "kaggle t4 x2": _KAGGLE_T4,
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(
@@ -228,7 +226,7 @@ FAULTY = {
         "tensorflow-twice",
         packages=_STOCK | _FITTING,
         environ=_TENSORFLOW,
-        picks=("tpu on tensorflow", "tensorflow", 1),
+        picks=_CPU,
     ),
     "colab v5e-1, keras on jax beside tensorflow-tpu": _V5E.but(
         "jax-libtpu-too-old", packages=_FITTING, environ=_JAX, picks=_CPU_WITH_JAX
