@@ -74,9 +74,9 @@ class BreakEven:
 
     @property
     def minutes(self) -> tuple[float, float]:
-        """The crossing as minutes of training here."""
-        middle = math.prod(self.here.epoch) ** 0.5
-        return tuple(each * middle / 60 for each in self.crossing)
+        """The crossing as minutes of training here: the early one is that of slow epochs here."""
+        (early, late), (low, high) = self.crossing, self.here.epoch
+        return early * high / 60, late * low / 60
 
     def __str__(self) -> str:
         words = _records.load(WORDS, "set of sentences")["break even"]

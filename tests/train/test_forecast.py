@@ -107,3 +107,9 @@ def test_what_is_refused_is_named_in_a_line(keras, named, asked):
     with pytest.raises((TypeError, ValueError), match=named) as caught:
         asked(keras)
     assert "\n" not in str(caught.value)
+
+
+def test_in_minutes_nothing_pays_before_the_set_up_however_wide_the_epochs_here_are():
+    here, there = Plan("this CPU", (18, 30)), Plan("a T4", (3, 9), setup_minutes=5)
+    early, late = break_even(here, there, epochs=40).minutes
+    assert early == pytest.approx(5 / (1 - 3 / 30)) and late == pytest.approx(5 / (1 - 9 / 18))
