@@ -25,8 +25,8 @@ ROOT = Path(report.__file__).parent.parent
 OLD_CARD = '{"old": true}'
 DRAW = "display({'image/png': '%s', 'text/plain': %r}, raw=True)"
 CARD = SimpleNamespace(kind="GPU", name="Card <X>", count=2, memory_bytes=16 * 2**30)
-MACHINE = dict.fromkeys(("release", "cpu_name", "cores", "memory_bytes", "system", "python"))
-MACHINE = SimpleNamespace(**MACHINE, place="local", accelerator=CARD, frameworks={})
+UNKNOWN = dict.fromkeys(("release", "cpu_name", "cores", "memory_bytes", "system", "python"))
+MACHINE = SimpleNamespace(**UNKNOWN, place="local", accelerator=CARD, frameworks={})
 LOOK = """import json, os, pathlib, sys
 seen = {name: os.environ[f"ACCEL_{name}"] for name in ("FAST", "RESULT_CARD", "PROGRESS")}
 seen |= {"cwd": os.getcwd(), "python": sys.executable}
