@@ -54,7 +54,6 @@ class Seen:
     device: Attached | None = None
     silent: bool = False  # there is an NVIDIA driver, and nvidia-smi did not answer
     not_given: str = ""  # a GPU that the driver lists and that this machine was not given
-    others: tuple[str, ...] = ()  # GPUs of another type
     claim: str | None = None  # what the environment says of a TPU that is not there
 
 
@@ -95,10 +94,9 @@ def _gpu(root: Path, run: Run) -> Seen:
     rows = [row for row in rows if row[1].isdecimal() or row[1].startswith("[")]
     if rows:
         name, memory, driver = rows[0]
-        others = tuple(sorted({row[0] for row in rows} - {name}))
         size = int(memory) * 2**20 if memory.isdecimal() else None
         count = sum(row[0] == name for row in rows)
-        return Seen(Attached("GPU", name, count, size, driver), others=others)
+        return Seen(Attached("GPU", name, count, size, driver))
     if not (version or nodes):
         return Seen()
     # The driver lists every GPU of the host; a container has only those with a device file.

@@ -185,7 +185,7 @@ def against(it: Facts, *frameworks: str) -> tuple[Finding, ...]:
 
 def able(it: Facts) -> list[str]:
     """The installed frameworks that nothing is sure to keep off the device, the best first."""
-    order = sorted(STRATEGIES_KNOW, reverse=it.kind != "TPU")  # JAX drives a TPU
+    order = ("jax",) if it.kind == "TPU" else STRATEGIES_KNOW  # JAX drives a TPU
     found = {name: against(it, name) for name in order if name in it.frameworks}
     free = [name for name, wrong in found.items() if not wrong]
     doubted = [name for name in found if all(FAULTS[one.id].doubtful for one in found[name])]

@@ -99,9 +99,6 @@ def describe(
     """
     it = faults.Facts(environ, root, run, versions)
     noted = [one for name, one in it.faults.items() if faults.FAULTS[name].note]
-    notes = [one.cause for one in noted]
-    if it.seen.others:
-        notes.append(f"There are GPUs of another type, too: {', '.join(it.seen.others)}.")
     cpu_name, memory = _cpu_name_and_memory(it.root, it.run)
     return Runtime(
         place=it.place,
@@ -113,7 +110,7 @@ def describe(
         cpu_name=cpu_name,
         cores=_cores(it.root),
         memory_bytes=memory,
-        notes=tuple(notes),
+        notes=tuple(one.cause for one in noted),
         faults=tuple(one.id for one in noted),
     )
 

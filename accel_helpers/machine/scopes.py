@@ -1,27 +1,16 @@
 """What a strategy does to the framework: load it with enough devices, and train across them."""
 
-import functools
-import importlib.util
+import importlib
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from accel_helpers import probe
 from accel_helpers.machine import backend, faults, quiet
 
 # At least so many, so that strategies of several sizes fit into one kernel; with eight, JAX's short
 # steps take half as long again on two cores, with four hardly more.
 VIRTUAL_DEVICES = 4
-START_SECONDS = 120.0  # for a try in a child process
-
-# A resolver finds "local" also where there is no TPU; only starting one shows whether it is there.
-_START_TPU = """
-import tensorflow as tf
-resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
-tf.tpu.experimental.initialize_tpu_system(resolver)
-assert tf.config.list_logical_devices("TPU")
-"""
 
 _open: list[str] = []  # the scope that is open now, if any: frameworks keep theirs per process
 
@@ -46,8 +35,12 @@ def opened(picked) -> Iterator:
     if keras is not None and (running := keras.backend.backend()) != name:
         raise RestartNeeded(f"Keras is already loaded on {running}, not on {name}", picked)
     quiet.watch_tensorflow(name)
-    if name == "tensorflow" and (kind.startswith("tpu") or faults.installed("tensorflow-tpu")):
-        _try_tensorflow(picked)
+    new = "tensorflow" not in sys.modules
+    if name == "tensorflow" and new and faults.installed("tensorflow-tpu"):
+        raise RuntimeError(
+            "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
+            "the way that is known: set KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
+        )
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if kind in ("cpu", "virtual replicas"):
         _prepare_cpus(picked)
@@ -60,31 +53,6 @@ def opened(picked) -> Iterator:
             yield picked
         finally:
             _open.clear()
-
-
-def _try_tensorflow(picked) -> None:
-    """Start a TensorFlow that is built for TPUs in a child first: it can end the kernel."""
-    # without the variable, minutes of asking for a TPU
-    code, what, wanted = "import tensorflow", "Importing", {"TPU_SKIP_MDS_QUERY": "1"}
-    if on_tpu := picked.kind.startswith("tpu"):
-        code, what, wanted = _START_TPU, "Starting", dict(faults.RECIPE["settings"])
-        if (libtpu := importlib.util.find_spec("libtpu")) and libtpu.origin:
-            library = os.path.join(os.path.dirname(libtpu.origin), "libtpu.so")
-            wanted["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = library
-    missing = {name: value for name, value in wanted.items() if not os.environ.get(name)}
-    if "tensorflow" in sys.modules:
-        if on_tpu and missing:
-            happened = "TensorFlow is already loaded, without the settings that a TPU needs"
-            raise RestartNeeded(happened, picked)
-        return
-    tried = probe.run(code, seconds=START_SECONDS, environ=missing)
-    if tried.kind != "finished":
-        raise RuntimeError(
-            f"{what} the TensorFlow that is built for TPUs, in a child process, {tried.ending}. "
-            "Nothing was loaded here. Keras on JAX is the way that is known: set "
-            "KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
-        )
-    os.environ.update(missing)
 
 
 def _prepare_cpus(picked) -> None:
@@ -118,8 +86,6 @@ def _jax_cpus(jax, wanted: int) -> int:
 def _on_tensorflow(kind: str, replicas: int):
     """The scope of TensorFlow's own strategy, or one that does nothing."""
     tf = sys.modules["tensorflow"]
-    if kind == "tpu on tensorflow":
-        return _tpu_strategy(tf).scope()
     if replicas == 1:
         return nullcontext()
     device = "GPU" if kind == "several gpus" else "CPU"
@@ -129,14 +95,6 @@ def _on_tensorflow(kind: str, replicas: int):
     # adding them up on one device takes any. Between GPUs, TensorFlow's own choice is the fast one.
     across = None if device == "GPU" else tf.distribute.ReductionToOneDevice()
     return tf.distribute.MirroredStrategy(names[:replicas], cross_device_ops=across).scope()
-
-
-@functools.cache
-def _tpu_strategy(tf):
-    """Start the TPU, once: to start it again loses the variables on it."""
-    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
-    tf.tpu.experimental.initialize_tpu_system(resolver)
-    return tf.distribute.TPUStrategy(resolver)
 
 
 @contextmanager

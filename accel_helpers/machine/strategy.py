@@ -14,17 +14,12 @@ __all__ = ["RestartNeeded", "Strategy", "pick"]
 #: The kinds of strategy, and what each trains on.
 KINDS = {
     "tpu on jax": "{} TPU chips",
-    "tpu on tensorflow": "{} TPU chips",
     "one gpu": "one GPU",
     "several gpus": "{} GPUs",
     "virtual replicas": "{} virtual replicas on the CPU",
     "cpu": "the CPU",
 }
 MOST_REPLICAS = 16
-_UNSEEN = (
-    ", and the installed TensorFlow and libtpu fit together. The course has not seen this run on "
-    "Colab's TPU: if it fails, Keras on JAX is the way that is known."
-)
 
 
 @dataclass(frozen=True)
@@ -128,6 +123,8 @@ def _remedies(it: Facts, able: list[str], bound: str) -> list[str]:
     found, why = faults.against(it, *held), [f"{_attached(it)}, and not used."]
     why += [f"{SPOKEN[each]} is not installed." for each in held if each not in it.frameworks]
     why += [fault.cause for fault in found]
+    if it.tensorflow_drives_tpu:
+        why.append("ah.doctor.tpu_recipe() prints the cell that starts TensorFlow's TPUStrategy.")
     if not able:
         return why + list(dict.fromkeys(fault.fix for fault in found))
     variable = "" if it.keras_on else "take KERAS_BACKEND out of the environment, "
@@ -140,8 +137,7 @@ def _on_device(it: Facts, name: str, bound: str, asked: int | None, why: list[st
     number = min(asked or count, count)
     kind, how = "several gpus" if number > 1 else "one gpu", "."
     if it.kind == "TPU":
-        driven = f", and JAX drives {'it' if count == 1 else 'them'}."
-        kind, how = f"tpu on {name}", driven if name == "jax" else _UNSEEN
+        kind, how = "tpu on jax", f", and JAX drives {'it' if count == 1 else 'them'}."
     why.append(_attached(it) + how)
     if new := it.faults.get("gpu-too-new"):
         if name == "tensorflow":
@@ -158,7 +154,8 @@ def _on_device(it: Facts, name: str, bound: str, asked: int | None, why: list[st
 def _on_cpu(it: Facts, bound: str, asked: int | None, why: list[str]) -> Strategy:
     there = [name for name in faults.STRATEGIES_KNOW if name in it.frameworks]
     name = bound or (there or ["tensorflow"])[0]
-    if it.for_tpus and name != "jax" and "jax" in there and not it.keras_on:
+    pinned = it.for_tpus and not it.tensorflow_drives_tpu
+    if pinned and name != "jax" and "jax" in there and not it.keras_on:
         name = "jax"  # such a TensorFlow cannot train here
         why += ["JAX trains on the CPU.", *faults.said(it, "tensorflow-tpu-without-tpu")]
     if not there:

@@ -144,7 +144,7 @@ def _built(model, x, y):
 
 
 def _check(model) -> None:
-    """Refuse what is no compiled model, what has text in it, and what several replicas share."""
+    """Refuse what is no compiled model, and what has text in it."""
     import keras
 
     if not isinstance(model, keras.Model) or not model.compiled:
@@ -152,9 +152,6 @@ def _check(model) -> None:
     for layer in model._flatten_layers():
         if type(layer).__name__ in TEXT:
             raise NoProgram(verdict="refused", operation=type(layer).__name__, layer=layer.name)
-    shared = "tensorflow.python.distribute"
-    if any(type(variable.value).__module__.startswith(shared) for variable in model.variables):
-        raise _not_written("the model is of a tf.distribute strategy; make one outside its scope")
 
 
 def _batch(model, batch_size: int, sample):

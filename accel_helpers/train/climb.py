@@ -24,8 +24,9 @@ __all__ = ["Climb", "measure"]
 
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
-SEEDS, LEARNING_EPOCHS, DIFFERENT = 3, 5, 5_000  # of the trainings that tell the accuracy
-PART, LARGER = 4_096, 8_192  # pictures of an epoch where the time is limited: default fit, others
+SEEDS, LEARNING_EPOCHS = 3, 5  # of the trainings that tell the accuracy
+ROUNDS = 7  # turns, of an epoch each, after the one that also compiles
+PART, LARGER = 4_096, 8_192  # pictures of an epoch: default fit, others
 FIRST = ("default fit", "bigger batches", "resident, small batches")  # never left out
 QUICK = 320  # pictures, where it need not mean anything; the FIRST stages are tried then
 
@@ -126,7 +127,7 @@ def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Climb:
+def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -135,9 +136,7 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
     Parameters
     ----------
     images : Images
-        Of `training.load_images`. All are used for the timing, the different ones for the accuracy.
-    rounds : int, optional
-        Turns, of an epoch each, after the one that also compiles; five or more give an interval.
+        Of `training.load_images`: those that repeat others are left out of the accuracy.
     device : str, optional
     seconds, keep : float, str, optional
         About how long it may take: with fewer pictures, the last stages left out where translating
@@ -150,18 +149,17 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
     >>> list(measure(images, seconds=1).epochs)[0]
     'default fit'
     """
-    begin, boxed = time.perf_counter(), seconds < math.inf
-    quick, seconds = timing.fast(), timing.box(seconds)
+    begin, quick, seconds = time.perf_counter(), timing.fast(), timing.box(seconds)
     count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
-    different = min(count, images.different, PART if boxed else DIFFERENT)
+    different = min(count, images.different, PART)
     different = different // BATCH_SIZE * BATCH_SIZE or different  # a part of one is a new program
     x, y = images.x_train[:count].astype("float32") / 255, images.y_train[:count]
     ways, notes = ways_on(device)
     if quick:
         ways, notes = {name: ways[name] for name in FIRST}, ()
-    watches, parts = {name: training.stopwatch() for name in ways}, dict.fromkeys(ways, count)
-    if boxed:  # so many steps that what begins an epoch is a small share of each
-        parts = {name: min(count, PART if name == FIRST[0] else LARGER) for name in ways}
+    watches = {name: training.stopwatch() for name in ways}
+    # so many steps that what begins an epoch is a small share of each
+    parts = {name: min(count, PART if name == FIRST[0] else LARGER) for name in ways}
 
     def on_part(name):
         return ways[name].on(x[: parts[name]], y[: parts[name]])
@@ -178,7 +176,7 @@ def measure(images, *, rounds=7, device="cpu", seconds=math.inf, keep="") -> Cli
                 on_part(name)(epochs=1, callbacks=[watches[name]])
         ways = {name: way for name, way in ways.items() if watches[name].ticks}
         trainings = {name: on_part(name) for name in ways}
-        in_turns(trainings, watches, rounds, partial(late, 0.85))
+        in_turns(trainings, watches, ROUNDS, partial(late, 0.85))
         # the fastest of the small batches, and of the large ones what needs no new program
         best = {BATCH_SIZE: ways[FIRST[1]], training.BATCH_SIZE: ways[FIRST[2]]}
         right = {size: _accuracy(way, images, different, seeds) for size, way in best.items()}

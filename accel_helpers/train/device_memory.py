@@ -1,12 +1,11 @@
-"""The data of `resident`: arrays, their room on a device, and their way there."""
+"""The data of `resident`: arrays, their room in memory, and their way to a device."""
 
-import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from accel_helpers._words import format_bytes
-from accel_helpers.machine import backend, runtime
+from accel_helpers.machine import backend
 
 RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
 ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their order, and a copy
@@ -73,30 +72,15 @@ def as_tensors(data, device: str):
 
 
 def check_room(needed: int, device: str) -> None:
-    """Refuse data for which the device has no room, where it says what is free."""
-    free = free_on(device)
+    """Refuse data for which the computer has no room: to run out of its memory ends the kernel."""
+    free = free_here() if device == "cpu" else None  # a full GPU or TPU is an error, no end
     if free is not None and needed > (1 - RESERVE) * free:
         raise MemoryError(
-            f"fit_resident keeps all data on the device ({device}): {format_bytes(needed)} with "
-            f"their order, and {format_bytes(free)} are free there, of which a tenth is left for "
-            "the steps. Use fewer samples, store pictures as uint8 and divide in the model "
+            f"fit_resident keeps all data in memory: {format_bytes(needed)} with their order, and "
+            f"{format_bytes(free)} are free here, of which a tenth is left for the steps. Use "
+            "fewer samples, store pictures as uint8 and divide in the model "
             "(keras.layers.Rescaling), or use model.fit, which copies batch by batch."
         )
-
-
-def free_on(device: str) -> int | None:
-    """Bytes free on a device, or None where nobody says."""
-    if device == "cpu":
-        return free_here()
-    if backend.framework() == "jax":
-        stats = sys.modules["jax"].devices(device)[0].memory_stats() or {}
-        limit = stats.get("bytes_limit")
-        return None if limit is None else limit - stats.get("bytes_in_use", 0)
-    attached = runtime.describe().accelerator
-    if device != "gpu" or not attached or not attached.memory_bytes:
-        return None
-    used = sys.modules["tensorflow"].config.experimental.get_memory_info("GPU:0")["current"]
-    return attached.memory_bytes - used
 
 
 def free_here(root: str = "/") -> int | None:

@@ -173,7 +173,7 @@ _MAC = Machine({}, {}, None, {"tensorflow": "2.20.0", "keras": "3.13.2"}, sysctl
 _JAX, _TENSORFLOW = {"KERAS_BACKEND": "jax"}, {"KERAS_BACKEND": "tensorflow"}
 _KEPT_OFF = {**_JAX, "JAX_PLATFORMS": "cpu"}
 _CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
-_ONE_GPU, _ON_TPU = ("one gpu", "tensorflow", 1), ("tpu on tensorflow", "tensorflow", 1)
+_ONE_GPU = ("one gpu", "tensorflow", 1)
 _HIDDEN, _UNKNOWN = {"CUDA_VISIBLE_DEVICES": "-1"}, {"KERAS_BACKEND": "theano"}
 _NAMED = {"TPU_NAME": "my-tpu"}
 _HELD = {"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"}
@@ -188,7 +188,7 @@ HEALTHY = {
     "colab v5e-1, named local": _V5E.but(environ={**_JAX, "TPU_NAME": "local"}, finds=()),
     "colab v5e-1, platforms": _V5E.but(environ={**_JAX, "JAX_PLATFORMS": "tpu,cpu"}, finds=()),
     "colab v5e-1, a name of its own": _V5E.but(environ={**_JAX, "TPU_NAME": "node-1"}, finds=()),
-    "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(packages=_FITTING, finds=(), picks=_ON_TPU),
+    "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(packages=_FITTING, finds=(), picks=_CPU),
     "kaggle t4 x2": _KAGGLE_T4,
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(packages=_FOR_CPUS, environ=_HIDDEN),
@@ -219,7 +219,7 @@ FAULTY = {
         "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.19.1"}, environ=_JAX
     ),
     "colab v5e-1, two packages of tensorflow": _V5E.but(
-        "tensorflow-twice", packages=_STOCK | _FITTING, environ=_TENSORFLOW, picks=_ON_TPU
+        "tensorflow-twice", packages=_STOCK | _FITTING, environ=_TENSORFLOW, picks=_CPU
     ),
     "colab v5e-1, keras on jax beside tensorflow-tpu": _V5E.but(
         "jax-libtpu-too-old", packages=_FITTING, environ=_JAX, picks=_CPU_WITH_JAX

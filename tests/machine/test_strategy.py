@@ -23,7 +23,7 @@ def on(tmp_path):
 
 
 NOT_TOLD = {"no-accelerator-colab", "no-accelerator-kaggle", "framework-missing",
-             "tensorflow-tpu-without-tpu", "keras-not-on-jax"}  # fmt: skip
+             "tensorflow-tpu-without-tpu", "tensorflow-twice", "keras-not-on-jax"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", machines.MACHINES)

@@ -77,7 +77,7 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()
     with caplog.at_level(logging.WARNING, "tensorflow"):
-        walk = climb.measure(training.load_images(320, source="bundled"), rounds=2)
+        walk = climb.measure(training.load_images(320, source="bundled"), seconds=600)
     assert "retracing" not in caplog.text
     sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
     assert list(sizes) == [name for name in NAMES if name in sizes]
@@ -86,7 +86,7 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     assert sizes["default fit"] == sizes["resident, small batches"] == (32, 10)
     assert sizes["bigger batches"] == sizes["resident"] == (256, 2)
     for s in walk.stages:
-        assert len(s.epoch.samples) == 2 and s.epoch.first_call > 0
+        assert len(s.epoch.samples) == climb.ROUNDS and s.epoch.first_call > 0
         assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
 
 
