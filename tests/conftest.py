@@ -69,6 +69,20 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def on_jax():
+    """A call that runs tests again with Keras on JAX, in a process of their own: what it prints."""
+
+    def run(words, *files):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words]
+        environ = {**os.environ, "KERAS_BACKEND": "jax"}
+        child = subprocess.run([*command, *files], env=environ, capture_output=True, text=True)
+        assert child.returncode == 0 and " passed" in child.stdout, child.stdout[-3000:]
+        return child.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def required():
     """A call that skips a test that cannot run here, and fails it where everything must run."""
     return pytest.fail if os.environ.get("ACCEL_REQUIRE_ALL") == "1" else pytest.skip

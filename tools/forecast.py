@@ -8,6 +8,7 @@ Rows have the columns of tools/published.csv. What is left out is named, and why
 
 import argparse
 import csv
+import json
 import math
 import re
 import sys
@@ -17,13 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
+from accel_helpers.machine import hardware
+from accel_helpers.measure import results, step_time
+from accel_helpers.train import forecast, training
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from accel_helpers.machine import hardware  # noqa: E402
-from accel_helpers.measure import results, step_time  # noqa: E402
-from accel_helpers.train import forecast, training  # noqa: E402
-
 PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
 # Where the search begins, and the spread (of the logarithm) with which a constant is held there:
 # the rows cannot tell some apart, and would call a share of the peak 1.1.
@@ -147,22 +146,21 @@ def constants():
     apart = left_out(rows, lambda row: (row.source,))
     new = left_out(rows, lambda row: (row.source, row.chip.peak_fp32_tflops))
     large = [pair for pair in apart if pair[0].args["training"]]
-    lines = [
-        "# Made by `python tools/forecast.py --fit` from tools/published.csv; never by hand.",
-        f'made_on = "{datetime.now(UTC):%Y-%m-%d}"',
-        f"rows = {len(rows)}",
-        f"sources = {sorted({row.source for row in rows})}".replace("'", '"'),
-        f"chips = {sorted({row.chip.name for row in rows})}".replace("'", '"'),
-        "# Within the forecast times and over this lie 9 of 10 rows of a source that was left out.",
-        "# 8 of 10 are promised: sources differ more than the rows of three of them can show.",
-        f"# (Training on large cards, the one kind with three sources, alone: {width(large):.3g}.)",
-        f"width = {width(apart):.3g}",
-        "# the same where all rows of the chip were left out, too",
-        f"width_of_new_chips = {max(width(apart), width(new)):.3g}",
-        "[constants]",
-        *(f"{name} = {value:.4g}" for name, value in fit(rows).items()),
-    ]
-    return "\n".join([*lines, ""])
+    found = "".join(f"{name} = {value:.4g}\n" for name, value in fit(rows).items())
+    return f"""\
+# Made by `python tools/forecast.py --fit` from tools/published.csv; never by hand.
+made_on = "{datetime.now(UTC):%Y-%m-%d}"
+rows = {len(rows)}
+sources = {json.dumps(sorted({row.source for row in rows}))}
+chips = {json.dumps(sorted({row.chip.name for row in rows}))}
+# Within the forecast times and over this lie 9 of 10 rows of a source that was left out.
+# 8 of 10 are promised: sources differ more than the rows of three of them can show.
+# (Training on large cards, the one kind with three sources, alone: {width(large):.3g}.)
+width = {width(apart):.3g}
+# the same where all rows of the chip were left out, too
+width_of_new_chips = {max(width(apart), width(new)):.3g}
+[constants]
+{found}"""
 
 
 def main(words=None):

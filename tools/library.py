@@ -28,10 +28,9 @@ def page() -> str:
 def row(module: str, home, name: str) -> str:
     """A public name and the first line of its docstring; a constant says its type."""
     value = getattr(home, name)
-    said = (
-        inspect.getdoc(value) if callable(value) else f"A constant, of type {type(value).__name__}."
-    )
-    return f"* `{module}.{name}`: {said.splitlines()[0]}"
+    constant = f"A constant, of type {type(value).__name__}."
+    said = inspect.getdoc(value).splitlines()[0] if callable(value) else constant
+    return f"* `{module}.{name}`: {said}"
 
 
 if __name__ == "__main__":

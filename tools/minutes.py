@@ -110,13 +110,12 @@ def work_out(path, timed):
     row["promised"] = sum(map(int, re.findall(r"\b(\d+)\b(?! more)", HEAD.search(prose[0])[0])))
     row |= {"lines": whole["lines"], "machinery": f"{whole['machinery'] / whole['lines']:.0%}"}
     names = "for the core path", "for the quiz", "more under *Going further*"
-    clocks = {
-        name: round(part["clock"] / 60) for name, part in zip(names, (way, tail, on), strict=True)
-    }
-    return row | {"untimed": whole["untimed"]}, {name: n for name, n in clocks.items() if n}
+    clocks = [round(part["clock"] / 60) for part in (way, tail, on)]
+    parts = {name: n for name, n in zip(names, clocks, strict=True) if n}
+    return row | {"untimed": whole["untimed"]}, parts
 
 
-def problems(number, row, said):
+def problems(number, row, maps):
     """Say which limits a lesson passes, and where its promise is not kept."""
     for name, most in (MOST | OTHERS.get(number, {})).items():
         if row[name] > most:
@@ -125,7 +124,7 @@ def problems(number, row, said):
         yield f"{number}: questions: {row['questions']}, and {QUESTIONS} is the least."
     if not LOW <= row["promised"] / row["minutes"] <= HIGH:
         yield f"{number}: it promises {row['promised']} minutes and takes {row['minutes']} (--fix)."
-    if said - {str(row["promised"])}:
+    if any(listed == number and int(said) != row["promised"] for listed, said in maps):
         yield f"{number}: a map does not say the minutes of its head (--fix)."
 
 
@@ -176,18 +175,13 @@ def main(arguments=None, folder=lesson.LESSONS, readme=lesson.ROOT / "README.md"
             write(paths[number], found[number][1], pages)
         found = {number: work_out(path, timed) for number, path in paths.items()}
     maps = {(m[2], m[3]) for page in pages for m in ROW.finditer(lesson.read(page))}
-    lines = [
-        ["lesson", *found[min(found)][0]],
-        *([n, *row.values()] for n, (row, _) in found.items()),
-    ]
-    lines = [f"| {' | '.join(map(str, line))} |" for line in lines]
+    table = [["lesson", *found[min(found)][0]]]
+    table += [[number, *row.values()] for number, (row, _) in found.items()]
+    lines = [f"| {' | '.join(map(str, line))} |" for line in table]
     lines.insert(1, re.sub(r"[^|]+", "---", lines[0]))
     if given.check:
         rows = {number: found[number][0] for number in chosen}
-        said = {
-            number: {minutes for listed, minutes in maps if listed == number} for number in rows
-        }
-        lines = [line for n, row in rows.items() for line in problems(n, row, said[n])]
+        lines = [line for number, row in rows.items() for line in problems(number, row, maps)]
         if sum(row["waiting"] for row in rows.values()) > WAITING:
             lines.append(f"The cores take more than {WAITING} s together.")
     print(*lines, sep="\n", end="\n" * bool(lines))

@@ -80,10 +80,8 @@ def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool, sum
     """The first page of the report, as HTML; `summary` is the file that lesson 11 wrote."""
     import jinja2
 
-    loader = jinja2.FileSystemLoader(TEMPLATES)
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
+    options = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **options)
     return environment.get_template("index.html.j2").render(
         lessons=lessons,
         ran=sum(lesson.ok for lesson in lessons),

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import lesson
@@ -46,13 +47,9 @@ def with_ids(nb):
     bad = bad_ids(nb)
     taken = {cell.get("id") for i, cell in enumerate(nb["cells"]) if i not in bad}
     for i in bad:
-        source, turn = "".join(nb["cells"][i].get("source", "")), 0
-        while True:
-            name = hashlib.sha256(f"{turn}{source}".encode()).hexdigest()[:8]
-            if name not in taken:
-                break
-            turn += 1
-        nb["cells"][i]["id"] = name
+        source = "".join(nb["cells"][i].get("source", ""))
+        names = (hashlib.sha256(f"{turn}{source}".encode()).hexdigest()[:8] for turn in count())
+        nb["cells"][i]["id"] = name = next(name for name in names if name not in taken)
         taken.add(name)
     return nb
 
@@ -96,12 +93,6 @@ def stamp_of(nb, lessons):
             except Refused:
                 continue
     return UNSTAMPED
-
-
-def clean_cells(nb):
-    """Drop what may not stand in the cells' metadata."""
-    for cell in nb.cells:
-        cell.metadata = from_dict(clean_cell_metadata(cell.metadata))
 
 
 def clean_outputs(nb):
@@ -207,12 +198,12 @@ def fix(text, path, lessons=None):
         return text, []
     stamp = stamp_of(nb, lessons)
     done = ["the file's layout"] * (lesson.dump(old) != text) + ["cell ids"] * (nb != old)
+    kept = from_dict(clean_metadata(nb.metadata))
+    cells = [(cell, from_dict(clean_cell_metadata(cell.metadata))) for cell in nb.cells]
     steps = {
         "the format's version": lambda: nb.update(nbformat_minor=5),
-        "the notebook's metadata": lambda: nb.update(
-            metadata=from_dict(clean_metadata(nb.metadata))
-        ),
-        "cell metadata": lambda: clean_cells(nb),
+        "the notebook's metadata": lambda: nb.update(metadata=kept),
+        "cell metadata": lambda: [cell.update(metadata=clean) for cell, clean in cells],
         "outputs that may not be stored": lambda: clean_outputs(nb),
         "the setup cell": lambda: _place_setup(nb, stamp),
         "the badge": lambda: _place_badge(nb, stamp, path.name, lessons),

@@ -203,8 +203,7 @@ def _output_size(it):
     for i, cell in it.cells("code"):
         size = len(json.dumps(cell.outputs, ensure_ascii=False).encode())
         if size > LARGEST_OUTPUT:
-            most = LARGEST_OUTPUT // 1000
-            yield i, f"its outputs take {size // 1000} kB, more than {most}: show less."
+            yield i, f"its outputs take {size:,} bytes, more than {LARGEST_OUTPUT:,}: show less."
 
 
 def has_text(output):
@@ -217,15 +216,13 @@ def has_text(output):
 
 @rule("compared")
 def _compared(it):
-    counted = [
-        i
-        for i, cell in it.cells("code")
+    counted = sum(
+        cell.execution_count is not None and any(map(has_text, cell.outputs))
+        for _, cell in it.cells("code")
         if not tags(cell) & (repair.UNSTORED | {"setup"})
-        and cell.execution_count is not None
-        and any(has_text(output) for output in cell.outputs)
-    ]
-    if len(counted) < FEWEST_COMPARED:
-        few = f"nbval compares the words of {len(counted)} cells besides the setup cell"
+    )
+    if counted < FEWEST_COMPARED:
+        few = f"nbval compares the words of {counted} cells besides the setup cell"
         yield None, f"{few}; {FEWEST_COMPARED} at least must change if the main point breaks."
 
 
@@ -262,14 +259,15 @@ def _alt_text(it):
             yield i, "a picture in the stored HTML has no alt text."
 
 
+_HEADING = re.compile(r"^ {0,3}(#{1,6})(?=\s)|<h([1-6])\b", re.M)
+
+
 @rule("headings")
 def _headings(it):
     found = [
         (i, len(match[1] or "") or int(match[2]))
         for i, cell in it.cells("markdown")
-        for match in re.finditer(
-            r"^ {0,3}(#{1,6})(?=\s)|<h([1-6])\b", without_code(cell.source), re.M
-        )
+        for match in _HEADING.finditer(without_code(cell.source))
     ]
     last = 0
     for place, (i, level) in enumerate(found):
@@ -282,8 +280,7 @@ def _headings(it):
 
 HINTS = 2  # the fewest folds before an exercise
 _HINT = re.compile(
-    r"^<details>\s*<summary>\s*Hint\b[^<]*</summary>[ \t]*\n[ \t]*\n"
-    r"\s*\S.*?\n</details>[ \t]*$",
+    r"^<details>\s*<summary>\s*Hint\b[^<]*</summary>[ \t]*\n[ \t]*\n\s*\S.*?\n</details>[ \t]*$",
     re.M | re.S,
 )
 _HINTS_WANTED = (
@@ -295,12 +292,8 @@ _CHECKED = re.compile(r"^[^#\n]*\bah\.checks\.check\(\s*[\"']([^\"'\n]+)[\"']", 
 
 @rule("exercise")
 def _exercise(it):
-    solved = {
-        name
-        for _, cell in it.cells("code")
-        if "solution" in tags(cell)
-        for name in _CHECKED.findall(cell.source)
-    }
+    solutions = [cell.source for _, cell in it.cells("code") if "solution" in tags(cell)]
+    solved = {name for source in solutions for name in _CHECKED.findall(source)}
     prose = ""  # the Markdown since the code cell before
     for i, cell in enumerate(it.nb.cells):
         if cell.cell_type == "markdown":

@@ -85,16 +85,10 @@ def stamp_page(text, stamp, lessons, repositories):
     """Give a page's text with the stamp in its links and its lines on `repositories`."""
     for old in repositories:
         repository = re.escape(old)
-        text = re.sub(
-            rf"(git clone (?:\S+ )*https://github\.com/){repository}(?![\w-]|\.(?!git\b)\w)",
-            lambda m: m[1] + stamp.repository,
-            text,
-        )
-        text = re.sub(
-            rf"(git\+https://github\.com/){repository}((?:\.git)?)@[\w./-]*\w",
-            lambda m: f"{m[1]}{stamp.repository}{m[2]}@{stamp.ref}",
-            text,
-        )
+        clone = rf"(git clone (?:\S+ )*https://github\.com/){repository}(?![\w-]|\.(?!git\b)\w)"
+        text = re.sub(clone, lambda m: m[1] + stamp.repository, text)
+        pip = rf"(git\+https://github\.com/){repository}((?:\.git)?)@[\w./-]*\w"
+        text = re.sub(pip, lambda m: f"{m[1]}{stamp.repository}{m[2]}@{stamp.ref}", text)
     return lesson.restamp_links(text, stamp, lessons)
 
 

@@ -138,9 +138,7 @@ def _apart(old, new) -> float:
 def main(argv=None) -> int:
     """Write the stored answers, or check them; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument(
-        "--check", nargs="*", metavar="FILE", help="compare these or all, and write nothing"
-    )
+    parser.add_argument("--check", nargs="*", metavar="FILE", help="compare, and write nothing")
     names = parser.parse_args(argv).check
     fresh = make(names or ())
     if names is not None:

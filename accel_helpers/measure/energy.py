@@ -30,8 +30,12 @@ class Energy:
     notes: tuple[str, ...] = ()  # what is not in it, and why
 
     def __str__(self) -> str:
-        what = self.how if self.joules is None else f"{format_rate(self.joules, 'J')} by {self.how}"
-        return "; ".join([f"Energy in {format_seconds(self.seconds)}: {what}", *self.notes]) + "."
+        said = f"Energy in {format_seconds(self.seconds)}: "
+        if self.joules is None:
+            return f"{said}{self.how}, as on most virtual machines ({'; '.join(self.notes)})."
+        return (
+            "; ".join([f"{said}{format_rate(self.joules, 'J')} by {self.how}", *self.notes]) + "."
+        )
 
 
 @contextlib.contextmanager

@@ -74,9 +74,9 @@ class BreakEven:
 
     @property
     def minutes(self) -> tuple[float, float]:
-        """The crossing as minutes of training here: the early one is that of slow epochs here."""
-        (early, late), (low, high) = self.crossing, self.here.epoch
-        return early * high / 60, late * low / 60
+        """The crossing as minutes of training here: where the lines of the two ends meet."""
+        low, high = self.here.epoch
+        return self.crossing[0] * high / 60, self.crossing[1] * low / 60
 
     def __str__(self) -> str:
         words = _records.load(WORDS, "set of sentences")["break even"]
@@ -85,9 +85,12 @@ class BreakEven:
         fields = {"epochs": self.epochs, "here": self.here.name, "there": self.there.name}
         between = [format_duration(60 * each) for each in self.minutes]
         fields |= {"early": between[0], "between": spanned(*between)}
-        for name, plan in (("costs", self.here), ("other", self.there)):
-            low, high = (SHOWN[self.axis](each) for each in plan.cost(self.epochs, self.axis))
-            fields[name] = spanned(low, high)
+        (low, high), (least, most) = (
+            plan.cost(self.epochs, self.axis) for plan in (self.here, self.there)
+        )
+        ends = {"costs": (low, high), "other": (least, most), "saved": (low - most, high - least)}
+        for name, pair in ends.items():
+            fields[name] = spanned(*map(SHOWN[self.axis], pair))
         return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
 
 

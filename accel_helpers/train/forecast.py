@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import prod
+from math import ceil, prod
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
@@ -65,7 +65,8 @@ class Forecast:
         said = [f"{', '.join(chips)}: {words[reason]}" for reason, chips in why.items()]
         if self.host:
             times = [format_seconds(each.median) for each in (self.here, self.host)]
-            said.append(words["host"].format(*times))
+            epoch = self.steps and format_seconds(self.steps * self.here.median)
+            said.append(words["host"].format(*times, f", an epoch {epoch}" if epoch else ""))
         head = head.format(**vars(self)) + " " + words["promise"]
         texts = (wrapped(text, indent=2) for text in (*said, *self.notes))
         return "\n".join([wrapped(head), *lines, *texts])
@@ -80,6 +81,7 @@ def forecast(
     *,
     x=None,
     y=None,
+    samples: int | None = None,
     seconds: float = 6.0,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Forecast:
@@ -100,6 +102,8 @@ def forecast(
         multiplied in TF32 where the chip has it, as TensorFlow and JAX do.
     x, y : optional
         Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
+    samples : int, optional
+        In an epoch; by default as many as x has.
     seconds, clock : optional
         For timing the training here, if the model is compiled (0: not at all), and by what.
 
@@ -127,12 +131,13 @@ def forecast(
     'operations'
     """
     rows, notes = expected(model, batch_size, chips, training, dtype)
-    found = Forecast(model.name, batch_size, training, _dtype(model, dtype), rows, notes)
+    steps = samples and ceil(whole(samples, "samples") / batch_size)
+    found = Forecast(model.name, batch_size, training, _dtype(model, dtype), rows, notes, steps)
     if not (positive(seconds, "seconds", zero=True) and training and model.compiled):
         return found
     given = _made_up(model, batch_size) if x is None else (x, y)
-    steps, *times = _measured(model, *given, batch_size, timing.box(seconds), clock)
-    return replace(found, steps=None if x is None else steps, here=times[0], host=times[1])
+    of_x, here, host = _measured(model, *given, batch_size, timing.box(seconds), clock)
+    return replace(found, steps=steps or (None if x is None else of_x), here=here, host=host)
 
 
 def expected(model, batch_size, chips=CHIPS, training=True, dtype=None):

@@ -238,36 +238,25 @@ def launched():
 def _server(root, own):
     """Start JupyterLab with every folder of its own; give its address and its token."""
     for plugin, values in SETTINGS.items():
-        path = own / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+        path = own / "JUPYTERLAB_SETTINGS_DIR" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values), "utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     token = secrets.token_hex(16)
-    private = {
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-        "IPYTHONDIR": "ipython",
-    }
+    private = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
+    private += ["JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR"]
     # Under pytest the kernel would leave out what C libraries print; a learner's does not.
-    kept = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+    environ = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"} | SMALL
+    environ |= {name: str(own / name) for name in private}
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"),
         *("--LabApp.extension_manager=readonly", f"--IdentityProvider.token={token}"),
     ]
     with open(own / "server.log", "wb") as log:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=root,
-            env={**kept, **{k: str(own / v) for k, v in private.items()}, **SMALL},
-        )
+        streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        process = subprocess.Popen(command, **streams, cwd=root, env=environ)
     try:
         yield f"http://127.0.0.1:{port}", token
     finally:

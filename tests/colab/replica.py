@@ -19,6 +19,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.append(str(HERE.parent / "machine"))
+import machines  # noqa: E402
+
 KEPT = ROOT / ".test-environments"
 STAMP = "made-from.txt"
 _VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
@@ -43,30 +46,9 @@ class Runtime:
         return HERE / f"constraints-{self.name}.txt"
 
 
-_EVERYWHERE = {
-    "COLAB_RELEASE_TAG": "release-colab_20260819-060000_RC00",
-    "COLAB_BACKEND_VERSION": "next",
-    "COLAB_GPU": "",
-}
-CPU = Runtime(
-    "cpu",
-    (*_SHARED, "tensorflow"),
-    {**_EVERYWHERE, "COLAB_TPU_1VM": ""},  # there, and empty
-    "tensorflow",
-)
+CPU = Runtime("cpu", (*_SHARED, "tensorflow"), machines.COLAB_CPU, "tensorflow")
 # It claims a TPU that is not attached: the nearest to the real one without the chip.
-TPU = Runtime(
-    "tpu",
-    (*_SHARED, "libtpu"),
-    {
-        **_EVERYWHERE,
-        "COLAB_TPU_1VM": "1",
-        "TPU_ACCELERATOR_TYPE": "v5e-1",
-        "TPU_SKIP_MDS_QUERY": "1",
-        "TPU_WORKER_HOSTNAMES": "localhost",
-    },
-    "jax",
-)
+TPU = Runtime("tpu", (*_SHARED, "libtpu"), machines.COLAB_TPU, "jax")
 RUNTIMES = (CPU, TPU)
 
 

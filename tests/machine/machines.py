@@ -158,6 +158,10 @@ _CLAIMED = replace(_V5E, files={}, finds=("tpu-claimed",), picks=("cpu", "jax", 
 # On the runtime 2026.07 (Python 3.12) pip replaces libtpu by the one that 2.19.1 pins.
 _FITTING = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10"}
 _STOCK, _FOR_CPUS = {"tensorflow": "2.20.0"}, {"tensorflow": None, "tensorflow-cpu": "2.21.0"}
+# https://github.com/Kaggle/docker-python: its TPU image has tensorflow-cpu beside JAX.
+_KAGGLE_V5E = Machine({**KAGGLE, "TPU_ACCELERATOR_TYPE": "v5e-8"}, tpu_files(8), None,
+                      {**TPU_PACKAGES, "tensorflow-cpu": "2.20.0"}, ("tpu-stock-tensorflow",),
+                      ("tpu on jax", "jax", 8))  # fmt: skip
 _KAGGLE_T4 = _gpu(T4, 2, KAGGLE, picks=("several gpus", "tensorflow", 2))
 _LAPTOP = Machine({}, {}, None, CPU_PACKAGES)
 _LAPTOP_GPU = _gpu("NVIDIA GeForce RTX 3060 Laptop GPU, 6144, 550.54.15\n", environ={},
@@ -169,12 +173,16 @@ _MAC = Machine({}, {}, None, {"tensorflow": "2.20.0", "keras": "3.13.2"}, sysctl
 _JAX, _TENSORFLOW = {"KERAS_BACKEND": "jax"}, {"KERAS_BACKEND": "tensorflow"}
 _KEPT_OFF = {**_JAX, "JAX_PLATFORMS": "cpu"}
 _CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
+_ONE_GPU = ("one gpu", "tensorflow", 1)
+_HIDDEN, _UNKNOWN = {"CUDA_VISIBLE_DEVICES": "-1"}, {"KERAS_BACKEND": "theano"}
+_NAMED = {"TPU_NAME": "my-tpu"}
+_HELD = {"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"}
 
 HEALTHY = {
     "colab t4": _COLAB_T4,
     "colab t4, keras on jax": _COLAB_T4.but(environ=_JAX, picks=("one gpu", "jax", 1)),
     "colab g4, tensorflow 2.21": _G4.but(
-        packages={"tensorflow": "2.21.0"}, finds=(), picks=("one gpu", "tensorflow", 1)
+        packages={"tensorflow": "2.21.0"}, finds=(), picks=_ONE_GPU
     ),
     "colab v5e-1, after choose": _V5E.but(environ=_JAX, finds=()),
     "colab v5e-1, named local": _V5E.but(environ={**_JAX, "TPU_NAME": "local"}, finds=()),
@@ -183,9 +191,7 @@ HEALTHY = {
     "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(packages=_FITTING, finds=(), picks=_CPU),
     "kaggle t4 x2": _KAGGLE_T4,
     "laptop": _LAPTOP,
-    "laptop, a tensorflow for cpus": _LAPTOP.but(
-        packages=_FOR_CPUS, environ={"CUDA_VISIBLE_DEVICES": "-1"}
-    ),
+    "laptop, a tensorflow for cpus": _LAPTOP.but(packages=_FOR_CPUS, environ=_HIDDEN),
     "laptop, torch": Machine({}, {}, None, {"torch": "2.9.0"}),
     "laptop, tensorflow and a gpu": _LAPTOP_GPU,
     "a mac": _MAC,
@@ -195,9 +201,7 @@ FAULTY = {
     "colab cpu": _COLAB_CPU,
     "kaggle cpu": Machine(KAGGLE, {}, None, CPU_PACKAGES, ("no-accelerator-kaggle",)),
     "colab g4": _G4,
-    "colab g4, keras on tensorflow": _G4.but(
-        environ=_TENSORFLOW, picks=("one gpu", "tensorflow", 1)
-    ),
+    "colab g4, keras on tensorflow": _G4.but(environ=_TENSORFLOW, picks=_ONE_GPU),
     "colab v5e-1": _V5E,
     "colab v5e-1, keras loaded by half": _V5E.but(loaded={"keras": SimpleNamespace()}),
     "colab v5e-1, stock tensorflow": _V5E.but("tpu-stock-tensorflow", packages=_STOCK),
@@ -207,15 +211,7 @@ FAULTY = {
     "colab v5e-1, keras on tensorflow": _V5E.but(
         "keras-not-on-jax", packages=_STOCK, loaded=keras_on("tensorflow"), picks=_CPU
     ),
-    # https://github.com/Kaggle/docker-python: its TPU image has tensorflow-cpu beside JAX.
-    "kaggle v5e-8": Machine(
-        {**KAGGLE, "TPU_ACCELERATOR_TYPE": "v5e-8"},
-        tpu_files(8),
-        None,
-        {**TPU_PACKAGES, "tensorflow-cpu": "2.20.0"},
-        ("tpu-stock-tensorflow",),
-        ("tpu on jax", "jax", 8),
-    ),
+    "kaggle v5e-8": _KAGGLE_V5E,
     "colab v5e-1, tensorflow-tpu 2.20.0 asked for": _V5E.but(
         "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.20.0"}, environ=_TENSORFLOW
     ),
@@ -223,10 +219,7 @@ FAULTY = {
         "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.19.1"}, environ=_JAX
     ),
     "colab v5e-1, two packages of tensorflow": _V5E.but(
-        "tensorflow-twice",
-        packages=_STOCK | _FITTING,
-        environ=_TENSORFLOW,
-        picks=_CPU,
+        "tensorflow-twice", packages=_STOCK | _FITTING, environ=_TENSORFLOW, picks=_CPU
     ),
     "colab v5e-1, keras on jax beside tensorflow-tpu": _V5E.but(
         "jax-libtpu-too-old", packages=_FITTING, environ=_JAX, picks=_CPU_WITH_JAX
@@ -235,17 +228,10 @@ FAULTY = {
         "jax-without-libtpu", packages={"libtpu": None}, environ=_JAX, picks=_CPU_WITH_JAX
     ),
     "colab v5e-1, jax kept off": _V5E.but("jax-platforms", environ=_KEPT_OFF, picks=_CPU_WITH_JAX),
-    "colab v5e-1, held by another": _V5E.but(
-        "tpu-in-use",
-        environ=_JAX,
-        links={"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"},
-    ),
+    "colab v5e-1, held by another": _V5E.but("tpu-in-use", environ=_JAX, links=_HELD),
     "colab, claimed tpu": _CLAIMED,
     "colab, claimed tpu and more": _CLAIMED.but(
-        "tpu-claimed",
-        "keras-backend-unknown",
-        "tpu-name",
-        environ={"KERAS_BACKEND": "theano", "TPU_NAME": "my-tpu"},
+        "tpu-claimed", "keras-backend-unknown", "tpu-name", environ=_UNKNOWN | _NAMED
     ),
     "colab, a driver that does not answer": _COLAB_CPU.but(
         "gpu-silent", files={"dev/nvidiactl": ""}
@@ -254,9 +240,7 @@ FAULTY = {
     "a container that was given no gpu": _LAPTOP.but(
         "gpu-not-handed-over", files={"proc/driver/nvidia/version": NVIDIA, **LISTED}
     ),
-    "colab t4, hidden": _COLAB_T4.but(
-        "cuda-hidden", environ={"CUDA_VISIBLE_DEVICES": "-1"}, picks=_CPU
-    ),
+    "colab t4, hidden": _COLAB_T4.but("cuda-hidden", environ=_HIDDEN, picks=_CPU),
     "colab t4, a tensorflow for cpus": _COLAB_T4.but(
         "tensorflow-cpu-build", packages=_FOR_CPUS, picks=("one gpu", "jax", 1)
     ),
@@ -273,9 +257,7 @@ FAULTY = {
         "cuda-libraries-missing", packages={"nvidia-cudnn-cu12": None}
     ),
     "laptop, nothing": Machine(finds=("framework-missing",)),
-    "laptop, a backend that nobody knows": _LAPTOP.but(
-        "keras-backend-unknown", environ={"KERAS_BACKEND": "theano"}
-    ),
+    "laptop, a backend that nobody knows": _LAPTOP.but("keras-backend-unknown", environ=_UNKNOWN),
     "laptop, a backend that is not there": _LAPTOP.but(
         "keras-backend-not-installed", environ={"KERAS_BACKEND": "torch"}
     ),
@@ -284,7 +266,7 @@ FAULTY = {
         picks=_CPU_WITH_JAX,
         packages={"tensorflow": None, "tensorflow-tpu": "2.20.0", "libtpu": "0.0.51"},
     ),
-    "laptop, an old name": _LAPTOP.but("tpu-name", environ={"TPU_NAME": "my-tpu"}),
+    "laptop, an old name": _LAPTOP.but("tpu-name", environ=_NAMED),
     # Until 2024: TensorFlow on one machine, the TPU on another.
     "old tpu node": Machine(
         {**RELEASE, "COLAB_TPU_ADDR": "10.255.255.1:8470", "TPU_NAME": "grpc://10.255.255.1:8470"},

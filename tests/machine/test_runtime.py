@@ -61,11 +61,7 @@ def test_a_gpu_under_wsl_has_no_driver_files_and_is_still_found(machine):
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [
-        "",
-        "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n",
-    ],
+    "failure", ["", "NVIDIA-SMI has failed, because it could not reach, or find, the driver\n"]
 )
 def test_without_nvidia_smi_the_drivers_own_list_names_the_gpu(machine, failure):
     found = machine(gpu_files() | LISTED, smi=failure)

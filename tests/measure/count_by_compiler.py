@@ -14,19 +14,11 @@ from accel_helpers.train.training import quickstart_model
 
 make = keras.layers
 OPTIMIZERS = {
-    "sgd": {},
+    **dict.fromkeys("sgd adam adamw rmsprop adagrad adadelta adamax nadam lion".split(), {}),
     "sgd, momentum": {"momentum": 0.9},
     "sgd, nesterov": {"momentum": 0.9, "nesterov": True},
-    "adam": {},
     "adam, amsgrad": {"amsgrad": True},
-    "adamw": {},
-    "rmsprop": {},
     "rmsprop, both": {"momentum": 0.9, "centered": True},
-    "adagrad": {},
-    "adadelta": {},
-    "adamax": {},
-    "nadam": {},
-    "lion": {},
     "adam, decay and average": {"weight_decay": 0.01, "use_ema": True},
 }
 SAME, RELU = {"padding": "same"}, {"activation": "relu"}

@@ -24,17 +24,9 @@ from accel_helpers.measure import results
 ROOT = Path(report.__file__).parent.parent
 OLD_CARD = '{"old": true}'
 DRAW = "display({'image/png': '%s', 'text/plain': %r}, raw=True)"
-MACHINE = SimpleNamespace(
-    place="local",
-    release=None,
-    accelerator=SimpleNamespace(kind="GPU", name="Card <X>", count=2, memory_bytes=16 * 2**30),
-    cpu_name="A CPU",
-    cores=2,
-    memory_bytes=8 * 2**30,
-    system="Linux",
-    python="3.11.7",
-    frameworks={"keras": "3.15.1"},
-)
+CARD = SimpleNamespace(kind="GPU", name="Card <X>", count=2, memory_bytes=16 * 2**30)
+UNKNOWN = dict.fromkeys(("release", "cpu_name", "cores", "memory_bytes", "system", "python"))
+MACHINE = SimpleNamespace(**UNKNOWN, place="local", accelerator=CARD, frameworks={})
 LOOK = """import json, os, pathlib, sys
 seen = {name: os.environ[f"ACCEL_{name}"] for name in ("FAST", "RESULT_CARD", "PROGRESS")}
 seen |= {"cwd": os.getcwd(), "python": sys.executable}

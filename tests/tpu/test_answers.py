@@ -69,10 +69,6 @@ EACH = {
         "bytes": "200 MB read and written (the body of a loop counted once), "
         "as the compiler counts",
     }),
-    "layers without a rule": (replace(FITS, flops=None), {
-        "operations": "4.2 billion, as the compiler counts",
-        "intensity": "21 operations for each byte",
-    }),
     # its bytes are not those of a whole step
     "counted loop": (replace(FITS, loops=True), {"intensity": None}),
     "of eight": (OF_EIGHT, {

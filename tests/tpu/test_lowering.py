@@ -3,10 +3,6 @@
 The same tests run on JAX too, in a process of their own.
 """
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tpu_models
@@ -168,11 +164,6 @@ def test_what_tensorflow_can_and_a_tpu_cannot_is_named_with_its_layer(keras):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_all_of_this_holds_on_jax():
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    child = subprocess.run(
-        [*command, "-k", "not holds_on_jax", __file__],
-        env={**os.environ, "KERAS_BACKEND": "jax"}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert child.returncode == 0, child.stdout[-3000:]
-    assert " 1 skipped" in child.stdout, "TensorFlow's own operations and strategies"
+def test_all_of_this_holds_on_jax(on_jax):
+    said = on_jax("not holds_on_jax", __file__)
+    assert " 1 skipped" in said, "TensorFlow's own operations and strategies"

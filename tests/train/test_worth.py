@@ -1,10 +1,7 @@
 """Is it worth it: models come back as they were; verdicts, on a clock that is handed in."""
 
 import math
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from contextlib import nullcontext
 
@@ -213,11 +210,5 @@ def test_what_is_refused_is_named(keras, digits, given, error, named):
         worth.it(*given(keras, *digits))
 
 
-def test_it_holds_on_jax_too():
-    files = [__file__, __file__.replace("worth", "forecast")]
-    child = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, *files],
-        env={**os.environ, "KERAS_BACKEND": "jax"},
-        **{"capture_output": True, "text": True},
-    )
-    assert child.returncode == 0 and " passed" in child.stdout, child.stdout[-3000:]
+def test_it_holds_on_jax_too(on_jax):
+    on_jax(ON_JAX, __file__, __file__.replace("worth", "forecast"))
