@@ -7,13 +7,13 @@ from accel_helpers.measure import results
 from accel_helpers.train.worth import Plan, break_even
 
 
-def plans(look, race, examples: int, setup_minutes: float):
-    """This CPU, and a chip: the one that raced, else the first of the forecast."""
+def plans(look, race, raced: int, setup_minutes: float):
+    """This CPU, and a chip: the one that raced over so many samples, else the forecast's first."""
     times, name = (look.here.interval, look.step(look.rows[0])[1:]), f"a {look.rows[0].chip}"
     if race:
-        times = ([each / look.steps for each in of.interval] for of in (race.slow, race.fast))
-        name = f"this {race.fast.name}"
-    cpu, chip = ([each * examples / look.batch_size for each in of] for of in times)
+        steps, name = raced / look.batch_size, f"this {race.fast.name}"
+        times = ([each / steps for each in of.interval] for of in (race.slow, race.fast))
+    cpu, chip = ([each * look.steps for each in of] for of in times)
     return Plan("this CPU", (*cpu,)), Plan(name, (*chip,), setup_minutes)
 
 
