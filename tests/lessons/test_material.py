@@ -226,7 +226,7 @@ def test_a_plan_is_of_the_chip_that_raced_and_else_of_the_forecast(raced, name, 
         return ah.timing.Measurement.from_samples([seconds] * 9, name=who)
 
     look = SimpleNamespace(
-        steps=10, batch_size=32, here=steady(0.06, "step"), rows=[SimpleNamespace(chip="T4")]
+        steps=200, batch_size=32, here=steady(0.06, "step"), rows=[SimpleNamespace(chip="T4")]
     )
     look.step = lambda row: (0.015, 0.01, 0.02)
     race = ah.timing.compare(steady(0.6, "CPU"), steady(0.02, "GPU")) if raced else None
