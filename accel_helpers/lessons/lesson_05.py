@@ -17,10 +17,17 @@ def plans(look, race, raced: int, setup_minutes: float):
     return Plan("this CPU", (*cpu,)), Plan(name, (*chip,), setup_minutes)
 
 
+def met(look, race):
+    """Whether the race kept within the forecast: "held" or "missed", then the numbers to say."""
+    gain = race.slow.median / race.fast.median if race else 1
+    low, high = (gain * each for each in look.faster(look.rows[0]))
+    return ("held" if low <= gain <= high else "missed") if race else None, low, high, gain
+
+
 def theirs(epochs: int):
     """The break-even of the reference run."""
     cpu, chip = (results.reference().numbers[f"05/{which}"] for which in ("here", "there"))
-    return break_even(Plan("their CPU", cpu), Plan("their T4, by forecast", chip, 5), epochs)
+    return break_even(Plan("the other CPU", cpu), Plan("T4, forecast there", chip, 5), epochs)
 
 
 def pays_from(factor, setup):

@@ -247,13 +247,14 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
     >>> from accel_helpers.train import worth
     >>> plans = worth.Plan("a CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
     >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:67])
-    Lines of time over epochs. Below 6 to 7.5 minutes of training, stay
+    Lines of time over epochs. Under 6 minutes of training here stay, o
     """
     note = "Shaded: where they may cross. Dashed: the length of your training."
     sides, under = style.sides(found, reference, note)
     first, labels, said = sides[0][0], [], []
-    (early, late), below = first.crossing, " to ".join(map(style.short, first.minutes))
-    finding = f"Below {below.removesuffix(' to inf')} minutes of training, stay where you are"
+    (early, late), (under_, over) = first.crossing, map(style.short, first.minutes)
+    change = f", over {over} change" if late < math.inf else ""
+    finding = f"Under {under_} minutes of training here stay{change or ' where you are'}"
     never = f"In {first.axis}, {first.there.name} never pays"
     title = title or (never if early == math.inf else finding)
     most = 1.4 * max([first.epochs, *(each for each in (early, late) if each < math.inf)])

@@ -47,7 +47,7 @@ class Plan:
             raise ValueError(f"axis must be time, money or energy; got {axis!r}.")
         if known[axis] is None:
             wanted = {"money": "a price=", "energy": "watts="}[axis]
-            raise ValueError(f"{self.name} has no {axis} axis: give its Plan {wanted}.")
+            raise ValueError(f"For {axis}, the Plan of {self.name} needs {wanted}.")
         return known[axis] / 3600
 
     def cost(self, epochs: float, axis: str = "time") -> tuple[float, float]:
