@@ -16,8 +16,8 @@ ROOMS = ("", "machine", "measure", "train", "tpu", "plots", "learn", "lessons")
 STRANGERS = {("train", "tpu"), ("tpu", "train")}
 LONGEST = 320
 # Lines in all; they are lowered and never raised. In train 481 are the own model's (worth, lent);
-# in lessons 167 wait for lesson 09. The forecast and lesson 05 have brought 780 (measure 305, train
-# 394, plots 47, others 34), where 500 were meant; machine, train and tpu gave back some 70.
+# in lessons 167 wait for lesson 09. The forecast and lesson 05 have brought some 790, lesson_05
+# and the count among them, where 500 were meant; machine, train and tpu gave back 85.
 LINES = {
     "": 646,
     "machine": 1610,
@@ -30,7 +30,7 @@ LINES = {
 }
 CODE = 6_931
 NAMES, BARE = 100, 7
-TESTS, TOOLS = 12_017, 2_505
+TESTS, TOOLS = 12_017, 2_509
 
 
 def room(path):

@@ -35,9 +35,8 @@ START = {
     **{"operation_inference": (1.5e-5, 1), "operation_training": (5e-5, 1), "casts": (1.5, 0.5)},
 }
 HOLD, BEND = 0.02, 0.2  # weight of that; from which error on a row counts less than its square
-LEVEL = 0.9  # of left-out rows; 0.8 are promised
 COUNTS = "gmac_example mact_example mparam operations layers_with_weights".split()
-DTYPES = {"fp32": "float32", "tf32": "tfloat32", "fp16": "float16", "amp16": "float16"}
+DTYPES = dict(fp32="float32", tf32="tfloat32", fp16="float16", amp16="float16", bf16="bfloat16")
 # The steps that lesson 03 puts on a result card, of the quickstart model and of its `make_cnn`
 STEP = re.compile(r"03/step/gpu/(width (\d+)|small CNN, 64 x 64)/batch (\d+)")
 Row = namedtuple("Row", "id chip args seconds source harness")
@@ -46,19 +45,25 @@ Row = namedtuple("Row", "id chip args seconds source harness")
 def read(path):
     """The rows of a file that can be forecast, and why the others cannot."""
     rows, others, by_name = [], {}, {chip.name: chip for chip in hardware.load()}
-    for row in csv.DictReader(Path(path).read_text("utf-8").split("\n")):
-        chip = by_name.get(row["chip"]) or hardware.match(row["chip"])
+    for row in csv.DictReader(Path(path).read_text("utf-8").splitlines()):
+        name, precision = row["chip"], row["precision"]
+        full = step_time.FULL.get(name.split()[-1], name)  # of "NVIDIA A100", Colab's
+        chip = by_name.get(name) or hardware.match(full)
         if chip is None or chip.kind != "GPU":
-            others[row["id"]] = f"{row['chip']} is {'a TPU' if chip else 'not in the table'}"
+            others[row["id"]] = f"{name} is {'a TPU' if chip else 'not in the table'}"
             continue
-        batch, precision = float(row["batch_per_chip"]), row["precision"]
-        gmac, mact, mparam, operations = (float(row[name]) for name in COUNTS[:4])
-        if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
-            precision = "tf32" if operations > 2.2 * float(row[COUNTS[4]]) else "fp32"
+        try:
+            batch = float(row["batch_per_chip"])
+            gmac, mact, mparam, operations = (float(row[each]) for each in COUNTS[:4])
+            if precision == "fp32c":  # TF32 in convolutions, and these bring normalisations along
+                precision = "tf32" if operations > 2.2 * float(row[COUNTS[4]]) else "fp32"
+            dtype = DTYPES[precision]
+        except (KeyError, TypeError, ValueError) as error:
+            others[row["id"]] = f"a field cannot be used: {error}"
+            continue
         load = step_time.Load(2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations)
-        args = {"load": load, "dtype": DTYPES.get(precision, "bfloat16")}
+        args = {"load": load, "dtype": dtype, "training": row["mode"] == "train"}
         args["casts"] = precision == "amp16" and row["execution"] == "eager"
-        args["training"] = row["mode"] == "train"
         seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
         rows.append(Row(row["id"], chip, args, seconds, source, (source, row.get("framework"))))
     return rows, others
@@ -132,16 +137,15 @@ def left_out(rows, groups):
 
 
 def width(found):
-    """The factor within which LEVEL of them lie, rows alike or sources alike: the wider one."""
+    """The factor within which 9 of 10 of them lie, rows alike or sources alike: the wider one."""
     off = [(abs(math.log(seconds / row.seconds)), row.source) for row, seconds in found]
     off, sources = zip(*sorted(off), strict=True)
     count = Counter(sources)
     weights = np.ones(len(off)), np.array([1 / count[name] for name in sources])
-    return math.exp(max(off[np.searchsorted(np.cumsum(w), LEVEL * w.sum())] for w in weights))
+    return math.exp(max(off[np.searchsorted(np.cumsum(w), 0.9 * w.sum())] for w in weights))
 
 
 def constants():
-    """The text of forecast.toml."""
     rows, _ = read(PUBLISHED)
     apart = left_out(rows, lambda row: (row.source,))
     new = left_out(rows, lambda row: (row.source, row.chip.peak_fp32_tflops))
