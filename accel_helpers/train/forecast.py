@@ -7,7 +7,7 @@ from math import ceil, prod
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
-from accel_helpers._words import format_range, format_seconds, percent, shown, wrapped
+from accel_helpers._words import format_range, format_seconds, shown, wrapped
 from accel_helpers.machine import backend
 from accel_helpers.measure import step_time, timing, work
 from accel_helpers.measure.measurement import Measurement
@@ -44,15 +44,16 @@ class Forecast:
 
     def __str__(self) -> str:
         words = _records.load(WORDS, "set of sentences")["forecast"]
-        heads = ["chip", "a step", "interval", "most of it", "memory"]
+        heads = ["chip", "a step", "interval", "products + traffic + operations", "memory"]
         heads += ["an epoch"] * bool(self.steps) + ["times as fast as here"] * bool(self.here)
         table, why = [heads], {}
         for row in self.rows:
             step, low, high = self.step(row)
             cells = [row.chip, f"over {format_seconds(row.step[0])}", "", "", row.memory]
             if row.terms:
-                share = percent(row.terms[row.largest] / sum(row.terms.values()))
-                cells[1:4] = format_seconds(step), format_range(low, high), f"{share} {row.largest}"
+                shares = (f"{each / row.step[0]:.0%}" for each in row.terms.values())
+                parts = " + ".join(share.rstrip("%") for share in shares) + " %"
+                cells[1:4] = format_seconds(step), format_range(low, high), parts
                 cells += [format_range(n * low, n * high) for n in [self.steps] if n]
                 cells += ["{:.2g} to {:.2g}".format(*self.faster(row))] if self.here else []
             table.append(cells + [""] * (len(heads) - len(cells)))
@@ -66,7 +67,7 @@ class Forecast:
         if self.host:
             times = [format_seconds(each.median) for each in (self.here, self.host)]
             epoch = self.steps and format_seconds(self.steps * self.here.median)
-            said.append(words["host"].format(*times, f", an epoch {epoch}" if epoch else ""))
+            said.append(words["host"].format(*times, f" (an epoch {epoch})" if epoch else ""))
         head = head.format(**vars(self)) + " " + words["promise"]
         texts = (wrapped(text, indent=2) for text in (*said, *self.notes))
         return "\n".join([wrapped(head), *lines, *texts])
@@ -157,9 +158,7 @@ def load_of(model, batch_size):
 
     if not isinstance(model, keras.Model):
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
-    if not model.built:
-        raise ValueError(f"{model.name!r} has no weights yet: call it once, as in model(x[:1]).")
-    counted = work.count_step(model, whole(batch_size, "batch_size"), training=False)
+    counted = work.count_step(model, batch_size, training=False)
     optimizer = getattr(model, "optimizer", None)
     kept = getattr(optimizer, "variables", 0) or 2 * model.trainable_variables  # as Adam keeps
     load = step_time.Load(
