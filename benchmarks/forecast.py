@@ -18,6 +18,7 @@ import csv
 import itertools
 import math
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import partial
@@ -36,6 +37,7 @@ import forecast as tool  # noqa: E402
 
 MEASURED = ROOT / "benchmarks" / "measured.csv"
 DOCS, PICTURE = ROOT / "docs" / "forecast.md", ROOT / "docs" / "pictures" / "forecast.png"
+RUNS = ROOT / "accel_helpers" / "data" / "reference_runs"
 INSIDE, ALIKE = "rows in their interval", "the same, sources alike"
 WINOGRAD, GROWS, MORE = 2.25, 1.1, 4
 SERIES = "source chip framework version execution net mode precision".split()
@@ -194,7 +196,25 @@ def page() -> str:
         ),
         left="; ".join(f"{count} ({why})" for why, count in left),
         constants=elements.table(["", ""], [(n, f"{v:.3g}") for n, v in fit.constants.items()]),
+        cards=of_cards(RUNS),
     )
+
+
+def of_cards(folder) -> str:
+    """A line for each row of each card in a folder, or that there is none."""
+    lines = []
+    for path in sorted(folder.glob("*.json")):
+        found, _ = tool.of_card(path)
+        with tempfile.TemporaryDirectory() as place:
+            rows = Path(place, "rows.csv")
+            with open(rows, "w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(found)
+            rows, _ = tool.read(rows)
+        for row, seconds in zip(rows, tool.expected(rows), strict=True):
+            times = format_seconds(seconds), format_seconds(row.seconds)
+            lines.append([row.id, *times, f"{seconds / row.seconds:.2f}"])
+    heads = ["row", "forecast", "measured", "forecast over measured"]
+    return elements.table(heads, lines) if lines else NO_CARD
 
 
 def _training_on(chip, row):
@@ -213,9 +233,8 @@ def picture(rows, given):
         / sum(of == kind for *_, of in ratio)
         for kind in COLOURS
     }
-    title = (
-        f"About {10 * inside['training']:.0f} of 10 published trainings took as long as forecast"
-    )
+    tenths = f"{10 * inside['training']:.0f}"
+    title = f"About {tenths} of 10 published trainings lie in the band of the forecast"
     with style.figure(style.WIDE, 3.2, title) as (figure, axes):
         axes.axhspan(1 / width, width, color=style.OWN, alpha=0.12, lw=0)
         axes.axhline(1, color=style.LINE, lw=1)
@@ -287,9 +306,12 @@ Within that lay 9 of 10 rows of a source that was left out of the fit.
 
 ## Your own card
 
-`python tools/forecast.py --card result_card.json` makes rows of a result card from a machine with
-an accelerator. None was contributed yet: no card of this course was measured on a GPU or TPU.
-"""
+`python tools/forecast.py --card result_card.json` makes rows of a result card from a machine with a
+GPU. Every such card among the reference runs is held against its forecast here, and none is fitted
+before it was shown. Its steps are those of Keras's `fit`, Python between them and all.
+
+{cards}"""
+NO_CARD = "None was contributed yet: nothing of this course was measured on a GPU or a TPU.\n"
 
 
 def this_cpu(seconds=12.0):

@@ -97,6 +97,7 @@ def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
     table, err = printed(capsys, "--card", path)
     assert [*table[0]] == HEADER and [float(row["step_ms"]) for row in table] == [1, 4]
     assert "theirs/03/step/gpu/width 2048" in err and "cpu" not in err
+    assert judging.of_cards(tmp_path).count("theirs/03/step/gpu") == 2
     lesson = (tool.ROOT / "notebooks" / "03_time_a_keras_model.ipynb").read_text("utf-8")
     cells = ("".join(cell["source"]) for cell in json.loads(lesson)["cells"])
     exec(
