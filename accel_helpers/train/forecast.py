@@ -44,15 +44,15 @@ class Forecast:
 
     def __str__(self) -> str:
         words = _records.load(WORDS, "set of sentences")["forecast"]
-        heads = ["chip", "a step", "interval", "products + traffic + operations", "memory"]
-        heads += ["an epoch"] * bool(self.steps) + ["times as fast as here"] * bool(self.here)
+        heads = ["chip", "a step", "interval", "shares, %", "memory"]
+        heads += ["an epoch"] * bool(self.steps) + ["times as fast"] * bool(self.here)
         table, why = [heads], {}
         for row in self.rows:
             step, low, high = self.step(row)
             cells = [row.chip, f"over {format_seconds(row.step[0])}", "", "", row.memory]
             if row.terms:
                 shares = (f"{each / row.step[0]:.0%}" for each in row.terms.values())
-                parts = " + ".join(share.rstrip("%") for share in shares) + " %"
+                parts = " + ".join(share.rstrip("%") for share in shares)
                 cells[1:4] = format_seconds(step), format_range(low, high), parts
                 cells += [format_range(n * low, n * high) for n in [self.steps] if n]
                 cells += ["{:.2g} to {:.2g}".format(*self.faster(row))] if self.here else []
