@@ -249,14 +249,14 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
     >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:67])
     Lines of time over epochs. Under 6 minutes of training here stay, o
     """
-    note = "Shaded: where they may cross. Dashed: the length of your training."
+    first, labels, said = style.sides(found, reference)[0][0][0], [], []
+    where = " to ".join(f"{each:.0f}" for each in first.crossing if each < math.inf) or "no"
+    note = f"Shaded: where they may cross, {where} epochs. Dashed: the length of your training."
     sides, under = style.sides(found, reference, note)
-    first, labels, said = sides[0][0], [], []
     (early, late), (under_, over) = first.crossing, map(style.short, first.minutes)
     change = f", over {over} change" if late < math.inf else ""
     finding = f"Under {under_} minutes of training here stay{change or ' where you are'}"
-    never = f"In {first.axis}, {first.there.name} never pays"
-    title = title or (never if early == math.inf else finding)
+    title = title or (finding if early < math.inf else f"{first.there.name}: it never pays")
     most = 1.4 * max([first.epochs, *(each for each in (early, late) if each < math.inf)])
     name, unit, text = COSTS[first.axis]
     with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):

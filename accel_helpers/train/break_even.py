@@ -83,6 +83,7 @@ class BreakEven:
         sure = "at" if self.crossing[1] < math.inf else "may"
         lines = [self.axis, sure if self.crossing[0] < math.inf else "never", self.verdict]
         fields = {"epochs": self.epochs, "here": self.here.name, "there": self.there.name}
+        fields["setup"] = f"{self.there.setup_minutes:g}"
         between = [format_duration(60 * each) for each in self.minutes]
         fields |= {"early": between[0], "between": spanned(*between)}
         (low, high), (least, most) = (
