@@ -30,11 +30,9 @@ from accel_helpers.measure import step_time
 from accel_helpers.plots import style
 from accel_helpers.train import forecast
 from benchmarks import elements
+from tools import forecast as tool
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tools"))
-import forecast as tool  # noqa: E402
-
 MEASURED = ROOT / "benchmarks" / "measured.csv"
 DOCS, PICTURE = ROOT / "docs" / "forecast.md", ROOT / "docs" / "pictures" / "forecast.png"
 RUNS = ROOT / "accel_helpers" / "data" / "reference_runs"

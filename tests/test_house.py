@@ -30,7 +30,7 @@ LINES = {
 }
 CODE = 6_931
 NAMES, BARE = 100, 7
-TESTS, TOOLS = 12_018, 2_509
+TESTS, TOOLS = 12_011, 2_509
 
 
 def room(path):

@@ -17,11 +17,11 @@ def plans(look, race, raced: int, setup_minutes: float):
     return Plan("this CPU", (*cpu,)), Plan(name, (*chip,), setup_minutes)
 
 
-def met(look, race):
-    """Whether the race kept within the forecast: "held" or "missed", then the numbers to say."""
+def met(look, race, known):
+    """If the forecast knows what raced, "held" or "missed"; then the numbers to say."""
     gain = race.slow.median / race.fast.median if race else 1
     low, high = (gain * each for each in look.faster(look.rows[0]))
-    return ("held" if low <= gain <= high else "missed") if race else None, low, high, gain
+    return ("missed", "held")[low <= gain <= high] if race and known else None, low, high, gain
 
 
 def theirs(epochs: int):

@@ -9,6 +9,7 @@ them ahead of the tests, or again:
 import fcntl
 import glob
 import hashlib
+import json
 import os
 import platform
 import shutil
@@ -19,9 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.append(str(HERE.parent / "machine"))
-import machines  # noqa: E402
-
+VARIABLES = json.loads((HERE / "variables.json").read_text("utf-8"))
 KEPT = ROOT / ".test-environments"
 STAMP = "made-from.txt"
 _VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
@@ -46,9 +45,9 @@ class Runtime:
         return HERE / f"constraints-{self.name}.txt"
 
 
-CPU = Runtime("cpu", (*_SHARED, "tensorflow"), machines.COLAB_CPU, "tensorflow")
+CPU = Runtime("cpu", (*_SHARED, "tensorflow"), VARIABLES["cpu"], "tensorflow")
 # It claims a TPU that is not attached: the nearest to the real one without the chip.
-TPU = Runtime("tpu", (*_SHARED, "libtpu"), machines.COLAB_TPU, "jax")
+TPU = Runtime("tpu", (*_SHARED, "libtpu"), VARIABLES["tpu"], "jax")
 RUNTIMES = (CPU, TPU)
 
 

@@ -13,6 +13,7 @@ versions are examples, not a record. GPUs: the line that nvidia-smi prints.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,15 +23,9 @@ from types import SimpleNamespace
 
 ROOT = Path(__file__).parents[2]
 RELEASE = {"COLAB_RELEASE_TAG": "release-colab_20260819-060000_RC00"}
-COLAB_CPU = {**RELEASE, "COLAB_BACKEND_VERSION": "next", "COLAB_GPU": "", "COLAB_TPU_1VM": ""}
+_COLAB = json.loads((ROOT / "tests" / "colab" / "variables.json").read_text("utf-8"))
+COLAB_CPU, COLAB_TPU = _COLAB["cpu"], _COLAB["tpu"]
 COLAB_GPU = {**COLAB_CPU, "COLAB_GPU": "1"}
-COLAB_TPU = {
-    **COLAB_CPU,
-    "COLAB_TPU_1VM": "1",
-    "TPU_ACCELERATOR_TYPE": "v5e-1",
-    "TPU_SKIP_MDS_QUERY": "1",
-    "TPU_WORKER_HOSTNAMES": "localhost",
-}
 KAGGLE = {"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}
 
 JAX_ONLY = {"keras": "3.13.2", "jax": "0.7.2", "jaxlib": "0.7.2", "numpy": "2.1.3",
