@@ -4,9 +4,9 @@ A picture's `title` stands above it. Its `reference`, in the same form as the le
 reference run's and grey; with ACCEL_PICTURES=reference in the environment it is there alone.
 """
 
-from accel_helpers.plots.charts import break_even, digits, epochs, losses, roofline, sweep
+from accel_helpers.plots.charts import break_even, curves, digits, epochs, roofline, sweep
 from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
 from accel_helpers.plots.unit import unit_animation, unit_strip
 
-__all__ = ["break_even", "climb", "digits", "epochs", "ladder", "losses", "measurements", "parts"]
+__all__ = ["break_even", "climb", "curves", "digits", "epochs", "ladder", "measurements", "parts"]
 __all__ += ["roofline", "shares", "sweep", "unit_animation", "unit_strip"]

@@ -1,7 +1,7 @@
 """Pictures in one pair of axes: over epochs, the roofline, ratios over width, small images."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from accel_helpers._words import format_rate, format_seconds
@@ -11,17 +11,6 @@ from accel_helpers.plots.style import Numbers, Picture
 
 COLUMNS = 12  # small images in a row
 flops = partial(format_rate, unit="FLOP/s")
-
-
-def paint(axes, lines: Mapping[str, Mapping[float, float]], own: bool) -> list[tuple]:
-    """Draw lines of y over x, their marks nested to show where they coincide; give their labels."""
-    labels, colours, step = [], style.palette(own), min(4, 8 / max(1, len(lines) - 1))
-    for i, (name, line) in enumerate(lines.items()):
-        colour, size = colours[i % len(colours)], 5 + (len(lines) - 1 - i) * step
-        mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
-        axes.plot(list(line), list(line.values()), color=colour, lw=1.2, **mark)
-        labels.append((max(line), line[max(line)], style.folded(name), colour, mark))
-    return labels
 
 
 def epochs(
@@ -54,39 +43,98 @@ def epochs(
         return style.picture(figure, f"Dot plot. {title}: {'; '.join(said)}.")
 
 
-def losses(
-    curves: Numbers,
+Axis = tuple[str, Callable[[float], str]]  # what it says, and how its numbers are written
+Line = Mapping[float, float | Measurement] | Sequence[float]
+
+
+def curves(
+    lines: Mapping[str, Line],
     *,
     title: str,
-    level: tuple[str, float] | None = None,
-    reference: Numbers | None = None,
+    x: Axis = ("epoch", style.plain),
+    y: Axis = ("loss", "{:.3g}".format),
+    log: bool = False,
+    said: Mapping[str, Line] | None = None,
+    note: str = "",
+    reference: Mapping[str, Line] | None = None,
 ) -> Picture:
-    """Curves of the loss after every epoch, of one training or of several that should agree.
+    """Lines of one number over another, each with its name at its end.
 
-    The curves, seven at most, are by name; `level` is the name of a loss to compare with, and it.
+    Parameters
+    ----------
+    lines, reference : mapping of a name to a line, of seven at most
+        A line is the y of every x, or what there was after epoch 1, 2 and so on. A y that is a
+        Measurement stands at its median, with its interval.
+    x, y : what an axis says, and how its numbers are written
+    log : bool
+        Whether both axes are logarithmic.
+    said : mapping of a name to a line
+        What was not measured, dashed: a pretend device, a diagonal; a single point is a level.
+    note : str
+        What stands under the title.
 
-    >>> print(losses({"a": [2, 1.5]}, title="Training", level=("knowing nothing", 2.3)))
-    Line plot of the loss per epoch. Training: a from 2 to 1.5. knowing nothing: 2.3.
+    Examples
+    --------
+    >>> print(curves({"a": [2, 1.5]}, title="Training", said={"knowing nothing": [2.3]}))
+    Line plot of loss over epoch. Training: a from 2 at 1 to 1.5 at 2. Dashed: knowing nothing 2.3.
     """
-    sides, under = style.sides(curves, reference)
-    every = [c for of, *_ in sides for c in of.values()]
-    values = [v for c in every for v in c] + ([level[1]] if level else [])
-    most, low, high = max(map(len, every)), min(values), max(values)
-    room, labels, said = 0.1 * (high - low or 1), [], []
-    with style.figure(style.WIDE, 2.5, title, under=under) as (figure, axes):
-        for of, mine, words in sides[::-1]:
-            labels += paint(axes, {name: dict(enumerate(c, 1)) for name, c in of.items()}, mine)
-            ends = "; ".join(f"{n} from {c[0]:.3g} to {c[-1]:.3g}" for n, c in of.items())
-            said.insert(0, words + ends)
-        style.scale(axes.xaxis, "epoch", 0.5, most + 0.5, style.plain, whole=True)
-        style.scale(axes.yaxis, "loss", low - room, high + room, "{:.3g}".format)
-        if level:
-            axes.axhline(level[1], color=style.INK, lw=1.2, ls="--")
-            labels.append((most + 0.5, level[1], style.folded(level[0]), style.INK, None))
+    sides, under = style.sides(lines, reference, note)
+    dashed = {name: _points(line) for name, line in (said or {}).items()}
+    parts = [({n: _points(line) for n, line in of.items()}, own, words) for of, own, words in sides]
+    points = [
+        p for of in (*(part[0] for part in parts), dashed) for line in of.values() for p in line
+    ]
+    left, right = _around([point[0] for point in points], log, 0.5)
+    low, high = _around([end for _, *ends in points for end in ends], log)
+    labels, most = [], max(len(of) for of, *_ in parts) - 1
+    with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
+        style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log)
+        style.scale(axes.yaxis, y[0], low, high, y[1], log=log)
+        for of, own, _ in parts[::-1]:
+            for i, (name, line) in enumerate(of.items()):
+                across, middles, lows, highs = zip(*line, strict=True)
+                look = {"color": style.palette(own)[i % len(style.palette(own))], "zorder": 2 + own}
+                size = (
+                    5 if log else 5 + (most - i) * min(4, 8 / (most or 1))
+                )  # seen where they meet
+                mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
+                axes.plot(across, middles, lw=1.2, **mark, **look)
+                axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
+                end = (across[-1], middles[-1])
+                labels.append((*end, style.folded(name), look["color"], mark))
+        for name, line in dashed.items():
+            ends = line if len(line) > 1 else [(at, line[0][1]) for at in (left, right)]
+            axes.plot(*list(zip(*ends, strict=True))[:2], color=style.INK, lw=1.2, ls="--")
+            labels.append((*ends[-1][:2], style.folded(name), style.INK, None))
         style.beside(figure, axes, labels)
-        compared = f" {level[0]}: {level[1]:.3g}." if level else ""
-        what = f"Line plot of the loss per epoch. {title}: {'; '.join(said)}.{compared}"
-        return style.picture(figure, what)
+    told = ["; ".join(_told(*line, x[1], y[1]) for line in of.items()) for of, *_ in parts]
+    texts = [words + text for (*_, words), text in zip(parts, told, strict=True)]
+    also = "; ".join(_told(*line, x[1], y[1]) for line in dashed.items())
+    what = f"Line plot of {y[0]} over {x[0]}. {title}: {'; '.join(texts)}."
+    return style.picture(figure, f"{what} Dashed: {also}." if also else what)
+
+
+def _points(line: Line) -> list[tuple[float, float, float, float]]:
+    """The x of each point of a line, its y, and the ends of its interval."""
+    points = line if isinstance(line, Mapping) else dict(enumerate(line, 1))
+    ends = (getattr(y, "interval", (y, y)) for y in points.values())
+    middles = (getattr(y, "median", y) for y in points.values())
+    return [(x, y, *end) for x, y, end in zip(points, middles, ends, strict=True)]
+
+
+def _around(values, log: bool, room: float | None = None) -> tuple[float, float]:
+    """Where an axis begins and ends that shows the values; it is wider by `room`, or by a tenth."""
+    low, high = min(values), max(values)
+    if log:
+        return low / 1.3, high * 1.3
+    room = room or 0.1 * (high - low or 1)
+    return low - room, high + room
+
+
+def _told(name, line, x, y) -> str:
+    """A line in words: where it begins and ends."""
+    ends = [f"{y(point[1])} at {x(point[0])}" for point in (line[0], line[-1])]
+    return f"{name} from {' to '.join(ends)}" if len(line) > 1 else f"{name} {y(line[0][1])}"
 
 
 def roofline(

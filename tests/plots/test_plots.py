@@ -42,6 +42,7 @@ MODELS = {"before": [0.7, 0.75], "after": [0.9, 0.92], "later": [0.9, 0.93]}
 CHANGES = {"after": (0.185, 0.1, 0.27), "later": (0.005, -0.01, 0.02)}
 PLANS = Plan("a CPU", (60, 60), watts=100), Plan("a T4", (10, 20), setup_minutes=5, watts=70)
 CURVES = {"a": [2, 1.5], LONG: [2, 1]}
+TIMES = {"a": {10: START}, "b": {1: STEPS["batches of 256"], 1000: STEPS[LONG]}}
 
 
 def ceilings(memory=14e9, **rates):
@@ -77,9 +78,13 @@ DRAWN = {  # each with what its sentence says
         "+0.5 points (-1.0 to +2.0), no measurable difference",
     ),
     "one model": (either(plots.ladder, {"a": [0.9]}, {}), "a 90.0 %"),
-    "losses": (
-        either(plots.losses, CURVES, level=("chance", 4.11)),
-        "a from 2 to 1.5; several training steps between two returns to Python (64) from 2 to 1",
+    "curves": (
+        either(plots.curves, CURVES, said={"chance": [4.11]}),
+        "a from 2 at 1 to 1.5 at 2; several training steps between two returns to Python (64) from",
+    ),
+    "log curves": (
+        either(plots.curves, TIMES, said={"none": {1: 1, 99: 1e-3}}, y=("time", str), log=True),
+        "a 4.8; b from 1.2 at 1 to 4.75 at 1,000. Dashed: none from 1 at 1 to 0.001 at 99.",
     ),
     "roofline": (
         either(plots.roofline, POINTS, SLOPING),
