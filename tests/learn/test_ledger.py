@@ -59,6 +59,7 @@ CASES = [
     case(1, SUPPORTED, 2.0, (1000.0,)),
     case(2, CONTRADICTED, 0.0055, (4096.0,), accelerator=T4),  # 25 of 16.2 trillion
     case(2, SUPPORTED, 0.0086, (4096.0,), accelerator=P100),  # 16 of 18.6 trillion
+    case(2, UNCLEAR, 0.03, (4096.0,), accelerator=T4),  # 5 trillion: something else held it up
     case(2, UNCLEAR, 0.0055, (4096.0,), accelerator=UNKNOWN),
     case(2, UNCLEAR, [0.0055 * each for each in RESTLESS], (4096.0,), accelerator=T4),
     *(case(3, *of) for of in ((CONTRADICTED, (0.37,)), (SUPPORTED, (3e-16,)), (UNCLEAR, (1e-6,)))),
@@ -85,7 +86,7 @@ CASES = [
     case(12, UNCLEAR, (40.0, 60.0)),
     case(14, SUPPORTED, "03/ceiling/product float32", (2048.0,), "03/ceiling/copy float32", (5e7,)),
     case(14, CONTRADICTED, 0.079, (2048.0,), 0.00025, (5e7,)),
-    case(14, UNCLEAR, 0.079, (2048.0,), [0.002 * each for each in RESTLESS], (5e7,)),
+    case(14, UNCLEAR, RESTLESS, (5000.0,), RESTLESS, (15e9,)),  # some 17 times as many
     case(15, SUPPORTED, (16e9, 2e9)),
     case(15, CONTRADICTED, (16e9, 16e9)),
     case(15, UNCLEAR, (16e9, 8e9)),
@@ -175,4 +176,5 @@ def test_the_command_lists_them_as_json(tmp_path, monkeypatch, capsys):
         assert len(listed) == 19 and all({*row} == fields for row in listed)
         assert {listed[n - 1]["verdict"] for n in LACKING} == states
     assert listed[16]["verdict"] == CONTRADICTED and listed[6]["verdict"] == ledger.PUBLISHED
+    assert cli.main(["claims", "--card", str(tmp_path / "none.json")]) == 1
     assert cli.main(["claims"]) == 0 and "19. Numbers of 16 bits" in capsys.readouterr().out
