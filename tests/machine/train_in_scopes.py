@@ -78,7 +78,7 @@ def wide(_):
 
 
 def in_a_wide_layer():
-    """The loss after 30 steps on one batch; with stale weights it is nearly three times as large."""
+    """The loss after 30 steps on one batch; with stale weights it is nearly three times that."""
     import keras
     import numpy as np
 
