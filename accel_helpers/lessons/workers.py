@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import json
-import math
 import os
 import re
 import signal
@@ -15,107 +14,83 @@ from dataclasses import dataclass
 from accel_helpers import probe
 from accel_helpers.train import training
 
-NAMES = ("worker 0", "worker 1", "one process")  # the third is alone, and has the whole batches
-BATCH, BATCHES = 64, 20  # pictures in a batch; after the last one comes the first again
+NAMES = ("worker 0", "worker 1", "one process")  # that is alone, and has the whole batches
+BATCH, PATIENCE = 64, 10.0  # pictures; seconds in which the other worker may say what it sees
 TOLERANCE = 1e-6  # of a weight: float32 added up in another order is rounded otherwise
-PATIENCE = 10.0  # seconds that a worker has to notice that another one is gone
 _CHILD = "import sys; from accel_helpers.lessons.workers import child; child(*sys.argv[1:])"
-_ON_CPU = {
-    "KERAS_BACKEND": "tensorflow",
-    "CUDA_VISIBLE_DEVICES": "-1",
-    "no_grpc_proxy": "127.0.0.1",
-}
+_OWN = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "no_grpc_proxy": "127.0.0.1"}
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What the processes said, and numbers."""
+    """What happened, line by line; and how far a weight is at most from that of one process."""
 
-    said: tuple[str, ...]
-    apart: float = math.nan  # the most by which a worker's weight is not that of one process
-    noticed: float = math.nan  # seconds after a kill
+    log: tuple[str, ...]
+    apart: float | None = None
 
 
 def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0) -> Trained:
-    """Train the quickstart model on two workers, each with half of every batch, on the CPU.
-
-    With `kill`, that worker is killed after so many steps. Whatever happens, no process is left
-    after the time limit, in seconds.
-    """
-    end = time.monotonic() + time_limit
-    with socket.socket() as one, socket.socket() as two:  # on all addresses, as TensorFlow listens
-        ports = [each.bind(("", 0)) or each.getsockname()[1] for each in (one, two)]
-    with contextlib.ExitStack() as ending:  # also when the learner interrupts
-        running = {}
-        for name in NAMES if kill is None else NAMES[:2]:
-            words = probe.python(_CHILD, name, steps, *ports)
-            one = probe.Child(words, probe.variables(_ON_CPU), heard=1)
+    """Train the quickstart model on two workers, each with half of every batch; or `kill` one."""
+    with socket.create_server(("", 0)) as one, socket.create_server(("", 0)) as two:
+        hosts = [f"127.0.0.1:{each.getsockname()[1]}" for each in (one, two)]
+    running, weights, log, apart, began = {}, {}, [], None, time.monotonic()
+    with contextlib.ExitStack() as ending:  # ends them also when the learner interrupts
+        for number, name in enumerate(NAMES if kill is None else NAMES[:2]):
+            config = {"cluster": {"worker": hosts}, "task": {"type": "worker", "index": number}}
+            environ = probe.variables({**_OWN, "TF_CONFIG": json.dumps(config)})
+            one = probe.Child(probe.python(_CHILD, number, steps), environ, heard=1)
             running[name] = ending.enter_context(one)
-        heard, trouble = _hear(running, end)
-        if trouble:
-            return Trained((trouble, "All of them are ended."))
-        if kill is None:
-            *ours, alone = (weights for _, weights in map(heard.get, NAMES))
-            apart = max(abs(a - b) for w in ours for a, b in zip(w, alone, strict=True))
-            return Trained(tuple(f"{name} {heard[name][0]}" for name in NAMES), apart)
-        began, killed = time.monotonic(), running.pop(NAMES[kill])
-        killed.process.kill()
-        _, gone = _hear({NAMES[kill]: killed}, began + PATIENCE)
-        noticed = time.monotonic() - began
-        return Trained((gone, _hear(running, began + 2 * PATIENCE)[1]), noticed=noticed)
+        while running and apart is None and (passed := time.monotonic() - began) < time_limit:
+            for name, one in list(running.items()):
+                if line := one.hear(0.05):
+                    words, weights[name] = json.loads(line)
+                    log.append(f"{passed:4.1f} s: {name} {words}")
+                elif line == "":
+                    running.pop(name).stop()
+                    why = re.findall(r"\w+Error: .+|Collective ops .+", one.output)[-2:]
+                    log.append(" ".join([f"{passed:4.1f} s: {name} is gone.", *why]))
+                    time_limit = min(time_limit, passed + PATIENCE)
+            if len(weights) == len(NAMES):
+                *ours, alone = map(weights.get, NAMES)
+                apart = max(abs(a - b) for w in ours for a, b in zip(w, alone, strict=True))
+            elif kill is not None and len(weights) == 2:
+                running[NAMES[kill]].process.kill()
+                log.append(f"{passed:4.1f} s: {NAMES[kill]} is killed.")
+                weights.clear()  # once is enough
+    return Trained((*log, *(f"{passed:4.1f} s: {name} is ended." for name in running)), apart)
 
 
-def _hear(running: dict, end: float) -> tuple[dict, str]:
-    """What each says, by name, and a sentence where one of them is gone or late."""
-    heard = {}
-    while late := [name for name in running if name not in heard]:
-        for name in late:
-            if line := running[name].hear(0.05):
-                heard[name] = json.loads(line)
-            elif line == "":
-                running[name].stop()
-                why = re.findall(r"\w+Error: .+|Collective ops .+", running[name].output)
-                return heard, " ".join([f"{name} is gone.", *why[-2:]])
-        if time.monotonic() > end:
-            return heard, f"{late[0]} was not done in time, and was ended."
-    return heard, ""
-
-
-def child(name: str, steps: str, *ports: str) -> None:
+def child(number: str, steps: str) -> None:
     """In a child process: train without end, and after so many steps say how it went."""
-    # While a worker waits for another it holds Python's lock, and no thread would see that the
-    # parent is gone. A process does, and ends the group, which is this worker's own.
+    # A worker that waits holds Python's lock: no thread would see that the parent is gone. A
+    # process does, and ends the group, which is the worker's own.
     if not os.fork():
         os.close(1)
         sys.stdin.read()
         os.killpg(0, signal.SIGKILL)
-    import keras
     import tensorflow as tf
 
-    strategy, number, share = tf.distribute.get_strategy(), NAMES.index(name), BATCH
-    if number < 2:
-        hosts, task = [f"127.0.0.1:{port}" for port in ports], {"type": "worker", "index": number}
-        os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": task})
-        strategy, share = tf.distribute.MultiWorkerMirroredStrategy(), BATCH // 2
-    images = training.load_images(BATCHES * BATCH, source="bundled")
-    x, y = (images.x_train / 255).astype("float32"), images.y_train
+    ways, half = tf.distribute, BATCH // 2
+    strategy = ways.get_strategy() if number == "2" else ways.MultiWorkerMirroredStrategy()
+    mine = (slice(half), slice(half, None), slice(None))[int(number)]
+    images = training.load_images(20 * BATCH, source="bundled")
+    x = (images.x_train / 255).astype("float32").reshape(20, BATCH, 28, 28)[:, mine]
+    y = images.y_train.reshape(20, BATCH)[:, mine]
     with strategy.scope():
-        model, optimizer = training.quickstart_model(dropout=0), keras.optimizers.SGD(0.1)
+        model, optimizer = training.quickstart_model(dropout=0), tf.keras.optimizers.SGD(0.1)
 
     @tf.function
     def step(x, y):
         with tf.GradientTape() as tape:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x))
-            loss = tf.reduce_sum(losses) / BATCH  # a share of the whole batch's mean
-        weights = model.trainable_variables
+            loss = tf.reduce_sum(losses) / BATCH  # this worker's share of the mean
         # Keras adds the workers' gradients up, and only then takes the step.
-        optimizer.apply(tape.gradient(loss, weights), weights)
-        return tf.reduce_mean(losses)
+        optimizer.apply(tape.gradient(loss, model.trainable_weights), model.trainable_weights)
+        return loss
 
-    for done in itertools.count(1):
-        begin = done % BATCHES * BATCH + number % 2 * share
-        loss = strategy.run(step, (x[begin : begin + share], y[begin : begin + share]))
+    for done, batch in enumerate(itertools.cycle(zip(x, y, strict=True)), 1):
+        loss = strategy.run(step, batch)
         if done == int(steps):
-            said = f"had {share} pictures of every {BATCH}; loss in its last step {loss:.4f}"
-            weights = [float(w) for v in model.trainable_variables for w in v.numpy().ravel()]
+            said = f"had {len(batch[1])} of {BATCH} pictures, and {loss:.4f} of the last loss."
+            weights = [float(w) for v in model.weights for w in v.numpy().flat]
             print(json.dumps([said, weights]), flush=True)
