@@ -92,5 +92,5 @@ def child(number: str, steps: str) -> None:
         loss = strategy.run(step, batch)
         if done == int(steps):
             said = f"had {len(batch[1])} of {BATCH} pictures, and {loss:.4f} of the last loss."
-            weights = [float(w) for v in model.weights for w in v.numpy().flat]
+            weights = [w for v in model.weights for w in v.numpy().ravel().tolist()]
             print(json.dumps([said, weights]), flush=True)
