@@ -62,8 +62,7 @@ def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0)
 
 def child(number: str, steps: str) -> None:
     """In a child process: train without end, and after so many steps say how it went."""
-    # A worker that waits holds Python's lock: no thread would see that the parent is gone. A
-    # process does, and ends the group, which is the worker's own.
+    # While a worker waits it holds Python's lock, and no thread sees the parent's end; this does.
     if not os.fork():
         os.close(1)
         sys.stdin.read()
