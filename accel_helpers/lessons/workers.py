@@ -26,21 +26,21 @@ class Trained:
     """What happened, line by line; and how far a weight is at most from that of one process."""
 
     log: tuple[str, ...]
-    apart: float | None = None
+    apart: float  # infinite where nothing was compared
 
 
 def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0) -> Trained:
     """Train the quickstart model on two workers, each with half of every batch; or `kill` one."""
     with socket.create_server(("", 0)) as one, socket.create_server(("", 0)) as two:
         hosts = [f"127.0.0.1:{each.getsockname()[1]}" for each in (one, two)]
-    running, weights, log, apart, began = {}, {}, [], None, time.monotonic()
+    running, weights, log, apart, began = {}, {}, [], float("inf"), time.monotonic()
     with contextlib.ExitStack() as ending:  # ends them also when the learner interrupts
         for number, name in enumerate(NAMES if kill is None else NAMES[:2]):
             config = {"cluster": {"worker": hosts}, "task": {"type": "worker", "index": number}}
             environ = probe.variables({**_OWN, "TF_CONFIG": json.dumps(config)})
             one = probe.Child(probe.python(_CHILD, number, steps), environ, heard=1)
             running[name] = ending.enter_context(one)
-        while running and apart is None and (passed := time.monotonic() - began) < time_limit:
+        while running and len(weights) < 3 and (passed := time.monotonic() - began) < time_limit:
             for name, one in list(running.items()):
                 if line := one.hear(0.05):
                     words, weights[name] = json.loads(line)
