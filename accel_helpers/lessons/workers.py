@@ -67,6 +67,7 @@ def child(number: str, steps: str) -> None:
         os.close(1)
         sys.stdin.read()
         os.killpg(0, signal.SIGKILL)
+    import keras
     import tensorflow as tf
 
     ways, half = tf.distribute, BATCH // 2
@@ -76,7 +77,7 @@ def child(number: str, steps: str) -> None:
     x = (images.x_train / 255).astype("float32").reshape(20, BATCH, 28, 28)[:, mine]
     y = images.y_train.reshape(20, BATCH)[:, mine]
     with strategy.scope():
-        model, optimizer = training.quickstart_model(dropout=0), tf.keras.optimizers.SGD(0.1)
+        model, optimizer = training.quickstart_model(dropout=0), keras.optimizers.SGD(0.1)
 
     @tf.function
     def step(x, y):
