@@ -1,29 +1,69 @@
-"""Of lesson 09, in preparation: a verdict and the exercise. Its cells are in lesson 04 at 88e1101.
+"""Lesson 09: how far two trainings are apart, what a device holds, speed-ups, and its exercise."""
 
-What trains with several replicas is in `replicas.py`.
-"""
-
-import math
-from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from accel_helpers.learn.checks import calls
+from accel_helpers.measure import results
+from accel_helpers.plots import charts, style
 
-SAME_LOSS = ("the same", "not the same", "cannot tell")
+SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
 
 
-def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
-    """Whether trainings had the same loss in every epoch, up to a share of the smallest.
+def apart(one, other, start=None) -> float:
+    """How far two lists of arrays are apart, as a share of the second, both counted from `start`.
 
-    Replicas add up in another order, so a float32 is rounded otherwise, and every step carries
-    that on.
+    >>> apart([[3.0, 4.0]], [[3.0, 5.0]], start=[[3.0, 3.0]])
+    0.5
     """
-    runs = [values for values in losses.values() if len(values)]
-    known = all(math.isfinite(value) and value > 0 for values in runs for value in values)
-    if len(runs) < 2 or len(set(map(len, runs))) > 1 or not known:
-        return "cannot tell"
-    apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
-    return "the same" if apart <= tolerance else "not the same"
+    import numpy as np
+
+    one, other, start = (
+        np.concatenate([np.ravel(np.asarray(part, "float64")) for part in parts])
+        for parts in (one, other, start or [np.zeros_like(part) for part in other])
+    )
+    return float(np.linalg.norm(one - other) / np.linalg.norm(other - start))
+
+
+def parts(model) -> dict:
+    """What a training leaves behind: its losses, weights, Adam's numbers, its accuracies."""
+    history = model.history.history
+    kept = {"loss": [history["loss"]], "weights": model.get_weights()}
+    optimizer = [variable.numpy() for variable in model.optimizer.variables]
+    return kept | {"optimizer": optimizer, "accuracy": [history["accuracy"]]}
+
+
+def same(one, other) -> dict[str, bool]:
+    """Whether each part of two trained models is the same to 1 part in 10,000."""
+    ours, theirs = parts(one), parts(other)
+    return {name: apart(ours[name], theirs[name]) <= SAME for name in ours}
+
+
+def held(model) -> int:
+    """Bytes of a trained model's weights and Adam's numbers on the first of its devices."""
+    variables = [*model.variables, *model.optimizer.variables]
+    return sum(each.value.addressable_shards[0].data.nbytes for each in variables)
+
+
+def keep_losses(way: str, model) -> list[float]:
+    """The losses of a training, kept on the result card."""
+    losses = model.history.history["loss"]
+    results.record({}, numbers={f"09/loss/{way}": losses})
+    return losses
+
+
+def speed_ups(clusters, most: int = 256) -> style.Picture:
+    """How many times as fast pretend clusters are, from 1 chip on, under the diagonal."""
+    chips = [2**n for n in range(most.bit_length())]
+    lines = {name: {n: each.speed_up(n) for n in chips} for name, each in clusters.items()}
+    return charts.curves(
+        lines,
+        title="More chips, more waiting: speed-up curves under the diagonal",
+        x=("chips, each with a share as large", style.plain),
+        y=("times as fast as one", style.plain),
+        log=True,
+        said={"no waiting": {1: 1, most: most}},
+        note="Pretend chips. The gap up to the dashed line: waiting for the others.",
+    )
 
 
 def _each(combine):
