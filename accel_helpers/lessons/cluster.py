@@ -1,7 +1,6 @@
 """The pretend cluster of lesson 09: its compute and link times are known, and no device is used."""
 
 import csv
-import functools
 import importlib.resources
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -17,11 +16,11 @@ class Cluster:
       all-reduce in a ring 2 (n - 1) hops of bytes / n. A ring can lead through servers with one
       link in and out of each (Patarasuk & Yuan 2009, doi 10.1016/j.jpdc.2008.09.002).
     * All wait for the slowest: the largest of n normal draws is expected where the distribution
-      reaches (n - 3/8) / (n + 1/4) (Blom 1958; David & Nagaraja 2003, Order Statistics, 4.5).
-    * Cards of a kind differ by 8 % (Sinha et al. 2022, arXiv 2208.11035). Read as a box plot's
-      whisker to whisker, which is 5.4 standard deviations, that is a spread of 1.5 %.
-    * The links can work while other gradients are still computed (Li et al. 2020, arXiv
-      2006.15704), and backward is some two thirds of a step (arXiv 2104.04473, appendix).
+      reaches (n - 3/8) / (n + 1/4), within 0.03 standard deviations (Blom 1958).
+    * Cards of a kind differ by 8 % (Sinha et al. 2022, arXiv 2208.11035): read as the range of a
+      box plot's whiskers, 5.4 standard deviations wide, that is a spread of 1.5 %.
+    * Links can work while other gradients are still computed (Li et al. 2020, arXiv 2006.15704);
+      backward is about two thirds of the arithmetic (arXiv 2104.04473, appendix).
     """
 
     step: float  # seconds that one device needs for its share
@@ -41,7 +40,7 @@ class Cluster:
         return 2 * (chips - 1) * (4 * self.parameters / chips / self.bandwidth + self.latency)
 
     def seconds(self, chips: int) -> float:
-        """Seconds of a whole step: the slowest, and what is not hidden of the all-reduce."""
+        """Seconds of a step: until the slowest is ready, and what is not hidden of the rest."""
         return self.slowest(chips) + max(0.0, self.all_reduce(chips) - self.overlap * self.step)
 
     def speed_up(self, chips: int) -> float:
@@ -51,7 +50,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Published:
-    """A row of ``data/scaling.csv``: a real cluster, and the pretend one with the same numbers."""
+    """A row of ``data/scaling.csv``: a real cluster, and the pretend one with its numbers."""
 
     name: str
     device: str  # a GPU, or a server of eight where those add up among themselves first
@@ -62,15 +61,14 @@ class Published:
     notes: str
 
 
-@functools.cache
 def published() -> tuple[Published, ...]:
     """Give what others measured, a row for every number of devices."""
     file = importlib.resources.files("accel_helpers") / "data" / "scaling.csv"
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    rows = csv.DictReader(file.read_text("utf-8").splitlines())
     return tuple(_records.read(Published, _row(**row), row["name"]) for row in rows)
 
 
-def _row(devices, parameters, batch, rate_of_one, rate, bandwidth, latency, **texts) -> dict:
-    one, link = float(rate_of_one), {"bandwidth": float(bandwidth), "latency": float(latency)}
-    cluster = {"step": float(batch) / one, "parameters": float(parameters)} | link
+def _row(devices, batch, rate_of_one, rate, name, device, source, notes, **cluster) -> dict:
+    texts, one = dict(name=name, device=device, source=source, notes=notes), float(rate_of_one)
+    cluster = {key: float(text) for key, text in cluster.items()} | {"step": float(batch) / one}
     return texts | {"devices": int(devices), "speed_up": float(rate) / one, "cluster": cluster}
