@@ -4,38 +4,29 @@ from statistics import fmean
 
 from accel_helpers.learn.checks import calls
 from accel_helpers.measure import results
-from accel_helpers.plots import charts, style
+from accel_helpers.plots import style
 
 SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
 
 
 def apart(one, other, start=None) -> float:
-    """How far two lists of arrays are apart, as a share of the second, both counted from `start`.
-
-    >>> apart([[3.0, 4.0]], [[3.0, 5.0]], start=[[3.0, 3.0]])
-    0.5
-    """
+    """How far two lists of arrays are apart, as a share of the way from `start` to the second."""
     import numpy as np
 
-    one, other, start = (
-        np.concatenate([np.ravel(np.asarray(part, "float64")) for part in parts])
-        for parts in (one, other, start or [np.zeros_like(part) for part in other])
+    flat = (
+        np.concatenate([np.ravel(part) for part in parts]) for parts in (one, other, start or [0])
     )
+    one, other, start = flat
     return float(np.linalg.norm(one - other) / np.linalg.norm(other - start))
 
 
-def parts(model) -> dict:
-    """What a training leaves behind: its losses, weights, Adam's numbers, its accuracies."""
-    history = model.history.history
-    kept = {"loss": [history["loss"]], "weights": model.get_weights()}
-    optimizer = [variable.numpy() for variable in model.optimizer.variables]
-    return kept | {"optimizer": optimizer, "accuracy": [history["accuracy"]]}
-
-
 def same(one, other) -> dict[str, bool]:
-    """Whether each part of two trained models is the same to 1 part in 10,000."""
-    ours, theirs = parts(one), parts(other)
-    return {name: apart(ours[name], theirs[name]) <= SAME for name in ours}
+    """Whether what two trainings leave behind is the same to 1 part in 10,000."""
+    pairs = {"loss": [model.history.history["loss"] for model in (one, other)]}
+    pairs["weights"] = one.get_weights(), other.get_weights()
+    pairs["optimizer"] = [[v.numpy() for v in m.optimizer.variables] for m in (one, other)]
+    pairs["accuracy"] = [model.history.history["accuracy"] for model in (one, other)]
+    return {name: apart(*pair) <= SAME for name, pair in pairs.items()}
 
 
 def held(model) -> int:
@@ -51,19 +42,32 @@ def keep_losses(way: str, model) -> list[float]:
     return losses
 
 
-def speed_ups(clusters, most: int = 256) -> style.Picture:
-    """How many times as fast pretend clusters are, from 1 chip on, under the diagonal."""
-    chips = [2**n for n in range(most.bit_length())]
-    lines = {name: {n: each.speed_up(n) for n in chips} for name, each in clusters.items()}
-    return charts.curves(
-        lines,
-        title="More chips, more waiting: speed-up curves under the diagonal",
-        x=("chips, each with a share as large", style.plain),
-        y=("times as fast as one", style.plain),
-        log=True,
-        said={"no waiting": {1: 1, most: most}},
-        note="Pretend chips. The gap up to the dashed line: waiting for the others.",
-    )
+def speed_ups(pretend, real, most: int = 512) -> style.Picture:
+    """How many times as fast pretend clusters are, under the diagonal; and real ones as marks."""
+    chips, labels, said = range(1, most + 1), [(most, most, "nobody waits", style.INK, None)], []
+    title, axis = "The gap below the diagonal: waiting for the others", "times as fast as one"
+    under = "Dashed: pretend chips. Marks: real ones, as published."
+    with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
+        style.scale(axes.xaxis, "chips", 0, 1.04 * most, style.plain)
+        style.scale(axes.yaxis, axis, 0, 1.04 * most, style.plain)
+        axes.plot(chips, chips, color=style.INK, lw=1.2)
+        for i, (name, each) in enumerate(pretend.items()):
+            line, look = [each.speed_up(n) for n in chips], {"mfc": "none", "mew": 1.8}
+            marks = [("_", most, line[-1], "pretend")]
+            if row := real.get(name):
+                marks.append((style.MARKS[i], row.devices, row.speed_up, "real"))
+                axes.plot(*marks[1][1:3], style.MARKS[i], color=style.COLOURS[i], ms=7, **look)
+            axes.plot(chips, line, "--", color=style.COLOURS[i], lw=1.6)
+            for mark, *at, kind in marks:
+                text, key = style.folded(f"{name}, {kind}"), {"marker": mark, "ms": 7, **look}
+                labels.append((*at, text, style.COLOURS[i], key))
+                said.append(f"{name} {at[1]:.0f} {kind}")
+        axes.fill_between(chips, line, chips, color=style.EMPTY, alpha=0.6, lw=0)
+        look = {"rotation": 26, "ha": "center", "va": "center", "color": style.SAID}
+        axes.text(0.7 * most, 0.47 * most, "waiting for the others", **look)
+        style.beside(figure, axes, labels)
+        said = f"{title}. Of {most} chips: {'; '.join(said)}."
+        return style.picture(figure, f"Lines of {axis} over chips. {said}")
 
 
 def _each(combine):
