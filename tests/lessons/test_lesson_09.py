@@ -1,7 +1,4 @@
-"""Lesson 09: shared out over devices is what one device does, in real frameworks; and its text.
-
-A framework takes the number of its devices once, so each training is in a process of its own.
-"""
+"""Lesson 09: shared out over devices is what one device does, in real frameworks; and its text."""
 
 import json
 from pathlib import Path
@@ -86,7 +83,7 @@ print(json.dumps([trained(), *mixed, trained(count=38)]))
 """
 
 
-def answer(code, framework):
+def answer(code, framework):  # in a process of its own: a number of devices is for all of it
     environ = {"KERAS_BACKEND": framework, "CUDA_VISIBLE_DEVICES": "-1"}
     done = probe.run(code.format(model=MODEL), seconds=280, environ=environ)
     assert done.kind == "finished", done.output
