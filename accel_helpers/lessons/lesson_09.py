@@ -42,9 +42,7 @@ def laid_out(batch, spread) -> str:
 
     layout = spread.get_data_layout(batch.shape).backend_layout
     shards = jax.device_put(batch, layout).addressable_shards
-    return (
-        f"A batch of {batch.shape} lies on {len(shards)} devices, {shards[0].data.shape} on each."
-    )
+    return f"{batch.shape} over {len(shards)} devices, {shards[0].data.shape} on each"
 
 
 def losses(way: str, model) -> list[float]:
@@ -60,12 +58,12 @@ def speed_ups(real) -> style.Picture:
         line = {2**n: row.cluster.speed_up(2**n) for n in range(10)}
         lines[f"{name}, pretend: {line[most]:.0f}"] = line
         lines[f"{name}, real: {row.speed_up:.0f}"] = {row.devices: row.speed_up}
-    title = f"{most} chips do the work of {vgg.speed_up:.0f} (real), of {{:.0f}} (pretend)"
+    title = f"VGG-16: {most} chips do the work of {vgg.speed_up:.0f} (real), of {{:.0f}} (pretend)"
     return charts.curves(
         lines,
         title=title.format(vgg.cluster.speed_up(most)),
-        x=("chips (log scale)", style.plain),
-        y=("times as fast as one chip (log scale)", style.plain),
+        x=("chips", style.plain),
+        y=("times as fast as one chip", "{:.0f}".format),
         log=True,
         said={"nobody waits": {1: 1, most: most}},
     )

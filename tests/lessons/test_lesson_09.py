@@ -94,8 +94,8 @@ def test_on_jax_halves_are_the_whole_and_eight_devices_are_one():
     found = answer(ON_JAX, "jax")
     assert found["plain"] < 1e-12 < 1e-3 < found["normal"]
     for way in ("copied None", "copied {}", "cut None", "cut {}"):  # {}: batch normalisation
-        assert set(found[way].values()) == {True}, way
-    assert False in found["off"].values()
+        assert found[way] is True, way
+    assert found["off"] is False
     one, copied, cut = found["held"]
     assert one == copied and 7 < copied / cut < 8  # biases are copied
 
@@ -108,13 +108,17 @@ def test_on_tensorflow_four_replicas_are_one_unless_a_layer_mixes_or_shares_are_
 def test_what_the_lesson_says_is_what_its_cluster_gives_and_what_is_stored():
     rows = {(row.name.split(",")[0], row.devices): row for row in published()}
     vgg, inception = rows["VGG-16", 512].cluster, rows["Inception V3", 512].cluster
-    assert f"{vgg.step:.2f} s for its 64" in TEXT and f"{vgg.parameters / 1e6:.0f} million" in TEXT
-    assert f"at {vgg.bandwidth * 8 / 1e9:.0f} Gbit/s" in TEXT and "a sixth of the gradients" in TEXT
+    assert f"{vgg.step:.2f} s for 64" in TEXT and f"{vgg.parameters / 1e6:.0f} million" in TEXT
+    assert (
+        f"links of {vgg.bandwidth * 8 / 1e9:.0f} Gbit/s" in TEXT
+        and "a sixth of the gradients" in TEXT
+    )
     assert round(vgg.parameters / inception.parameters) == 6
-    assert 0.5 < vgg.speed_up(512) / 512 < 0.55 and "Nearly half of the time" in TEXT
-    assert vgg.slowest(512) - vgg.step < 0.2 * vgg.all_reduce(512)  # "a little for the slowest"
+    assert 0.5 < vgg.speed_up(512) / 512 < 0.55 and "Nearly half of a step is waiting" in TEXT
+    assert vgg.slowest(512) - vgg.step < 0.2 * vgg.all_reduce(512)  # "mostly for gradients"
+    assert 1 < vgg.all_reduce(512) / vgg.all_reduce(8) < 1.2  # "8 wait nearly as long as 512"
     off = [100 * (row.cluster.speed_up(row.devices) / row.speed_up - 1) for row in published()]
     assert f"up to {-min(off):.0f} % too little" in TEXT and f"{max(off):.0f} % too much" in TEXT
     for cell in ("l09same", "l09state"):
         shown = json.dumps(CELLS[cell]["outputs"])
-        assert "False" not in shown and shown.count("True") == 4
+        assert "False" not in shown and shown.count("True") == 1
