@@ -1,29 +1,72 @@
-"""Of lesson 09, in preparation: a verdict and the exercise. Its cells are in lesson 04 at 88e1101.
+"""Lesson 09: how far two trainings are apart, what a device holds, speed-ups, and its exercise."""
 
-What trains with several replicas is in `replicas.py`.
-"""
-
-import math
-from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from accel_helpers.learn.checks import calls
+from accel_helpers.measure import results
+from accel_helpers.plots import charts, style
 
-SAME_LOSS = ("the same", "not the same", "cannot tell")
+SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
 
 
-def same_loss(losses: Mapping[str, Sequence[float]], *, tolerance: float = 1e-4) -> str:
-    """Whether trainings had the same loss in every epoch, up to a share of the smallest.
+def apart(one, other, start=None) -> float:
+    """How far two lists of arrays are apart, as a share of the way from `start` to the second."""
+    import numpy as np
 
-    Replicas add up in another order, so a float32 is rounded otherwise, and every step carries
-    that on.
-    """
-    runs = [values for values in losses.values() if len(values)]
-    known = all(math.isfinite(value) and value > 0 for values in runs for value in values)
-    if len(runs) < 2 or len(set(map(len, runs))) > 1 or not known:
-        return "cannot tell"
-    apart = max(max(epoch) / min(epoch) - 1 for epoch in zip(*runs, strict=True))
-    return "the same" if apart <= tolerance else "not the same"
+    flat = (
+        np.concatenate([np.ravel(part) for part in parts]) for parts in (one, other, start or [0])
+    )
+    one, other, start = flat
+    return float(np.linalg.norm(one - other) / np.linalg.norm(other - start))
+
+
+def same(one, other) -> bool:
+    """Whether two trainings leave the same behind, to 1 part in 10,000."""
+    pairs = [
+        [model.history.history[name] for model in (one, other)] for name in ("loss", "accuracy")
+    ]
+    pairs.append((one.get_weights(), other.get_weights()))
+    pairs.append([[v.numpy() for v in m.optimizer.variables] for m in (one, other)])
+    return all(apart(*pair) <= SAME for pair in pairs)
+
+
+def held(model) -> int:
+    """Bytes of a trained model's weights and Adam's numbers on the first of its devices."""
+    variables = [*model.variables, *model.optimizer.variables]
+    return sum(each.value.addressable_shards[0].data.nbytes for each in variables)
+
+
+def laid_out(batch, spread) -> str:
+    """Say how a way to distribute lays a batch out over the devices."""
+    import jax
+
+    layout = spread.get_data_layout(batch.shape).backend_layout
+    shards = jax.device_put(batch, layout).addressable_shards
+    return f"{batch.shape} over {len(shards)} devices, {shards[0].data.shape} on each"
+
+
+def losses(way: str, model) -> list[float]:
+    """The losses of a training, which go onto the result card."""
+    results.record({}, numbers={f"09/loss/{way}": model.history.history["loss"]})
+    return model.history.history["loss"]
+
+
+def speed_ups(real) -> style.Picture:
+    """How many times as fast pretend clusters are as one chip; and the real ones, each a mark."""
+    most, vgg, lines = 512, real["VGG-16"], {}
+    for name, row in real.items():
+        line = {2**n: row.cluster.speed_up(2**n) for n in range(10)}
+        lines[f"{name}, pretend: {line[most]:.0f}"] = line
+        lines[f"{name}, real: {row.speed_up:.0f}"] = {row.devices: row.speed_up}
+    title = f"VGG-16: {most} chips do the work of {vgg.speed_up:.0f} (real), of {{:.0f}} (pretend)"
+    return charts.curves(
+        lines,
+        title=title.format(vgg.cluster.speed_up(most)),
+        x=("chips", style.plain),
+        y=("times as fast as one chip", "{:.0f}".format),
+        log=True,
+        said={"nobody waits": {1: 1, most: most}},
+    )
 
 
 def _each(combine):
@@ -35,7 +78,7 @@ whole_batch = _each(fmean)
 
 _MEANS = (
     (_each(lambda parts, n: fmean(parts)),
-     "That is the plain mean. A replica with one picture counts as much as one with three.",
+     "That is the plain mean. A replica with one picture counts as much as one with two.",
      "Use counts: a gradient stands for as many pictures as its replica had."),
     (_each(lambda parts, n: sum(parts)),
      "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
@@ -52,7 +95,7 @@ CHECKS = {
     "09/all_reduce": calls(
         whole_batch,
         on=(
-            ([[2.0, -4.0], [6.0, 8.0]], [3, 1]),
+            ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
             ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),
             ([[3.0], [1.0]], [8, 0]),  # a replica that got nothing
         ),
