@@ -7,6 +7,7 @@ reference run's and grey; with ACCEL_PICTURES=reference in the environment it is
 from accel_helpers.plots.charts import break_even, curves, digits, epochs, roofline, sweep
 from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
 from accel_helpers.plots.unit import unit_animation, unit_strip
+from accel_helpers.plots.warp import warp_animation
 
 __all__ = ["break_even", "climb", "curves", "digits", "epochs", "ladder", "measurements", "parts"]
-__all__ += ["roofline", "shares", "sweep", "unit_animation", "unit_strip"]
+__all__ += ["roofline", "shares", "sweep", "unit_animation", "unit_strip", "warp_animation"]
