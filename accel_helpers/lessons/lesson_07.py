@@ -82,16 +82,13 @@ def sticks(what, lines, unit):
     chips = {name: line for name, line in (first | theirs | first).items() if name != CPU}
     said = {} if chips else {PRETEND: pretend(what, first[CPU])}
     name, chip = [*(chips or said).items()][0]
-    at, most = crossing(first[CPU], chip), format_count(max(first[CPU]))
-    title = f"The CPU is faster at every size up to {most} {unit}"
-    if at:
-        title = (
-            f"From some {format_count(float(f'{at:.1g}'))} {unit} on, {name.split(' (')[0]} wins"
-        )
-    note = f"{format_seconds(START)} more to start, then a T4's published best." if said else ""
+    name, at = name.partition(" (")[0], crossing(first[CPU], chip)
+    found = f"From some {format_count(float(f'{at or 0:.1g}'))} {unit} on, {name} wins"
+    title = found if at else f"The CPU wins up to {format_count(max(first[CPU]))} {unit}"
+    note = f"Dashed: {format_seconds(START)} more to start, then a T4's published best."
     axes = {"x": (f"{unit} (log scale)", lambda n: format_rate(n, "").strip())}
     axes |= {"y": ("time (log scale)", format_seconds), "log": True, "reference": theirs}
-    return plots.curves(lines, title=title, said=said, note=f"Dashed: {note}" * bool(note), **axes)
+    return plots.curves(lines, title=title, said=said, note=note * bool(said), **axes)
 
 
 def floor_share(floor, bandwidth, share, each=8):
