@@ -34,7 +34,7 @@ def by_size(what, operation, sizes, device, seconds, dtype="float32"):
                 return made
 
             curve[n] = timing.benchmark(run, name=what, min_time=box / 60, max_time=box / 4)
-    if dtype == "float32":
+    if len(sizes) > 2:
         named = {name: curve[max(curve)]} if what == "add" else {}
         named |= {f"{name}/{n}": each for n, each in curve.items()}
         results.keep(name, named, {f"{name}/size": (max(curve),)})
@@ -43,11 +43,11 @@ def by_size(what, operation, sizes, device, seconds, dtype="float32"):
 
 def formats(operation, curve, device, seconds):
     """The largest product in three number types; one that fails or crawls is left out."""
-    n, times = max(curve), {"float32": curve[max(curve)]}
-    for dtype in ("bfloat16", "float16"):
+    n, times = max(curve), {}
+    for dtype in ("float32", "bfloat16", "float16"):
         with suppress(Exception), quiet.held_back():  # frameworks raise what they like
-            found = by_size("product", operation, (n // 2, n), device, seconds / 2, dtype)
-            times[dtype] = found[n]
+            both = by_size("product", operation, (n // 2, n), device, seconds, dtype)
+            times[dtype] = both[n]
     results.keep("07", {f"07/{device}/product {dtype}": time for dtype, time in times.items()})
     return times
 
@@ -69,6 +69,10 @@ def crossing(one, other):
     return (turns or [gain[0][0]])[-1] if gain[-1][1] > 0 else None
 
 
+def axis(n):
+    return f"{n:.0f}" if n < 1e4 else format_rate(n, "").strip()
+
+
 def sticks(what, lines, unit):
     """The curves of an operation, and in the title from which size on the chip takes less time."""
     theirs = {}  # of the reference run, and the newest of a GPU
@@ -86,7 +90,7 @@ def sticks(what, lines, unit):
     found = f"From some {format_count(float(f'{at or 0:.1g}'))} {unit} on, {name} wins"
     title = found if at else f"The CPU wins up to {format_count(max(first[CPU]))} {unit}"
     note = f"Dashed: {format_seconds(START)} more to start, then a T4's published best."
-    axes = {"x": (f"{unit} (log scale)", lambda n: format_rate(n, "").strip())}
+    axes = {"x": (f"{unit} (log scale)", axis)}
     axes |= {"y": ("time (log scale)", format_seconds), "log": True, "reference": theirs}
     return plots.curves(lines, title=title, said=said, note=note * bool(said), **axes)
 
