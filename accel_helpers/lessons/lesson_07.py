@@ -46,8 +46,7 @@ def formats(operation, curve, device, seconds):
     n, times = max(curve), {}
     for dtype in ("float32", "bfloat16", "float16"):
         with suppress(Exception), quiet.held_back():  # frameworks raise what they like
-            both = by_size("product", operation, (n // 2, n), device, seconds, dtype)
-            times[dtype] = both[n]
+            times[dtype] = by_size("product", operation, (n // 2, n), device, seconds, dtype)[n]
     results.keep("07", {f"07/{device}/product {dtype}": time for dtype, time in times.items()})
     return times
 
@@ -69,19 +68,15 @@ def crossing(one, other):
     return (turns or [gain[0][0]])[-1] if gain[-1][1] > 0 else None
 
 
-def axis(n):
-    return f"{n:.0f}" if n < 1e4 else format_rate(n, "").strip()
-
-
 def sticks(what, lines, unit):
     """The curves of an operation, and in the title from which size on the chip takes less time."""
-    theirs = {}  # of the reference run, and the newest of a GPU
+    theirs = {}  # of the reference run, and of every GPU that has been timed
     for card in results.reference_runs():
-        for key, time in card.measurements.items():
-            at = re.fullmatch(rf"07/(cpu|gpu)/{what}/(\d+)", key)
-            if at and (at[1] == "gpu" or card == results.reference()):
-                name = CPU if at[1] == "cpu" else f"the {card.label}"
-                theirs.setdefault(name, {})[int(at[2])] = time
+        at = (re.fullmatch(rf"07/(cpu|gpu)/{what}/(\d+)", key) for key in card.measurements)
+        for n, kind, key in sorted((int(key[2]), key[1], key[0]) for key in at if key):
+            if kind == "gpu" or card == results.reference():
+                name = CPU if kind == "cpu" else f"the {card.label}"
+                theirs.setdefault(name, {})[n] = card.measurements[key]
     first = style.sides(lines, theirs)[0][0][0]
     chips = {name: line for name, line in (first | theirs | first).items() if name != CPU}
     said = {} if chips else {PRETEND: pretend(what, first[CPU])}
@@ -90,9 +85,10 @@ def sticks(what, lines, unit):
     found = f"From some {format_count(float(f'{at or 0:.1g}'))} {unit} on, {name} wins"
     title = found if at else f"The CPU wins up to {format_count(max(first[CPU]))} {unit}"
     note = f"Dashed: {format_seconds(START)} more to start, then a T4's published best."
-    axes = {"x": (f"{unit} (log scale)", axis)}
-    axes |= {"y": ("time (log scale)", format_seconds), "log": True, "reference": theirs}
-    return plots.curves(lines, title=title, said=said, note=note * bool(said), **axes)
+    text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").strip()  # noqa: E731
+    axes = {"x": (f"{unit} (log scale)", text), "y": ("time (log scale)", format_seconds)}
+    look = {"said": said, "note": note * bool(said), "log": True, "reference": theirs, **axes}
+    return plots.curves(lines, title=title, **look)
 
 
 def floor_share(floor, bandwidth, share, each=8):
