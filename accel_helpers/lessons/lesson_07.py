@@ -10,7 +10,6 @@ from accel_helpers._words import format_count, format_rate, format_seconds
 from accel_helpers.learn.checks import calls
 from accel_helpers.machine import backend, hardware, quiet
 from accel_helpers.measure import results, step_time, timing
-from accel_helpers.plots import style
 
 CPU, PRETEND = "the CPU", "a pretend T4 (worked out, not measured)"
 START = step_time.fitted().constants["operation_inference"]  # seconds more to start on a chip
@@ -46,7 +45,8 @@ def formats(operation, curve, device, seconds):
     n, times = max(curve), {}
     for dtype in ("float32", "bfloat16", "float16"):
         with suppress(Exception), quiet.held_back():  # frameworks raise what they like
-            times[dtype] = by_size("product", operation, (n // 2, n), device, seconds, dtype)[n]
+            found = by_size("product", operation, (n // 2, n), device, seconds, dtype)
+            times |= {dtype: found[n]} if n in found else {}
     results.keep("07", {f"07/{device}/product {dtype}": time for dtype, time in times.items()})
     return times
 
@@ -77,11 +77,11 @@ def sticks(what, lines, unit):
             if kind == "gpu" or card == results.reference():
                 name = CPU if kind == "cpu" else f"the {card.label}"
                 theirs.setdefault(name, {})[n] = card.measurements[key]
-    first = style.sides(lines, theirs)[0][0][0]
+    first = plots.style.sides(lines, theirs)[0][0][0]
     chips = {name: line for name, line in (first | theirs | first).items() if name != CPU}
     said = {} if chips else {PRETEND: pretend(what, first[CPU])}
     name, chip = [*(chips or said).items()][0]
-    name, at = name.partition(" (")[0], crossing(first[CPU], chip)
+    name, at = re.split(r",| \(", name)[0], crossing(first[CPU], chip)
     found = f"From some {format_count(float(f'{at or 0:.1g}'))} {unit} on, {name} wins"
     title = found if at else f"The CPU wins up to {format_count(max(first[CPU]))} {unit}"
     note = f"Dashed: {format_seconds(START)} more to start, then a T4's published best."
@@ -105,12 +105,8 @@ _SLIPS = (
     (lambda f, b, s: f * b / 8, "There moving takes as long as the floor, whatever the share.",
         "With a share of 0.1 the moving takes nine times the floor."),
 )  # fmt: skip
-CHECKS = {
-    "07/floor": calls(
-        floor_share,
-        on=[(1e-6, 8e9, 0.5), (25e-6, 320e9, 0.1), (40e-6, 10e9, 0.2), (5e-6, 2e12, 0.01)],
-        slips=_SLIPS,
-        right="The longer the floor and the faster the memory, the larger an operation has to be.",
-        needs="It returns one number: how many numbers are added to.",
-    )
-}
+CHECKS = {"07/floor": calls(
+    floor_share, slips=_SLIPS, needs="It returns one number: how many numbers are added to.",
+    on=[(1e-6, 8e9, 0.5), (25e-6, 320e9, 0.1), (40e-6, 10e9, 0.2), (5e-6, 2e12, 0.01)],
+    right="The longer the floor and the faster the memory, the larger an operation has to be.",
+)}  # fmt: skip
