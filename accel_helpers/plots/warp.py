@@ -36,16 +36,15 @@ def warp_animation(count: int) -> Animation:
                 frames.append(style.picture(figure, "", dpi=100).png)
         said.append(f"Round {now + 1} of {rounds}: {', '.join(DOES)}; {_told(count, now)}.")
     useful, spent = count * len(DOES), len(frames) * LANES
-    said.append(f"In all {useful} of {spent} lane-steps are useful ({useful / spent:.0%}).")
-    alt = f"Animation of {len(frames)} steps. {' '.join(said)}".replace("%)", " %)")
-    return Animation(tuple(frames), alt)
+    said.append(f"In all {useful} of {spent} lane-steps are useful ({100 * useful / spent:.0f} %).")
+    return Animation(tuple(frames), f"Animation of {len(frames)} steps. {' '.join(said)}")
 
 
 def _told(count: int, now: int) -> str:
     """Who works in a round, in words."""
     busy = min(LANES, count - now * LANES)
-    works = f"{busy} of {LANES} lanes {'works' if busy == 1 else 'work'}"
-    return works + (f", {LANES - busy} wait" if busy < LANES else "")
+    works = f"{busy} of {LANES} lanes work{'s' * (busy == 1)}"
+    return works + f", {LANES - busy} wait" * (busy < LANES)
 
 
 @contextmanager
@@ -62,8 +61,7 @@ def sheet(count: int, now: int, step: int):
         _box(axes, 0.15, 0.66, WIDE - 0.3, 0.3, style.THIRD)
         axes.text(WIDE / 2, 0.81, f"to all {LANES} lanes: {told}", **TEXT | {"fontsize": 10.5})
         for lane in range(LANES):
-            row, column = divmod(lane, ACROSS)
-            x, y = 0.15 + column * (CELL + GAP), TOP + row * (TALL + GAP)
+            x, y = 0.15 + lane % ACROSS * (CELL + GAP), TOP + lane // ACROSS * (TALL + GAP)
             number = now * LANES + lane + 1
             *look, letters = KINDS["useful" if number <= count else "waiting"]
             _box(axes, x, y, CELL, TALL, *look)
