@@ -2,8 +2,9 @@
 
 import re
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
-from math import log
+from math import inf, log
 
 from accel_helpers import plots
 from accel_helpers._words import format_count, format_rate, format_seconds
@@ -11,9 +12,12 @@ from accel_helpers.learn.checks import calls
 from accel_helpers.machine import backend, hardware, quiet
 from accel_helpers.measure import results, step_time, timing
 
-CPU, PRETEND = "the CPU", "a pretend T4 (worked out, not measured)"
+CPU = "the CPU"
+PRETEND, SENT = "a pretend T4 (worked out, not measured)", "the same, numbers sent first"
 START = step_time.fitted().constants["operation_inference"]  # seconds more to start on a chip
-WORK = {"add": lambda n: (n, 8 * n), "product": lambda n: (2 * n**3, 12 * n**2)}  # FLOP, bytes
+LINK = 8e9 * 16 * 128 / 130 / 8  # bytes per second of PCIe 3.0 x16: 128 of 130 bits are data
+NAMED = {"add": ("Adding", "numbers"), "product": ("Product", "rows of a square matrix")}
+WORK = {"add": lambda n: (n, 8 * n), "product": lambda n: (2 * n**3, 8 * n**2)}  # FLOP, bytes
 
 
 def by_size(what, operation, sizes, device, seconds, dtype="float32"):
@@ -25,17 +29,11 @@ def by_size(what, operation, sizes, device, seconds, dtype="float32"):
         if last and 20 * curve[last].median * WORK[what](n)[0] / WORK[what](last)[0] > box:
             break
         with backend.on(device):
-            kept = [ops.ones(n) if what == "add" else ops.cast(random.normal((n, n)), dtype)]
-
-            def run(kept=kept):
-                made = operation(*kept)
-                kept[0] = made if what == "add" else kept[0]  # in memory are two, and not three
-                return made
-
-            curve[n] = timing.benchmark(run, name=what, min_time=box / 60, max_time=box / 4)
+            x = ops.ones(n) if what == "add" else ops.cast(random.normal((n, n)), dtype)
+            curve[n] = timing.benchmark(partial(operation, x), min_time=box / 60, max_time=box / 4)
     if len(sizes) > 2:
-        named = {name: curve[max(curve)]} if what == "add" else {}
-        named |= {f"{name}/{n}": each for n, each in curve.items()}
+        named = {f"{name}/{n}": each for n, each in curve.items()}
+        named |= {name: curve[max(curve)]} if what == "add" else {}
         results.keep(name, named, {f"{name}/size": (max(curve),)})
     return curve
 
@@ -44,20 +42,18 @@ def formats(operation, curve, device, seconds):
     """The largest product in three number types; one that fails or crawls is left out."""
     n, times = max(curve), {}
     for dtype in ("float32", "bfloat16", "float16"):
-        with suppress(Exception), quiet.held_back():  # frameworks raise what they like
-            found = by_size("product", operation, (n // 2, n), device, seconds, dtype)
-            times |= {dtype: found[n]} if n in found else {}
+        with quiet.held_back(), suppress(Exception):  # a failure lets out what is held back
+            times[dtype] = by_size("product", operation, (n // 2, n), device, seconds, dtype)[n]
     results.keep("07", {f"07/{device}/product {dtype}": time for dtype, time in times.items()})
     return times
 
 
-def pretend(what, cpu):
+def pretend(what, cpu, link=inf):
     """The curve of a T4 that nobody timed: to start as it takes here, a moment more, its best."""
-    chip, begin = hardware.match("T4"), START + max(cpu[n].median for n in sorted(cpu)[:3])
+    chip, begin = hardware.match("T4"), START + min(cpu[n].median for n in sorted(cpu)[:3])
     peak, bandwidth = 1e12 * hardware.peak(chip), 1e9 * chip.mem_bw_gb_s
-    sizes = {min(cpu) * (max(cpu) / min(cpu)) ** (i / 40) for i in range(40)} | {*cpu}
-    work = {n: WORK[what](n) for n in sorted(sizes)}
-    return {n: begin + max(flops / peak, moved / bandwidth) for n, (flops, moved) in work.items()}
+    work = ((n, *WORK[what](n)) for n in cpu)
+    return {n: begin + max(flop / peak, byte / bandwidth) + byte / link for n, flop, byte in work}
 
 
 def crossing(one, other):
@@ -68,7 +64,7 @@ def crossing(one, other):
     return (turns or [gain[0][0]])[-1] if gain[-1][1] > 0 else None
 
 
-def sticks(what, lines, unit):
+def sticks(what, lines):
     """The curves of an operation, and in the title from which size on the chip takes less time."""
     theirs = {}  # of the reference run, and of every GPU that has been timed
     for card in results.reference_runs():
@@ -77,36 +73,38 @@ def sticks(what, lines, unit):
             if kind == "gpu" or card == results.reference():
                 name = CPU if kind == "cpu" else f"the {card.label}"
                 theirs.setdefault(name, {})[n] = card.measurements[key]
-    first = plots.style.sides(lines, theirs)[0][0][0]
+    first, (named, unit) = plots.style.sides(lines, theirs)[0][0][0], NAMED[what]
+    cpu = first[CPU]
     chips = {name: line for name, line in (first | theirs | first).items() if name != CPU}
-    said = {} if chips else {PRETEND: pretend(what, first[CPU])}
-    name, chip = [*(chips or said).items()][0]
-    name, at = re.split(r",| \(", name)[0], crossing(first[CPU], chip)
-    found = f"From some {format_count(float(f'{at or 0:.1g}'))} {unit} on, {name} wins"
-    title = found if at else f"The CPU wins up to {format_count(max(first[CPU]))} {unit}"
-    note = f"Dashed: {format_seconds(START)} more to start, then a T4's published best."
+    said = {} if chips else {PRETEND: pretend(what, cpu), SENT: pretend(what, cpu, LINK)}
+    (name, chip), *_ = (chips or said).items()
+    beats, at = "a T4 would beat" if said else f"{name.split(',')[0]} beats", crossing(cpu, chip)
+    size = format_count(float(f"{at:.1g}") if at else max(cpu)) + f" {unit.split()[0]}"
+    title = f"from about {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
+    note = f"T4: your CPU's floor + {format_seconds(START)}, then its data sheet's speed."
     text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").strip()  # noqa: E731
     axes = {"x": (f"{unit} (log scale)", text), "y": ("time (log scale)", format_seconds)}
     look = {"said": said, "note": note * bool(said), "log": True, "reference": theirs, **axes}
-    return plots.curves(lines, title=title, **look)
+    return plots.curves(lines, title=f"{named}: {title}", **look)
 
 
-def floor_share(floor, bandwidth, share, each=8):
-    return floor * (1 / share - 1) * bandwidth / each
+def add_seconds(numbers, start, bandwidth, link=None):
+    return start + 8 * numbers / bandwidth + (8 * numbers / link if link else 0)
 
 
 _SLIPS = (
-    (lambda f, b, s: floor_share(f, b, s, 4), "You move 4 bytes for a number.",
+    (lambda n, s, b, k: add_seconds(n, s, 2 * b, k), "In memory you move 4 bytes for a number.",
         "It is read, and the answer is written: 4 bytes each."),
-    (lambda f, b, s: floor_share(f, b, s, 1), "Those are bytes.",
-        "How many bytes are moved for one number, there and back?"),
-    (lambda f, b, s: f / s * b / 8, "There the floor is a share of the moving alone.",
-        "The whole time is floor / share. Take the floor away: what is left is moving."),
-    (lambda f, b, s: f * b / 8, "There moving takes as long as the floor, whatever the share.",
-        "With a share of 0.1 the moving takes nine times the floor."),
+    (lambda n, s, b, k: add_seconds(n, s, b, k and 2 * k), "You use the link one way only.",
+        "Over the link go 4 bytes for each number, and 4 come back."),
+    (lambda n, s, b, k: add_seconds(n, s, b), "The link makes no difference to your answer.",
+        "If `link` is not None, all numbers come over it first, and the answers go back."),
+    (lambda n, s, b, k: add_seconds(n, 0, b, k), "Nothing is left of the start.",
+        "The chip has to be told before anything moves: add the start, once."),
+    (lambda n, s, b, k: add_seconds(n, 2 * s, b, k), "You count the start twice.",
+        "It is one addition, handed over once."),
 )  # fmt: skip
-CHECKS = {"07/floor": calls(
-    floor_share, slips=_SLIPS, needs="It returns one number: how many numbers are added to.",
-    on=[(1e-6, 8e9, 0.5), (25e-6, 320e9, 0.1), (40e-6, 10e9, 0.2), (5e-6, 2e12, 0.01)],
-    right="The longer the floor and the faster the memory, the larger an operation has to be.",
+CHECKS = {"07/seconds": calls(add_seconds, slips=_SLIPS, needs="It returns one number: seconds.",
+    on=[(1_000, 1e-6, 8e9, None), (1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)],
+    right="With a link, nearly all of a large addition is the way to the card and back.",
 )}  # fmt: skip

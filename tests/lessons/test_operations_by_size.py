@@ -6,7 +6,16 @@ import os
 import pytest
 
 from accel_helpers import probe
-from accel_helpers.lessons.lesson_07 import CPU, PRETEND, START, crossing, pretend, sticks
+from accel_helpers.lessons.lesson_07 import (
+    CPU,
+    LINK,
+    PRETEND,
+    SENT,
+    START,
+    crossing,
+    pretend,
+    sticks,
+)
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
 
@@ -20,20 +29,23 @@ def line(floor, rate):
 def test_the_pretend_t4_is_worked_out_from_stored_figures_and_starts_later_than_the_cpu():
     cpu, t4 = line(40e-6, 1e9), hardware.match("T4")
     found = pretend("add", cpu)
-    assert {*cpu} <= {*found} and found[10] == pytest.approx(START + cpu[1000].median, rel=1e-3)
+    assert {*cpu} <= {*found} and found[10] == pytest.approx(START + cpu[10].median, rel=1e-3)
     assert found[10**8] == pytest.approx(found[10] + 8e8 / (1e9 * t4.mem_bw_gb_s))
+    sent = pretend("add", cpu, LINK)  # 400 MB there and 400 MB back
+    assert sent[10**8] - found[10**8] == pytest.approx(0.05079, rel=1e-3)
     product = pretend("product", {n: cpu[10] for n in (16, 4096)})
     assert product[4096] - product[16] == pytest.approx(2 * 4096**3 / 8.1e12, rel=0.01)
 
 
 def test_what_was_not_measured_is_named_so_and_gone_as_soon_as_a_gpu_has_been_timed():
     cpu = {CPU: line(40e-6, 1e9)}
-    said = sticks("add", cpu, "numbers").alt
-    assert f"Dashed: {PRETEND} from" in said and "0,000 numbers on, a pretend T4 wins" in said
-    said = sticks("add", cpu | {"the Tesla T4": line(1e-3, 40e9)}, "numbers").alt
-    assert "retend" not in said and "1 million numbers on, the Tesla T4 wins" in said
-    said = sticks("add", cpu | {"the Tesla T4": line(1, 40e9)}, "numbers").alt
-    assert "The CPU wins up to 100 million numbers" in said
+    said = sticks("add", cpu).alt
+    assert f"Dashed: {PRETEND} from" in said and f"; {SENT} from" in said
+    assert "0,000 numbers on, a T4 would beat this CPU" in said
+    said = sticks("add", cpu | {"the Tesla T4": line(1e-3, 40e9)}).alt
+    assert "retend" not in said and "1 million numbers on, the Tesla T4 beats" in said
+    said = sticks("add", cpu | {"the Tesla T4": line(1, 40e9)}).alt
+    assert "the CPU wins up to 100 million numbers" in said
 
 
 def test_a_crossing_lies_between_the_sizes_and_the_last_one_counts():
