@@ -82,7 +82,7 @@ def sticks(what, lines):
     size = format_count(float(f"{at:.1g}") if at else max(cpu)) + f" {unit.split()[0]}"
     title = f"from about {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
     note = f"T4: your CPU's floor + {format_seconds(START)}, then its data sheet's speed."
-    text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").strip()  # noqa: E731
+    text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").replace(" ", "")  # noqa: E731
     axes = {"x": (f"{unit} (log scale)", text), "y": ("time (log scale)", format_seconds)}
     look = {"said": said, "note": note * bool(said), "log": True, "reference": theirs, **axes}
     return plots.curves(lines, title=f"{named}: {title}", **look)
