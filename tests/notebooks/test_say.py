@@ -24,7 +24,7 @@ SOURCES = {
     ("05", "met"): ("held", "missed"),
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
-    ("07", "gain.verdict"): "compare",
+    ("07", "gap.verdict"): "compare",
     ("01", "ah.verdicts.attached(now)"): "attached",
     ("01", "outcome"): lesson_01.TIMED,
     ("02", "place"): lesson_02.LANDED,
