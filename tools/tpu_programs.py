@@ -24,7 +24,8 @@ COUNTER = Path(__file__).with_name("count_products.py")
 CHIPS = ("v5e", "v6e")
 WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
 MOVES = 0.10  # how far the compiler's own figures may lie apart
-EXACT = ("name", "batch_size", "chip", "verdict", "flops", "largest_batch", "loops")
+EXACT = ("name", "batch_size", "chip", "chips", "verdict", "flops", "largest_batch", "loops",
+         "collectives")  # fmt: skip
 NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes",
         "estimated cycles")  # fmt: skip
 
@@ -61,6 +62,8 @@ def models():
 
     characters = len(text.load_text().vocabulary)
     yield "quickstart", training.quickstart_model, 32, {}
+    for chips in (4, 8):  # lesson 09 shows what they tell each other
+        yield f"quickstart-{chips}-chips", training.quickstart_model, 32, {"chips": chips}
     yield "strategy", training.quickstart_model, 64, {}  # lesson 04 writes it out
     yield "shakespeare", lambda: text.model(characters), text.SMALL.batch_size, {}
     yield "resnet50", resnet50, 128, {}

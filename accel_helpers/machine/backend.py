@@ -10,6 +10,9 @@ from accel_helpers._words import shown
 from accel_helpers.machine import faults, quiet
 
 __all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
+# On a CPU these train wrongly, without a word: with donated weights, which Keras's are, products of
+# some 10 million multiply-adds and more use those of an earlier step. Right: 0.7.1 and 0.8.2.
+STALE, FRESH = ("0.7.2", "0.8.0", "0.8.1"), "--xla_cpu_use_xnnpack=false"
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def choose(**machine) -> Choice:
     it = faults.Facts(**machine, loaded={})
     choice = _decide(it)
     it.environ["KERAS_BACKEND"] = choice.name
-    it.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    settle(it.environ, it.frameworks.get("jax"))
     if not machine:
         quiet.watch_tensorflow(choice.name)
         with quiet.held_back():
@@ -61,6 +64,13 @@ def choose(**machine) -> Choice:
             if "tensorflow" in sys.modules:  # the rest of its notices come with the first op
                 sys.modules["tensorflow"].constant(0) + 0
     return choice
+
+
+def settle(environ, jax: str | None) -> None:
+    """Set what a framework reads when it starts; `jax` is the version that is installed."""
+    environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
+    if jax in STALE and FRESH not in environ.get("XLA_FLAGS", ""):
+        environ["XLA_FLAGS"] = f"{environ.get('XLA_FLAGS', '')} {FRESH}".strip()
 
 
 def wait(x, *, frameworks: Mapping | None = None):

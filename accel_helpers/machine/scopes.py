@@ -41,7 +41,7 @@ def opened(picked) -> Iterator:
             "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
             "the way that is known: set KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
         )
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    backend.settle(os.environ, faults.installed("jax"))
     if kind in ("cpu", "virtual replicas"):
         _prepare_cpus(picked)
     if keras is None:

@@ -99,7 +99,7 @@ class Measurement:
                     "Neighbouring samples resemble each other: something came and went while "
                     "they were taken. The interval is wider for it."
                 )
-        late = sum(s > 2 * self.median for s in self.samples)
+        late = sum(s > twice for twice in [2 * self.median] for s in self.samples)
         if late > 0.02 * n:
             found.append(
                 f"{late} of {n} samples took more than twice the median: something else used "

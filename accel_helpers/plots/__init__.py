@@ -4,7 +4,8 @@ A picture's `title` stands above it. Its `reference`, in the same form as the le
 reference run's and grey; with ACCEL_PICTURES=reference in the environment it is there alone.
 """
 
-from accel_helpers.plots.charts import break_even, curves, digits, epochs, roofline, sweep
+from accel_helpers.plots.charts import break_even, digits, epochs, roofline, sweep
+from accel_helpers.plots.lines import curves
 from accel_helpers.plots.rows import climb, ladder, measurements, parts, shares
 from accel_helpers.plots.unit import unit_animation, unit_strip
 from accel_helpers.plots.warp import warp_animation

@@ -1,7 +1,7 @@
 """Pictures in one pair of axes: over epochs, the roofline, ratios over width, small images."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from accel_helpers._words import format_rate, format_seconds
@@ -41,100 +41,6 @@ def epochs(
             said.append(f"{words}the first epoch took {start}, the later ones a median of {median}")
         style.beside(figure, axes, labels)
         return style.picture(figure, f"Dot plot. {title}: {'; '.join(said)}.")
-
-
-Axis = tuple[str, Callable[[float], str]]  # what it says, and how its numbers are written
-Line = Mapping[float, float | Measurement] | Sequence[float]
-
-
-def curves(
-    lines: Mapping[str, Line],
-    *,
-    title: str,
-    x: Axis = ("epoch", style.plain),
-    y: Axis = ("loss", "{:.3g}".format),
-    log: bool = False,
-    said: Mapping[str, Line] | None = None,
-    note: str = "",
-    reference: Mapping[str, Line] | None = None,
-) -> Picture:
-    """Lines of one number over another, each with its name at its end.
-
-    Parameters
-    ----------
-    lines, reference : mapping of a name to a line, of seven at most
-        A line is the y of every x, or what there was after epoch 1, 2 and so on. A y that is a
-        Measurement stands at its median, with its interval.
-    x, y : what an axis says, and how its numbers are written
-    log : bool
-        Whether both axes are logarithmic.
-    said : mapping of a name to a line
-        What was not measured, dashed: a pretend device, a diagonal; a single point is a level.
-    note : str
-        What stands under the title.
-
-    Examples
-    --------
-    >>> print(curves({"a": [2, 1.5]}, title="Training", said={"knowing nothing": [2.3]}))
-    Line plot of loss over epoch. Training: a from 2 at 1 to 1.5 at 2. Dashed: knowing nothing 2.3.
-    """
-    sides, under = style.sides(lines, reference, note)
-    dashed = {name: _points(line) for name, line in (said or {}).items()}
-    parts = [({n: _points(line) for n, line in of.items()}, own, words) for of, own, words in sides]
-    points = [
-        p for of in (*(part[0] for part in parts), dashed) for line in of.values() for p in line
-    ]
-    left, right = _around([point[0] for point in points], log, 0.5)
-    low, high = _around([end for _, *ends in points for end in ends], log)
-    labels, most = [], max(len(of) for of, *_ in parts) - 1
-    with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
-        style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log)
-        style.scale(axes.yaxis, y[0], low, high, y[1], log=log)
-        for of, own, _ in parts[::-1]:
-            for i, (name, line) in enumerate(of.items()):
-                across, middles, lows, highs = zip(*line, strict=True)
-                look = {"color": style.palette(own)[i % len(style.palette(own))], "zorder": 2 + own}
-                size = (
-                    5 if log else 5 + (most - i) * min(4, 8 / (most or 1))
-                )  # seen where they meet
-                mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
-                axes.plot(across, middles, lw=1.2, **mark, **look)
-                axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
-                end = (across[-1], middles[-1])
-                labels.append((*end, style.folded(name), look["color"], mark))
-        for name, line in dashed.items():
-            ends = line if len(line) > 1 else [(at, line[0][1]) for at in (left, right)]
-            axes.plot(*list(zip(*ends, strict=True))[:2], color=style.INK, lw=1.2, ls="--")
-            labels.append((*ends[-1][:2], style.folded(name), style.INK, None))
-        style.beside(figure, axes, labels)
-    told = ["; ".join(_told(*line, x[1], y[1]) for line in of.items()) for of, *_ in parts]
-    texts = [words + text for (*_, words), text in zip(parts, told, strict=True)]
-    also = "; ".join(_told(*line, x[1], y[1]) for line in dashed.items())
-    what = f"Line plot of {y[0]} over {x[0]}. {title}: {'; '.join(texts)}."
-    return style.picture(figure, f"{what} Dashed: {also}." if also else what)
-
-
-def _points(line: Line) -> list[tuple[float, float, float, float]]:
-    """The x of each point of a line, its y, and the ends of its interval."""
-    points = line if isinstance(line, Mapping) else dict(enumerate(line, 1))
-    ends = (getattr(y, "interval", (y, y)) for y in points.values())
-    middles = (getattr(y, "median", y) for y in points.values())
-    return [(x, y, *end) for x, y, end in zip(points, middles, ends, strict=True)]
-
-
-def _around(values, log: bool, room: float | None = None) -> tuple[float, float]:
-    """Where an axis begins and ends that shows the values; it is wider by `room`, or by a tenth."""
-    low, high = min(values), max(values)
-    if log:
-        return low / 1.3, high * 1.3
-    room = room or 0.1 * (high - low or 1)
-    return low - room, high + room
-
-
-def _told(name, line, x, y) -> str:
-    """A line in words: where it begins and ends."""
-    ends = [f"{y(point[1])} at {x(point[0])}" for point in (line[0], line[-1])]
-    return f"{name} from {' to '.join(ends)}" if len(line) > 1 else f"{name} {y(line[0][1])}"
 
 
 def roofline(

@@ -45,6 +45,13 @@ def test_the_real_frameworks(name):
     assert "restart" in out["again"]
 
 
+@pytest.mark.parametrize(("jax", "set_there"), [("0.7.1", False), ("0.8.0", True)])
+def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other(jax, set_there):
+    environ = {"XLA_FLAGS": "--mine"}
+    backend.choose(environ=environ, root="/nowhere", versions={"jax": jax}.get)
+    assert environ["XLA_FLAGS"] == "--mine" + " --xla_cpu_use_xnnpack=false" * set_there
+
+
 @pytest.mark.slow
 def test_start_up_notices_are_held_back():
     done = python(

@@ -43,6 +43,13 @@ def test_the_v5e_takes_an_instruction_for_16_rows_of_each_tile(n):
     assert counted == ceil(n / 16) * ah.systolic.MatrixUnit(128, 128).tiles(n, n)
 
 
+@pytest.mark.parametrize("chips", [4, 8])
+def test_every_chip_sends_all_the_gradients_however_small_its_share_of_the_batch(chips):
+    (reduced,) = ah.tpu_compiler.stored(f"quickstart-{chips}-chips").collectives
+    assert reduced.kind == "all-reduce"
+    assert reduced.bytes == 4 * (101_770 + 2)  # and with them the loss and the accuracy
+
+
 @pytest.mark.parametrize(
     ("values", "found"),
     [
@@ -51,6 +58,7 @@ def test_the_v5e_takes_an_instruction_for_16_rows_of_each_tile(n):
         ({"verdict": "too large"}, "verdict is fits, now too large"),
         ({"peak_memory": None}, "peak_memory is"),
         ({"cycles": [["hidden", 1]]}, "estimated cycles is"),
+        ({"collectives": [{"kind": "all-gather"}]}, "collectives is [], now"),
     ],
 )
 def test_what_the_compiler_says_otherwise_is_found(stored, values, found):
@@ -78,6 +86,7 @@ def test_missing_and_left_over_files_and_rows_are_found(stored):
 def test_the_stored_answers_are_what_a_fresh_compile_says(tpu_environment):
     """One of each kind, on either chip; `tools/tpu_programs.py --check` alone asks for all."""
     names = ["quickstart-v6e", "shakespeare-v5e", "width-128-v5e", "resnet50-large-v5e", "products"]
+    names += ["quickstart-4-chips-v5e", "quickstart-8-chips-v5e"]
     environ = os.environ | {"ACCEL_TPU_COMPILER": str(Path(tpu_environment.folder).parent)}
     done = subprocess.run(
         [sys.executable, tpu_programs.__file__, "--check", *(f"{name}.json" for name in names)],
