@@ -23,6 +23,8 @@ SOURCES = {
     ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
     ("05", "met"): ("held", "missed"),
     ("06", "longer"): "how_much_longer",
+    ("07", "race.verdict"): "compare",
+    ("07", "gap.verdict"): "compare",
     ("01", "ah.verdicts.attached(now)"): "attached",
     ("01", "outcome"): lesson_01.TIMED,
     ("02", "place"): lesson_02.LANDED,
