@@ -1,42 +1,17 @@
-"""Lesson 08: what a compiler made of a chain of operations, when that pays; and its exercise."""
+"""Lesson 08: a chain of operations four ways, what a compiler makes of it; and the exercise."""
 
 import math
 import re
 import sys
+from functools import partial
 
+from accel_helpers._words import format_seconds
 from accel_helpers.learn.checks import calls
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
-from accel_helpers.plots import style
+from accel_helpers.plots import charts, style
 
 LENGTHS, WAYS = (1, 2, 4, 8, 16, 32, 64), ("NumPy", "one by one", "graph", "XLA")
-FLAT = ("flat", "flatter", "not flatter")
-
-
-def theirs() -> dict:
-    """The chain on the reference machine; empty until it was measured there."""
-    card = results.reference().measurements
-    lines = {w: {n: card.get(f"08/chain/{w}/{n}") for n in LENGTHS} for w in WAYS}
-    return {way: line for way, line in lines.items() if all(line.values())}
-
-
-def growth(times: dict) -> dict:
-    """How many times as long the longest chain takes as the shortest, for each way."""
-    return {way: line[max(line)].median / line[min(line)].median for way, line in times.items()}
-
-
-def finding(times: dict, reference: dict) -> str:
-    """What the curves that are drawn show, as their title."""
-    gains = growth(style.sides(times, reference)[0][0][0]).items()
-    said = ", ".join(f"{way} {style.short(gain)}" for way, gain in gains)
-    return f"64 operations instead of one, times as long: {said}"
-
-
-def flat(times: dict) -> str:
-    """Whether the line of XLA is "flat" (below 3), "flatter" (half of each other), or neither."""
-    gains = growth(times)
-    xla, least = gains.pop("XLA"), min(gains.values())
-    return FLAT[0 if xla < 3 <= least else 1 if xla < least / 2 else 2]
 
 
 def xla(function):
@@ -44,6 +19,32 @@ def xla(function):
     if backend.framework() == "jax":
         return backend.jit(function)
     return sys.modules["tensorflow"].function(function, jit_compile=True, autograph=False)
+
+
+def ways(function, x) -> dict:
+    """Calls of a function on a tensor, and on its numbers in NumPy; on JAX a graph is XLA's."""
+    import numpy as np
+
+    graph = None if backend.framework() == "jax" else backend.jit(function)
+    made = zip(WAYS, (function, function, graph, xla(function)), strict=True)
+    return {way: partial(f, np.asarray(x) if way == "NumPy" else x) for way, f in made if f}
+
+
+def growth(times: dict) -> dict:
+    """How many times as long the longest chain takes as the shortest, for each way."""
+    return {way: line[max(line)].median / line[min(line)].median for way, line in times.items()}
+
+
+def picture(times: dict) -> style.Picture:
+    """The time of a chain over its length; the title says what the lines that are drawn show."""
+    card = results.reference().measurements
+    lines = {w: {n: card.get(f"08/chain/{w}/{n}") for n in LENGTHS} for w in WAYS}
+    theirs = {way: line for way, line in lines.items() if all(line.values())}
+    gains = growth(style.sides(times, theirs)[0][0][0])
+    xla, low, high = map(style.short, (gains.pop("XLA"), min(gains.values()), max(gains.values())))
+    title = f"64 operations cost XLA {xla} times as much as one, and the others {low} to {high}"
+    axes = {"x": ("operations in the chain", style.plain), "y": ("time of a call", format_seconds)}
+    return charts.curves(times, title=title, **axes, log=True, reference=theirs)
 
 
 def graph(function, *arrays) -> list[str]:
@@ -59,7 +60,7 @@ def graph(function, *arrays) -> list[str]:
     letter = dict(zip(edges, "abcdefghij", strict=False))
     kinds = [kind.lower().removesuffix("v2") for kind, *_ in nodes]
     ends = [[" and ".join(letter[str(e)] for e in end) for end in node[1:]] for node in nodes]
-    return [f"{k}: takes {t}, gives {g}" for k, (t, g) in zip(kinds, ends, strict=True)]
+    return [f"{kind}: takes {a}, gives {b}" for kind, (a, b) in zip(kinds, ends, strict=True)]
 
 
 def loops(function, *arrays) -> dict[str, int]:
@@ -71,18 +72,13 @@ def loops(function, *arrays) -> dict[str, int]:
         text = made.experimental_get_compiler_ir(*arrays)(stage="optimized_hlo")
     rows = re.findall(r" = .*? ([\w-]+)\((.*?)\)", text[text.index("\nENTRY") :])
     steps = [takes for kind, takes in rows if kind not in ("parameter", "constant", "tuple")]
-    reads, arithmetic = "".join(steps).count("%"), re.findall(r" (?:add|multiply)\(", text)
-    return {"arithmetic": len(arithmetic), "loops": len(steps), "reads": reads}
-
-
-def auto(framework: str, accelerator: bool) -> bool:
-    """What Keras makes of jit_compile="auto", by whether the framework sees a GPU or TPU."""
-    return {"tensorflow": accelerator, "jax": True, "torch": False}[framework]
+    reads, found = "".join(steps).count("%"), re.findall(r" (?:add|multiply)\(", text)
+    return {"sums and products": len(found), "loops": len(steps), "arrays read": reads}
 
 
 def pays_after(first: float, before: float, after: float) -> float:
     """Calls until compiling has paid: the first call compiles, each later one takes `after`."""
-    return math.ceil(1 + (first - before) / (before - after)) if after < before else math.inf
+    return 1 + math.ceil((first - before) / (before - after)) if after < before else math.inf
 
 
 _SLIPS = (
@@ -95,12 +91,8 @@ _SLIPS = (
     (lambda f, b, a: math.ceil(1 + (f - b) / (b - a)) if a != b else math.inf,
         "You have a number for calls that got slower.", "What is never made up takes math.inf."),
 )  # fmt: skip
-CHECKS = {
-    "08/pays_after": calls(
-        pays_after,
-        on=[(100, 10, 6), (50, 20, 8), (9, 4, 3), (80, 2, 3), (60, 5, 5)],
-        slips=_SLIPS,
-        right="The first call is the price. What each later one wins pays it back.",
-        needs="It returns one number: calls, with the first one.",
-    )
-}
+CHECKS = {"08/pays_after": calls(
+    pays_after, on=[(100, 10, 6), (50, 20, 8), (9, 4, 3), (80, 2, 3), (60, 5, 5)], slips=_SLIPS,
+    right="The first call is the price. What each later one wins pays it back.",
+    needs="It returns one number: calls, with the first one.",
+)}  # fmt: skip
