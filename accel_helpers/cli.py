@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | doctor | card | tpu-compiler`.
+"""The commands: `python -m accel_helpers describe | doctor | card | claims | tpu-compiler`.
 
 They leave with 0 on success, 1 when something failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -52,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--tpu-recipe", action="store_true", help=recipe)
     card = add("card", lambda said: ah.results.load(said.file), "check a result card and print it")
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
+    claims = add("claims", _claims, "say what your result card makes of nineteen claims")
+    claims.add_argument("--card", type=Path, metavar="FILE", help="by default the current card")
     folder = "install the compiler for TPUs in a folder of its own, or remove it"
     compiler = add("tpu-compiler", _tpu_compiler, folder)
     compiler.add_argument("action", choices=("install", "status", "remove"))
@@ -66,6 +68,11 @@ def _doctor(options):
     place = 0 if options.file == "-" else options.file
     with open(place, encoding="utf-8", errors="replace") as file:
         return ah.doctor.diagnose(file.read())
+
+
+def _claims(options):
+    path = options.card or ah.results.card_path()
+    return ah.ledger.fill(ah.results.load(path) if options.card or path.exists() else None)
 
 
 def _tpu_compiler(options):

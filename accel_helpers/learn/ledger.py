@@ -2,20 +2,21 @@
 
 import datetime
 import functools
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from accel_helpers._words import format_count, percent
+from accel_helpers._words import format_count
 from accel_helpers.learn.questions import DATA, stored
 from accel_helpers.learn.quiz_widget import Shown
-from accel_helpers.measure import timing, verdicts
-from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.machine import hardware
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.results import Card
 
 TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of
 SEEDS = 3  # trainings with fewer beginnings say nothing about accuracy
-YET, SOON = "not measured yet", "in preparation"
-UNCLEAR, NEVER, ROUGH = "cannot tell", "no measurement settles it", "too rough to tell"
+YET, PUBLISHED, UNCLEAR = "not measured yet", "by published figures", "cannot be told here"
 __all__ = ["fill"]
 
 
@@ -30,15 +31,17 @@ class Claim:
     source: tuple[str, ...]
     lesson: str
     as_of: datetime.date  # when the verdict was checked
-    instead: str = ""
+    experiment: str
     rule: str = ""
     names: tuple[str, ...] = ()
-    say: dict[str, str] = field(default_factory=dict)
+    needs: Literal["", "a GPU", "a TPU", "a GPU or a TPU"] = ""
+    supported: tuple[float, ...] = ()
+    contradicted: tuple[float, ...] = ()
+    say: dict[Literal["supported", "contradicted", "otherwise"], str] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     in_turns: bool = False
     times: float = 1.0
-    ran: str = ""
-    missing: str = ""
+    published: bool = False  # only published figures can settle it
 
 
 @functools.cache
@@ -52,14 +55,16 @@ class Entry:
     """A claim beside what the learner's own card says about it."""
 
     claim: Claim
-    verdict: str  # a few words, such as "faster here" or "not measured yet: lesson 03"
-    sentence: str  # what they mean
+    verdict: str  # "supported here", "contradicted here", or one of the three above
+    sentence: str  # what that means
     measured: str = ""  # the measurement with its interval, if there is one
+    folded: bool = False  # it needs hardware that is not here
 
     def __str__(self) -> str:
         lines = [
             f"{self.claim.number}. {self.claim.claim}",
             f"   {self.claim.verdict} (checked {self.claim.as_of}): {self.claim.why}",
+            f"   Experiment (lesson {self.claim.lesson}): {self.claim.experiment}",
             f"   Your machine: {self.verdict}.",
         ]
         return "\n".join(lines + [f"   {text}" for text in (self.measured, self.sentence) if text])
@@ -70,8 +75,21 @@ class Ledger(Shown, tuple):
 
     macro = "ledger"
 
+    @property
+    def folds(self) -> str:
+        away = [str(entry.claim.number) for entry in self if entry.folded]
+        return f"{len(away)} claims need a GPU or a TPU that is not here: {', '.join(away)}"
+
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        here, away = ([str(e) for e in self if e.folded == which] for which in (False, True))
+        return "\n".join([*here, self.folds, *away] if away else here)
+
+    def to_dict(self) -> dict:
+        same = ("number", "claim", "experiment", "source", "lesson")
+        rows = [{name: getattr(entry.claim, name) for name in same} for entry in self]
+        for row, entry in zip(rows, self, strict=True):
+            row |= {"course_verdict": entry.claim.verdict, "verdict": entry.verdict}
+        return {"claims": rows}
 
 
 def fill(card: Card | None) -> Ledger:
@@ -80,92 +98,77 @@ def fill(card: Card | None) -> Ledger:
     Examples
     --------
     >>> print(fill(None)[4].verdict)
-    not measured yet: lesson 03
+    not measured yet
     """
     return Ledger(_entry(claim, card) for claim in claims())
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
-    lesson = f"lesson {claim.lesson}"
-    if claim.instead:
-        return Entry(claim, NEVER, claim.instead)
-    if not claim.rule:
-        return Entry(claim, f"{YET}: {lesson} is {SOON}", f"Lesson {claim.lesson} will measure it.")
-    known = () if card is None else (*card.measurements, *card.numbers)
-    if not all(name in known for name in claim.names):
-        if claim.missing and any(name.startswith(claim.ran) for name in known):
-            return Entry(claim, claim.missing, claim.say[claim.missing])
-        return Entry(claim, f"{YET}: {lesson}", f"Run {lesson}: it measures this.")
+    known = {} if card is None else {**card.measurements, **card.numbers}
+    chip = str((card and card.machine.get("accelerator") or {}).get("kind"))
+    found = ([known.get(n.format(device=one)) for n in claim.names] for one in ("gpu", "tpu"))
+    values = next((each for each in found if each and None not in each), [])
+    state = PUBLISHED if claim.published else UNCLEAR
+    again = f"Too rough, or in between. Run lesson {claim.lesson} again with nothing else running."
+    sentence = claim.say.get("otherwise", again)
+    if not values and card and claim.needs and chip not in claim.needs:
+        return Entry(claim, state, f"This takes {claim.needs}, and none is here.", folded=True)
+    if not values and not claim.published:
+        return Entry(claim, YET, f"Run lesson {claim.lesson}: it measures this.")
     try:
-        verdict, measured = RULES[claim.rule](claim, card)
-        verdict = ROUGH if verdict == UNCLEAR else verdict
-        sentence = claim.say[verdict]
-    except (ArithmeticError, LookupError, TypeError, ValueError):  # no such card was recorded
-        return Entry(claim, UNCLEAR, f"Your card's numbers make no sense. Run {lesson} again.")
-    return Entry(claim, verdict, sentence, f"{measured[0].upper()}{measured[1:].rstrip('.')}.")
+        (low, high), said = RULES[claim.rule](claim, card, *values) if values else ((0, 0), "")
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return Entry(claim, state, "A chip of which we have no figures, or numbers without sense.")
+    few = any(len(getattr(value, "samples", range(FEW_SAMPLES))) < FEW_SAMPLES for value in values)
+    for word, span in (("supported", claim.supported), ("contradicted", claim.contradicted)):
+        if span and not few and span[0] <= low <= high <= (*span, math.inf)[1]:
+            state, sentence = f"{word} here", claim.say[word]
+    return Entry(claim, state, sentence, said)
 
 
-def _compared(claim: Claim, card: Card) -> Speedup:
-    slow, fast = (card.measurements[name] for name in claim.names[:2])
-    if claim.times != 1:
-        slow = Measurement.from_samples([claim.times * s for s in slow.samples])
+def _ratio(claim, card, slow, fast):
+    slow = Measurement.from_samples([claim.times * s for s in slow.samples])
     turns = claim.in_turns and len(slow.samples) == len(fast.samples)
-    return timing.compare(slow, fast, names=claim.labels, in_turns=turns)
+    found = timing.compare(slow, fast, names=claim.labels, in_turns=turns)
+    said = str(found)
+    return found.interval, f"{said[0].upper()}{said[1:].rstrip('.')}."
 
 
-def _ratio(claim: Claim, card: Card) -> tuple[str, str]:
-    found = _compared(claim, card)
-    return f"{found.verdict} here" if found.conclusive else found.verdict, str(found)
+def _rates(measured, work):
+    return [work / s for s in (measured.interval[1], measured.median, measured.interval[0])]
 
 
-def _longer(claim: Claim, card: Card) -> tuple[str, str]:
-    found = _compared(claim, card)
-    return verdicts.how_much_longer(found), str(found)
+def _over(claim, product, size, others):
+    low, rate, high = _rates(product, 2 * size[0] ** 3)
+    said = claim.labels[0].format(*map(format_count, (rate, low, high, others[1])))
+    return (low / others[2], high / others[0]), said
 
 
-def _share(claim: Claim, card: Card) -> tuple[str, str]:
-    plain, products = (card.measurements[name] for name in claim.names)
-    found = timing.compare(plain, products)
-    low, high = (1 / end for end in reversed(found.interval))
-    text = f"Products: {percent(products.median / plain.median)} of a step "
-    text += f"({found.sure} interval {percent(low)} to {percent(high)})"
-    return verdicts.step_parts(plain, products).verdict, text
+def _lanes(card):
+    """What a GPU's lanes can do with pairs of 16-bit numbers, at their published float32 peak."""
+    return 2e12 * hardware.match(card.machine["accelerator"]["name"]).peak_fp32_tflops
 
 
-def _rate(claim: Claim, card: Card) -> tuple[str, str]:
-    measured, size = card.measurements[claim.names[0]], card.numbers[claim.names[1]][0]
-    most = TICKS * card.machine["cores"]
-    high, low, rate = (2 * size**3 / s for s in (*measured.interval, measured.median))
-    text = "{} operations per second (interval {} to {}); one by one: at most {}"
-    verdict = "many at once here" if low > most else "not shown here"
-    return verdict, text.format(*map(format_count, (rate, low, high, most)))
+def _accuracy(claim, card, small, large):
+    few = min(len(small), len(large)) < SEEDS
+    spans = [(100 * min(each), 100 * max(each), len(each)) for each in (large, small)]
+    said = claim.labels[0].format(*spans[0], *spans[1])
+    return (-1, 1) if few else (min(large) - max(small), max(large) - min(small)), said
 
 
-def _accuracy(claim: Claim, card: Card) -> tuple[str, str]:
-    times = str(_compared(claim, card)).rstrip(".")
-    small, large = (card.numbers[name] for name in claim.names[2:])
-    text = f"{times}. Pictures told right: {_shares(large)}, against {_shares(small)}"
-    lower, higher = max(large) < min(small), min(large) > max(small)
-    if min(len(small), len(large)) < SEEDS or not (lower or higher):
-        return "no sure difference in accuracy", text
-    return f"{'lower' if lower else 'higher'} accuracy here", text
+def _number(claim, card, values):
+    value = values[0] / (*values, 1)[1]
+    return (value, value), claim.labels[0].format(*values, value)
 
 
-def _shares(right: tuple[float, ...]) -> str:
-    if len(right) == 1:
-        return f"{100 * right[0]:.1f} % in 1 training"
-    return f"{100 * min(right):.1f} to {100 * max(right):.1f} % in {len(right)} trainings"
-
-
-def _count(claim: Claim, card: Card) -> tuple[str, str]:
-    count = card.numbers[claim.names[0]][0]
-    return "one here" if count == 1 else "several here", f"{claim.labels[0]}: {count:.0f}"
-
-
-def _energy(claim: Claim, card: Card) -> tuple[str, str]:
-    joules, seconds = card.numbers[claim.names[0]]
-    return "measured here", f"{joules:.3g} J in {seconds:.3g} s, so {joules / seconds:.3g} W"
-
-
-_READERS = (_ratio, _longer, _share, _rate, _accuracy, _count, _energy)
-RULES = {reader.__name__.strip("_"): reader for reader in _READERS}
+# Each gives the interval of a quantity, and the measurement in words; claims.toml says of what.
+RULES = {
+    "ratio": _ratio,
+    "one by one": lambda claim, card, *it: _over(claim, *it, [TICKS * card.machine["cores"]] * 3),
+    "lanes": lambda claim, card, *it: _over(claim, *it, [_lanes(card)] * 3),
+    "products": lambda claim, card, m, n, add, count: _over(claim, m, n, _rates(add, *count)),
+    "accuracy": _accuracy,
+    "number": _number,
+    "in colab": lambda c, card, n: _number(c, card, [n[0] * (card.machine["place"] == "colab")]),
+    "tensorflow": lambda c, card, _: _number(c, card, ["tensorflow" in card.machine["frameworks"]]),
+}

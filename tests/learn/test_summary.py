@@ -14,6 +14,7 @@ from accel_helpers.train import worth
 
 NOW = datetime.datetime(2026, 11, 22, 9, 5)
 EVIL = '<script>alert(1)</script><img src=x onerror="x"> & \' \ud800\x00\u202e'
+FOUR_TIMES = ("default fit", "bigger batches")
 E1, E5 = review.answers()[0], review.answers()[4]
 
 
@@ -86,9 +87,11 @@ def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path
     found = part(written(tmp_path, card=reference), "E5")
     measured = str(reference.measurements["06/product/129"]).splitlines()[0]
     assert "interval" in measured and f"<code>06/product/129</code>: {measured}" in found
-    entry = ledger.fill(reference)[7]
-    assert entry.measured in found and f"<strong>{entry.verdict.capitalize()}</strong>" in found
     assert "not measured yet" not in found
+    slow, fast = (reference.measurements[f"03/climb/epoch/{way}"] for way in FOUR_TIMES)
+    race = {"03/race/CPU": slow, "03/race/GPU": fast}  # borrowed from a CPU
+    found = part(written(tmp_path, card=dataclasses.replace(reference, measurements=race)), "E3")
+    assert "<strong>Supported here</strong>: GPU is 3.99 times as fast" in found
 
 
 def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
