@@ -30,9 +30,10 @@ def ways(function, x) -> dict:
     return {way: partial(f, np.asarray(x) if way == "NumPy" else x) for way, f in made if f}
 
 
-def growth(times: dict) -> dict:
-    """How many times as long the longest chain takes as the shortest, for each way."""
-    return {way: line[max(line)].median / line[min(line)].median for way, line in times.items()}
+def one_more(times: dict) -> dict:
+    """Seconds that one more operation costs each way, from its shortest and its longest chain."""
+    a, b = LENGTHS[0], LENGTHS[-1]
+    return {way: max(0, line[b].median - line[a].median) / (b - a) for way, line in times.items()}
 
 
 def picture(times: dict) -> style.Picture:
@@ -40,9 +41,11 @@ def picture(times: dict) -> style.Picture:
     card = results.reference().measurements
     lines = {w: {n: card.get(f"08/chain/{w}/{n}") for n in LENGTHS} for w in WAYS}
     theirs = {way: line for way, line in lines.items() if all(line.values())}
-    gains = growth(style.sides(times, theirs)[0][0][0])
-    xla, low, high = map(style.short, (gains.pop("XLA"), min(gains.values()), max(gains.values())))
-    title = f"64 operations cost XLA {xla} times as much as one, and the others {low} to {high}"
+    more = one_more(style.sides(times, theirs)[0][0][0])
+    numpy, xla = (format_seconds(float(f"{more[way]:.2g}")) for way in ("NumPy", "XLA"))
+    title = f"One more operation costs NumPy {numpy}, XLA {xla}"
+    if 3 * more.pop("XLA") <= min(more.values()):
+        title += f": {'two' if len(more) == 2 else 'three'} lines climb, one stays flat"
     axes = {"x": ("operations in the chain", style.plain), "y": ("time of a call", format_seconds)}
     return charts.curves(times, title=title, **axes, log=True, reference=theirs)
 
