@@ -5,11 +5,12 @@ import re
 import sys
 from functools import partial
 
+from accel_helpers import plots
 from accel_helpers._words import format_seconds
 from accel_helpers.learn.checks import calls
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
-from accel_helpers.plots import charts, style
+from accel_helpers.plots import style
 
 LENGTHS, WAYS = (1, 2, 4, 8, 16, 32, 64), ("NumPy", "one by one", "graph", "XLA")
 
@@ -47,7 +48,7 @@ def picture(times: dict) -> style.Picture:
     if 3 * more.pop("XLA") <= min(more.values()):
         title += f": {'two' if len(more) == 2 else 'three'} lines climb, one stays flat"
     axes = {"x": ("operations in the chain", style.plain), "y": ("time of a call", format_seconds)}
-    return charts.curves(times, title=title, **axes, log=True, reference=theirs)
+    return plots.curves(times, title=title, **axes, log=True, reference=theirs)
 
 
 def graph(function, *arrays) -> list[str]:

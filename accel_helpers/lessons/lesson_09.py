@@ -2,9 +2,10 @@
 
 from statistics import fmean
 
+from accel_helpers import plots
 from accel_helpers.learn.checks import calls
 from accel_helpers.measure import results
-from accel_helpers.plots import charts, style
+from accel_helpers.plots import style
 
 SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
 
@@ -52,20 +53,19 @@ def losses(way: str, model) -> list[float]:
 
 
 def speed_ups(real) -> style.Picture:
-    """How many times as fast pretend clusters are as one chip; and the real ones, each a mark."""
-    most, vgg, lines = 512, real["VGG-16"], {}
+    """How many times as fast as one chip: real clusters as marks, pretend ones and a diagonal."""
+    most, vgg, said = 512, real["VGG-16"], {"nobody waits": {1: 1, 512: 512}}
     for name, row in real.items():
         line = {2**n: row.cluster.speed_up(2**n) for n in range(10)}
-        lines[f"{name}, pretend: {line[most]:.0f}"] = line
-        lines[f"{name}, real: {row.speed_up:.0f}"] = {row.devices: row.speed_up}
+        said[f"{name}, pretend: {line[most]:.0f}"] = line
     title = f"VGG-16: {most} chips do the work of {vgg.speed_up:.0f} (real), of {{:.0f}} (pretend)"
-    return charts.curves(
-        lines,
+    return plots.curves(
+        {f"{name}, real: {row.speed_up:.0f}": {most: row.speed_up} for name, row in real.items()},
         title=title.format(vgg.cluster.speed_up(most)),
         x=("chips", style.plain),
         y=("times as fast as one chip", "{:.0f}".format),
-        log=True,
-        said={"nobody waits": {1: 1, most: most}},
+        said=said,
+        note="The gap under the diagonal: waiting for the others.",
     )
 
 

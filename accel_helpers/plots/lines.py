@@ -46,8 +46,8 @@ def curves(
     parts = [({n: _points(line) for n, line in of.items()}, own, words) for of, own, words in sides]
     every = [of for of, *_ in parts] + [dashed]
     points = [point for of in every for line in of.values() for point in line]
-    left, right = _around([point[0] for point in points], log, 0.5)
-    low, high = _around([end for _, *ends in points for end in ends], log)
+    left, right = _around([point[0] for point in points], log, 0.04)
+    low, high = _around([end for _, *ends in points for end in ends], log, 0.1)
     labels, most = [], max(len(of) for of, *_ in parts) - 1
     nested = 0 if log else min(4, 8 / (most or 1))  # marks of growing size, seen where they meet
     with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
@@ -83,16 +83,18 @@ def _points(line: Line) -> list[tuple[float, float, float, float]]:
     return [(x, y, *end) for x, y, end in zip(points, middles, ends, strict=True)]
 
 
-def _around(values, log: bool, room: float | None = None) -> tuple[float, float]:
-    """Where an axis begins and ends that shows the values; it is wider by `room`, or by a tenth."""
+def _around(values, log: bool, share: float) -> tuple[float, float]:
+    """Where an axis begins and ends that shows the values, and at both ends a share more."""
     low, high = min(values), max(values)
     if log:
         return low / 1.3, high * 1.3
-    room = room or 0.1 * (high - low or 1)
+    room = share * (high - low or 1 / share)
     return low - room, high + room
 
 
 def _told(name, line, x, y) -> str:
     """A line in words: where it begins and ends."""
     ends = [f"{y(point[1])} at {x(point[0])}" for point in (line[0], line[-1])]
-    return f"{name} from {' to '.join(ends)}" if len(line) > 1 else f"{name} {y(line[0][1])}"
+    if len(line) > 1:
+        return f"{name} from {' to '.join(ends)}"
+    return name if name.endswith(y(line[0][1])) else f"{name} {y(line[0][1])}"
