@@ -61,9 +61,8 @@ def graph(function, *arrays) -> list[str]:
     nodes = [node for node in nodes if node[1] and node[0] != "Identity"]  # which hands over
     edges = dict.fromkeys(map(str, [*given, *(node[2][0] for node in nodes)]))
     letter = dict(zip(edges, "abcdefghij", strict=False))
-    kinds = [kind.lower().removesuffix("v2") for kind, *_ in nodes]
-    ends = [[" and ".join(letter[str(e)] for e in end) for end in node[1:]] for node in nodes]
-    return [f"{kind}: takes {a}, gives {b}" for kind, (a, b) in zip(kinds, ends, strict=True)]
+    named = [(n[0], *(" and ".join(letter[str(e)] for e in end) for end in n[1:])) for n in nodes]
+    return [f"{kind.lower().removesuffix('v2')}: takes {a}, gives {b}" for kind, a, b in named]
 
 
 def loops(function, *arrays) -> dict[str, int]:
