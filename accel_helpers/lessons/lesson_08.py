@@ -32,9 +32,8 @@ def ways(function, x) -> dict:
 
 
 def one_more(times: dict) -> dict:
-    """Seconds that one more operation costs each way, from its shortest and its longest chain."""
-    a, b = LENGTHS[0], LENGTHS[-1]
-    return {way: max(0, line[b].median - line[a].median) / (b - a) for way, line in times.items()}
+    """Seconds that one more operation costs each way, from its chains of 1 and of 64."""
+    return {way: max(0, line[64].median - line[1].median) / 63 for way, line in times.items()}
 
 
 def picture(times: dict) -> style.Picture:
@@ -42,11 +41,12 @@ def picture(times: dict) -> style.Picture:
     card = results.reference().measurements
     lines = {w: {n: card.get(f"08/chain/{w}/{n}") for n in LENGTHS} for w in WAYS}
     theirs = {way: line for way, line in lines.items() if all(line.values())}
-    more = one_more(style.sides(times, theirs)[0][0][0])
-    numpy, xla = (format_seconds(float(f"{more[way]:.2g}")) for way in ("NumPy", "XLA"))
+    drawn = style.sides(times, theirs)[0][0][0]
+    numpy, xla = (format_seconds(float(f"{one_more(drawn)[way]:.2g}")) for way in ("NumPy", "XLA"))
     title = f"One more operation costs NumPy {numpy}, XLA {xla}"
-    if 3 * more.pop("XLA") <= min(more.values()):
-        title += f": {'two' if len(more) == 2 else 'three'} lines climb, one stays flat"
+    *climb, flat = (line[64].median / line[1].median for line in drawn.values())
+    if flat < 2 and 3 * flat < min(climb):
+        title += f": {'two' if len(climb) == 2 else 'three'} lines climb, one stays flat"
     axes = {"x": ("operations in the chain", style.plain), "y": ("time of a call", format_seconds)}
     return plots.curves(times, title=title, **axes, log=True, reference=theirs)
 
@@ -62,9 +62,8 @@ def graph(function, *arrays) -> list[str]:
     nodes = [node for node in nodes if node[1] and node[0] != "Identity"]  # which hands over
     edges = dict.fromkeys(map(str, [*given, *(node[2][0] for node in nodes)]))
     letter = dict(zip(edges, "abcdefghij", strict=False))
-    kinds = [kind.lower().removesuffix("v2") for kind, *_ in nodes]
-    ends = [[" and ".join(letter[str(e)] for e in end) for end in node[1:]] for node in nodes]
-    return [f"{kind}: takes {a}, gives {b}" for kind, (a, b) in zip(kinds, ends, strict=True)]
+    named = [(n[0], *(" and ".join(letter[str(e)] for e in end) for end in n[1:])) for n in nodes]
+    return [f"{kind.lower().removesuffix('v2')}: takes {a}, gives {b}" for kind, a, b in named]
 
 
 def loops(function, *arrays) -> dict[str, int]:

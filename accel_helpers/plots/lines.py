@@ -52,6 +52,8 @@ def curves(
     nested = 0 if log else min(4, 8 / (most or 1))  # marks of growing size, seen where they meet
     with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
         style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log)
+        if log and len(at := sorted({point[0] for point in points})) < 8:
+            axes.set_xticks(at)  # so few are read one by one
         style.scale(axes.yaxis, y[0], low, high, y[1], log=log)
         for of, own, _ in parts[::-1]:
             for i, (name, line) in enumerate(of.items()):
