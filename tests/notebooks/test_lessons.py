@@ -42,7 +42,8 @@ def test_an_answer_to_the_exam_is_folded_and_beside_it_is_what_is_true_today(num
 
 def test_the_runtime_of_each_lesson_is_asked_for_in_colab():
     asked = {n: notebook(n).metadata.get("accelerator") for n in PATHS}
-    gpus, tpus = dict.fromkeys(("01", "02", "03", "05", "07", "08"), "GPU"), dict.fromkeys(("04", "06"), "TPU")
+    gpus = dict.fromkeys(("01", "02", "03", "05", "07", "08"), "GPU")
+    tpus = dict.fromkeys(("04", "06"), "TPU")
     assert asked == dict.fromkeys(PATHS) | gpus | tpus
     chips = {"GPU": "T4", "TPU": "V5E1", None: None}
     for number, kind in asked.items():
