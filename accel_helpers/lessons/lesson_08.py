@@ -96,5 +96,5 @@ _SLIPS = (
 )  # fmt: skip
 CHECKS = {"08/pays_after": calls(
     pays_after, on=[(100, 10, 6), (50, 20, 8), (9, 4, 3), (80, 2, 3), (60, 5, 5)], slips=_SLIPS,
-    right="The first call is the price. What each later one wins pays it back.", needs="One number.",
+    right="The first call is the price. What each later one wins pays it back.", needs="A number.",
 )}  # fmt: skip
