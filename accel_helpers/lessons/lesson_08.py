@@ -44,7 +44,7 @@ def picture(times: dict) -> style.Picture:
     drawn = style.sides(times, theirs)[0][0][0]
     numpy, xla = (format_seconds(float(f"{one_more(drawn)[way]:.2g}")) for way in ("NumPy", "XLA"))
     title = f"One more operation costs NumPy {numpy}, XLA {xla}"
-    *climb, flat = (line[64].median / line[1].median for line in drawn.values())
+    *climb, flat = (max(m.median for m in of.values()) / of[1].median for of in drawn.values())
     if flat < 2 and 3 * flat < min(climb):
         title += f": {'two' if len(climb) == 2 else 'three'} lines climb, one stays flat"
     axes = {"x": ("operations in the chain", style.plain), "y": ("time of a call", format_seconds)}
@@ -75,8 +75,8 @@ def loops(function, *arrays) -> dict[str, int]:
         text = made.experimental_get_compiler_ir(*arrays)(stage="optimized_hlo")
     rows = re.findall(r" = .*? ([\w-]+)\((.*?)\)", text[text.index("\nENTRY") :])
     steps = [takes for kind, takes in rows if kind not in ("parameter", "constant", "tuple")]
-    reads, found = "".join(steps).count("%"), re.findall(r" (?:add|multiply)\(", text)
-    return {"sums and products": len(found), "loops": len(steps), "arrays read": reads}
+    found, reads = len(re.findall(r" (?:add|multiply)\(", text)), "".join(steps).count("%")
+    return {"sums and products": found, "loops": len(steps), "arrays read": reads}
 
 
 def pays_after(first: float, before: float, after: float) -> float:
@@ -96,6 +96,5 @@ _SLIPS = (
 )  # fmt: skip
 CHECKS = {"08/pays_after": calls(
     pays_after, on=[(100, 10, 6), (50, 20, 8), (9, 4, 3), (80, 2, 3), (60, 5, 5)], slips=_SLIPS,
-    right="The first call is the price. What each later one wins pays it back.",
-    needs="It returns one number: calls, with the first one.",
+    right="The first call is the price. What each later one wins pays it back.", needs="A number.",
 )}  # fmt: skip

@@ -82,7 +82,12 @@ def test_compiling_pays_when_the_sums_of_the_calls_cross(first, before, after):
     assert lesson_08.pays_after(first, before, after) == next(crossed, math.inf)
 
 
-LINES = [(163, 6309, "1 µs", 1), (692, 6309, "9.4 µs", 0), (90, 6309, "0 ns", 1), (163, 9, "1", 0)]
+LINES = [
+    (163, 6309, "1 µs", 1),
+    (692, 6309, "9.4 µs", 0),
+    (90, 6309, "0 ns", 1),
+    (163, 9, "1", 0),
+]
 
 
 @pytest.mark.parametrize(("xla", "by_one", "said", "flat"), LINES)
