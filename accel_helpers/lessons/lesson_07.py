@@ -13,7 +13,7 @@ from accel_helpers.machine import backend, hardware, quiet
 from accel_helpers.measure import results, step_time, timing
 
 CPU = "the CPU"
-PRETEND, SENT = "a pretend T4 (worked out, not measured)", "the same, numbers sent first"
+PRETEND, SENT = "a pretend T4 (worked out, not measured)", "a pretend T4, with sending and fetching"
 START = step_time.fitted().constants["operation_inference"]  # seconds more to start on a chip
 LINK = 8e9 * 16 * 128 / 130 / 8  # bytes per second of PCIe 3.0 x16: 128 of 130 bits are data
 NAMED = {"add": ("Adding", "numbers"), "product": ("Product", "rows of a square matrix")}
@@ -79,7 +79,7 @@ def sticks(what, lines):
     said = {} if chips else {PRETEND: pretend(what, cpu), SENT: pretend(what, cpu, LINK)}
     (name, chip), *_ = (chips or said).items()
     beats, at = "a T4 would beat" if said else f"{name.split(',')[0]} beats", crossing(cpu, chip)
-    size = format_count(float(f"{at:.1g}") if at else max(cpu)) + f" {unit.split()[0]}"
+    size = format_count(float(f"{at:.2g}") if at else max(cpu)) + f" {unit.split()[0]}"
     title = f"from about {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
     note = f"T4: your CPU's floor + {format_seconds(START)}, then its data sheet's speed."
     text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").replace(" ", "")  # noqa: E731

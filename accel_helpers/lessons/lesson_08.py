@@ -4,6 +4,8 @@ import math
 import re
 import sys
 from functools import partial
+from itertools import combinations
+from statistics import median
 
 from accel_helpers import plots
 from accel_helpers._words import format_seconds
@@ -32,8 +34,12 @@ def ways(function, x) -> dict:
 
 
 def one_more(times: dict) -> dict:
-    """Seconds that one more operation costs each way, from its chains of 1 and of 64."""
-    return {way: max(0, line[64].median - line[1].median) / 63 for way, line in times.items()}
+    """Seconds that one more operation costs each way: the median over all pairs of lengths."""
+    found = {}
+    for way, line in times.items():
+        slopes = [(line[b].median - line[a].median) / (b - a) for a, b in combinations(line, 2)]
+        found[way] = max(0.0, median(slopes))
+    return found
 
 
 def picture(times: dict) -> style.Picture:

@@ -65,7 +65,7 @@ def speed_ups(real) -> style.Picture:
         x=("chips", style.plain),
         y=("times as fast as one chip", "{:.0f}".format),
         said=said,
-        note="The gap under the diagonal: waiting for the others.",
+        note="The gap under the diagonal: waiting for the others, mostly for gradients.",
     )
 
 

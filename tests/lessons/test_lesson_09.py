@@ -109,9 +109,9 @@ def test_what_the_lesson_says_is_what_its_cluster_gives_and_what_is_stored():
     rows = {(row.name.split(",")[0], row.devices): row for row in published()}
     vgg, inception = rows["VGG-16", 512].cluster, rows["Inception V3", 512].cluster
     assert f"{vgg.step:.2f} s for 64" in TEXT and f"{vgg.parameters / 1e6:.0f} million" in TEXT
-    assert f"links of {vgg.bandwidth * 8 / 1e9:.0f} Gbit/s" in TEXT and "a sixth of them" in TEXT
+    assert f"links of {vgg.bandwidth * 8 / 1e9:.0f} Gbit/s" in TEXT and "a sixth of the" in TEXT
     assert round(vgg.parameters / inception.parameters) == 6
-    assert 0.5 < vgg.speed_up(512) / 512 < 0.55 and "Nearly half of a step is waiting" in TEXT
+    assert f"are {8 * vgg.parameters / vgg.bandwidth:.2f} s" in TEXT
     assert vgg.slowest(512) - vgg.step < 0.2 * vgg.all_reduce(512)  # "mostly for gradients"
     assert 1 < vgg.all_reduce(512) / vgg.all_reduce(8) < 1.2  # "8 wait nearly as long as 512"
     off = [100 * (row.cluster.speed_up(row.devices) / row.speed_up - 1) for row in published()]

@@ -56,7 +56,7 @@ def test_the_figures_in_lesson_06_are_those_that_are_stored():
 def test_what_lesson_07_says_of_a_t4_is_what_is_stored():
     t4, text = ah.hardware.match("T4"), prose("07")
     assert f"{t4.mem_bw_gb_s:.0f} billion bytes per second" in text
-    assert f"A T4's {t4.peak_fp16_tflops_dense:.0f} trillion" in text
+    assert f"A T4's {t4.peak_fp16_tflops_dense:.0f},000 billion" in text
     assert f"{LINK / 1e9:.0f} GB/s" in text and "PCIe 3.0 x16 host link (~16 GB/s peak)" in t4.notes
     assert f"{1e6 * START:.0f} µs more" in text and "40 units" in text and "40 SM" in t4.notes
 
