@@ -15,7 +15,7 @@ VERDICTS = (BETTER, WORSE, SAME)
 # Student's t for few seeds, 95 %, two-sided; `student` serves from 10 on.
 FEW_SEEDS = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
-__all__ = ["Score", "change", "verdict", "wilson"]
+__all__ = ["Score", "change", "wilson"]
 
 
 @dataclass(frozen=True)

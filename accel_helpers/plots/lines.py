@@ -64,7 +64,7 @@ def curves(
                 axes.plot(across, middles, lw=1.2, **mark, **look)
                 axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
                 end = across[-1], middles[-1], style.folded(name), look["color"]
-                labels.append((*end, None if log or len(line) == 1 else mark))
+                labels.append((*end, {} if log or len(line) == 1 else mark))
         for name, line in dashed.items():
             ends = line if len(line) > 1 else [(at, line[0][1]) for at in (left, right)]
             axes.plot(*list(zip(*ends, strict=True))[:2], color=style.INK, lw=1.2, ls="--")

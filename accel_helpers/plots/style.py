@@ -133,7 +133,7 @@ def scale(axis, label: str, low: float, high: float, text, *, log=False, whole=F
 
 
 def beside(figure, axes, entries, fontsize: float = 9) -> None:
-    """Labels to the right of the axes, none upon another; entries: x, y, text, colour, mark."""
+    """Labels to the right of the axes, none upon another: x, y, text, colour, a mark as its key."""
     import numpy as np
     from matplotlib.transforms import offset_copy
 
@@ -154,6 +154,6 @@ def beside(figure, axes, entries, fontsize: float = 9) -> None:
         if mark:  # the leader is no line of data, and ends at the mark
             arrow |= {"ls": ":", "shrinkA": 18, "shrinkB": 6}
             axes.plot([1], [height], transform=key, clip_on=False, color=colour, **mark)
-        look = {"va": "center", "color": INK if mark else colour, "fontsize": fontsize}
+        look = {"va": "center", "color": colour if mark is None else INK, "fontsize": fontsize}
         look |= {"textcoords": words, "annotation_clip": False, "arrowprops": arrow}
         axes.annotate(text, (x, y), (1, height), **look)
