@@ -3,7 +3,7 @@
 from accel_helpers._words import format_bytes, format_seconds
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
-from accel_helpers.plots import charts, style
+from accel_helpers.plots import style
 from benchmarks import harness
 
 
@@ -76,8 +76,14 @@ def series(lines, stem, *, title, xlabel, ylabel, log):
         return "", {}
     with style.figure(8, 3.9, title) as (figure, axes):
         medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
-        labels = charts.paint(axes, medians, own=True)
-        for i, ((*_, colour, _), line) in enumerate(zip(labels, lines.values(), strict=True)):
+        labels = []
+        for i, (name, line) in enumerate(lines.items()):
+            colour, nested = style.COLOURS[i], min(4, 8 / max(1, len(lines) - 1))
+            size = 5 + (len(lines) - 1 - i) * nested  # seen where marks coincide
+            mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
+            middle = medians[name]
+            axes.plot(list(middle), list(middle.values()), color=colour, lw=1.2, **mark)
+            labels.append((max(middle), middle[max(middle)], style.folded(name), colour, mark))
             for x, m in line.items():
                 axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
         sizes = sorted({x for line in lines.values() for x in line})

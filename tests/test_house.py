@@ -17,7 +17,7 @@ STRANGERS = {("train", "tpu"), ("tpu", "train")}
 LONGEST = 320
 # Lines in all; they are lowered and never raised. In train 481 are the own model's (worth, lent).
 # The forecast and lesson 05 have brought some 790, where 500 were meant. Lessons 07 to 09 and the
-# claims have brought 464, where 400 were meant; in machine 10 mend a JAX that trains wrongly.
+# claims have brought 467, where 400 were meant; in machine 10 mend a JAX that trains wrongly.
 LINES = {
     "": 653,
     "machine": 1620,
@@ -26,7 +26,7 @@ LINES = {
     "tpu": 1285,
     "plots": 1114,
     "learn": 1534,
-    "lessons": 1470,
+    "lessons": 1473,
 }
 CODE = 7_036
 NAMES, BARE = 100, 7

@@ -10,7 +10,7 @@ from statistics import median
 from accel_helpers import plots
 from accel_helpers._words import format_seconds
 from accel_helpers.learn.checks import calls
-from accel_helpers.machine import backend
+from accel_helpers.machine import backend, quiet
 from accel_helpers.measure import results
 from accel_helpers.plots import style
 
@@ -21,7 +21,10 @@ def xla(function):
     """The function, compiled by XLA when it is called first."""
     if backend.framework() == "jax":
         return backend.jit(function)
-    return sys.modules["tensorflow"].function(function, jit_compile=True, autograph=False)
+    tf = sys.modules["tensorflow"]
+    with quiet.held_back():  # the first program of all wakes XLA up, and it remarks on that
+        tf.function(abs, jit_compile=True)(tf.constant(1.0))
+    return tf.function(function, jit_compile=True, autograph=False)
 
 
 def ways(function, x) -> dict:

@@ -83,10 +83,10 @@ def test_the_page_asks_the_network_for_nothing(tmp_path, reference):
 
 
 def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path, reference):
-    assert "not measured yet: lesson 06." in part(written(tmp_path), "E5")
+    assert "not measured yet: lesson 07." in part(written(tmp_path), "E5")
     found = part(written(tmp_path, card=reference), "E5")
-    measured = str(reference.measurements["06/product/129"]).splitlines()[0]
-    assert "interval" in measured and f"<code>06/product/129</code>: {measured}" in found
+    measured = str(reference.measurements["07/cpu/add"]).splitlines()[0]
+    assert "interval" in measured and f"<code>07/cpu/add</code>: {measured}" in found
     assert "not measured yet" not in found
     slow, fast = (reference.measurements[f"03/climb/epoch/{way}"] for way in FOUR_TIMES)
     race = {"03/race/CPU": slow, "03/race/GPU": fast}  # borrowed from a CPU
@@ -132,7 +132,7 @@ def test_everything_from_files_is_escaped():
         card=(EVIL, "06/product/128"),
     )
     sample = Measurement.from_samples([1.0, 1.1, 0.9, 1.0, 1.1, 1.0], name=EVIL)
-    measured = dict.fromkeys(("06/product/128", "06/product/129", EVIL), sample)
+    measured = dict.fromkeys(("06/product/128", "07/cpu/add", EVIL), sample)
     card = results.Card("2026-11-22", EVIL, machine, measured, {EVIL: (1.0,)})
     text = page_of(question, card, EVIL)
     plain = {tag for tag, _ in tags(page_of(E5, None, "x"))}

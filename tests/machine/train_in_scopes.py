@@ -89,7 +89,7 @@ def in_a_wide_layer():
     model = keras.Sequential([keras.Input((784,)), *layers])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(keras.optimizers.SGD(0.1), loss, run_eagerly=False)
-    start = [np.array(weight) for weight in model.weights]
+    start = model.get_weights()
     losses = model.fit(x, y, batch_size=64, epochs=30, verbose=0).history["loss"]
     (a, p), (b, q) = (start[:2], start[2:])
     for _ in losses:
