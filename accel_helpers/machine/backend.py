@@ -1,5 +1,6 @@
 """The framework under Keras: choosing it, waiting for it, placing work on its devices."""
 
+import functools
 import importlib
 import sys
 from collections import deque
@@ -10,9 +11,6 @@ from accel_helpers._words import shown
 from accel_helpers.machine import faults, quiet
 
 __all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
-# On a CPU these train wrongly, without a word: with donated weights, which Keras's are, products of
-# some 10 million multiply-adds and more use those of an earlier step. Right: 0.7.1 and 0.8.2.
-STALE, FRESH = ("0.7.2", "0.8.0", "0.8.1"), "--xla_cpu_use_xnnpack=false"
 
 
 @dataclass(frozen=True)
@@ -63,14 +61,27 @@ def choose(**machine) -> Choice:
             importlib.import_module("keras")
             if "tensorflow" in sys.modules:  # the rest of its notices come with the first op
                 sys.modules["tensorflow"].constant(0) + 0
+        _tell(faults.Facts(), "another-chip")
     return choice
 
 
 def settle(environ, jax: str | None) -> None:
     """Set what a framework reads when it starts; `jax` is the version that is installed."""
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    if jax in STALE and FRESH not in environ.get("XLA_FLAGS", ""):
-        environ["XLA_FLAGS"] = f"{environ.get('XLA_FLAGS', '')} {FRESH}".strip()
+    if jax in faults.STALE and faults.FRESH not in environ.get("XLA_FLAGS", ""):
+        environ["XLA_FLAGS"] = f"{environ.get('XLA_FLAGS', '')} {faults.FRESH}".strip()
+
+
+@functools.cache  # once is enough
+def look_for_idle(root: str = "/") -> None:
+    """Say where an accelerator is attached and Keras, which has trained by now, does not see it."""
+    if (used := devices()) == ("cpu",):
+        _tell(faults.Facts(root=root, used=used), "attached-and-idle")
+
+
+def _tell(it: faults.Facts, name: str) -> None:
+    for sentence in faults.said(it, name):
+        print(sentence)
 
 
 def wait(x, *, frameworks: Mapping | None = None):

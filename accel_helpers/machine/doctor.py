@@ -1,21 +1,19 @@
 """From a machine, or from an error, to the cause and the one thing to do next."""
 
+import os
 import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from accel_helpers._words import fragment, wrapped
-from accel_helpers.machine import faults, symptoms
+from accel_helpers.machine import faults, pages, symptoms
 from accel_helpers.machine.faults import Finding
 
 __all__ = ["diagnose", "tpu_recipe"]
 
-_NOT_KNOWN = (
-    "(Lines that every healthy run prints are passed over.) If it stops you, report it to whoever "
-    "gave you this notebook, with three things: the last thirty lines of the message, what you ran "
-    "before, and the output of `python -m accel_helpers describe`."
-)
+_SAY = faults.tables("symptoms.toml")["say"]
 
 
 @dataclass(frozen=True)
@@ -25,54 +23,73 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     examined: str
     otherwise: str  # what to do where nothing was found
+    lines: tuple[Finding, ...] = ()  # of a page, those of yesterday
 
     @property
     def next_step(self) -> str:
         return self.findings[0].fix if self.findings else self.otherwise
 
+    @property
+    def unknown(self) -> str:
+        """What to do about a text in which no failure is known; no finding."""
+        return "" if self.findings or self.examined == "this runtime" else self.otherwise
+
     def to_dict(self) -> dict:
-        return {"findings": [asdict(finding) for finding in self.findings]}
+        """Give it as plain JSON types."""
+        several = {name: [*map(asdict, getattr(self, name))] for name in ("findings", "lines")}
+        return {**several, "unknown": self.unknown}
 
     def _head(self) -> str:
         things = f"{len(self.findings)} things, the first to mend first"
         if len(self.findings) == 1:
             things = "one thing"
         elif not self.findings:
-            things = "no failure that it knows" if self.examined == "the text" else "nothing wrong"
+            things = "nothing wrong" if self.examined == "this runtime" else "no failure it knows"
+        if self.lines:
+            things += f"; lines of yesterday: {len(self.lines)}"
         return f"The doctor looked at {self.examined} and found {things}."
+
+    def _rows(self) -> list[list[tuple[str, str]]]:
+        """Label and text of each finding; then of each line of yesterday."""
+        rows = []
+        for one in self.findings:
+            rows.append([("Cause", one.cause), ("Do next", one.fix)])
+            rows[-1] += [("Seen", one.evidence)] * bool(one.evidence) + [("Source", one.source)]
+        for one in self.lines:
+            rows.append([("Line", one.evidence), ("Today", one.cause), ("Instead", one.fix)])
+        return rows
 
     def __str__(self) -> str:
         lines = [self._head()]
-        for number, finding in enumerate(self.findings, 1):
+        for number, rows in enumerate(self._rows(), 1):
             lines.append("")
-            for label, value in _rows(finding):
-                lead = f"{number}. {label}: " if label == "Cause" else f"   {label}: "
-                lines.append(wrapped(value, lead, 3))
+            for n, (label, text) in enumerate(rows):
+                lines.append(wrapped(text, f"{'  ' if n else f'{number}.'} {label}: ", 3))
         if not self.findings:
-            lines.append(wrapped(self.otherwise))
+            lines += [""] * bool(self.lines) + [*map(wrapped, self.otherwise.split("\n"))]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
-        findings = [list(_rows(finding)) for finding in self.findings]
-        return fragment("doctor/diagnosis", self._head(), findings, self.otherwise)
+        otherwise = "" if self.findings else self.otherwise
+        return fragment("doctor/diagnosis", self._head(), self._rows(), otherwise)
 
 
-def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis:
+def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Diagnosis:
     """Say what is wrong, why, and the one thing to do next. No framework is imported.
 
     Parameters
     ----------
-    problem : exception or str, optional
-        An error that you caught, or the text of a traceback or a log: then only that is looked
-        at. Without it, this runtime is examined.
+    problem : exception, str or Path, optional
+        An error that you caught, the text of a traceback or a log, or that of a whole notebook; or
+        the file that it is in. Then only that is looked at. Without it, this runtime is examined.
     **machine : optional
         A recorded machine, as for `strategy.pick`.
 
     Returns
     -------
     Diagnosis
-        ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``,
-        and the ``next_step``. It prints as a list.
+        ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``;
+        of a notebook the ``lines`` of yesterday; and the ``next_step``. It prints as a list.
 
     Examples
     --------
@@ -84,29 +101,22 @@ def diagnose(problem: BaseException | str | None = None, **machine) -> Diagnosis
         return Diagnosis(faults.find(it), "this runtime", _calm(it))
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
-    quiet = _NOT_KNOWN if problem.strip() else "The text is empty."
-    return Diagnosis(symptoms.find(problem), "the text", quiet)
+    if isinstance(problem, Path):
+        problem = problem.read_text("utf-8", errors="replace")
+    here = faults.place(machine.get("environ", os.environ))[0]
+    text, old = pages.read(problem) or (problem, None)
+    place = symptoms.place_of(text, here)
+    said = ("unknown", "guess", "send") if symptoms.is_ours(text) else ("unknown", "send")
+    if not text.strip():
+        said = ("empty",) if old is None else ("no_error",)
+    words = {**faults.PLACES[place], "known": len(symptoms.KNOWN)}
+    otherwise = "\n".join(_SAY[each] for each in said).format(**words)
+    examined = "the text" if old is None else "the page"
+    return Diagnosis(symptoms.find(text, place), examined, otherwise, old or ())
 
 
 def _calm(it: faults.Facts) -> str:
-    calm = (
-        "It has no accelerator, only a CPU, and all that can run on one runs here. A GPU or a TPU "
-        "can be borrowed in Google Colab: Runtime → Change runtime type."
-    )
-    if it.device:
-        calm = (
-            f"Attached is: {it.device}. Whether the framework sees it is the next question: call "
-            "ah.backend.choose(), then ah.backend.devices()."
-        )
-    return f"{calm} If something fails all the same, give the error to ah.doctor.diagnose(error)."
-
-
-def _rows(finding: Finding):
-    yield "Cause", finding.cause
-    yield "Do next", finding.fix
-    if finding.evidence:
-        yield "Seen", finding.evidence
-    yield "Source", finding.source
+    return _SAY["attached" if it.device else "nothing_attached"].format(it=it)
 
 
 def tpu_recipe(

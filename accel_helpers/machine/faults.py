@@ -24,6 +24,11 @@ SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}  # what 
 _FIRST_FOR_BLACKWELL = (2, 21)  # the release of TensorFlow
 _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 _JAX_NAMES = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}
+# What Colab's metadata calls a chip whose name does not have it.
+_CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
+# On a CPU these train wrongly, without a word: with donated weights, which Keras's are, products of
+# some 10 million multiply-adds and more use those of an earlier step. Right: 0.7.1 and 0.8.2.
+STALE, FRESH = ("0.7.2", "0.8.0", "0.8.1"), "--xla_cpu_use_xnnpack=false"
 _PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin")
 
 
@@ -62,7 +67,7 @@ def installed(distribution: str) -> str | None:
         return None
 
 
-def _place(environ: Mapping[str, str]) -> tuple[str, str | None]:
+def place(environ: Mapping[str, str]) -> tuple[str, str | None]:
     # Kaggle first: its image may be built on Colab's and carry Colab's variables.
     if environ.get("KAGGLE_KERNEL_RUN_TYPE"):
         return "kaggle", None
@@ -87,15 +92,21 @@ RECIPE = tables("tpu_recipe.toml")
 
 
 class Facts:
-    """What a machine is, and no decision; it takes what `runtime.describe` takes, and modules."""
+    """What a machine is, and no decision; it takes what `runtime.describe` takes, and modules.
 
-    def __init__(self, environ=None, root="/", run=None, versions=None, loaded=None):
+    `page` is the metadata of its notebook, `used` what Keras has trained with, where that is known.
+    """
+
+    def __init__(
+        self, environ=None, root="/", run=None, versions=None, loaded=None, page=None, used=()
+    ):
         self.environ = environ = os.environ if environ is None else environ
         self.root, self.run = Path(root), run or attached.run_command
         self.versions = versions = versions or installed
         self.loaded = sys.modules if loaded is None else loaded
         self.system = f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip()
-        self.place, self.release = _place(environ)
+        self.place, self.release = place(environ)
+        self.page, self.used = page, used
         self.here = PLACES[self.place]
         self.seen = attached.look(self.root, environ, self.run)
         self.device = self.seen.device
@@ -122,6 +133,20 @@ class Facts:
             return str(self.loaded["keras"].backend.backend())
         except Exception:  # not loaded, loaded by half, or a module of another kind by that name
             return ""
+
+    @functools.cached_property
+    def ordered(self) -> str:
+        """The accelerator that the notebook asks Colab for; empty where it asks for none."""
+        page = self.page
+        if page is None and self.place == "colab" and "google.colab" in self.loaded:
+            page = attached.page_metadata()
+        kind = (page or {}).get("accelerator")
+        chip = (page or {}).get("colab", {}).get("gpuType") or kind
+        return _CHIPS.get(chip, chip) if kind in ("GPU", "TPU") else ""
+
+    @property
+    def got(self) -> str:
+        return self.device.name if self.device else "only a CPU"
 
     @property
     def visible_gpus(self) -> int:
@@ -203,6 +228,8 @@ def rules(it: Facts) -> dict[str, object]:
     gpu, tpu, no_device = it.kind == "GPU", it.kind == "TPU", not it.device
     jax, tensorflow = "jax" in it.frameworks, "tensorflow" in it.frameworks
     driven, silent = it.tensorflow_drives_tpu, it.seen.silent
+    no_libtpu, version = it.libtpu == "missing", it.frameworks.get("jax")
+    stale = version in STALE and FRESH not in it.environ.get("XLA_FLAGS", "")
     by_grpc = it.tpu_name.startswith("grpc://")
     # What JAX may look for; where nothing is said, it looks for all.
     platforms = it.environ.get("JAX_PLATFORMS", "").lower().split(",")
@@ -212,6 +239,8 @@ def rules(it: Facts) -> dict[str, object]:
         "gpu-silent": silent and not it.seen.not_given and no_device,
         "gpu-by-list": silent and it.device,
         "tpu-claimed": it.seen.claim is not None,
+        "kaggle-not-the-tpu-image": it.place == "kaggle" and no_libtpu and (tpu or it.seen.claim),
+        "another-chip": it.ordered and it.ordered not in f"{it.kind} {it.device}",
         "no-accelerator-colab": no_device and it.place == "colab",
         "no-accelerator-kaggle": no_device and it.place == "kaggle",
         "cuda-hidden": gpu and it.visible_gpus == 0,
@@ -220,12 +249,14 @@ def rules(it: Facts) -> dict[str, object]:
         "tensorflow-twice": " " in it.builds,
         "tensorflow-tpu-without-tpu": it.for_tpus and not tpu,
         "tensorflow-tpu-pins": it.for_tpus and tpu and not driven,
-        "jax-without-libtpu": tpu and jax and it.libtpu == "missing",
+        "jax-without-libtpu": tpu and jax and no_libtpu,
         "jax-libtpu-too-old": tpu and jax and it.libtpu == RECIPE["libtpu"],
         "tensorflow-cpu-build": gpu and it.builds == "tensorflow-cpu",
         "cuda-libraries-missing": gpu and it.place == "local" and _without_cudnn(it),
         "jax-without-cuda": gpu and jax and not any(map(it.versions, _PLUGINS)),
         "gpu-too-new": gpu and _too_new(it),
+        "jax-trains-wrongly": no_device and stale,
+        "attached-and-idle": it.device and it.used == ("cpu",),
         "keras-backend-unknown": it.asked not in ("", *SPOKEN),
         "keras-backend-not-installed": it.asked in {*SPOKEN} - {*it.backends} and not it.keras_on,
         "keras-not-on-jax": tpu and it.keras_on not in ("", "jax") and not driven,

@@ -1,11 +1,12 @@
 """The failures we know, and finding them in an error message or a log: nothing but its text."""
 
+import functools
 import re
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 
 from accel_helpers import _records
-from accel_helpers.machine.faults import Finding, tables
+from accel_helpers.machine.faults import PLACES, Finding, tables
 
 _MOST = 4_000_000  # characters of a text that are searched: its first and its last half of these
 _LINE = 4_000  # characters of a line that are searched
@@ -19,6 +20,12 @@ _TRACEBACK = "Traceback (most recent call last)"
 # "KeyError: 'x'", "jax.errors.JaxRuntimeError: INTERNAL: ...": at the start of a line.
 _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
+# Whose folders these are; Kaggle's image is built on Colab's.
+_PATHS = {
+    "kaggle": re.compile(r"/kaggle/(?:working|input|lib)"),
+    "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages"),
+}
+_OURS = re.compile(r"(?i)tensorflow|keras|\bjax|\bxla\b|\btpu|libtpu|cuda|cudnn|\bflax\b|nvidia")
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Symptom:
     """A known failure, an entry of ``data/symptoms.toml``, which says what its fields mean."""
 
     id: str
-    pattern: str
+    lines: tuple[str, ...]
     cause: str
     fix: str
     source: tuple[str, ...]
@@ -34,29 +41,51 @@ class Symptom:
     examples: tuple[str, ...]
     also: str = ""
     unless: str = ""
+    fix_local: str = ""
+
+    @functools.cached_property
+    def patterns(self) -> tuple[re.Pattern, ...]:
+        return tuple(re.compile(line, re.MULTILINE) for line in self.lines)
+
+    def to_do(self, place: str) -> str:
+        """The fix in the words of a place: "colab", "kaggle" or "local"."""
+        return ((place == "local" and self.fix_local) or self.fix).format(**PLACES[place])
 
 
-#: The likeliest root of trouble first.
+#: What is surely the root of trouble first.
 KNOWN = _records.read(tuple[Symptom, ...], tables("symptoms.toml")["symptom"], "symptoms.toml")
 
 
-def find(text: str) -> tuple[Finding, ...]:
-    """Find the known failures in a text; what its last exception says comes first."""
+def find(text: str, place: str = "local") -> tuple[Finding, ...]:
+    """Find the known failures in a text; what its last exception says comes first.
+
+    What to do is said for a place: "colab", "kaggle" or "local".
+    """
     text = _clean(text)
     start, end = _last_exception(text)
     first, others = [], []
     for symptom in KNOWN:
-        pattern = re.compile(symptom.pattern, re.MULTILINE)
-        last = pattern.search(text, start, end) if end else None
-        match = last or pattern.search(text)
-        if match is None or not re.search(symptom.also, text, re.MULTILINE):
+        found = [match for each in symptom.patterns if (match := each.search(text))]
+        if not found or not re.search(symptom.also, text, re.MULTILINE):
             continue
         if symptom.unless and re.search(symptom.unless, text, re.MULTILINE):
             continue
-        evidence, source = _line(text, match.start()), " ".join(symptom.source)
-        finding = Finding(symptom.id, symptom.cause, symptom.fix, source, evidence)
+        last = [match for each in symptom.patterns if (match := each.search(text, start, end))]
+        evidence = _line(text, min(last or found, key=re.Match.start).start())
+        source = " ".join(symptom.source)
+        finding = Finding(symptom.id, symptom.cause, symptom.to_do(place), source, evidence)
         (first if last else others).append(finding)
     return tuple(first + others)
+
+
+def place_of(text: str, here: str) -> str:
+    """The place that the paths in a text belong to; else the one that it is read at."""
+    return next((name for name, path in _PATHS.items() if path.search(text)), here)
+
+
+def is_ours(text: str) -> bool:
+    """Whether a text speaks of a framework or an accelerator at all."""
+    return bool(_OURS.search(text))
 
 
 def _line(text: str, at: int) -> str:
@@ -78,9 +107,9 @@ def _clean(text: str) -> str:
 
 
 def _last_exception(text: str) -> tuple[int, int]:
-    """Where the last traceback's exception and its message begin and end; else zeros."""
-    at = text.rfind(_TRACEBACK)
-    lines = text[at:].split("\n")[1:] if at >= 0 else []
+    """Where the last traceback's exception, or else the first, begins and ends; else zeros."""
+    at = max(text.rfind(_TRACEBACK), 0)
+    lines = text[at:].split("\n")
     ours = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))[:_MESSAGE_LINES]
     message = "\n".join(takewhile(lambda line: not _LOG_LINE.match(line), ours))
     start = text.index(message, at) if message else 0

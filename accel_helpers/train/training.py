@@ -299,6 +299,9 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, secon
             if seconds and len(self.ticks) > 1 and spent + self.epochs[-1] > seconds:
                 self.model.stop_training = True
 
+        def on_train_end(self, logs=None):
+            backend.look_for_idle()
+
         if steps:
             on_train_batch_end = on_epoch_end
 

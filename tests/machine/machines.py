@@ -114,6 +114,8 @@ class Machine:
     loaded: dict = field(default_factory=dict)
     links: dict = field(default_factory=dict)
     sysctl: dict = field(default_factory=dict)
+    page: dict = field(default_factory=dict)  # the metadata of its notebook
+    used: tuple[str, ...] = ()  # what Keras has trained with
 
     def but(self, *finds, environ=(), packages=(), files=(), **changes) -> Machine:
         """The same machine with some things changed; a package that is None is not there."""
@@ -138,6 +140,10 @@ class Machine:
         return {"environ": dict(self.environ), "root": root, "run": run, "versions": versions}
 
 
+def _page(accelerator, *chip):
+    return {"accelerator": accelerator, "colab": dict(zip(["gpuType"], chip, strict=False))}
+
+
 def _gpu(line, count=1, environ=COLAB_GPU, packages=GPU_PACKAGES, **said):
     said.setdefault("picks", ("one gpu", "tensorflow", 1))
     return Machine(environ, gpu_files(count), line * count, packages, **said)
@@ -145,11 +151,14 @@ def _gpu(line, count=1, environ=COLAB_GPU, packages=GPU_PACKAGES, **said):
 
 _COLAB_CPU = Machine(COLAB_CPU, {}, None, CPU_PACKAGES, ("no-accelerator-colab",))
 _COLAB_T4 = _gpu(T4)
+_COLAB_L4 = _gpu("NVIDIA L4, 23034, 550.54.15\n")
 _G4 = _gpu("NVIDIA RTX PRO 6000 Blackwell Server Edition, 97887, 580.82.07\n",
            finds=("gpu-too-new",), picks=("one gpu", "jax", 1))  # fmt: skip
 _V5E = Machine(COLAB_TPU, tpu_files(), None, TPU_PACKAGES, ("tpu-no-tensorflow",),
                ("tpu on jax", "jax", 1))  # fmt: skip
-_CLAIMED = replace(_V5E, files={}, finds=("tpu-claimed",), picks=("cpu", "jax", 1))
+_CLAIMED = replace(
+    _V5E, files={}, finds=("tpu-claimed", "jax-trains-wrongly"), picks=("cpu", "jax", 1)
+)
 # On the runtime 2026.07 (Python 3.12) pip replaces libtpu by the one that 2.19.1 pins.
 _FITTING = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10"}
 _STOCK, _FOR_CPUS = {"tensorflow": "2.20.0"}, {"tensorflow": None, "tensorflow-cpu": "2.21.0"}
@@ -185,6 +194,11 @@ HEALTHY = {
     "colab v5e-1, a name of its own": _V5E.but(environ={**_JAX, "TPU_NAME": "node-1"}, finds=()),
     "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(packages=_FITTING, finds=(), picks=_CPU),
     "kaggle t4 x2": _KAGGLE_T4,
+    "colab t4, a t4 asked for": _COLAB_T4.but(page=_page("GPU", "T4"), used=("cpu", "gpu")),
+    "colab g4, a g4 asked for, tensorflow 2.21": _G4.but(
+        packages={"tensorflow": "2.21.0"}, finds=(), picks=_ONE_GPU, page=_page("GPU", "G4")
+    ),
+    "colab v5e-1, a v5e-1 asked for": _V5E.but(environ=_JAX, page=_page("TPU", "V5E1"), finds=()),
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(packages=_FOR_CPUS, environ=_HIDDEN),
     "laptop, torch": Machine({}, {}, None, {"torch": "2.9.0"}),
@@ -207,6 +221,25 @@ FAULTY = {
         "keras-not-on-jax", packages=_STOCK, loaded=keras_on("tensorflow"), picks=_CPU
     ),
     "kaggle v5e-8": _KAGGLE_V5E,
+    "kaggle v5e-8, in the image for cpus": _KAGGLE_V5E.but(
+        "kaggle-not-the-tpu-image", packages={"libtpu": None}, environ=_JAX, picks=_CPU_WITH_JAX
+    ),
+    "colab l4, a t4 asked for": _COLAB_L4.but("another-chip", page=_page("GPU", "T4")),
+    "colab cpu, a gpu asked for": _COLAB_CPU.but("another-chip", page=_page("GPU")),
+    "colab v5e-1, a v6e-1 asked for": _V5E.but(
+        "another-chip", environ=_JAX, page=_page("TPU", "V6E1")
+    ),
+    "colab cpu, keras on jax": _COLAB_CPU.but(
+        "no-accelerator-colab", "jax-trains-wrongly", environ=_JAX, picks=_CPU_WITH_JAX
+    ),
+    "colab cpu, after choose": _COLAB_CPU.but(
+        "no-accelerator-colab",
+        environ={**_JAX, "XLA_FLAGS": "--mine --xla_cpu_use_xnnpack=false"},
+        picks=_CPU_WITH_JAX,
+    ),
+    "colab t4, idle": _COLAB_T4.but(
+        "attached-and-idle", used=("cpu",), loaded=keras_on("tensorflow")
+    ),
     "colab v5e-1, tensorflow-tpu 2.20.0 asked for": _V5E.but(
         "tensorflow-tpu-pins", packages={"tensorflow-tpu": "2.20.0"}, environ=_TENSORFLOW
     ),

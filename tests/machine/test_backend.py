@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from machines import python
+from machines import python, tpu_files, write
 
 from accel_helpers.machine import backend
 
@@ -97,3 +97,30 @@ def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
     held.append(held)  # what holds itself is waited for once
     assert backend.wait(held, frameworks={"tensorflow": framework}) is held
     assert calls == waited and backend.where(tensor) == device[:3].lower()
+
+
+ASKS = """
+import sys, google.colab, accel_helpers as ah
+from accel_helpers.machine import backend
+from accel_helpers.train import training
+ah.backend.choose()
+print("--")
+images = training.load_images(64, source="bundled")
+training.time_fit(training.quickstart_model(), images.x_train, images.y_train, epochs=2)
+backend.look_for_idle.cache_clear()
+for _ in range(2): backend.look_for_idle(sys.argv[1])
+"""
+COLABS = 'def blocking_request(kind, timeout_sec):\n    return {"ipynb": {"metadata": METADATA}}\n'
+
+
+@pytest.mark.parametrize("metadata", [{"accelerator": "GPU", "colab": {"gpuType": "L4"}}, {}, None])
+def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(metadata, tmp_path):
+    write(tmp_path, tpu_files())
+    page = COLABS.replace("METADATA", repr(metadata)) if metadata is not None else ""
+    colab = {"__init__": "", "output": "", "_message": page}
+    write(tmp_path, {f"google/colab/{name}.py": text for name, text in colab.items()})
+    told = python(ASKS, str(tmp_path), path=[tmp_path], COLAB_RELEASE_TAG="x", KERAS_BACKEND="jax")
+    assert told.returncode == 0, told.stderr
+    first, second = told.stdout.split("--\n")
+    assert ("(L4)" in first and "only a CPU" in first) if metadata else first == ""
+    assert second.count("The TPU v5e that is attached does nothing") == 1, "once"

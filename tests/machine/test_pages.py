@@ -1,0 +1,99 @@
+"""A notebook given to the doctor: its error, and the lines that no longer do what they did."""
+
+import json
+import re
+from pathlib import Path
+
+import machines
+import pytest
+
+from accel_helpers.machine import doctor, pages
+
+OLD = {old.example: old for old in pages.YESTERDAY}
+ERROR = {"output_type": "error", "ename": "KeyError", "evalue": "'COLAB_TPU_ADDR'",
+         "traceback": ["\x1b[0;31mKeyError\x1b[0m: 'COLAB_TPU_ADDR'"]}  # fmt: skip
+PIP = {"output_type": "stream", "name": "stdout", "text": ["Successfully installed ",
+                                                           "tensorflow-2.12.0\n"]}  # fmt: skip
+NO_GPU = {"output_type": "execute_result", "data": {"text/plain": ["Num GPUs: 0"]}}
+
+
+def code(source, *outputs):
+    return {"cell_type": "code", "source": source, "outputs": [*outputs]}
+
+
+def page(*cells):
+    return json.dumps({"cells": [*cells], "metadata": {}, "nbformat": 4})
+
+
+def lines(source):
+    return [(one.id, one.cause) for one in doctor.diagnose(page(code(source))).lines]
+
+
+@pytest.mark.parametrize("example", OLD)
+def test_a_line_of_yesterday_is_found_with_what_it_does_today(example):
+    ((_, today),) = lines(f"x = 1\n{example}\ny = 2\n")
+    assert today == OLD[example].today
+
+
+def test_what_is_said_of_them_happens():
+    """On the frameworks that are here; what pip and Colab's own commands do cannot be seen here."""
+    tried = {example: old.raises for example, old in OLD.items() if old.raises}
+    told = machines.python(
+        "import builtins, json, os, sys\nimport jax, keras, numpy as np, tensorflow as tf\n"
+        "for example, raises in json.loads(sys.argv[1]).items():\n"
+        "    try: exec(example, dict(globals()))\n"
+        "    except getattr(builtins, raises): continue\n"
+        "    except Exception as error: print(example, repr(error))\n"
+        "    else: print(example, 'still runs')\n",
+        json.dumps(tried),
+    )
+    assert (told.returncode, told.stdout) == (0, ""), told.stderr[-2000:]
+    assert len(tried) > 20
+
+
+def test_today_and_comments_and_tensors_outside_a_compiled_function_are_left_alone():
+    assert lines("# tf.Session()\n   # !pip install tensorflow==1.15\n") == []
+    assert lines("!pip install -q einops ./tensorflow_x.whl\nimport tensorflow as tf\n") == []
+    assert lines("def show(x):\n    return x.numpy()\nshow(1)\n") == []
+    inside = "@tf.function\ndef step(\n    x\n):\n    y = x\n\n    {}\nprint(step(1).numpy())\n"
+    assert lines(inside.format("return y")) == []
+    ((where, _),) = lines(inside.format("return y.numpy()"))
+    assert where == "cell 1, line 7"
+
+
+def test_the_error_of_the_cell_that_failed_last_is_diagnosed_with_what_was_printed_before(tmp_path):
+    text = {"cell_type": "markdown", "source": ["COLAB_TPU_ADDR"]}
+    after = code("tf.Session()", {**PIP, "text": "Skipping registering GPU devices"})
+    before = code("!pip install x", PIP), code("gpus()", NO_GPU)
+    found = page(text, *before, code("f()", ERROR), after)
+    (file := tmp_path / "page.ipynb").write_text(found, "utf-8")
+    for told in (doctor.diagnose(found), doctor.diagnose(file)):
+        assert [one.id for one in told.findings] == ["tpu-node-address", "tensorflow-replaced"]
+        assert [one.id for one in told.lines] == ["cell 5, line 1"] and "tf.Session" in str(told)
+        assert told._repr_html_() and not told.unknown
+    assert file.read_text("utf-8") == found, "nothing is changed"
+
+
+def test_a_page_without_an_error_says_that_and_its_lines():
+    told = doctor.diagnose(page(code(["import jax\n", "jax.tree_map(f, x)"])))
+    assert told.findings == () and told.unknown and "jax.tree_map(f, x)" in str(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}", '{"cells": 3}', '{"cells": [3]}', '{"cells": [{}]}', "[" * 100_000, "null",
+     page({"cell_type": "code"}), page(code(None)), page(code([3])), page(code("x", 3)),
+     page(code("x", {"output_type": "error", "traceback": [None]})), page(code("x", {"data": 3}))],
+)  # fmt: skip
+def test_what_is_hardly_a_notebook_does_no_harm(text):
+    assert doctor.diagnose(text).findings == ()
+
+
+def test_the_courses_own_pages_have_no_line_of_yesterday_and_print_no_failure():
+    for file in sorted(Path(machines.ROOT, "notebooks").glob("*.ipynb")):
+        assert doctor.diagnose(file).lines == (), file.name
+        for cell in json.loads(file.read_text("utf-8"))["cells"]:
+            quotes = re.search("doctor|try_old|lines = |cases|quiz|exam", "".join(cell["source"]))
+            if cell["cell_type"] == "code" and not quotes:
+                failed = page(cell | {"outputs": [*cell["outputs"], {"output_type": "error"}]})
+                assert doctor.diagnose(failed).findings == (), (file.name, cell["source"])
