@@ -1,41 +1,40 @@
-"""Writes docs/library.md, every public name in a line, from the docstrings; --check compares."""
+"""Writes docs/library.md, every public name in a line, and docs/failures.md; --check compares."""
 
 import inspect
 import sys
+import tomllib
 from pathlib import Path
 
+import jinja2
+
 import accel_helpers as ah
+from accel_helpers.machine import symptoms
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "library.md"
-HEAD = """# Every public name
-
-`import accel_helpers as ah`, then `ah.timing.compare`: made from the docstrings by
-`.venv/bin/python tools/library.py`, and held by `make lint`. `help(ah.timing.compare)` says more.
-What is not named here may change without notice.
-"""
+ROOT = Path(__file__).resolve().parents[1]
+REAL = ROOT / "tests" / "machine" / "logs" / "real"
 
 
-def page() -> str:
-    """The page as the docstrings have it now."""
-    lines = [HEAD]
-    for module in ah.__all__:
-        if module != "__version__":
-            home = getattr(ah, module)
-            lines += [f"## {module}", *(row(module, home, name) for name in home.__all__), ""]
-    return "\n".join(lines).rstrip() + "\n"
+def page(name: str) -> str:
+    """A page as the docstrings and the data have it now."""
+    modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+    reports = {
+        path.stem: tomllib.loads(path.read_text("utf-8"))["report"]
+        for path in sorted(REAL.glob("*.toml"))
+    }
+    loader = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
+    made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    given = {"modules": modules, "said": said, "known": symptoms.KNOWN, "reports": reports}
+    return made.get_template(f"{name}.j2").render(given).rstrip() + "\n"
 
 
-def row(module: str, home, name: str) -> str:
-    """A public name and the first line of its docstring; a constant says its type."""
-    value = getattr(home, name)
+def said(value) -> str:
+    """The first line of a public name's docstring; a constant says its type."""
     constant = f"A constant, of type {type(value).__name__}."
-    said = inspect.getdoc(value).splitlines()[0] if callable(value) else constant
-    return f"* `{module}.{name}`: {said}"
+    return inspect.getdoc(value).splitlines()[0] if callable(value) else constant
 
 
-if __name__ == "__main__":
-    if "--check" in sys.argv[1:]:
-        if PAGE.read_text("utf-8") != page():
-            sys.exit("docs/library.md is not what the docstrings say: run tools/library.py")
-    else:
-        PAGE.write_text(page(), "utf-8")
+for each in ("library.md", "failures.md"):
+    if "--check" not in sys.argv[1:]:
+        (ROOT / "docs" / each).write_text(page(each), "utf-8")
+    elif (ROOT / "docs" / each).read_text("utf-8") != page(each):
+        sys.exit(f"docs/{each} is not what docstrings and data say: run tools/library.py")

@@ -61,7 +61,7 @@ def choose(**machine) -> Choice:
             importlib.import_module("keras")
             if "tensorflow" in sys.modules:  # the rest of its notices come with the first op
                 sys.modules["tensorflow"].constant(0) + 0
-        _tell(faults.Facts(), "another-chip")
+        print(end="".join(f"{said}\n" for said in faults.said(faults.Facts(), "another-chip")))
     return choice
 
 
@@ -75,13 +75,8 @@ def settle(environ, jax: str | None) -> None:
 @functools.cache  # once is enough
 def look_for_idle(root: str = "/") -> None:
     """Say where an accelerator is attached and Keras, which has trained by now, does not see it."""
-    if (used := devices()) == ("cpu",):
-        _tell(faults.Facts(root=root, used=used), "attached-and-idle")
-
-
-def _tell(it: faults.Facts, name: str) -> None:
-    for sentence in faults.said(it, name):
-        print(sentence)
+    it = faults.Facts(root=root, used=devices())
+    print(end="".join(f"{said}\n" for said in faults.said(it, "attached-and-idle")))
 
 
 def wait(x, *, frameworks: Mapping | None = None):

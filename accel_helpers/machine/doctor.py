@@ -98,7 +98,8 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     """
     if problem is None:
         it = faults.Facts(**machine)
-        return Diagnosis(faults.find(it), "this runtime", _calm(it))
+        calm = _SAY["attached" if it.device else "nothing_attached"].format(it=it)
+        return Diagnosis(faults.find(it), "this runtime", calm)
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if isinstance(problem, Path):
@@ -106,17 +107,13 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     here = faults.place(machine.get("environ", os.environ))[0]
     text, old = pages.read(problem) or (problem, None)
     place = symptoms.place_of(text, here)
-    said = ("unknown", "guess", "send") if symptoms.is_ours(text) else ("unknown", "send")
+    said = ("unknown", "guess", "send") if symptoms.OURS.search(text) else ("unknown", "send")
     if not text.strip():
         said = ("empty",) if old is None else ("no_error",)
     words = {**faults.PLACES[place], "known": len(symptoms.KNOWN)}
     otherwise = "\n".join(_SAY[each] for each in said).format(**words)
     examined = "the text" if old is None else "the page"
     return Diagnosis(symptoms.find(text, place), examined, otherwise, old or ())
-
-
-def _calm(it: faults.Facts) -> str:
-    return _SAY["attached" if it.device else "nothing_attached"].format(it=it)
 
 
 def tpu_recipe(

@@ -92,25 +92,22 @@ RECIPE = tables("tpu_recipe.toml")
 
 
 class Facts:
-    """What a machine is, and no decision; it takes what `runtime.describe` takes, and modules.
+    """What a machine is, and no decision; it takes what `runtime.describe` takes, and more."""
 
-    `page` is the metadata of its notebook, `used` what Keras has trained with, where that is known.
-    """
-
-    def __init__(
-        self, environ=None, root="/", run=None, versions=None, loaded=None, page=None, used=()
-    ):
+    def __init__(self, environ=None, root="/", run=None, versions=None, loaded=None, page=None,
+                 used=()):  # fmt: skip
         self.environ = environ = os.environ if environ is None else environ
         self.root, self.run = Path(root), run or attached.run_command
         self.versions = versions = versions or installed
         self.loaded = sys.modules if loaded is None else loaded
         self.system = f"{platform.system().replace('Darwin', 'macOS')} {platform.machine()}".strip()
         self.place, self.release = place(environ)
-        self.page, self.used = page, used
+        self.page, self.used = page, used  # its notebook's metadata; what Keras trained with
         self.here = PLACES[self.place]
         self.seen = attached.look(self.root, environ, self.run)
         self.device = self.seen.device
         self.kind = self.device.kind if self.device else "none"
+        self.got = self.device.name if self.device else "only a CPU"
         tensorflows = {name: versions(name) for name in TENSORFLOWS if versions(name)}
         found = {"tensorflow": next(iter(tensorflows.values()), None)}
         found |= {name: versions(name.lower()) for name in PACKAGES}
@@ -137,16 +134,11 @@ class Facts:
     @functools.cached_property
     def ordered(self) -> str:
         """The accelerator that the notebook asks Colab for; empty where it asks for none."""
-        page = self.page
-        if page is None and self.place == "colab" and "google.colab" in self.loaded:
-            page = attached.page_metadata()
-        kind = (page or {}).get("accelerator")
-        chip = (page or {}).get("colab", {}).get("gpuType") or kind
+        here = self.place == "colab" and "google.colab" in self.loaded
+        page = attached.page_metadata() if here and self.page is None else self.page or {}
+        kind = page.get("accelerator")
+        chip = page.get("colab", {}).get("gpuType") or kind
         return _CHIPS.get(chip, chip) if kind in ("GPU", "TPU") else ""
-
-    @property
-    def got(self) -> str:
-        return self.device.name if self.device else "only a CPU"
 
     @property
     def visible_gpus(self) -> int:

@@ -25,7 +25,13 @@ _PATHS = {
     "kaggle": re.compile(r"/kaggle/(?:working|input|lib)"),
     "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages"),
 }
-_OURS = re.compile(r"(?i)tensorflow|keras|\bjax|\bxla\b|\btpu|libtpu|cuda|cudnn|\bflax\b|nvidia")
+# The first plain text of a pattern: before it parts that say how often, if at all, they occur.
+_PART = (
+    r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*\})?"
+)
+_PLAIN = re.compile(rf"(?:{_PART})*((?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
+# Whether a text speaks of a framework or an accelerator at all.
+OURS = re.compile(r"(?i)tensorflow|keras|\bjax|\bxla\b|\btpu|libtpu|cuda|cudnn|\bflax\b|nvidia")
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,10 @@ class Symptom:
     fix_local: str = ""
 
     @functools.cached_property
-    def patterns(self) -> tuple[re.Pattern, ...]:
-        return tuple(re.compile(line, re.MULTILINE) for line in self.lines)
+    def patterns(self) -> dict[re.Pattern, str]:
+        """Each line as a pattern, and its first plain text, which is quick to look for."""
+        made = [re.compile(line, re.MULTILINE) for line in self.lines]
+        return {each: re.sub(r"\\(.)", r"\1", _PLAIN.match(each.pattern)[1]) for each in made}
 
     def to_do(self, place: str) -> str:
         """The fix in the words of a place: "colab", "kaggle" or "local"."""
@@ -57,20 +65,18 @@ KNOWN = _records.read(tuple[Symptom, ...], tables("symptoms.toml")["symptom"], "
 
 
 def find(text: str, place: str = "local") -> tuple[Finding, ...]:
-    """Find the known failures in a text; what its last exception says comes first.
-
-    What to do is said for a place: "colab", "kaggle" or "local".
-    """
+    """Find the known failures in a text, what its last exception says first; a place has menus."""
     text = _clean(text)
     start, end = _last_exception(text)
     first, others = [], []
     for symptom in KNOWN:
-        found = [match for each in symptom.patterns if (match := each.search(text))]
-        if not found or not re.search(symptom.also, text, re.MULTILINE):
+        there = [each for each, plain in symptom.patterns.items() if plain in text]
+        found = [match for each in there if (match := each.search(text))]
+        if not found or not re.search(symptom.also, text, re.M):
             continue
-        if symptom.unless and re.search(symptom.unless, text, re.MULTILINE):
+        if symptom.unless and re.search(symptom.unless, text, re.M):
             continue
-        last = [match for each in symptom.patterns if (match := each.search(text, start, end))]
+        last = [match for each in there if (match := each.search(text, start, end))]
         evidence = _line(text, min(last or found, key=re.Match.start).start())
         source = " ".join(symptom.source)
         finding = Finding(symptom.id, symptom.cause, symptom.to_do(place), source, evidence)
@@ -81,11 +87,6 @@ def find(text: str, place: str = "local") -> tuple[Finding, ...]:
 def place_of(text: str, here: str) -> str:
     """The place that the paths in a text belong to; else the one that it is read at."""
     return next((name for name, path in _PATHS.items() if path.search(text)), here)
-
-
-def is_ours(text: str) -> bool:
-    """Whether a text speaks of a framework or an accelerator at all."""
-    return bool(_OURS.search(text))
 
 
 def _line(text: str, at: int) -> str:

@@ -1,6 +1,8 @@
 """Every known failure is found in a whole log of it; nothing is found where nothing is known."""
 
 import re
+import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,12 @@ LOGS = Path(__file__).parent / "logs"
 FAILURES = sorted((LOGS / "failures").glob("*.txt"))
 HEALTHY = sorted((LOGS / "healthy").glob("*.txt"))
 SYMPTOMS = {symptom.id: symptom for symptom in KNOWN}
+REAL = {
+    (path.stem, report["url"]): report
+    for path in sorted((LOGS / "real").glob("*.toml"))
+    for report in tomllib.loads(path.read_text("utf-8"))["report"]
+}
+ORDINARY = tomllib.loads((LOGS / "ordinary.toml").read_text("utf-8"))["error"]
 EXAMPLES = [(symptom.id, line) for symptom in KNOWN for line in symptom.examples]
 
 
@@ -42,6 +50,27 @@ def test_no_two_failures_share_an_id_a_cause_or_a_fix_and_each_has_an_example():
 @pytest.mark.parametrize("log", HEALTHY, ids=lambda log: log.stem)
 def test_a_healthy_log_or_an_unrelated_error_gives_nothing(log):
     assert find(log.read_text(encoding="utf-8")) == ()
+
+
+def test_an_ordinary_error_gives_nothing():
+    assert [(error["kind"], ids(error["text"])) for error in ORDINARY if ids(error["text"])] == []
+    assert len(ORDINARY) == 100
+
+
+def test_a_real_report_still_gets_the_answer_that_was_judged():
+    got = {which: ids(report["text"]) for which, report in REAL.items()}
+    assert got == {which: report["answer"] for which, report in REAL.items()}
+    assert all(len(report["text"].splitlines()) <= 10 for report in REAL.values())
+    assert len({url for _, url in REAL}) == len(REAL) > 500
+
+
+@pytest.mark.parametrize("name", SYMPTOMS)
+def test_what_to_do_is_said_in_the_words_of_the_place(name):
+    symptom = SYMPTOMS[name]
+    if "{" in symptom.fix:  # else it is the same everywhere, or about one place only
+        assert "Runtime →" not in symptom.to_do("kaggle") + symptom.to_do("local")
+    for place in ("colab", "kaggle", "local"):
+        assert "{" not in symptom.to_do(place) and len(symptom.to_do(place)) <= 400
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
@@ -130,11 +159,20 @@ def test_a_huge_log_is_searched_at_both_ends_in_time():
 
 @pytest.mark.parametrize("name", SYMPTOMS)
 def test_no_text_makes_a_pattern_slow(name):
-    symptom = SYMPTOMS[name]
-    key = next(m for each in symptom.patterns if (m := each.search(symptom.examples[0]))).group()
-    for almost in (key[:-1], key[: len(key) // 2], key[-10:]):
-        line = (almost * (4_000 // len(almost) + 1))[:4_000]
-        find(symptom.examples[0] + "\n" + "\n".join([line] * 50))
+    """The time grows in line with the text, for text that almost fits again and again."""
+    for pattern, plain in SYMPTOMS[name].patterns.items():
+        matches = [match for x in SYMPTOMS[name].examples if (match := pattern.search(x))]
+        fits = matches[0].group() if matches else SYMPTOMS[name].examples[0]
+        assert all(plain in match.group() for match in matches)
+        for almost in (fits[:-1], fits[: len(fits) // 2], fits[-10:]):
+            row = (almost * (4_000 // len(almost) + 1))[:4_000] + "\n"
+            assert spent(pattern, row * 200) < 40 * spent(pattern, row * 10) + 1
+
+
+def spent(pattern, text):
+    start = time.perf_counter()
+    pattern.search(text)
+    return time.perf_counter() - start
 
 
 def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ships():
