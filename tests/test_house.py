@@ -21,7 +21,7 @@ LONGEST = 320
 # doctor that knows the world has brought 148 to machine and train; its failures are data.
 LINES = {
     "": 653,
-    "machine": 1765,
+    "machine": 1767,
     "measure": 1971,
     "train": 2422,
     "tpu": 1285,
@@ -29,7 +29,7 @@ LINES = {
     "learn": 1534,
     "lessons": 1473,
 }
-CODE = 7_144
+CODE = 7_146
 NAMES, BARE = 100, 7
 TESTS, TOOLS = 12_811, 2_511
 

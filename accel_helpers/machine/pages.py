@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers.machine.faults import Finding, tables
@@ -24,7 +25,7 @@ class Old:
     source: str
     example: str
     raises: str = ""
-    compiled: bool = False
+    only: Literal["", "compiled", "tpu"] = ""
 
 
 YESTERDAY = _records.read(tuple[Old, ...], tables("yesterday.toml")["old"], "yesterday.toml")
@@ -33,26 +34,25 @@ YESTERDAY = _records.read(tuple[Old, ...], tables("yesterday.toml")["old"], "yes
 def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:
     """What a notebook printed up to its last error, and its old lines; None for another text."""
     try:
-        cells = enumerate(json.loads(text)["cells"], 1)
+        page = json.loads(text)
+        cells, wants = enumerate(page["cells"], 1), page.get("metadata", {}).get("accelerator")
         code = {number: cell for number, cell in cells if cell["cell_type"] == "code"}
         printed = [each for cell in code.values() for each in cell.get("outputs", ())]
         said = [
             "\n".join(each.get("traceback", ()))
-            or _text(each.get("text") or each.get("data", {}).get("text/plain"))
+            or "".join(each.get("text") or each.get("data", {}).get("text/plain") or "")
             for each in printed
         ]
         errors = [n for n, each in enumerate(printed) if each.get("output_type") == "error"]
-        old = [one for n, cell in code.items() for one in _old(n, _text(cell.get("source")))]
+        old = []
+        for n, cell in code.items():
+            old += _old(n, "".join(cell.get("source") or ""), wants)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None  # no JSON, or nothing like a notebook
     return "\n".join(said[: errors[-1] + 1] if errors else ()), tuple(old)
 
 
-def _text(pieces: list[str] | str | None) -> str:
-    return "".join(pieces or ())
-
-
-def _old(cell: int, source: str) -> Iterator[Finding]:
+def _old(cell: int, source: str, wants: str | None) -> Iterator[Finding]:
     depth = -1  # of the compiled function that a line is in; -1: in none
     for number, line in enumerate(source.splitlines(), 1):
         indent = len(line) - len(line.lstrip())
@@ -60,9 +60,9 @@ def _old(cell: int, source: str) -> Iterator[Finding]:
             depth = -1
         if depth < 0 and _COMPILED.match(line):
             depth = indent
-        there = [each for each in YESTERDAY if depth >= 0 or not each.compiled]
+        here = {"", "compiled" if depth >= 0 else "", "tpu" if wants == "TPU" else ""}
         code = "" if line.lstrip().startswith("#") else line[:4000]
-        if old := next((each for each in there if re.search(each.line, code)), None):
-            where = f"cell {cell}, line {number}"
-            seen = f"{where}: {line.strip():.200}"
-            yield Finding(where, old.today, old.instead, old.source, seen)
+        there = [each for each in YESTERDAY if each.only in here and re.search(each.line, code)]
+        for old in there[:1]:
+            at = f"cell {cell}, line {number}"
+            yield Finding(at, old.today, old.instead, old.source, f"{at}: {line.strip():.200}")
