@@ -78,7 +78,7 @@ def find(text: str, place: str = "local") -> tuple[Finding, ...]:
             continue
         last = [match for each in there if (match := each.search(text, start, end))]
         evidence = _line(text, min(last or found, key=re.Match.start).start())
-        source = " ".join(symptom.source)
+        source = " ".join(symptom.source[:2])
         finding = Finding(symptom.id, symptom.cause, symptom.to_do(place), source, evidence)
         (first if last else others).append(finding)
     return tuple(first + others)

@@ -31,7 +31,11 @@ def test_a_whole_log_of_a_failure_gives_its_cause_and_fix(log):
     text = log.read_text(encoding="utf-8")
     lines = text.splitlines()
     found, symptom = find(text), SYMPTOMS[log.stem.split("_", 1)[1]]
-    assert (found[0].id, found[0].cause, found[0].fix) == (symptom.id, symptom.cause, symptom.fix)
+    assert (found[0].id, found[0].cause, found[0].fix) == (
+        symptom.id,
+        symptom.cause,
+        symptom.to_do("local"),
+    )
     assert found[0].evidence and len(found[0].evidence) <= 200
     seen = found[0].evidence.removeprefix("...").removesuffix("...")
     assert any(seen in line for line in lines)
@@ -86,8 +90,6 @@ def test_an_example_of_a_failure_is_found_as_that_failure(name, line):
         "      Uninstalling tensorflow-2.18.0:\nE failed call to cuInit: UNKNOWN ERROR (303)\n[]\n"
         "Num GPUs Available: 0",
         "this function is not available in this library.",
-        "ERROR: No matching distribution found for tensorflow==2.13.0",
-        "module 'tensorflow' has no attribute 'my_typo'",
     ],
 )
 def test_a_text_that_may_mean_many_things_or_nothing_is_not_taken_for_a_failure(text):
@@ -179,7 +181,7 @@ def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ship
     allowed = ("On your own machine", "of your own: ", "If it must be", "pip uninstall")
     for symptom in KNOWN:
         for words in (symptom.cause, symptom.fix):
-            assert words.endswith(".") and 40 < len(words) <= 280, symptom.id
+            assert words.endswith(".") and 40 < len(words) <= 400, symptom.id
         assert all(re.fullmatch(r"https://\S+", source) for source in symptom.source)
         before, installs, _ = symptom.fix.partition("pip install")
         assert not installs or any(words in before for words in allowed), symptom.id
