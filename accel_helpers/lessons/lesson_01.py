@@ -109,6 +109,6 @@ def try_old(letter: str) -> None:
         except AttributeError as error:
             said = f"AttributeError: {error}"
     print(f"{letter}. {OLD_STEPS[letter]}\n{textwrap.indent(said, '   ')}")
-    found = doctor.diagnose(said)
+    found = doctor.diagnose(f"In Colab: {said}")
     if found.findings:
         print(textwrap.indent(textwrap.fill(f"Doctor: {found.next_step}", 88), "   "))

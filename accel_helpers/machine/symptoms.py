@@ -22,8 +22,8 @@ _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
 # Whose folders these are; Kaggle's image is built on Colab's.
 _PATHS = {
-    "kaggle": re.compile(r"/kaggle/(?:working|input|lib)"),
-    "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages"),
+    "kaggle": re.compile(r"/kaggle/(?:working|input|lib)|\bKaggle\b"),
+    "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages|\bColab\b"),
 }
 # The first plain text of a pattern: before it parts that say how often, if at all, they occur.
 _PART = (
@@ -85,7 +85,7 @@ def find(text: str, place: str = "local") -> tuple[Finding, ...]:
 
 
 def place_of(text: str, here: str) -> str:
-    """The place that the paths in a text belong to; else the one that it is read at."""
+    """The place that a text names, or whose paths it has; else the one that it is read at."""
     return next((name for name, path in _PATHS.items() if path.search(text)), here)
 
 
