@@ -29,7 +29,7 @@ LINES = {
     "learn": 1534,
     "lessons": 1473,
 }
-CODE = 7_146
+CODE = 7_153
 NAMES, BARE = 100, 7
 TESTS, TOOLS = 12_811, 2_511
 

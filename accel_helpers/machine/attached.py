@@ -125,8 +125,7 @@ def run_command(command: list[str], seconds: float) -> str:
 @functools.cache
 def page_metadata() -> Mapping:
     """The metadata of the notebook that runs here, as Colab's page has it; empty elsewhere."""
-    # So Colab's own tools ask. It is nothing that Colab promises, hence no error gets out.
-    try:
+    try:  # as Colab's own tools ask; Colab promises nothing
         message = importlib.import_module("google.colab._message")
         return message.blocking_request("get_ipynb", timeout_sec=3)["ipynb"]["metadata"]
     except Exception:

@@ -13,8 +13,6 @@ from accel_helpers.machine.faults import Finding
 
 __all__ = ["diagnose", "tpu_recipe"]
 
-_SAY = faults.tables("symptoms.toml")["say"]
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -40,11 +38,9 @@ class Diagnosis:
         return {**several, "unknown": self.unknown}
 
     def _head(self) -> str:
-        things = f"{len(self.findings)} things, the first to mend first"
-        if len(self.findings) == 1:
-            things = "one thing"
-        elif not self.findings:
-            things = "nothing wrong" if self.examined == "this runtime" else "no failure it knows"
+        n = len(self.findings)
+        none = "nothing wrong" if self.examined == "this runtime" else "no failure it knows"
+        things = {0: none, 1: "one thing"}.get(n, f"{n} things, the first to mend first")
         if self.lines:
             things += f"; lines of yesterday: {len(self.lines)}"
         return f"The doctor looked at {self.examined} and found {things}."
@@ -98,20 +94,20 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     """
     if problem is None:
         it = faults.Facts(**machine)
-        calm = _SAY["attached" if it.device else "nothing_attached"].format(it=it)
+        calm = symptoms.SAY["attached" if it.device else "nothing_attached"].format(it=it)
         return Diagnosis(faults.find(it), "this runtime", calm)
     if isinstance(problem, BaseException):
         problem = "".join(traceback.format_exception(problem))
     if isinstance(problem, Path):
         problem = problem.read_text("utf-8", errors="replace")
-    here = faults.place(machine.get("environ", os.environ))[0]
     text, old = pages.read(problem) or (problem, None)
-    place = symptoms.place_of(text, here)
+    named = [name for name, path in symptoms.PLACE.items() if path.search(text)]
+    place = (named or faults.place(machine.get("environ", os.environ)))[0]
     said = ("unknown", "guess", "send") if symptoms.OURS.search(text) else ("unknown", "send")
     if not text.strip():
         said = ("empty",) if old is None else ("no_error",)
     words = {**faults.PLACES[place], "known": len(symptoms.KNOWN)}
-    otherwise = "\n".join(_SAY[each] for each in said).format(**words)
+    otherwise = "\n".join(symptoms.SAY[each] for each in said).format(**words)
     examined = "the text" if old is None else "the page"
     return Diagnosis(symptoms.find(text, place), examined, otherwise, old or ())
 

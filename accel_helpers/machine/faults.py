@@ -26,8 +26,7 @@ _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 _JAX_NAMES = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}
 # What Colab's metadata calls a chip whose name does not have it.
 _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
-# On a CPU these train wrongly, without a word: with donated weights, which Keras's are, products of
-# some 10 million multiply-adds and more use those of an earlier step. Right: 0.7.1 and 0.8.2.
+# On a CPU products of 10 million multiply-adds and more use donated weights of an earlier step.
 STALE, FRESH = ("0.7.2", "0.8.0", "0.8.1"), "--xla_cpu_use_xnnpack=false"
 _PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin")
 

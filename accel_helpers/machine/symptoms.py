@@ -20,14 +20,18 @@ _TRACEBACK = "Traceback (most recent call last)"
 # "KeyError: 'x'", "jax.errors.JaxRuntimeError: INTERNAL: ...": at the start of a line.
 _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
-# Whose folders these are; Kaggle's image is built on Colab's.
-_PATHS = {
+# A line of a traceback: in a package of this name, or in code of one's own.
+_FRAME = re.compile(r"(?:site|dist)-packages/(\w+)|<ipython-input|Cell In|/content/|ipykernel_")
+_FRAMEWORKS = set("jax jaxlib keras tensorflow tensorflow_core tf_keras numpy absl google".split())
+_PIP = re.compile(r"^.{0,40}\bpip3? install .*(?:tensorflow|tf-nightly|keras|jax|numpy).*$", re.M)
+# What names a place; Kaggle's image is built on Colab's.
+PLACE = {
     "kaggle": re.compile(r"/kaggle/(?:working|input|lib)|\bKaggle\b"),
     "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages|\bColab\b"),
 }
 # The first plain text of a pattern: before it parts that say how often, if at all, they occur.
 _PART = (
-    r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*\})?"
+    r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*})?"
 )
 _PLAIN = re.compile(rf"(?:{_PART})*((?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
 # Whether a text speaks of a framework or an accelerator at all.
@@ -48,6 +52,7 @@ class Symptom:
     also: str = ""
     unless: str = ""
     fix_local: str = ""
+    theirs: bool = False
 
     @functools.cached_property
     def patterns(self) -> dict[re.Pattern, str]:
@@ -55,13 +60,20 @@ class Symptom:
         made = [re.compile(line, re.MULTILINE) for line in self.lines]
         return {each: re.sub(r"\\(.)", r"\1", _PLAIN.match(each.pattern)[1]) for each in made}
 
-    def to_do(self, place: str) -> str:
-        """The fix in the words of a place: "colab", "kaggle" or "local"."""
-        return ((place == "local" and self.fix_local) or self.fix).format(**PLACES[place])
+    def to_do(self, place: str, text: str = "") -> str:
+        """The fix in the words of a place ("colab", "kaggle" or "local"), and of a text's."""
+        asks = [match[1] for match in _FRAME.finditer(text) if match[1] not in _FRAMEWORKS][-1:]
+        fix = SAY["theirs"] if self.theirs and any(asks) else self.fix
+        fix = (place == "local" and fix == self.fix and self.fix_local) or fix
+        line = _PIP.search(text) if "the line" in fix else None
+        fix += SAY["line"] if line else ""
+        return fix.format(**PLACES[place], package=asks and asks[0], line=line and line[0].strip())
 
 
+_BOOK = tables("symptoms.toml")
+SAY: dict[str, str] = _BOOK["say"]
 #: What is surely the root of trouble first.
-KNOWN = _records.read(tuple[Symptom, ...], tables("symptoms.toml")["symptom"], "symptoms.toml")
+KNOWN = _records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
 
 
 def find(text: str, place: str = "local") -> tuple[Finding, ...]:
@@ -72,21 +84,15 @@ def find(text: str, place: str = "local") -> tuple[Finding, ...]:
     for symptom in KNOWN:
         there = [each for each, plain in symptom.patterns.items() if plain in text]
         found = [match for each in there if (match := each.search(text))]
-        if not found or not re.search(symptom.also, text, re.M):
-            continue
-        if symptom.unless and re.search(symptom.unless, text, re.M):
+        it_is = found and re.search(symptom.also, text, re.M)
+        if not it_is or (symptom.unless and re.search(symptom.unless, text, re.M)):
             continue
         last = [match for each in there if (match := each.search(text, start, end))]
         evidence = _line(text, min(last or found, key=re.Match.start).start())
-        source = " ".join(symptom.source[:2])
-        finding = Finding(symptom.id, symptom.cause, symptom.to_do(place), source, evidence)
+        words = symptom.cause, symptom.to_do(place, text), " ".join(symptom.source[:2])
+        finding = Finding(symptom.id, *words, evidence)
         (first if last else others).append(finding)
     return tuple(first + others)
-
-
-def place_of(text: str, here: str) -> str:
-    """The place that a text names, or whose paths it has; else the one that it is read at."""
-    return next((name for name, path in _PATHS.items() if path.search(text)), here)
 
 
 def _line(text: str, at: int) -> str:
