@@ -55,7 +55,7 @@ def test_what_is_said_of_them_happens():
 def test_today_and_comments_and_tensors_outside_a_compiled_function_are_left_alone():
     assert lines("# tf.Session()\n   # !pip install tensorflow==1.15\n") == []
     assert lines("!pip install einops ./tensorflow_x.whl\nimport tensorflow\n", "GPU") == []
-    assert lines("import tensorflow_datasets as tfds") == []
+    assert lines("import tensorflow_datasets as tfds\nfrom flax import linen as nn") == []
     assert lines("def show(x):\n    return x.numpy()\nshow(1)\n") == []
     inside = "@tf.function\ndef step(\n    x\n):\n    y = x\n\n    {}\nprint(step(1).numpy())\n"
     assert lines(inside.format("return y")) == []
