@@ -66,7 +66,7 @@ class Symptom:
         fix = SAY["theirs"] if self.theirs and any(asks) else self.fix
         fix = (place == "local" and fix == self.fix and self.fix_local) or fix
         line = _PIP.search(text) if "the line" in fix else None
-        fix += SAY["line"] if line else ""
+        fix = (SAY["line"] if line else "") + fix
         return fix.format(**PLACES[place], package=asks and asks[0], line=line and line[0].strip())
 
 
