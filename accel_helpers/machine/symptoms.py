@@ -21,7 +21,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
 # A line of a traceback: in a package of this name, or in code of one's own.
-_FRAME = re.compile(r"(?:site|dist)-packages/(\w+)|<ipython-input|Cell In|/content/|ipykernel_")
+_FRAME = re.compile(r"(?:site|dist)-packages[/\\](\w+)|<ipython-input|Cell In|/content/|ipykernel_")
 _FRAMEWORKS = set("jax jaxlib keras tensorflow tensorflow_core tf_keras numpy absl google".split())
 _PIP = re.compile(r"^.{0,40}\bpip3? install .*(?:tensorflow|tf-nightly|keras|jax|numpy).*$", re.M)
 # What names a place; Kaggle's image is built on Colab's.
