@@ -35,7 +35,7 @@ _PART = (
 )
 _PLAIN = re.compile(rf"(?:{_PART})*((?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
 # Whether a text speaks of a framework or an accelerator at all.
-OURS = re.compile(r"(?i)tensorflow|keras|\bjax|\bxla\b|\btpu|libtpu|cuda|cudnn|\bflax\b|nvidia")
+OURS = re.compile(r"(?i:tensorflow|keras|\bjax|\btpu|libtpu|cuda|cudnn|\bflax\b|nvidia)|XLA|Xla")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Symptom:
         asks = [match[1] for match in _FRAME.finditer(text) if match[1] not in _FRAMEWORKS][-1:]
         fix = SAY["theirs"] if self.theirs and any(asks) else self.fix
         fix = (place == "local" and fix == self.fix and self.fix_local) or fix
-        line = _PIP.search(text) if "the line" in fix else None
+        line = re.search(r"\blines? that (?:install|pin|bring)", fix) and _PIP.search(text)
         fix = (SAY["line"] if line else "") + fix
         return fix.format(**PLACES[place], package=asks and asks[0], line=line and line[0].strip())
 

@@ -72,6 +72,25 @@ def test_what_is_not_known_is_said_with_what_to_do(text):
     )
 
 
+def test_an_unknown_failure_of_a_framework_gets_a_guess_which_is_no_finding():
+    guess, plain, known = map(doctor.diagnose, ("XlaRuntimeError: INTERNAL: x", "KeyError: 3", OLD))
+    assert guess.findings == () and guess.to_dict()["unknown"] == guess.unknown
+    assert len(guess.unknown) > len(plain.unknown) > 0 == len(known.unknown)
+
+
+def test_what_to_do_names_the_place_the_package_and_the_line_that_the_text_shows():
+    error = "ImportError: cannot import name 'xla_pmap_p' from 'jax.extend.core.primitives'"
+    theirs = 'File "/usr/local/lib/python3.12/dist-packages/numpyro/x.py", line 3\n'
+    steps = [doctor.diagnose(text + error, environ={}).next_step
+             for text in (theirs + theirs.replace("numpyro", "jax"), theirs + "Cell In[3]\n",
+                          "/kaggle/working/x.py\n", "")]  # fmt: skip
+    assert ["numpyro" in step for step in steps] == [True, False, False, False]
+    assert ["Runtime →" in step for step in steps] == [True, True, False, False]
+    line = "!pip install -q jax==0.3.25"
+    pair = "jaxlib version 0.5.1 is newer than and incompatible with jax version 0.3.25"
+    assert line in doctor.diagnose(f"In Colab: {line}\n{pair}").next_step
+
+
 def test_the_page_shows_what_the_text_says_and_runs_nothing_of_the_log():
     evil = Finding("x", "<script>alert(1)</script>", 'do "this" & that', "https://a.example/?b=1&c<script>",
                    "<img src=x onerror=alert(1)>")  # fmt: skip
