@@ -18,7 +18,7 @@ LONGEST = 320
 # Lines in all; they are lowered and never raised. In train 481 are the own model's (worth, lent).
 # The forecast and lesson 05 have brought some 790, where 500 were meant. Lessons 07 to 09 and the
 # claims have brought 467, where 400 were meant; in machine 10 mend a JAX that trains wrongly. The
-# doctor that knows the world has brought 148 to machine and train; its failures are data.
+# doctor that knows the world has brought 150 to machine and train; its failures are data.
 LINES = {
     "": 653,
     "machine": 1767,
@@ -31,7 +31,7 @@ LINES = {
 }
 CODE = 7_153
 NAMES, BARE = 100, 7
-TESTS, TOOLS = 12_811, 2_511
+TESTS, TOOLS = 12_709, 2_511
 
 
 def room(path):
