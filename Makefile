@@ -5,6 +5,9 @@ FAST ?=
 ALL ?=
 REPO ?=
 REF ?=
+RESULTS ?=
+LAB ?=
+LIST ?=
 
 # Matplotlib's list of fonts is kept with the environment it was made from: one that another
 # environment left in the home folder may name fonts that are gone, and every plot says so.
@@ -17,7 +20,8 @@ test test-all: export ACCEL_FAST = 1
 test test-all: export ACCEL_DATA = bundled
 test test-all: export PYTHONHASHSEED = 0
 
-.PHONY: help environment run test test-all lab notebooks stamp lint wheel benchmarks
+.PHONY: help environment run test test-all lab notebooks stamp lint wheel benchmarks \
+  site slides bundle colab-check site-environment
 
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
@@ -29,6 +33,10 @@ help:
 	@echo 'make lint        check style, and the form of the lessons'
 	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
 	@echo 'make wheel       build the package into dist/'
+	@echo 'make site        the course as pages, course_site/ (RESULTS=1: your own; LAB=1: with a lab in the browser)'
+	@echo 'make slides      each lesson as slides, course_site/slides/'
+	@echo 'make bundle      one zip for a drive, a stick or a room without a network, into dist/'
+	@echo 'make colab-check say what a newer list of packages changes (LIST=pip-freeze.txt)'
 
 environment:
 	@sh .ci/environment
@@ -39,7 +47,7 @@ run: environment
 test: lint
 	@$(TESTS) -m "not slow"
 
-test-all: lint
+test-all: lint site-environment
 	@$(TESTS)
 
 lint: environment
@@ -65,3 +73,18 @@ wheel: environment
 
 benchmarks: environment
 	@$(PYTHON) benchmarks/run.py
+
+site-environment:
+	@sh .ci/environment site
+
+site: site-environment
+	@$(PYTHON) tools/make_site.py $(if $(filter-out 0,$(RESULTS)),--results) $(if $(filter-out 0,$(LAB)),--lab)
+
+slides: site-environment
+	@$(PYTHON) tools/slides.py
+
+bundle: site slides wheel
+	@$(PYTHON) tools/bundle.py
+
+colab-check: environment
+	@$(PYTHON) tools/colab_check.py $(LIST)

@@ -54,6 +54,18 @@ EXTRAS = {
         "setuptools>=64",  # these two build the wheel that the tests install, without a network
         "wheel",
     ],
+    # `make site` and its tests; comes on top, and only when it is asked for
+    "site": [
+        "sphinx>=9,<10",
+        "myst-nb>=1.4,<2",
+        "sphinx-book-theme>=1.4,<2",
+        "sphinx-copybutton",
+        "sphinx-revealjs>=3.2,<4",  # brings the reveal.js of the slides: nothing is fetched for it
+        "genanki",
+        "jupyterlite-core>=0.8.6,<0.9",
+        "jupyterlite-pyodide-kernel>=0.8.6,<0.9",
+        "jupyter-server",  # without it JupyterLite leaves the lessons out, and says nothing
+    ],
 }
 
 setup(
