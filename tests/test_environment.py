@@ -54,12 +54,12 @@ class Machine:
         path.write_text(text)
         path.chmod(0o755)
 
-    def make(self):
+    def make(self, *more):
         """Run the script; return its exit code, what it said and what it called."""
         calls = self.course / "calls"
         calls.write_text("")
         environ = {"PATH": str(self.bin), "HOME": str(self.course)}
-        words = ["sh", str(self.course / ".ci" / "environment")]
+        words = ["sh", str(self.course / ".ci" / "environment"), *more]
         done = subprocess.run(words, env=environ, capture_output=True, text=True)
         assert done.stdout == ""
         return done.returncode, done.stderr, calls.read_text()
@@ -116,6 +116,14 @@ def test_an_environment_made_by_hand_is_kept_and_completed(machine):
     code, _, calls = machine.make()
     assert code == 0
     assert "-m venv" not in calls and "-m pip install" in calls
+
+
+def test_what_the_site_needs_comes_on_top_when_it_is_asked_for_and_once(machine):
+    machine.has("uv", UV)
+    assert ",site]" not in machine.make()[2]
+    code, _, calls = machine.make("site")
+    assert code == 0 and ",site]" in calls and "uv venv" not in calls
+    assert machine.make("site") == machine.make() == (0, "", "")
 
 
 def test_an_nvidia_driver_decides_which_tensorflow(machine):
