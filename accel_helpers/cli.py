@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | doctor | card | claims | tpu-compiler`.
+"""The commands: `python -m accel_helpers describe | doctor | card | claims | board | …`.
 
 They leave with 0 on success, 1 when something failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import accel_helpers as ah
 from accel_helpers._records import DataError
+from accel_helpers.learn import board
 from accel_helpers.tpu import environment as tpu_environment
 
 
@@ -54,6 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
     claims = add("claims", _claims, "say what your result card makes of nineteen claims")
     claims.add_argument("--card", type=Path, metavar="FILE", help="by default the current card")
+    cards = add("board", _board, "put the result cards of a class on one page, and into one table")
+    cards.add_argument("folder", type=_folder, help="that holds the cards, *.json")
+    page = "the page, by default class_board.html; the table lies beside it and ends in .csv"
+    cards.add_argument("--out", type=_page, default="class_board.html", metavar="PAGE.html", help=page)
+    cards.add_argument("--no-names", action="store_true", help="number the cards, name nobody")
     folder = "install the compiler for TPUs in a folder of its own, or remove it"
     compiler = add("tpu-compiler", _tpu_compiler, folder)
     compiler.add_argument("action", choices=("install", "status", "remove"))
@@ -73,6 +79,25 @@ def _doctor(options):
 def _claims(options):
     path = options.card or ah.results.card_path()
     return ah.ledger.fill(ah.results.load(path) if options.card or path.exists() else None)
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"no such folder: {text}. Give one with result cards in it.")
+    return Path(text)
+
+
+def _page(text: str) -> Path:
+    if not text.endswith(".html"):
+        raise argparse.ArgumentTypeError(f"must end in .html; got {text}.")
+    return Path(text)
+
+
+def _board(options):
+    found = board.write(options.folder, options.out, names=not options.no_names)
+    if not found.cards:
+        raise DataError(f"{found}\nNo card counts. Learners hand in result_card.json.")
+    return found
 
 
 def _tpu_compiler(options):
