@@ -55,11 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
     claims = add("claims", _claims, "say what your result card makes of nineteen claims")
     claims.add_argument("--card", type=Path, metavar="FILE", help="by default the current card")
-    cards = add("board", _board, "put the result cards of a class on one page, and into one table")
-    cards.add_argument("folder", type=_folder, help="that holds the cards, *.json")
-    page = "the page, by default class_board.html; the table lies beside it and ends in .csv"
-    cards.add_argument("--out", type=_page, default="class_board.html", metavar="PAGE.html", help=page)
-    cards.add_argument("--no-names", action="store_true", help="number the cards, name nobody")
+    cards = add("board", _board, "put the result cards of a class on one page and in one table")
+    cards.add_argument("folder", type=Path, help="with the cards in it, *.json")
+    cards.add_argument("--out", type=Path, default="class_board.html", metavar="PAGE.html")
+    cards.add_argument("--no-names", action="store_true", help="number the cards instead")
     folder = "install the compiler for TPUs in a folder of its own, or remove it"
     compiler = add("tpu-compiler", _tpu_compiler, folder)
     compiler.add_argument("action", choices=("install", "status", "remove"))
@@ -81,23 +80,15 @@ def _claims(options):
     return ah.ledger.fill(ah.results.load(path) if options.card or path.exists() else None)
 
 
-def _folder(text: str) -> Path:
-    if not Path(text).is_dir():
-        raise argparse.ArgumentTypeError(f"no such folder: {text}. Give one with result cards in it.")
-    return Path(text)
-
-
-def _page(text: str) -> Path:
-    if not text.endswith(".html"):
-        raise argparse.ArgumentTypeError(f"must end in .html; got {text}.")
-    return Path(text)
-
-
 def _board(options):
-    found = board.write(options.folder, options.out, names=not options.no_names)
-    if not found.cards:
-        raise DataError(f"{found}\nNo card counts. Learners hand in result_card.json.")
-    return found
+    folder, page = options.folder, options.out
+    if not folder.is_dir() or page.suffix != ".html":
+        wanted = "a folder with result cards in it, and --out PAGE.html"
+        _parser().error(f"board takes {wanted}; got {folder} and {page}.")
+    made = board.write(folder, page, names=not options.no_names)
+    if not made.cards:
+        raise DataError(f"{made}\nLearners hand in the file result_card.json.")
+    return made
 
 
 def _tpu_compiler(options):

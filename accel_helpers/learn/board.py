@@ -9,7 +9,6 @@ import io
 import math
 import re
 from collections import Counter, defaultdict, namedtuple
-from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -19,28 +18,25 @@ from accel_helpers._words import format_seconds, percent, template
 from accel_helpers.learn.predict import CLOSE
 from accel_helpers.measure.measurement import FEW_SAMPLES, WIDE_SPREAD
 from accel_helpers.measure.results import Card
+from accel_helpers.plots.style import short
 
+FAR, ENOUGH = 3, 4  # times off the class's middle; cards of one machine that make a middle
 SIZE = re.compile("size|/work$")  # numbers that say how large something was
-FAR, ENOUGH = 3, 4  # times off the class's middle; cards on one machine that make a middle
-CEILING = "at most, by those without one"
-FOUND = (  # times as fast, in lesson 03; a model without work stands for a chip where none is
-    ("A better chip, small dense model", "step/cpu/width 128/batch 32", "step/cpu/width 1/batch 32"),
-    ("A better chip, wide dense model", "step/cpu/width 2048/batch 2048", "step/cpu/width 1/batch 2048"),
-    ("A better chip, small CNN", "step/cpu/small CNN, 64 x 64/batch 32", "step/cpu/small CNN without convolutions/batch 32"),
-    ("Better code, same chip", "climb/epoch/default fit", "climb/epoch/resident"),
-)
-# Of a card; a time is its middle, its quartiles and how many samples.
+CEILING, NET = "at most, by those without one", "small CNN"
+FOUND = {  # times as fast, in lesson 03; a model without work stands for a chip where none is
+    "Better chip: small dense model": ("width 128/batch 32", "width 1/batch 32"),
+    "Better chip: wide dense model": ("width 2048/batch 2048", "width 1/batch 2048"),
+    "Better chip: small CNN": (f"{NET}, 64 x 64/batch 32", f"{NET} without convolutions/batch 32"),
+    "Better code, same chip": ("default fit", "resident"),
+}
+# What is kept of a card; a time is its middle, its quartiles and how many samples.
 Seen = namedtuple("Seen", "who machine begun times numbers")
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(namedtuple("Board", "page cards refused")):
     """What was written, how many cards count, and who does not and why."""
 
-    page: str
-    cards: int
-    refused: list[tuple[str, str]]
-    to_dict = asdict
+    to_dict = namedtuple("Board", "page cards refused")._asdict
 
     def __str__(self) -> str:
         lines = [f"{self.cards} cards on the board: {self.page}, and beside it a table (.csv)."]
@@ -50,10 +46,11 @@ class Board:
 def write(folder: Path, page: Path, *, names: bool = True) -> Board:
     """Write the board of a folder's cards, and the table beside it."""
     cards, refused = read(folder, names)
-    odd, spread = apart(cards)
-    told = {"cards": cards, "refused": refused, "odd": odd, "spread": spread, "found": found(cards)}
-    told |= {"guesses": guesses(cards), "forecasts": forecasts(cards), "CLOSE": CLOSE, "scale": scale, "span": span, "seconds": format_seconds, "CEILING": CEILING}
-    _records.write_whole(page, template("board.html").render(**told))
+    odd, times = apart(cards)
+    told = {"found": found(cards), "epochs": epochs(cards), "guesses": guesses(cards), "odd": odd}
+    told |= {"cards": cards, "refused": refused, "times": times, "CEILING": CEILING, "CLOSE": CLOSE}
+    verbs = {"scale": scale, "median": median, "short": short, "seconds": format_seconds}
+    _records.write_whole(page, template("board.html").render(**told, **verbs))
     _records.write_whole(page.with_suffix(".csv"), table(cards, odd))
     return Board(str(page), len(cards), refused)
 
@@ -64,7 +61,7 @@ def tidy(text: str, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def read(folder: Path, names: bool) -> tuple[list[Seen], list[tuple[str, str]]]:
+def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[tuple[str, str]]]:
     """The cards that count, and who does not and why; links are not followed."""
     files = [p for p in folder.iterdir() if p.suffix.lower() == ".json" and p.name[0] != "."]
     files.sort(key=lambda p: p.name if names else p.lstat().st_size)  # nor does the order name
@@ -75,7 +72,8 @@ def read(folder: Path, names: bool) -> tuple[list[Seen], list[tuple[str, str]]]:
         try:
             if path.is_symlink():
                 raise _records.DataError("a link, which is not followed.")
-            card = _seen(who, _records.load(path, "result card", name=who))
+            plain = _records.load(path, "result card", name=who)
+            card = _seen(who, _records.read(Card, plain, who))
             if (same := before.setdefault((card.begun, *card.times.items()), who)) != who:
                 raise _records.DataError(f"a copy of {same}, which counts once.")
             cards.append(card)
@@ -84,59 +82,51 @@ def read(folder: Path, names: bool) -> tuple[list[Seen], list[tuple[str, str]]]:
     return cards, refused
 
 
-def span(values, text="{:.2g}".format) -> str:
-    """The middle of the class, and its ends."""
-    low, middle, high = map(text, (min(values), median(values), max(values)))
-    return f"{middle} ({low} to {high})" if len(values) > 1 else middle
-
-
-def _seen(who: str, plain) -> Seen:
-    card, times = _records.read(Card, plain, who), {}
-    for name, measured in card.measurements.items():
-        several = sorted(measured.samples)
-        low, high = (several[len(several) * part // 4] for part in (1, 3))
-        times[tidy(name)] = (median(several), low, high, len(several))
-    if not times:
+def _seen(who: str, card: Card) -> Seen:
+    if not card.measurements:
         raise _records.DataError("nothing is measured on it yet.")
+    times, day = {}, card.created[:10]
+    for name, measured in card.measurements.items():
+        s = sorted(measured.samples)
+        times[tidy(name)] = (median(s), s[len(s) // 4], s[3 * len(s) // 4], len(s))
     numbers = {tidy(name): values for name, values in card.numbers.items() if values}
-    day = card.created[:10]
     return Seen(who, tidy(card.label.removesuffix(f", {day}"), 40), tidy(day), times, numbers)
 
 
 def found(cards: list[Seen]) -> dict[str, dict]:
     """How many times as fast and whose card says so: by what was changed, and by machine."""
-    gains = defaultdict(lambda: defaultdict(list))
-    for card, (title, slow, least) in product(cards, FOUND):
-        chips = (f"03/{slow}".replace("cpu", kind) for kind in ("tpu", "gpu"))
-        fast = next((name for name in chips if name in card.times), f"03/{least}")
-        if {f"03/{slow}", fast} <= card.times.keys():
-            machine = CEILING if "/cpu/" in fast else card.machine
-            ratio = card.times[f"03/{slow}"][0] / card.times[fast][0]
-            gains[title][machine].append((ratio, card.who))
-    return {title: gains[title] for title, *_ in FOUND if title in gains}
+    gains = {title: defaultdict(list) for title in FOUND}
+    for card, (title, (slow, fast)) in product(cards, FOUND.items()):
+        pairs = [(f"step/cpu/{slow}", f"step/{kind}/{slow}") for kind in ("tpu", "gpu")]
+        pairs += [(f"{way}/{slow}", f"{way}/{fast}") for way in ("climb/epoch", "step/cpu")]
+        for pair in pairs:
+            one, other = (card.times.get(f"03/{name}", (0,))[0] for name in pair)
+            if one and other:
+                machine = CEILING if "/cpu/" in pair[1] else card.machine
+                gains[title][machine].append((one / other, card.who))
+                break
+    return {title: of for title, of in gains.items() if of}
 
 
-def forecasts(cards: list[Seen]) -> tuple[dict, list]:
-    """Of lesson 05: seconds of an epoch, forecast or raced; and forecasts of what raced there."""
-    epochs, held = defaultdict(list), []
+def epochs(cards: list[Seen]) -> dict[str, list]:
+    """Seconds of an epoch of lesson 05 on a chip: measured on the machine, or by forecast."""
+    rows = defaultdict(list)
     for card in cards:
-        there, both = (card.numbers.get(f"05/{name}", ()) for name in ("there", "forecast"))
-        if len(there) == 2 and min(there) > 0:
-            raced = any(name.startswith("05/race/") for name in card.times)
-            where = f"measured: {card.machine}" if raced else "forecast for a T4, made without one"
-            epochs[where].append((math.sqrt(there[0]) * math.sqrt(there[1]), card.who))
-        if len(both) == 3 and min(both) > 0:
-            held.append((card, both))
-    return epochs, held
+        low, high, *_ = (*card.numbers.get("05/there", ()), 0.0, 0.0)
+        raced = any(name.startswith("05/race/") for name in card.times)
+        if low > 0 < high:
+            where = f"measured: {card.machine}" if raced else "forecast for a T4, without one"
+            rows[where].append((math.sqrt(low) * math.sqrt(high), card.who))
+    return rows
 
 
 def guesses(cards: list[Seen]) -> dict[str, list]:
-    """By question: a guess over what came out, 1 or 0 for a choice, whether close, and whose."""
+    """By question: the guess over what came out (of a choice 1 or 0), and whose."""
     asked = defaultdict(list)
     for card in cards:
         for name in (name for name in card.numbers if name.startswith("guess/")):
-            made, came, *_ = (*card.numbers[name], 1.0)
-            ratio = made / came if made > 0 < came else 0.0
+            guess, came_out, *_ = (*card.numbers[name], 1.0)
+            ratio = guess / came_out if guess > 0 < came_out else 0.0
             asked[name.removeprefix("guess/")].append((ratio, card.who))
     return asked
 
@@ -149,47 +139,49 @@ def apart(cards: list[Seen]) -> tuple[dict, list]:
             times[name, card.machine].append((time[0], card))
         for name in filter(SIZE.search, card.numbers):
             sizes[name, card.machine][card.numbers[name]] += 1
-    for (name, machine), those in times.items():
+    usual = {where: counted.most_common(1)[0][0] for where, counted in sizes.items()}
+    for (name, _), those in times.items():
         middle = median(seconds for seconds, _ in those)
         for seconds, card in those if len(those) >= ENOUGH else ():
             if not middle / FAR < seconds < middle * FAR:
-                odd[card.who, name] = seconds / middle, _why(card, name, seconds < middle, sizes)
+                why = _why(card, card.times[name], seconds < middle, usual)
+                odd[card.who, name] = card.who, why, name, seconds / middle
     return odd, sorted(times.items(), key=lambda each: (-len(each[1]), each[0]))
 
 
-def _why(card: Seen, name: str, short: bool, sizes: dict) -> str:
-    middle, low, high, count = card.times[name]
-    for size in filter(SIZE.search, card.numbers):
-        usual = sizes[size, card.machine].most_common(1)[0][0]
-        if card.numbers[size] != usual:
-            here, there = (" and ".join(f"{x:g}" for x in v[:2]) for v in (card.numbers[size], usual))
-            return f"perhaps other sizes (ACCEL_FAST?): {size} is {here}, in most cards {there}"
-    if short:
+def _why(card: Seen, time: tuple, quick: bool, usual: dict) -> str:
+    middle, low, high, count = time
+    for name in filter(SIZE.search, card.numbers):
+        if (of := card.numbers[name]) != (most := usual[name, card.machine]):
+            text = f"{of[0]:g}, mostly {most[0]:g}" if of[0] != most[0] else "not as mostly"
+            return f"perhaps other sizes (ACCEL_FAST?): {name} is {text}"
+    if quick:
         return "perhaps timed without waiting for the result, or a smaller model or batch"
     if count < FEW_SAMPLES or high - low > WIDE_SPREAD * middle:
-        return f"perhaps a busy machine: {count} samples, half of them within {percent((high - low) / middle)}"
-    return "perhaps a larger model or batch"
+        spread = percent((high - low) / middle)
+        return f"perhaps a busy machine: half of its {count} samples spread over {spread}"
+    return "perhaps a larger model or batch, or another machine's work beside it"
 
 
 def scale(values: list[float]) -> tuple:
     """Where a value lies on a logarithmic axis, in % of it, and the axis's ticks."""
     middle = min(max(median(values), 1e-6), 1e6)  # a card far out must not press the others flat
-    low = max(min(*values, 0.9), middle / 1000) / 1.15
-    high = min(max(*values, 1.1), middle * 1000) * 1.15
+    low, high = max(min(values), middle / 1e3) / 1.15, min(max(values), middle * 1e3) * 1.15
     ticks = [m * 10.0**e for e in range(-9, 10) for m in (1, 2, 5) if low < m * 10.0**e < high]
-    ticks = ticks if len(ticks) < 8 else [tick for tick in ticks if f"{tick:e}"[0] == "1"]
-    return lambda v: 100 * math.log(min(max(v, low), high) / low) / math.log(high / low), ticks
+    share = 100 / math.log(high / low)
+    return lambda v: share * math.log(min(max(v, low), high) / low), ticks[:: 1 + len(ticks) // 7]
 
 
 def table(cards: list[Seen], odd: dict) -> str:
     """All times and numbers as CSV, without what a spreadsheet would compute."""
-    text, rows = io.StringIO(), []
-    for card in cards:
-        for name in (*card.times, *card.numbers):
-            texts = (card.who, card.machine, card.begun, name, odd.get((card.who, name), ("", ""))[1])
-            rows.append(["'" * (x.lstrip()[:1] in (*"=+-@",)) + x for x in texts])
-            rows[-1] += card.times.get(name, [""] * 4)
-            rows[-1] += [" ".join(map(str, card.numbers.get(name, ())[:20]))]
-    head = "learner machine begun name remark seconds low high samples numbers".split()
-    csv.writer(text).writerows([head, *rows])
-    return "\ufeff" + text.getvalue()  # by which Excel knows UTF-8
+    text = io.StringIO("\ufeff")  # by which Excel knows UTF-8
+    rows = csv.writer(text)
+    text.seek(1)
+    rows.writerow("learner machine begun name remark seconds low high samples numbers".split())
+    for card, name in ((one, name) for one in cards for name in (*one.times, *one.numbers)):
+        remark = odd.get((card.who, name), ("", ""))[1]
+        texts = (card.who, card.machine, card.begun, name, remark)
+        texts = ("'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts)
+        numbers = " ".join(map(str, card.numbers.get(name, ())[:20]))
+        rows.writerow([*texts, *card.times.get(name, [""] * 4), numbers])
+    return text.getvalue()

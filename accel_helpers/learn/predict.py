@@ -129,13 +129,11 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     came_out = actual if isinstance(actual, str) else float(actual)
     made = replace(made, actual=came_out, when=progress.now())
     progress.keep(progress.Progress(guesses={name: made}))
-    found = Outcome(made.guess, actual, unit)
-    values = (float(found.verdict == "right"),)  # of choices
-    if not isinstance(made.guess, str) and not isinstance(came_out, str):
-        values = made.guess, came_out
-    with contextlib.suppress(ValueError):  # such as infinity; a card tells a class's guesses
-        results.record({}, numbers={f"guess/{name}": values})
-    return found
+    choice = str in map(type, (made.guess, came_out))
+    both = (float(made.guess == came_out), 1.0) if choice else (made.guess, came_out)
+    with contextlib.suppress(ValueError):  # infinity, say; on the card it is for a class's board
+        results.record({}, numbers={f"guess/{name}": both})
+    return Outcome(made.guess, actual, unit)
 
 
 def _number(value, unit: str) -> str:
