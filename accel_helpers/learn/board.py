@@ -9,7 +9,8 @@ import io
 import math
 import re
 from collections import Counter, defaultdict, namedtuple
-from itertools import product
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import product, repeat
 from pathlib import Path
 from statistics import median
 
@@ -57,40 +58,45 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
 
 def tidy(text: str, most: int = 80) -> str:
     """A stranger's text on one line, not too long, without what a terminal or a page obeys."""
-    text = "".join(each if each.isprintable() else "\ufffd" for each in text[: most + 1])
-    return text if len(text) <= most else text[: most - 1] + "…"
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return text if text.isprintable() else "".join(x if x.isprintable() else "\ufffd" for x in text)
 
 
 def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[tuple[str, str]]]:
     """The cards that count, and who does not and why; links are not followed."""
     files = [p for p in folder.iterdir() if p.suffix.lower() == ".json" and p.name[0] != "."]
     files.sort(key=lambda p: p.name if names else p.lstat().st_size)  # nor does the order name
-    cards, refused, before = [], [], {}
-    for n, path in enumerate(files, 1):
-        numbered = not names or re.fullmatch(r"result_card\W*\d*\W*", path.stem)
-        who = f"card {n}" if numbered else tidy(path.stem, 40)
-        try:
-            if path.is_symlink():
-                raise _records.DataError("a link, which is not followed.")
-            plain = _records.load(path, "result card", name=who)
-            card = _seen(who, _records.read(Card, plain, who))
-            if (same := before.setdefault((card.begun, *card.times.items()), who)) != who:
-                raise _records.DataError(f"a copy of {same}, which counts once.")
-            cards.append(card)
-        except _records.DataError as error:
-            refused.append((who, tidy(str(error).removeprefix(who).lstrip(":, "), 200)))
+    kept, cards, refused = {}, [], []
+    with (ProcessPoolExecutor if len(files) > 99 else ThreadPoolExecutor)() as pool:
+        for seen, why in pool.map(_card, files, range(1, len(files) + 1), repeat(names)):
+            same = kept.setdefault((seen.begun, *seen.times.items()), seen)
+            if same is seen and not why:
+                cards.append(seen)
+            else:
+                refused.append((seen.who, why or f"a copy of {same.who}, which counts once."))
     return cards, refused
 
 
-def _seen(who: str, card: Card) -> Seen:
-    if not card.measurements:
-        raise _records.DataError("nothing is measured on it yet.")
+def _card(path: Path, n: int, names: bool) -> tuple[Seen, str]:
+    """What is kept of a card, or why it cannot count."""
+    numbered = not names or re.fullmatch(r"result_card\W*\d*\W*", path.stem)
+    who = f"card {n}" if numbered else tidy(path.stem, 40)
+    try:
+        if path.is_symlink():
+            raise _records.DataError("a link, which is not followed.")
+        card = _records.read(Card, _records.load(path, "result card", name=who), who)
+        if not card.measurements:
+            raise _records.DataError("nothing is measured on it yet.")
+    except _records.DataError as error:
+        said = str(error).removeprefix(who).lstrip(":, ")
+        return Seen(who, "", path.name, {}, {}), tidy(said, 200)
     times, day = {}, card.created[:10]
     for name, measured in card.measurements.items():
         s = sorted(measured.samples)
         times[tidy(name)] = (median(s), s[len(s) // 4], s[3 * len(s) // 4], len(s))
     numbers = {tidy(name): values for name, values in card.numbers.items() if values}
-    return Seen(who, tidy(card.label.removesuffix(f", {day}"), 40), tidy(day), times, numbers)
+    machine = tidy(card.label.removesuffix(f", {day}"), 40)
+    return Seen(who, machine, tidy(day), times, numbers), ""
 
 
 def found(cards: list[Seen]) -> dict[str, dict]:
