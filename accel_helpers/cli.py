@@ -12,7 +12,6 @@ from pathlib import Path
 
 import accel_helpers as ah
 from accel_helpers._records import DataError
-from accel_helpers.learn import board
 from accel_helpers.tpu import environment as tpu_environment
 
 
@@ -81,6 +80,8 @@ def _claims(options):
 
 
 def _board(options):
+    from accel_helpers.learn import board  # it brings processes, which `describe` never needs
+
     folder, page = options.folder, options.out
     if not folder.is_dir() or page.suffix != ".html":
         wanted = "a folder with result cards in it, and --out PAGE.html"

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict, namedtuple
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from itertools import product, repeat
+from itertools import repeat
 from pathlib import Path
 from statistics import median
 
@@ -48,10 +48,10 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
     """Write the board of a folder's cards, and the table beside it."""
     cards, refused = read(folder, names)
     odd, times = apart(cards)
-    told = {"found": found(cards), "epochs": epochs(cards), "guesses": guesses(cards), "odd": odd}
-    told |= {"cards": cards, "refused": refused, "times": times, "CEILING": CEILING, "CLOSE": CLOSE}
-    verbs = {"scale": scale, "median": median, "short": short, "seconds": format_seconds}
-    _records.write_whole(page, template("board.html").render(**told, **verbs))
+    told = {"cards": cards, "refused": refused, "odd": odd, "times": times, "FOUND": FOUND}
+    told |= {"pictures": pictures(cards), "CEILING": CEILING, "CLOSE": CLOSE, "median": median}
+    told |= {"scale": scale, "short": short, "seconds": format_seconds}
+    _records.write_whole(page, template("board.html").render(**told))
     _records.write_whole(page.with_suffix(".csv"), table(cards, odd))
     return Board(str(page), len(cards), refused)
 
@@ -99,42 +99,28 @@ def _card(path: Path, n: int, names: bool) -> tuple[Seen, str]:
     return Seen(who, machine, tidy(day), times, numbers), ""
 
 
-def found(cards: list[Seen]) -> dict[str, dict]:
-    """How many times as fast and whose card says so: by what was changed, and by machine."""
-    gains = {title: defaultdict(list) for title in FOUND}
-    for card, (title, (slow, fast)) in product(cards, FOUND.items()):
-        pairs = [(f"step/cpu/{slow}", f"step/{kind}/{slow}") for kind in ("tpu", "gpu")]
-        pairs += [(f"{way}/{slow}", f"{way}/{fast}") for way in ("climb/epoch", "step/cpu")]
-        for pair in pairs:
-            one, other = (card.times.get(f"03/{name}", (0,))[0] for name in pair)
-            if one and other:
-                machine = CEILING if "/cpu/" in pair[1] else card.machine
-                gains[title][machine].append((one / other, card.who))
-                break
-    return {title: of for title, of in gains.items() if of}
-
-
-def epochs(cards: list[Seen]) -> dict[str, list]:
-    """Seconds of an epoch of lesson 05 on a chip: measured on the machine, or by forecast."""
-    rows = defaultdict(list)
+def pictures(cards: list[Seen]) -> dict[str, dict]:
+    """By picture and by row: values, and whose they are."""
+    made = defaultdict(lambda: defaultdict(list))
     for card in cards:
-        low, high, *_ = (*card.numbers.get("05/there", ()), 0.0, 0.0)
-        raced = any(name.startswith("05/race/") for name in card.times)
-        if low > 0 < high:
-            where = f"measured: {card.machine}" if raced else "forecast for a T4, without one"
-            rows[where].append((math.sqrt(low) * math.sqrt(high), card.who))
-    return rows
-
-
-def guesses(cards: list[Seen]) -> dict[str, list]:
-    """By question: the guess over what came out (of a choice 1 or 0), and whose."""
-    asked = defaultdict(list)
-    for card in cards:
-        for name in (name for name in card.numbers if name.startswith("guess/")):
-            guess, came_out, *_ = (*card.numbers[name], 1.0)
-            ratio = guess / came_out if guess > 0 < came_out else 0.0
-            asked[name.removeprefix("guess/")].append((ratio, card.who))
-    return asked
+        for title, (slow, fast) in FOUND.items():
+            pairs = [(f"step/cpu/{slow}", f"step/{chip}/{slow}") for chip in ("tpu", "gpu")]
+            pairs += [(f"{way}/{slow}", f"{way}/{fast}") for way in ("climb/epoch", "step/cpu")]
+            for pair in pairs:
+                one, other = (card.times.get(f"03/{name}", (0,))[0] for name in pair)
+                if one and other:
+                    row = CEILING if "/cpu/" in pair[1] else card.machine
+                    made[title][row].append((one / other, card.who))
+                    break
+        for name, (value, *more) in card.numbers.items():
+            if name.startswith("guess/"):  # over what came out; of a choice 1 or 0
+                ratio = value / more[0] if more and value > 0 < more[0] else 0.0
+                made["guesses"][name.removeprefix("guess/")].append((ratio, card.who))
+            if name == "05/there" and more and value > 0 < more[0]:  # seconds of an epoch
+                raced = any(each.startswith("05/race/") for each in card.times)
+                row = f"measured: {card.machine}" if raced else "forecast for a T4, without one"
+                made["epochs"][row].append((math.sqrt(value) * math.sqrt(more[0]), card.who))
+    return made
 
 
 def apart(cards: list[Seen]) -> tuple[dict, list]:
@@ -144,7 +130,7 @@ def apart(cards: list[Seen]) -> tuple[dict, list]:
         for name, time in card.times.items():
             times[name, card.machine].append((time[0], card))
         for name in filter(SIZE.search, card.numbers):
-            sizes[name, card.machine][card.numbers[name]] += 1
+            sizes[name, card.machine][card.numbers[name][-1]] += 1
     usual = {where: counted.most_common(1)[0][0] for where, counted in sizes.items()}
     for (name, _), those in times.items():
         middle = median(seconds for seconds, _ in those)
@@ -158,15 +144,14 @@ def apart(cards: list[Seen]) -> tuple[dict, list]:
 def _why(card: Seen, time: tuple, quick: bool, usual: dict) -> str:
     middle, low, high, count = time
     for name in filter(SIZE.search, card.numbers):
-        if (of := card.numbers[name]) != (most := usual[name, card.machine]):
-            text = f"{of[0]:g}, mostly {most[0]:g}" if of[0] != most[0] else "not as mostly"
-            return f"perhaps other sizes (ACCEL_FAST?): {name} is {text}"
+        if (mine := card.numbers[name][-1]) != (most := usual[name, card.machine]):
+            return f"perhaps other sizes (ACCEL_FAST?): {name} is {mine:g}, mostly {most:g}"
     if quick:
         return "perhaps timed without waiting for the result, or a smaller model or batch"
     if count < FEW_SAMPLES or high - low > WIDE_SPREAD * middle:
-        spread = percent((high - low) / middle)
-        return f"perhaps a busy machine: half of its {count} samples spread over {spread}"
-    return "perhaps a larger model or batch, or another machine's work beside it"
+        share = percent((high - low) / middle)
+        return f"perhaps a busy machine: half of its {count} samples spread over {share}"
+    return "perhaps a larger model or batch, or something else on the machine"
 
 
 def scale(values: list[float]) -> tuple:
@@ -180,14 +165,13 @@ def scale(values: list[float]) -> tuple:
 
 def table(cards: list[Seen], odd: dict) -> str:
     """All times and numbers as CSV, without what a spreadsheet would compute."""
-    text = io.StringIO("\ufeff")  # by which Excel knows UTF-8
-    rows = csv.writer(text)
-    text.seek(1)
-    rows.writerow("learner machine begun name remark seconds low high samples numbers".split())
+    text = io.StringIO()
+    rows = ["learner machine begun name remark seconds low high samples numbers".split()]
     for card, name in ((one, name) for one in cards for name in (*one.times, *one.numbers)):
         remark = odd.get((card.who, name), ("", ""))[1]
         texts = (card.who, card.machine, card.begun, name, remark)
-        texts = ("'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts)
-        numbers = " ".join(map(str, card.numbers.get(name, ())[:20]))
-        rows.writerow([*texts, *card.times.get(name, [""] * 4), numbers])
-    return text.getvalue()
+        rows.append(["'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts])
+        rows[-1] += card.times.get(name, [""] * 4)
+        rows[-1].append(" ".join(map(str, card.numbers.get(name, ())[:20])))
+    csv.writer(text).writerows(rows)
+    return "\ufeff" + text.getvalue()  # by which Excel knows UTF-8

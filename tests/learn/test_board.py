@@ -108,9 +108,7 @@ def test_a_guess_and_what_came_out_are_on_the_card(own_progress):
 def test_a_thousand_cards_are_read_in_seconds(tmp_path):
     reference = json.loads(min(results.RUNS.glob("*.json")).read_text("utf-8"))
     for n in range(1000):  # as large as a card gets
-        text = json.dumps(
-            {**reference, "command": "made up", "created": f"made up {n:04}"}, indent=1
-        )
+        text = json.dumps({**reference, "command": "made up", "created": f"{n:010}"}, indent=1)
         (tmp_path / f"{n}.json").write_text(text, "utf-8")
     code = "import time, resource as r; from accel_helpers.cli import main; main(); print(int("
     code += "time.process_time()), 's and MB', r.getrusage(r.RUSAGE_SELF).ru_maxrss // 2**10)"
