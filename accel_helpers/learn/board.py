@@ -156,7 +156,8 @@ def _why(card: Seen, time: tuple, quick: bool, usual: dict) -> str:
 
 def scale(values: list[float]) -> tuple:
     """Where a value lies on a logarithmic axis, in % of it, and the axis's ticks."""
-    middle = min(max(median(values), 1e-6), 1e6)  # a card far out must not press the others flat
+    values = [min(max(value, 1e-9), 1e9) for value in values]
+    middle = median(values)  # a card far out must not press the others flat
     low, high = max(min(values), middle / 1e3) / 1.15, min(max(values), middle * 1e3) * 1.15
     ticks = [m * 10.0**e for e in range(-9, 10) for m in (1, 2, 5) if low < m * 10.0**e < high]
     share = 100 / math.log(high / low)
@@ -166,12 +167,12 @@ def scale(values: list[float]) -> tuple:
 def table(cards: list[Seen], odd: dict) -> str:
     """All times and numbers as CSV, without what a spreadsheet would compute."""
     text = io.StringIO()
-    rows = ["learner machine begun name remark seconds low high samples numbers".split()]
+    rows = csv.writer(text)
+    rows.writerow("learner machine begun name remark seconds low high samples numbers".split())
     for card, name in ((one, name) for one in cards for name in (*one.times, *one.numbers)):
         remark = odd.get((card.who, name), ("", ""))[1]
         texts = (card.who, card.machine, card.begun, name, remark)
-        rows.append(["'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts])
-        rows[-1] += card.times.get(name, [""] * 4)
-        rows[-1].append(" ".join(map(str, card.numbers.get(name, ())[:20])))
-    csv.writer(text).writerows(rows)
+        texts = ("'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts)
+        numbers = " ".join(map(str, card.numbers.get(name, ())[:20]))
+        rows.writerow([*texts, *card.times.get(name, [""] * 4), numbers])
     return "\ufeff" + text.getvalue()  # by which Excel knows UTF-8
