@@ -83,8 +83,8 @@ def _board(options):
     from accel_helpers.learn import board  # it brings processes, which `describe` never needs
 
     folder, page = options.folder, options.out
-    if not folder.is_dir() or page.suffix != ".html":
-        wanted = "a folder with result cards in it, and --out PAGE.html"
+    if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
+        wanted = "a folder with result cards, and --out PAGE.html in a folder that is there"
         _parser().error(f"board takes {wanted}; got {folder} and {page}.")
     made = board.write(folder, page, names=not options.no_names)
     if not made.cards:

@@ -89,7 +89,7 @@ def test_what_is_far_off_is_explained_by_what_the_card_shows(tmp_path):
 def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
     shown(tmp_path / "empty", {}, status=1)
     shown(tmp_path / "bad", {"cut": "{"}, status=1)
-    for words in (["no such folder"], [str(tmp_path), "--out", "board.csv"]):
+    for words in (["no folder"], [".", "--out", "board.csv"], [".", "--out", "no/folder.html"]):
         with pytest.raises(SystemExit, match="2"):
             cli.main(["board", *words])
         assert words[-1] in capsys.readouterr().err
