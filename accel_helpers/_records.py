@@ -10,6 +10,7 @@ place in it and the field, what must stand there and what does.
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import operator
@@ -44,6 +45,8 @@ def write_whole(path: Path, text: str) -> None:
 
 
 LARGEST, LONGEST = 5_000_000, 20_000  # bytes of a file, characters of a text
+_hints = functools.cache(get_type_hints)
+_shape = functools.cache(lambda kind: (get_origin(kind), get_args(kind)))
 _PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
 
 
@@ -72,7 +75,7 @@ def read(kind, value, where: str):
     """Make a value of a type out of plain tables, lists, texts and numbers, or say what is off."""
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, value, where)
-    origin, inner = get_origin(kind), get_args(kind)
+    origin, inner = _shape(kind)
     if origin is Literal:
         known = [(type(each), each) for each in inner]
         _must((type(value), value) in known, where, f"one of {', '.join(map(str, inner))}", value)
@@ -88,6 +91,9 @@ def read(kind, value, where: str):
         _must(isinstance(value, (list, tuple)), where, "a list", value)
         kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         _must(len(kinds) == len(value), where, f"a list of {len(kinds)}", value)
+        if kinds[:1] == (float,) == tuple({*kinds}) and {*map(type, value)} <= {int, float}:
+            if all(map((1e300).__gt__, map(abs, value))):  # what most of a card is, and quick
+                return tuple(map(float, value))
         pairs = zip(kinds, value, strict=True)
         return tuple(read(one, each, f"{where}, {n}") for n, (one, each) in enumerate(pairs, 1))
     elif origin in (dict, Mapping):
@@ -117,7 +123,7 @@ def _dataclass(kind, value, where: str):
         needed = field.default is field.default_factory is dataclasses.MISSING
         if needed and name not in value:
             raise DataError(f"{where}: the field {name!r} is missing.")
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     found = {name: read(hints[name], each, f"{where}, {name}") for name, each in value.items()}
     try:
         return kind(**found)

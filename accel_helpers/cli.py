@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | doctor | card | claims | tpu-compiler`.
+"""The commands: `python -m accel_helpers describe | doctor | card | claims | board | …`.
 
 They leave with 0 on success, 1 when something failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -54,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
     claims = add("claims", _claims, "say what your result card makes of nineteen claims")
     claims.add_argument("--card", type=Path, metavar="FILE", help="by default the current card")
+    cards = add("board", _board, "put the result cards of a class on one page and in one table")
+    cards.add_argument("folder", type=Path, help="with the cards in it, *.json")
+    cards.add_argument("--out", type=Path, default="class_board.html", metavar="PAGE.html")
+    cards.add_argument("--no-names", action="store_true", help="number the cards instead")
     folder = "install the compiler for TPUs in a folder of its own, or remove it"
     compiler = add("tpu-compiler", _tpu_compiler, folder)
     compiler.add_argument("action", choices=("install", "status", "remove"))
@@ -73,6 +77,19 @@ def _doctor(options):
 def _claims(options):
     path = options.card or ah.results.card_path()
     return ah.ledger.fill(ah.results.load(path) if options.card or path.exists() else None)
+
+
+def _board(options):
+    from accel_helpers.learn import board  # it brings processes, which `describe` never needs
+
+    folder, page = options.folder, options.out
+    if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
+        wanted = "a folder with result cards, and --out PAGE.html in a folder that is there"
+        _parser().error(f"board takes {wanted}; got {folder} and {page}.")
+    made = board.write(folder, page, names=not options.no_names)
+    if not made.cards:
+        raise DataError(f"{made}\nLearners hand in the file result_card.json.")
+    return made
 
 
 def _tpu_compiler(options):

@@ -1,11 +1,13 @@
 """The learner's guess, made before the measurement and kept beside what came out."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._words import fragment, marked
 from accel_helpers.learn import progress, quiz_widget
 from accel_helpers.learn.quiz_widget import Shown
+from accel_helpers.measure import results
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
 __all__ = ["ask", "guess", "reveal"]
@@ -127,6 +129,10 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     came_out = actual if isinstance(actual, str) else float(actual)
     made = replace(made, actual=came_out, when=progress.now())
     progress.keep(progress.Progress(guesses={name: made}))
+    choice = str in map(type, (made.guess, came_out))
+    both = (float(made.guess == came_out), 1.0) if choice else (made.guess, came_out)
+    with contextlib.suppress(ValueError):  # infinity, say; on the card it is for a class's board
+        results.record({}, numbers={f"guess/{name}": both})
     return Outcome(made.guess, actual, unit)
 
 

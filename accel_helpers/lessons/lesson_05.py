@@ -21,6 +21,8 @@ def met(look, race, known):
     """If the forecast knows what raced, "held" or "missed"; then the numbers to say."""
     gain = race.slow.median / race.fast.median if race else 1
     low, high = (gain * each for each in look.faster(look.rows[0]))
+    if race and known:
+        results.keep("05/forecast", {}, {"05/forecast": (low, high, gain)})
     return ("missed", "held")[low <= gain <= high] if race and known else None, low, high, gain
 
 

@@ -47,8 +47,10 @@ class Measurement:
     def __post_init__(self):
         if not self.samples:
             raise ValueError("a measurement needs at least one time in seconds; got none.")
-        samples = tuple(positive(value, f"sample {i}") for i, value in enumerate(self.samples))
-        object.__setattr__(self, "samples", samples)  # as floats, whatever they were
+        whole = type(self.samples) is tuple and {*map(type, self.samples)} == {float}  # as read
+        if not (whole and all(map(math.inf.__gt__, self.samples)) and min(self.samples) > 0):
+            samples = tuple(positive(value, f"sample {i}") for i, value in enumerate(self.samples))
+            object.__setattr__(self, "samples", samples)  # as floats, whatever they were
         if self.first_call is not None:
             object.__setattr__(self, "first_call", positive(self.first_call, "first_call"))
 
