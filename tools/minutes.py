@@ -115,6 +115,16 @@ def work_out(path, timed):
     return row | {"untimed": whole["untimed"]}, parts
 
 
+def sections(path, timed):
+    """Give the minutes of a lesson's sections, each by the heading that it begins with."""
+    ran, found = timed.get(path.stem, {}).get("cells", {}), Counter()
+    for cell in lesson.parse(lesson.read(path)).cells:
+        if cell.cell_type == "markdown" and (heads := re.findall(r"^#+ (.*)", cell.source, re.M)):
+            name = heads[-1]
+        found[name] += read(cell, ran)["clock"] / 60
+    return dict(found)
+
+
 def problems(number, row, maps):
     """Say which limits a lesson passes, and where its promise is not kept."""
     for name, most in (MOST | OTHERS.get(number, {})).items():

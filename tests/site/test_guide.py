@@ -1,0 +1,55 @@
+"""The teacher's guide and *In your CI*: a plan can be given, a workflow does what it says."""
+
+import ast
+import re
+import subprocess
+import sys
+
+import lesson
+import pytest
+import yaml
+from nbformat import v4
+
+TEACH, CI = (lesson.read(lesson.ROOT / "docs" / name) for name in ("teach.md", "in_your_ci.md"))
+FORK, OWN, STORE = re.findall(r"```(?:yaml|bash)\n(.*?)```", CI, re.S)
+FLOWS = [FORK, OWN, *(lesson.read(path) for path in lesson.ROOT.glob(".github/workflows/*.yml"))]
+
+
+@pytest.mark.parametrize("most", [50, 90, 210])
+def test_a_plan_fits_its_minutes_and_no_part_leans_on_one_left_out(most):
+    plan = re.search(rf"^## .*{most} minutes\n(.*?)^\*\*Late", TEACH, re.M | re.S)[1]
+    assert int(re.findall(r"^\| \d+ to (\d+) ", plan, re.M)[-1]) <= most
+    given = re.findall(r"\[(?:\d\d, )?([^]]+)\]\(\.\./notebooks/([^#]+)#", plan)
+    for path in {path for _, path in given}:
+        used, made = {True: set(), False: set()}, {True: {"ah"}, False: set()}
+        for cell in lesson.parse(lesson.read(lesson.LESSONS / path)).cells:
+            text, code = [cell.source, ""][:: 1 - 2 * lesson.is_code(cell)]
+            for head in re.findall(r"^#+ (.*)", text, re.M):
+                taken = (head, path) in given
+            for node in ast.walk(ast.parse(re.sub(r"(?m)^ *[%!].*", "", code))):
+                kind = used if isinstance(getattr(node, "ctx", None), ast.Load) else made
+                kind[taken] |= {vars(node).get(key) for key in ("id", "name", "asname")} - {None}
+        assert used[True] & made[False] <= made[True], path
+
+
+def test_workflows_are_yaml_and_what_they_and_the_pages_make_exists():
+    ran = lesson.read(lesson.ROOT / re.search(r"bash (\S+)", FORK)[1])
+    named = {*re.findall(r"(?:`|: |exec | {9})make ([\w-]+)", f"{TEACH}{CI}{ran}{FLOWS}")}
+    assert named <= {*re.findall(r"^([\w-]+):", (lesson.ROOT / "Makefile").read_text(), re.M)}
+    assert len(named) > 5 and all(yaml.safe_load(flow)["jobs"] for flow in FLOWS)
+
+
+@pytest.mark.slow
+def test_the_workflow_for_own_notebooks_finds_what_has_changed_or_was_never_run(tmp_path):
+    (mine := tmp_path / "notebooks" / "mine.ipynb").parent.mkdir()
+    cells = [v4.new_code_cell("import accel_helpers as ah; print(ah.training.size(60_000))")]
+    cells += [v4.new_code_cell("id(ah) / 0", metadata={"tags": ["raises-exception"]})]
+    mine.write_text(lesson.dump(v4.new_notebook(cells=cells)), "utf-8")
+    job = yaml.safe_load(OWN)["jobs"]["run"]
+    env = "".join(f"export {name}={value}; " for name, value in job["env"].items())
+    *_, grep, test = (step.get("run") for step in job["steps"])
+    good = [f"cp {lesson.SANITIZE} .; {STORE}", grep, test]
+    bad = [f"sed -i.b s/1984/5/ {mine}; {test}", f"sed -i.b 's/: 1,/: null,/' {mine}; {grep}"]
+    for line in good + bad:
+        bash = ["bash", "-ec", env + line.replace("python -m", f"{sys.executable} -m")]
+        assert (subprocess.call(bash, cwd=tmp_path) == 0) == (line in good), line
