@@ -7,7 +7,7 @@ from pathlib import Path
 import accel_helpers as ah
 
 ROOT = Path(__file__).resolve().parents[1]
-FIRST = (1980, 1, 1, 0, 0, 0)  # the same course gives the same bytes, whenever it is packed
+FIRST = (1980, 1, 1, 0, 0, 0)  # the same files give the same bytes, whenever they are packed
 
 
 def pack(out: Path, wheel: Path, site: Path, root: Path = ROOT) -> Path:
@@ -15,9 +15,10 @@ def pack(out: Path, wheel: Path, site: Path, root: Path = ROOT) -> Path:
     files = {"README.txt": root / "tools/templates/bundle.txt", "LICENSE": root / "LICENSE"}
     lessons = root.glob("notebooks/[0-9][0-9]_*.ipynb")
     files |= {f"notebooks/{path.name}": path for path in (*lessons, wheel)}
-    files |= {f"docs/{path.name}": path for path in root.glob("docs/*.md")}
-    pages = (path for path in site.rglob("*") if path.is_file())
-    files |= {f"site/{path.relative_to(site).as_posix()}": path for path in pages}
+    pages = {path for path in root.glob("docs/*.md") if path.name != "index.md"}  # the site's own
+    files |= {f"docs/{path.name}": path for path in pages}
+    built = (path for path in site.rglob("*") if path.is_file())
+    files |= {f"site/{path.relative_to(site).as_posix()}": path for path in built}
     out.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(out, "w") as archive:
         for name, path in sorted(files.items()):
