@@ -87,4 +87,4 @@ bundle: site slides wheel
 	@$(PYTHON) tools/bundle.py
 
 colab-check: environment
-	@$(PYTHON) tools/colab_check.py $(LIST)
+	@$(PYTHON) tools/colab_check.py $(LIST) $(if $(LESSONS),--lessons "$(LESSONS)")

@@ -1,19 +1,18 @@
 """The pages of the report: HTML that asks the network for nothing, readable by everyone."""
 
 import base64
-import binascii
-import copy
-import mimetypes
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from html import escape
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+# A picture that the page would have to ask the network for, and a link to a file of the course.
+AWAY = re.compile(r'<img(?=[^>]* src="(?!data:))[^>]*? alt="([^"]*)"[^>]*>')
+LINK = re.compile(r'(?<=<a href=")(?!\w+:|/|index\.html)([^"#]+)')
 
 
 @dataclass(frozen=True)
@@ -44,34 +43,38 @@ class LessonRun:
     def status(self) -> str:
         return "ran to the end" if self.ok else f"failed in {self.error}"
 
-    @property
-    def took(self) -> str:
-        if self.seconds < 120:
-            return f"{self.seconds:.1f} seconds"
-        return f"{self.seconds / 60:.0f} minutes"
-
 
 def write_lesson(
     lesson: LessonRun, notebook, source: Path, names: Sequence[str], folder: Path
 ) -> LessonRun:
     """Write the page and plots of an executed lesson; its links are relative to `source`."""
-    title = _title(notebook) or lesson.name
-    shown, plots = copy.deepcopy(notebook), []
-    for cell in shown.cells:
-        if cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cell.metadata["transient"] = {"remove_source": True}  # as JupyterLab folds it
-        for output in cell.get("outputs", []):
-            png = _png(output.get("data", {}).get("image/png"))
-            if png is not None:
-                file = f"plots/{lesson.name}-{len(plots) + 1}.png"
-                alt = _sentence(output.data.get("text/plain", ""))
-                plots.append(Plot(file, alt or f"Plot {len(plots) + 1} of the lesson: {title}"))
-                (folder / file).write_bytes(png)
-                output.data = _as_html(png, plots[-1].alt)
+    from nbconvert import HTMLExporter
+
+    texts = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    heading = re.search(r"^#\s+(.+?)\s*#*$", texts, re.M)
+    title, plots = heading[1] if heading else lesson.name, []
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        if png := output.get("data", {}).get("image/png"):
+            alt = " ".join(output.data.get("text/plain", "").split())
+            if not alt or alt.startswith("<"):  # the name of an object says nothing
+                alt = f"Plot {len(plots) + 1} of the lesson: {title}"
+            plots.append(Plot(f"plots/{lesson.name}-{len(plots) + 1}.png", alt))
+            (folder / plots[-1].file).write_bytes(base64.b64decode(png))
+            output.data, output.metadata["alt"] = {"image/png": png}, alt
     lesson = replace(lesson, title=title, page=f"{lesson.name}.html", plots=tuple(plots))
-    page = _page(lesson, shown, source, names, folder.parent)
-    # what a lesson writes into this folder will lie where the report is published
-    page = page.replace(escape(str(folder.resolve())), escape(str(folder.parent.resolve())))
+    template = (TEMPLATES / "lesson.html.j2").read_text("utf-8")
+    notebook.metadata["title"] = title
+    resources = {"metadata": {"name": lesson.name, "path": str(source.parent)}, "lesson": lesson}
+    exporter = HTMLExporter(raw_template=template, embed_images=True)
+    page = exporter.from_notebook_node(notebook, resources=resources)[0]
+
+    def at_home(link: re.Match) -> str:
+        path = Path(unquote(link[1]))
+        if path.suffix == ".ipynb" and path.stem in names:
+            return f"{path.stem}.html"
+        return os.path.relpath(source.parent.resolve() / path, folder.parent.resolve())
+
+    page = LINK.sub(at_home, AWAY.sub(r"\1", page))  # a picture's description stands in for it
     (folder / lesson.page).write_text(page, "utf-8")
     return lesson
 
@@ -83,100 +86,5 @@ def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool, sum
     options = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **options)
     return environment.get_template("index.html.j2").render(
-        lessons=lessons,
-        ran=sum(lesson.ok for lesson in lessons),
-        failed=[lesson for lesson in lessons if not lesson.ok],
-        machine=_machine(runtime),
-        when=when,
-        fast=fast,
-        summary=summary,
+        lessons=lessons, runtime=runtime, when=when, fast=fast, summary=summary
     )
-
-
-def _machine(runtime) -> dict[str, str]:
-    gib = 2**30
-    attached = runtime.accelerator
-    if attached is None:
-        accelerator = "none: the lessons ran on the CPU"
-    else:
-        accelerator = f"{attached.name} ({attached.kind})"
-        if attached.count and attached.count > 1:
-            accelerator = f"{attached.count} × {accelerator}"
-        if attached.memory_bytes:
-            accelerator += f", {attached.memory_bytes / gib:.0f} GiB each"
-    found, shown = runtime.frameworks, ("tensorflow", "keras", "jax", "torch", "numpy")
-    return {
-        "Accelerator": accelerator,
-        "CPU": f"{runtime.cpu_name or 'unknown'}, {runtime.cores} cores usable",
-        "Memory": f"{runtime.memory_bytes / gib:.0f} GiB" if runtime.memory_bytes else "unknown",
-        "System": str(runtime.system),
-        "Python": str(runtime.python),
-        "Frameworks": ", ".join(f"{n} {found[n]}" for n in shown if n in found) or "none",
-        "Place": str(runtime.place) + (f" ({runtime.release})" if runtime.release else ""),
-    }
-
-
-def _title(notebook) -> str | None:
-    for cell in notebook.cells:
-        heading = re.search(r"^#\s+(.+?)\s*#*$", cell.source, re.M)
-        if cell.cell_type == "markdown" and heading:
-            return heading.group(1)
-    return None
-
-
-def _png(data) -> bytes | None:
-    try:
-        return base64.b64decode(data) if data else None
-    except (binascii.Error, TypeError):
-        return None
-
-
-def _sentence(text: str) -> str | None:
-    """The text that stands for a picture, unless it is only the name of an object."""
-    text = " ".join(text.split())
-    return text if text and not text.startswith("<") else None
-
-
-def _as_html(png: bytes, alt: str):
-    from nbformat import NotebookNode
-
-    # As an image output it would get "No description": the exporter reads no alt text.
-    image = f'<img class="plot" alt="{escape(alt)}" src="{_data_url(png, "image/png")}">'
-    return NotebookNode({"text/html": image})
-
-
-def _data_url(content: bytes, kind: str) -> str:
-    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def _page(lesson: LessonRun, notebook, source: Path, names: Sequence[str], out: Path) -> str:
-    from bs4 import BeautifulSoup
-    from nbconvert import HTMLExporter
-
-    notebook.metadata["title"] = lesson.title
-    exporter = HTMLExporter(raw_template=(TEMPLATES / "lesson.html.j2").read_text("utf-8"))
-    resources = {"metadata": {"name": lesson.name, "path": str(source.parent)}}
-    resources["accel_error"] = lesson.error or ""
-    html, _ = exporter.from_notebook_node(notebook, resources=resources)
-    soup = BeautifulSoup(html, "html.parser")
-    for image in soup.select(".jp-Cell img[src]"):
-        target = urlsplit(image["src"])
-        file = source.parent / unquote(target.path)
-        if target.scheme == "data":
-            continue
-        if not target.scheme and not target.netloc and file.is_file():
-            kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-            image["src"] = _data_url(file.read_bytes(), kind)
-        else:  # a picture from the network: its description stands in for it
-            image.replace_with(image.get("alt") or "picture")
-    for link in soup.select(".jp-Cell a[href]"):
-        target = urlsplit(link["href"])
-        if target.scheme or target.netloc or not target.path:
-            continue
-        path = Path(unquote(target.path))
-        if path.suffix == ".ipynb" and path.stem in names:
-            link["href"] = f"{path.stem}.html"
-        else:
-            link["href"] = os.path.relpath(source.parent.resolve() / path, out.resolve())
-        link["href"] += f"#{target.fragment}" if target.fragment else ""
-    return str(soup)

@@ -25,6 +25,7 @@ from accel_helpers.measure import results
 CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
 CARD = "result_card.json"
 UNFINISHED = ".unfinished"
+MADE = ("plots", "notebooks")  # folders; `make site RESULTS=1` shows the second
 TIMES = Path(__file__).with_name("run_times.json")  # written by minutes.py --time
 FURTHER = re.compile(r"^#+ Going further.*", re.M)
 LEFT_OUT = r"\g<0>\n\n*This part was not run: `make run ALL=1` runs it, too.*"
@@ -73,7 +74,6 @@ def run(
 ) -> list[LessonRun]:
     """Execute lessons, *Going further* only for `everything`; write the report at the end."""
     stream = stream or sys.stderr
-    progress = _Bars(stream) if stream.isatty() and find_spec("tqdm") else _Lines(stream)
     staging = out / UNFINISHED
     environ = {
         **os.environ,
@@ -90,11 +90,12 @@ def run(
                 print(forecast(lessons, everything, times()), file=stream, flush=True)
             if staging.exists():
                 shutil.rmtree(staging)  # a run that was killed left it
-            (staging / "plots").mkdir(parents=True)
+            for folder in MADE:
+                (staging / folder).mkdir(parents=True)
             _new_card(staging / CARD)
+            how = {"environ": environ, "cell_seconds": cell_seconds, "interrupts": interrupts}
             for path in lessons:
-                limits = (environ, cell_seconds, progress.cell, interrupts)
-                done.append(_run_one(path, lessons, staging, progress, everything, limits))
+                done.append(_run_one(path, lessons, staging, stream, everything, how))
             small = environ.get("ACCEL_FAST") == "1"
             summary = SUMMARY if (staging / SUMMARY).is_file() else ""
             machine = runtime or runtimes.describe()
@@ -102,7 +103,6 @@ def run(
             (staging / "index.html").write_text(index, "utf-8")
             _publish(staging, out, done)
     except KeyboardInterrupt:
-        progress.stopped()
         which = f" ({', '.join(lesson.name for lesson in done)})" if done else ""
         raise KeyboardInterrupt(
             f"Stopped: {len(done)} of {len(lessons)} lessons had run{which}. "
@@ -149,25 +149,51 @@ def forecast(lessons: Sequence[Path], everything: bool, timed) -> str:
     return f"About {max(1, seconds / 60):.0f} min on a slow machine ({share})."
 
 
-def _run_one(path, lessons, staging, progress, everything, limits) -> LessonRun:
+def _run_one(path, lessons, staging, stream, everything, how) -> LessonRun:
+    """Run a lesson and write what it gives; a terminal gets a bar, files and logs get lines."""
+    import nbformat
+    from tqdm import tqdm
+
     notebook, problem = kernel.read(path)
     if notebook is not None and not everything:
         leave_out(notebook)
     cells = sum(map(kernel.runs, notebook.cells)) if notebook else 0
-    progress.start(path.stem, lessons.index(path) + 1, len(lessons), cells)
+    shown = f"{path.stem} ({lessons.index(path) + 1} of {len(lessons)})"
+    logged = not stream.isatty()
+    bar = {"desc": shown, "unit": "cell", "file": stream, "dynamic_ncols": True, "disable": logged}
+    if logged:
+        print(f"{shown}: started", file=stream, flush=True)
     began, took = time.monotonic(), {}
-    if notebook is not None:
-        problem = kernel.execute(notebook, path.parent, *limits, took=took)
+    with tqdm(total=cells, **bar) as moving:
+        if notebook is not None:
+            how = {**how, "on_cell": moving.update, "took": took}
+            problem = kernel.execute(notebook, path.parent, **how)
     lesson = LessonRun(path.stem, path.stem, time.monotonic() - began, problem, cells=took)
     if notebook is not None:
+        text = _kept(notebook, staging)
+        (staging / "notebooks" / path.name).write_text(text, "utf-8")
         names = [other.stem for other in lessons]
-        lesson = pages.write_lesson(lesson, notebook, path, names, staging)
-    progress.done(lesson)
+        lesson = pages.write_lesson(lesson, nbformat.reads(text, 4), path, names, staging)
+    if logged or not lesson.ok:
+        print(f"{path.stem}: {lesson.status}, {lesson.seconds:.0f} s", file=stream, flush=True)
     return lesson
 
 
+def _kept(notebook, staging: Path) -> str:
+    """Give an executed lesson as it is published: no dead widget, no path that will be gone."""
+    import nbformat
+
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+    paths = (staging.resolve(), staging.resolve().parent)
+    return nbformat.writes(notebook).replace(
+        *(json.dumps(str(path), ensure_ascii=False)[1:-1] for path in paths)
+    )
+
+
 def _need_jupyter():
-    missing = [name for name in ("ipykernel", "nbclient", "nbconvert") if not find_spec(name)]
+    needed = ("ipykernel", "nbclient", "nbconvert", "tqdm")
+    missing = [name for name in needed if not find_spec(name)]
     if missing:
         raise ReportError(
             f"Running the lessons needs {missing[0]}, which is not installed here. In a clone of "
@@ -185,60 +211,18 @@ def _new_card(path: Path) -> None:
 
 def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
     """Move what was made into place, file by file, the index last."""
-    (out / "plots").mkdir(exist_ok=True)
+    for folder in MADE:
+        (out / folder).mkdir(exist_ok=True)
     for lesson in done:  # an earlier run may have drawn more
         for old in (out / "plots").iterdir():
             if re.fullmatch(rf"{re.escape(lesson.name)}-\d+\.png", old.name):
                 old.unlink()
     made = [plot.file for lesson in done for plot in lesson.plots]
-    made += [lesson.page for lesson in done if lesson.page]
+    for lesson in (lesson for lesson in done if lesson.page):
+        made += [f"notebooks/{lesson.name}.ipynb", lesson.page]
     made += [SUMMARY] * (staging / SUMMARY).is_file()
     for name in [*made, CARD, "index.html"]:
         os.replace(staging / name, out / name)
-
-
-class _Lines:
-    """One plain line when a lesson starts and one when it ends: for files and logs."""
-
-    def __init__(self, stream):
-        self.stream = stream
-
-    def start(self, name, position, of, cells):
-        print(f"{name} ({position} of {of}): started", file=self.stream, flush=True)
-
-    def cell(self):
-        pass
-
-    def done(self, lesson):
-        line = f"{lesson.name}: {lesson.status}, {lesson.seconds:.0f} s"
-        print(line, file=self.stream, flush=True)
-
-    def stopped(self):
-        pass
-
-
-class _Bars(_Lines):
-    """One bar per lesson that moves with every cell: for a terminal."""
-
-    bar = None
-
-    def start(self, name, position, of, cells):
-        shown = f"{name} ({position} of {of})"
-        from tqdm import tqdm
-
-        self.bar = tqdm(total=cells, desc=shown, unit="cell", file=self.stream, dynamic_ncols=True)
-
-    def cell(self):
-        self.bar.update()
-
-    def done(self, lesson):
-        self.bar.close()
-        if not lesson.ok:
-            print(f"{lesson.name}: {lesson.status}", file=self.stream, flush=True)
-
-    def stopped(self):
-        if self.bar:
-            self.bar.close()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -27,7 +27,7 @@ _VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 # What the lessons need of it, and what it takes to run them.
 _SHARED = (
     *("pip", "setuptools", "ipykernel", "ipython", "ipywidgets"),
-    *("keras", "jax", "numpy", "matplotlib", "scikit-learn"),
+    *("keras", "jax", "numpy", "matplotlib", "scikit-learn", "jinja2"),
 )
 
 
@@ -39,10 +39,11 @@ class Runtime:
     packages: tuple[str, ...]
     variables: dict[str, str]  # that Colab sets there, as far as the course looks at it
     backend: str  # which Keras must end up on
+    pins: Path | None = None  # a list other than the stored one
 
     @property
     def constraints(self) -> Path:
-        return HERE / f"constraints-{self.name}.txt"
+        return self.pins or HERE / f"constraints-{self.name}.txt"
 
 
 CPU = Runtime("cpu", (*_SHARED, "tensorflow"), VARIABLES["cpu"], "tensorflow")

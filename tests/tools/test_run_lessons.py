@@ -19,14 +19,15 @@ from bs4 import BeautifulSoup
 from example import PIXEL, code, printed, save
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from accel_helpers.machine.attached import Attached
+from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import results
 
 ROOT = Path(report.__file__).parent.parent
 OLD_CARD = '{"old": true}'
 DRAW = "display({'image/png': '%s', 'text/plain': %r}, raw=True)"
-CARD = SimpleNamespace(kind="GPU", name="Card <X>", count=2, memory_bytes=16 * 2**30)
-UNKNOWN = dict.fromkeys(("release", "cpu_name", "cores", "memory_bytes", "system", "python"))
-MACHINE = SimpleNamespace(**UNKNOWN, place="local", accelerator=CARD, frameworks={})
+CARD = Attached("GPU", "Card <X>", 2, 16 * 2**30)
+MACHINE = Runtime("local", None, CARD, {}, "3.11", "Linux", None, None, None, ())
 LOOK = """import json, os, pathlib, sys
 seen = {name: os.environ[f"ACCEL_{name}"] for name in ("FAST", "RESULT_CARD", "PROGRESS")}
 seen |= {"cwd": os.getcwd(), "python": sys.executable}
@@ -135,6 +136,12 @@ def test_a_page_shows_what_came_out_here_where_it_failed_and_the_way_to_others(m
     assert '<a href="../README.md">else</a>' in ran
 
 
+def test_each_lesson_is_left_as_it_ran_for_a_site_with_own_results(made):
+    kept = {path.stem: path.read_text("utf-8") for path in made.out.glob("notebooks/*.ipynb")}
+    assert PIXEL in kept["05_first"] and 'widget-view+json": {' not in kept["05_first"]
+    assert str(made.out / "course_summary.html") in kept["03_third"] and len(kept) == 3
+
+
 def test_every_plot_is_a_file_and_has_its_sentence_for_those_who_do_not_see_it(made):
     first, second = made.ran[0].plots
     assert first.alt == 'The "GPU" is <faster>.'
@@ -164,7 +171,7 @@ def test_index_names_lessons_failures_machine_and_plots_all_escaped(made):
     said = " ".join(soup.get_text().split())
     assert "2 of 3 lessons ran to the end. Failed: 02_second. They ran on small sizes" in said
     assert "in code cell 2: ValueError: <b>broken</b> cell" in said
-    assert "2 × Card <X> (GPU), 16 GiB each" in said
+    assert "GPU, 2 x Card <X>, 16.0 GiB memory each" in said
     assert [link["href"] for link in soup.select("h3 a")] == [
         *("05_first.html", "02_second.html", "03_third.html")
     ]
