@@ -46,7 +46,6 @@ def write_whole(path: Path, text: str) -> None:
 
 LARGEST, LONGEST = 5_000_000, 20_000  # bytes of a file, characters of a text
 _hints = functools.cache(get_type_hints)
-_shape = functools.cache(lambda kind: (get_origin(kind), get_args(kind)))
 _PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
 
 
@@ -75,7 +74,7 @@ def read(kind, value, where: str):
     """Make a value of a type out of plain tables, lists, texts and numbers, or say what is off."""
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, value, where)
-    origin, inner = _shape(kind)
+    origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
         known = [(type(each), each) for each in inner]
         _must((type(value), value) in known, where, f"one of {', '.join(map(str, inner))}", value)

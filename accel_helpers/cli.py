@@ -84,12 +84,10 @@ def _board(options):
 
     folder, page = options.folder, options.out
     if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
-        wanted = "a folder with result cards, and --out PAGE.html in a folder that is there"
-        _parser().error(f"board takes {wanted}; got {folder} and {page}.")
-    made = board.write(folder, page, names=not options.no_names)
-    if not made.cards:
-        raise DataError(f"{made}\nLearners hand in the file result_card.json.")
-    return made
+        _parser().error(f"board takes a folder, and a PAGE.html in one; got {folder} and {page}.")
+    if (made := board.write(folder, page, names=not options.no_names)).cards:
+        return made
+    raise DataError(f"{made}\nLearners hand in the file result_card.json.")
 
 
 def _tpu_compiler(options):

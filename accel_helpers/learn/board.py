@@ -1,7 +1,6 @@
 """The class board: what a folder of learners' result cards says, as one page and one table.
 
-The cards come from strangers: each is read with suspicion, one that cannot count is named with the
-reason, and what is shown of a card is tidied here and escaped by ``data/templates/board.html``.
+Cards come from strangers: what is shown of one is tidied, and escaped by ``templates/board.html``.
 """
 
 import csv
@@ -37,7 +36,8 @@ Seen = namedtuple("Seen", "who machine begun times numbers")
 class Board(namedtuple("Board", "page cards refused")):
     """What was written, how many cards count, and who does not and why."""
 
-    to_dict = namedtuple("Board", "page cards refused")._asdict
+    def to_dict(self) -> dict:
+        return self._asdict()
 
     def __str__(self) -> str:
         lines = [f"{self.cards} cards on the board: {self.page}, and beside it a table (.csv)."]
@@ -48,8 +48,8 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
     """Write the board of a folder's cards, and the table beside it."""
     cards, refused = read(folder, names)
     odd, times = apart(cards)
-    told = {"cards": cards, "refused": refused, "odd": odd, "times": times, "FOUND": FOUND}
-    told |= {"pictures": pictures(cards), "CEILING": CEILING, "CLOSE": CLOSE, "median": median}
+    told = {"cards": cards, "refused": refused, "odd": odd, "times": times, "CEILING": CEILING}
+    told |= {"pictures": pictures(cards), "FOUND": FOUND, "CLOSE": CLOSE, "median": median}
     told |= {"scale": scale, "short": short, "seconds": format_seconds}
     _records.write_whole(page, template("board.html").render(**told))
     _records.write_whole(page.with_suffix(".csv"), table(cards, odd))
@@ -88,15 +88,14 @@ def _card(path: Path, n: int, names: bool) -> tuple[Seen, str]:
         if not card.measurements:
             raise _records.DataError("nothing is measured on it yet.")
     except _records.DataError as error:
-        said = str(error).removeprefix(who).lstrip(":, ")
-        return Seen(who, "", path.name, {}, {}), tidy(said, 200)
+        said = tidy(str(error).removeprefix(who).lstrip(":, "), 200)
+        return Seen(who, "", path.name, {}, {}), said
     times, day = {}, card.created[:10]
     for name, measured in card.measurements.items():
         s = sorted(measured.samples)
         times[tidy(name)] = (median(s), s[len(s) // 4], s[3 * len(s) // 4], len(s))
     numbers = {tidy(name): values for name, values in card.numbers.items() if values}
-    machine = tidy(card.label.removesuffix(f", {day}"), 40)
-    return Seen(who, machine, tidy(day), times, numbers), ""
+    return Seen(who, tidy(card.label.removesuffix(f", {day}"), 40), tidy(day), times, numbers), ""
 
 
 def pictures(cards: list[Seen]) -> dict[str, dict]:
@@ -116,10 +115,6 @@ def pictures(cards: list[Seen]) -> dict[str, dict]:
             if name.startswith("guess/"):  # over what came out; of a choice 1 or 0
                 ratio = value / more[0] if more and value > 0 < more[0] else 0.0
                 made["guesses"][name.removeprefix("guess/")].append((ratio, card.who))
-            if name == "05/there" and more and value > 0 < more[0]:  # seconds of an epoch
-                raced = any(each.startswith("05/race/") for each in card.times)
-                row = f"measured: {card.machine}" if raced else "forecast for a T4, without one"
-                made["epochs"][row].append((math.sqrt(value) * math.sqrt(more[0]), card.who))
     return made
 
 
@@ -149,8 +144,7 @@ def _why(card: Seen, time: tuple, quick: bool, usual: dict) -> str:
     if quick:
         return "perhaps timed without waiting for the result, or a smaller model or batch"
     if count < FEW_SAMPLES or high - low > WIDE_SPREAD * middle:
-        share = percent((high - low) / middle)
-        return f"perhaps a busy machine: half of its {count} samples spread over {share}"
+        return f"perhaps a busy machine: {count} samples, spread {percent((high - low) / middle)}"
     return "perhaps a larger model or batch, or something else on the machine"
 
 
@@ -166,13 +160,11 @@ def scale(values: list[float]) -> tuple:
 
 def table(cards: list[Seen], odd: dict) -> str:
     """All times and numbers as CSV, without what a spreadsheet would compute."""
-    text = io.StringIO()
-    rows = csv.writer(text)
+    rows = csv.writer(text := io.StringIO())
     rows.writerow("learner machine begun name remark seconds low high samples numbers".split())
     for card, name in ((one, name) for one in cards for name in (*one.times, *one.numbers)):
-        remark = odd.get((card.who, name), ("", ""))[1]
-        texts = (card.who, card.machine, card.begun, name, remark)
+        texts = (*card[:3], name, odd.get((card.who, name), ("", ""))[1])
         texts = ("'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts)
-        numbers = " ".join(map(str, card.numbers.get(name, ())[:20]))
-        rows.writerow([*texts, *card.times.get(name, [""] * 4), numbers])
+        numbers = map(str, card.numbers.get(name, ())[:20])
+        rows.writerow([*texts, *card.times.get(name, [""] * 4), " ".join(numbers)])
     return "\ufeff" + text.getvalue()  # by which Excel knows UTF-8

@@ -129,9 +129,9 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     came_out = actual if isinstance(actual, str) else float(actual)
     made = replace(made, actual=came_out, when=progress.now())
     progress.keep(progress.Progress(guesses={name: made}))
-    choice = str in map(type, (made.guess, came_out))
-    both = (float(made.guess == came_out), 1.0) if choice else (made.guess, came_out)
-    with contextlib.suppress(ValueError):  # infinity, say; on the card it is for a class's board
+    both = (made.guess, came_out)  # for a class's board; of a choice, whether it was right
+    both = (float(made.guess == came_out), 1.0) if str in map(type, both) else both
+    with contextlib.suppress(ValueError):  # infinity, say
         results.record({}, numbers={f"guess/{name}": both})
     return Outcome(made.guess, actual, unit)
 

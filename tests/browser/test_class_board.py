@@ -18,7 +18,7 @@ def test_the_board_asks_for_nothing_runs_nothing_and_breaks_no_rule(needed, tmp_
         f"03/step/{kind}/width 2048/batch 2048": Measurement.from_samples([1.0], name=EVIL)
         for kind in ("cpu", "gpu")
     }
-    numbers = {"05/forecast": (0.5, 2.0, 1.0), "05/there": (1.0, 2.0), f"guess/{EVIL}": (2.0, 1.0)}
+    numbers = {"05/forecast": (0.5, 2.0, 1.0), f"guess/{EVIL}": (2.0, 1.0)}
     machine = {"accelerator": {"name": EVIL}, "cpu_name": EVIL, "cores": EVIL}
     for n in range(4):
         far = {EVIL: Measurement.from_samples([100.0 if n else 1.0], notes=[EVIL])}
