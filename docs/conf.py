@@ -26,9 +26,6 @@ suppress_warnings = ["myst.header"]  # a lesson's questions begin below its titl
 html_theme = "sphinx_book_theme"
 html_static_path, html_css_files, html_js_files = ["_static"], ["course.css"], ["failures.js"]
 html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = False
-html_theme_options = {
-    "use_download_button": False,
-    "use_fullscreen_button": False,
-    "navbar_persistent": [],  # the search has its place beside the text
-    "toc_title": "On this page",
-}
+# The search has its place beside the text, and a page is not to be had as a notebook.
+html_theme_options = {"navbar_persistent": [], "toc_title": "On this page"}
+html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}

@@ -67,7 +67,6 @@ def stage(folder, out, with_results):
     for name in own:
         ran = results.load(REPORT / "result_card.json").label
         notebooks[name].cells[0].source += f"\n\n:::{{note}}\nYour own results: {ran}.\n:::"
-
     modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
     made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
@@ -81,7 +80,6 @@ def stage(folder, out, with_results):
     (docs / "api").mkdir()
     for name, (template, given) in made.items():
         (folder / name).write_text(MADE.get_template(template).render(given), "utf-8")
-
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     known = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     stamp = lesson.link_stamps(readme, paths)[0]
@@ -95,32 +93,30 @@ def stage(folder, out, with_results):
         lesson.write(folder / "notebooks" / name, lesson.dump(notebook))
 
 
-def main(arguments=None):
-    """Build the site; give the exit status: 0 built, 1 Sphinx found something, 2 refused."""
+def main():
+    """Build the site; leave with another status than 0 where Sphinx found something."""
     parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
     parser.add_argument("--results", action="store_true", help="with your own, from `make run`")
     parser.add_argument("--out", type=Path, default=ROOT / "course_site", help="its folder")
-    given, began = parser.parse_args(arguments), time.monotonic()
+    given, began = parser.parse_args(), time.monotonic()
     with tempfile.TemporaryDirectory() as work:
         source, built = Path(work, "source"), Path(work, "html")
         try:
             stage(source, given.out, given.results)
         except (Refused, ValueError) as error:
-            print(error, file=sys.stderr)
-            return 2
+            sys.exit(str(error))
         words = ["-q", "-W", "--keep-going", "-c", f"{ROOT}/docs", "-d", f"{work}/trees"]
         if status := build_main([*words, str(source), str(built)]):
-            return status
+            sys.exit(status)
         for old in given.out.glob("*"):
             if old.name not in KEPT:
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
-        left = shutil.ignore_patterns("_sources", ".buildinfo")
+        left = shutil.ignore_patterns("_sources")
         shutil.copytree(built, given.out, ignore=left, dirs_exist_ok=True)
     size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file()) / 1e6
-    minutes = (time.monotonic() - began) / 60
-    print(f"{given.out.name}/index.html: {minutes:.1f} minutes, {size:.0f} MB.")
-    return 0
+    took = f"{(time.monotonic() - began) / 60:.1f} minutes, {size:.0f} MB"
+    print(f"{given.out.name}/index.html: {took}.")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
