@@ -24,7 +24,7 @@ autodoc_typehints = "none"  # the texts say what a parameter takes
 autodoc_preserve_defaults = True
 suppress_warnings = ["myst.header"]  # a lesson's questions begin below its title's level
 html_theme = "sphinx_book_theme"
-html_static_path, html_css_files, html_js_files = ["_static"], ["course.css"], ["failures.js"]
+html_static_path, html_css_files, html_js_files = ["_static"], ["course.css"], ["course.js"]
 html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = False
 # The search has its place beside the text, and a page is not to be had as a notebook.
 html_theme_options = {"navbar_persistent": [], "toc_title": "On this page"}

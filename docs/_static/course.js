@@ -1,3 +1,8 @@
+// A table of an output that scrolls within itself is reached with the keyboard.
+addEventListener("DOMContentLoaded", () => {
+  for (const at of document.querySelectorAll('.cell_output [style*="overflow-x"]')) at.tabIndex = 0;
+});
+
 // On the page of failures: a box for a message. The entries with all its words stay, or else the
 // five with most of the rare ones. What was searched for in the whole site is in the box already.
 (() => {
