@@ -1,0 +1,31 @@
+"""Sphinx: the course as pages. `make site` stages what it reads, see tools/make_site.py."""
+
+import sys
+from pathlib import Path
+
+import accel_helpers as ah
+
+sys.path.insert(0, str(Path(__file__).parent))
+# The pages name what a learner types, `ah.timing.compare`: for autodoc that is a module, too.
+sys.modules |= {f"ah.{name}": getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+sys.modules["ah"] = ah
+
+project = html_title = "GPUs and TPUs in Colab"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions += ["terms"] * Path(__file__).with_name("terms.py").is_file()
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
+myst_enable_extensions = ["colon_fence", "html_image", "deflist"]
+myst_heading_anchors = 4
+default_role = "code"  # as the docstrings mean it
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the texts say what a parameter takes
+autodoc_preserve_defaults = True
+suppress_warnings = ["myst.header"]  # a lesson's questions begin below its title's level
+html_theme = "sphinx_book_theme"
+html_static_path, html_css_files, html_js_files = ["_static"], ["course.css"], ["course.js"]
+html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = False
+# The search has its place beside the text, and a page is not to be had as a notebook.
+html_theme_options = {"navbar_persistent": [], "toc_title": "On this page"}
+html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}

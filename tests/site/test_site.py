@@ -1,0 +1,104 @@
+"""The site: its links, what it asks for, its width on a phone, its search, and who can read it."""
+
+import html
+import re
+from urllib.parse import unquote, urldefrag
+
+import axe
+import pytest
+
+import accel_helpers as ah
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
+LOOKED_AT = ("index", "docs/failures", "docs/chips", "docs/status", "docs/api/timing")
+LESSONS = ("00_start_here", "03_time_a_keras_model", "06_inside_a_tpu", "11_exam_review")
+PAGES = (*LOOKED_AT, *(f"notebooks/{name}" for name in LESSONS))
+# What the theme itself writes into the text, and how it breaks a rule.
+OF_THE_THEME = ()  # so far nothing
+# Of the thousands of pieces of coloured code, one of each colour is enough.
+ONE_OF_EACH = """() => { const seen = new Set()
+    for (const piece of document.querySelectorAll('.highlight span[class]'))
+        seen.has(piece.className) ? piece.remove() : seen.add(piece.className)
+    document.querySelectorAll('details').forEach(one => { one.open = true }) }"""
+
+
+def links(text):
+    return {html.unescape(link) for link in re.findall(r'\s(?:href|src)="([^"]*)"', text)}
+
+
+def places(text):
+    return {html.unescape(name) for name in re.findall(r'\s(?:id|name)="([^"]*)"', text)}
+
+
+def own_pages(site):
+    kinds = ("docs", "notebooks")
+    return [
+        *site.glob("*.html"),
+        *(page for kind in kinds for page in (site / kind).rglob("*.html")),
+    ]
+
+
+@pytest.fixture(params=[(1280, "light"), (390, "light"), (390, "dark")], ids=str)
+def page(request, browser):
+    width, scheme = request.param
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.asked = []
+    page.on("request", lambda asked: page.asked.append(asked.url))
+    yield page
+    page.close()
+
+
+def test_every_link_and_anchor_leads_somewhere(site):
+    read = {path.resolve(): path.read_text("utf-8") for path in own_pages(site)}
+    assert len(read) > 50
+    held, gone = {path: places(text) for path, text in read.items()}, []
+    for path, link in ((path, link) for path, text in read.items() for link in links(text)):
+        to, place = urldefrag(link)
+        target = (path.parent / unquote(to.partition("?")[0])).resolve() if to else path
+        fits = not place or unquote(place) in held.get(target, {unquote(place)})
+        if ":" not in to.partition("/")[0] and not (target.is_file() and fits):
+            gone.append((path.name, link))
+    assert gone == []
+
+
+def test_pages_fit_a_phone_and_ask_for_nothing(site, page):
+    wide = []
+    for path in own_pages(site):
+        page.goto(path.as_uri())
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(path.name)
+    assert wide == []
+    assert [url for url in page.asked if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_the_course_writes_breaks_no_rule(name, site, page):
+    page.goto((site / f"{name}.html").as_uri())
+    page.add_style_tag(content="* { animation: none !important }")  # what opens would fade in
+    page.evaluate(ONE_OF_EACH)
+    found = axe.violations(page, {"include": [["article"]]})
+    assert [line for line in found if not line.startswith(OF_THE_THEME)] == []
+
+
+def test_a_message_is_searched_for_and_its_entry_is_what_is_shown(site, page):
+    page.goto((site / "search.html").as_uri() + "?q=RESOURCE_EXHAUSTED+OOM+allocating+tensor")
+    page.locator("#search-results a", has_text="What fails").first.click()
+    page.locator("#out-of-memory").wait_for()
+    shown = page.locator("article section section:visible").count()
+    assert 1 <= shown <= 20 and page.locator("#message").input_value()
+
+
+def test_a_lesson_is_folded_and_shows_its_pictures(site):
+    text = (site / "notebooks" / "03_time_a_keras_model.html").read_text("utf-8")
+    setup = text.index("# @title Setup")
+    assert text.rindex("<details", 0, setup) > text.rindex("<h1", 0, setup)
+    assert text.rindex("</details>", 0, text.index("REPOSITORY")) < text.rindex(
+        "<details", 0, setup
+    )
+    assert 'alt="Dot plot. The first epoch' in text and "mathjax" not in text.lower()
+
+
+def test_every_public_name_has_its_place(site):
+    for module in set(ah.__all__) - {"__version__"}:
+        held = places((site / "docs" / "api" / f"{module}.html").read_text("utf-8"))
+        assert {f"ah.{module}.{name}" for name in getattr(ah, module).__all__} <= held

@@ -1,0 +1,122 @@
+"""Builds course_site/, the course as pages: from a folder, without a server or a network."""
+
+import argparse
+import csv
+import html
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import jinja2
+import lesson
+from docutils import nodes
+from lesson import ROOT, Refused
+from sphinx.cmd.build import build_main
+
+import accel_helpers as ah
+from accel_helpers.measure import results
+
+REPORT = ROOT / "course_report"
+KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page leads to it
+LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
+PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
+LOADER = jinja2.FileSystemLoader([ROOT / "tools" / "templates", ROOT / "docs"])
+MADE = jinja2.Environment(loader=LOADER, trim_blocks=True, lstrip_blocks=True)
+MADE.filters["linked"] = lambda text: re.sub(r"(https?://[^\s;),]+)", r"<\1>", text)
+
+
+def linked(text, home, pages, stamp):
+    """Give Markdown whose links to what is no page lead to the repository, or are no links."""
+
+    def new(match):
+        path = os.path.normpath(home / match[2])
+        at = f"(https://github.com/{stamp.repository}/blob/{stamp.ref}/{path})"
+        outside = match[1] if stamp == lesson.UNSTAMPED else f"[{match[1]}]{at}"
+        return match[0] if path in pages else outside
+
+    return LINK.sub(new, text.replace(lesson.PICTURE, "/docs/_static/colab-badge.svg"))
+
+
+def fold(cell):
+    """Fold a cell as JupyterLab does, give its picture a text, and lead its output's links on."""
+    if cell.metadata.get("jupyter", {}).get("source_hidden"):
+        hide = "hide-cell" if "setup" in lesson.tags(cell) else "hide-input"
+        cell.metadata["tags"] = [*lesson.tags(cell), hide]
+    for data in (output.get("data", {}) for output in cell.get("outputs", [])):
+        if "image/png" in data:
+            said = " ".join(data.get("text/plain", "A plot of the lesson.").split())
+            cell.metadata["mystnb"] = {"image": {"alt": said}}
+        for found in reversed(list(PLACE.finditer(shown := data.get("text/html", "")))):
+            to = f'href="{found[1]}.html#{nodes.make_id(html.unescape(found[2]))}"'
+            data["text/html"] = shown = shown[: found.start()] + to + shown[found.end() :]
+
+
+def stage(folder, out, with_results):
+    """Lay out what Sphinx reads, as it lies in the repository."""
+    docs, readme = folder / "docs", lesson.read(ROOT / "README.md")
+    shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py", "index.md"))
+    paths = {path.name: path for path in lesson.chosen([])}
+    own = {p.name: p for p in (REPORT / "notebooks").glob("*.ipynb")} if with_results else {}
+    if with_results and not own:
+        raise Refused(f"No executed lessons in {REPORT.name}/notebooks/: `make run` first.")
+    notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | own).items()}
+    for name in own:
+        ran = results.load(REPORT / "result_card.json").label
+        notebooks[name].cells[0].source += f"\n\n:::{{note}}\nYour own results: {ran}.\n:::"
+    modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+    made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
+    chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
+    made["docs/chips.md"] = "chips.md.j2", {"chips": list(csv.DictReader(chips))}
+    names = {"text": lesson.read(docs / "library.md"), "modules": modules}
+    made["docs/library.md"] = "names.md.j2", names
+    here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
+    pages = {path.stem for path in docs.glob("*.md")} | {"chips"}
+    start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}
+    made["index.md"] = "index.md", {**start, "pages": pages}
+    (docs / "api").mkdir()
+    for name, (template, given) in made.items():
+        (folder / name).write_text(MADE.get_template(template).render(given), "utf-8")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    known = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    stamp = lesson.link_stamps(readme, paths)[0]
+    for path in folder.rglob("*.md"):
+        path.write_text(linked(lesson.read(path), path.parent.relative_to(folder), known, stamp))
+    for name, notebook in notebooks.items():
+        for cell in notebook.cells:
+            fold(cell)
+            if cell.cell_type == "markdown":
+                cell.source = linked(cell.source, Path("notebooks"), known, stamp)
+        lesson.write(folder / "notebooks" / name, lesson.dump(notebook))
+
+
+def main():
+    """Build the site; leave with another status than 0 where Sphinx found something."""
+    parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
+    parser.add_argument("--results", action="store_true", help="with your own, from `make run`")
+    parser.add_argument("--out", type=Path, default=ROOT / "course_site", help="its folder")
+    given, began = parser.parse_args(), time.monotonic()
+    with tempfile.TemporaryDirectory() as work:
+        source, built = Path(work, "source"), Path(work, "html")
+        try:
+            stage(source, given.out, given.results)
+        except (Refused, ValueError) as error:
+            sys.exit(str(error))
+        words = ["-q", "-W", "--keep-going", "-c", f"{ROOT}/docs", "-d", f"{work}/trees"]
+        if status := build_main([*words, str(source), str(built)]):
+            sys.exit(status)
+        for old in given.out.glob("*"):
+            if old.name not in KEPT:
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+        left = shutil.ignore_patterns("_sources")
+        shutil.copytree(built, given.out, ignore=left, dirs_exist_ok=True)
+    size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file()) / 1e6
+    took = f"{(time.monotonic() - began) / 60:.1f} minutes, {size:.0f} MB"
+    print(f"{given.out.name}/index.html: {took}.")
+
+
+if __name__ == "__main__":
+    main()
