@@ -15,24 +15,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "tools" / "templates" / "lab"
-CACHE = ROOT / ".venv" / "cache" / "browser_lab"
-# The wheels that JupyterLite's kernel brings along.
 KERNEL = "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
 # What the kernel imports, and Jinja2 for our cards; each with what it needs, as Pyodide has them.
 WANTED = ("ipython", "jedi", "micropip", "jinja2")
 HERE = ("comm", "ipywidgets")  # as they are here: the page has the JavaScript of this version
-NOT_PACKED = shutil.ignore_patterns(".*", "__pycache__", "build", "course_*", "docs", "notebooks")
+NOT_PACKED = shutil.ignore_patterns(".*", "__pycache__", "build", "course_*", "dist", "notebooks")
 BADGE = re.compile(r'^ *"\[!\[Open In Colab\].*\n', re.M)  # a picture from the network
 
 
-def build(out: Path, cache: Path = CACHE) -> str | None:
+def build(out: Path, cache: Path = ROOT / ".venv" / "cache" / "browser_lab") -> str | None:
     """Build the lab in a folder, anew; gives the reason where it cannot be built here."""
     with tempfile.TemporaryDirectory() as work:
         try:
             _build(Path(out).resolve(), Path(work).resolve(), cache)
         except (ImportError, RuntimeError) as reason:
             return str(reason)
-    return None
 
 
 def _build(out: Path, work: Path, cache: Path) -> None:
@@ -41,7 +38,7 @@ def _build(out: Path, work: Path, cache: Path) -> None:
     pyodide, files = _pyodide(PYODIDE_VERSION, cache), work / "static" / "pyodide"
     lock = json.loads((pyodide / "pyodide-lock.json").read_text("utf-8"))
     shutil.copytree(pyodide, files, ignore=shutil.ignore_patterns("console*", "*.d.ts", "*.map"))
-    for folder in (_wheels(lock, cache), Path(sys.prefix) / KERNEL):
+    for folder in (_wheels(lock, cache), Path(sys.prefix) / KERNEL):  # the kernel's own, too
         shutil.copytree(folder, files, dirs_exist_ok=True)
     _add_ours(work / "source", files)
     lock["packages"] = dict(map(_locked, sorted(files.glob("*.whl"))))
@@ -50,8 +47,7 @@ def _build(out: Path, work: Path, cache: Path) -> None:
     (kernel,) = config["jupyter-config-data"]["litePluginSettings"].values()
     kernel["loadPyodideOptions"]["packages"] = [*lock["packages"]]  # none is asked for later
     (work / "jupyter-lite.json").write_text(json.dumps(config), "utf-8")
-    lessons = work / "lessons"
-    lessons.mkdir()
+    (lessons := work / "lessons").mkdir()
     for each in (*ROOT.glob("notebooks/*.ipynb"), TEMPLATES / "ask_the_doctor.ipynb"):
         (lessons / each.name).write_text(BADGE.sub("", each.read_text("utf-8")), "utf-8")
     shutil.rmtree(out, ignore_errors=True)
@@ -81,7 +77,8 @@ def _pyodide(version: str, cache: Path) -> Path:
     folder = cache / f"pyodide-{version}"
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        _run(["npm", "pack", "--silent", f"--pack-destination={cache}", f"pyodide@{version}"])
+        npm = ["npm", "pack", "--silent", "--fetch-retries=0", f"--pack-destination={cache}"]
+        _run([*npm, f"pyodide@{version}"])
         shutil.unpack_archive(f"{folder}.tgz", folder, filter="data")
     return folder / "package"
 
