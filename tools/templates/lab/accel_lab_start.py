@@ -12,8 +12,8 @@ def start():
             needed = error.name.partition(".")[0]
         elif place.endswith("accel_helpers/machine/backend.py"):
             needed = "a framework such as TensorFlow"
-        elif place.endswith("subprocess.py"):
-            needed = "a process of its own"
+        elif place.endswith(("subprocess.py", "threading.py")):
+            needed = "a process or a thread of its own"
         elif isinstance(error, NameError) and missing:
             needed = f"what an earlier cell makes with {missing[0]}"
         else:
