@@ -67,7 +67,7 @@ def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(built, add
     for visit in (1, 2):
         lesson.go(f"{address}/lab/index.html?path={REVIEW.name}")
         lesson.run_cell(lesson.place("# @title Setup"))
-        print(f"The first cell of visit {visit} was done after {time.monotonic() - start:.0f} s.")
+        print(f"The first cell of visit {visit} was done at {time.monotonic() - start:.0f} s.")
         lesson.run_all()
         assert lesson.problems() == []
         if visit == 1:
