@@ -1,0 +1,30 @@
+"""Runs before the first cell in the browser lab: what cannot run there says so in a sentence."""
+
+
+def start():
+    import traceback
+
+    missing = []  # what cells have asked for in vain
+
+    def say(shell, kind, error, trace, tb_offset=None):
+        place = traceback.extract_tb(trace)[-1].filename
+        if isinstance(error, ImportError) and error.name:
+            needed = error.name.partition(".")[0]
+        elif place.endswith("accel_helpers/machine/backend.py"):
+            needed = "a framework such as TensorFlow"
+        elif place.endswith(("subprocess.py", "threading.py")):
+            needed = "a process or a thread of its own"
+        elif isinstance(error, NameError) and missing:
+            needed = f"what an earlier cell makes with {missing[0]}"
+        else:
+            shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+            return
+        missing.append(needed)
+        print(f"Not in a browser: this cell needs {needed}. Go on with the next one;")
+        print("the lesson's page on the site shows what comes out.")
+
+    get_ipython().set_custom_exc((Exception,), say)  # noqa: F821
+
+
+start()
+del start  # what stands here is in the learner's own names
