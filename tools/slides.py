@@ -7,14 +7,14 @@ slide keeps the bold sentences and the first ones; all of it stands in the speak
 import itertools
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
 import lesson
 import sphinx_revealjs
 from bs4 import BeautifulSoup
-from markupsafe import Markup, escape
+from markupsafe import escape
 from nbconvert.filters import Highlight2HTML, markdown2html
 from pygments.formatters import HtmlFormatter
 
@@ -36,6 +36,7 @@ class Slide:
     heading: str
     body: str = ""
     notes: str = ""
+    alone: bool = False  # a picture, a question, a verdict
 
 
 def soup(html: str) -> BeautifulSoup:
@@ -51,7 +52,7 @@ def rows(element) -> int:
 def short(paragraph) -> list:
     """What a paragraph says in short: its bold sentences, or else its first one."""
     parts = re.split(r"(?<=[.?!])\s+(?=<?[A-Z*])", paragraph.decode_contents())
-    parts = [soup(f"<p>{part}</p>").p for part in parts if part.strip()]
+    parts = [soup(f"<p>{part}</p>").p for part in parts if part.strip() and part[0] != "("]
     return [part for part in parts if part.strong][:2] or parts[:1]
 
 
@@ -67,6 +68,30 @@ def packed(elements, most: int, size=rows):
         yield group
 
 
+def height(body: str) -> int:
+    """About how many lines of text a slide's body takes; three lines of code count for two."""
+    page = soup(body)
+    lines = [line for each in page("pre") for line in each.extract().get_text().split("\n")]
+    return sum(map(rows, page(["p", "li", "tr"]))) + 2 * sum(1 + len(x) // 78 for x in lines) // 3
+
+
+def joined(made):
+    """Slides, a text together with what it speaks of where both fit on one."""
+    before = None
+    for each in made:
+        if before and before.heading == each.heading and not (before.alone or each.alone):
+            text = not soup(before.body)(["pre", "li", "tr"])
+            fits = height(before.body) + height(each.body) <= TEXT
+            if fits and (text or not each.body.startswith("<p>")):
+                both = before.body + each.body, before.notes + each.notes
+                before = replace(each, body=both[0], notes=both[1])
+                continue
+        if before:
+            yield before
+        before = each
+    yield before
+
+
 def code(heading: str, text: str, colour=Highlight2HTML()):  # noqa: B008
     """Code, broken between its paragraphs where they do not fit together."""
     parts = [p.split("\n") for p in re.split(r"\n\n+", text.strip("\n"))]
@@ -78,6 +103,8 @@ def code(heading: str, text: str, colour=Highlight2HTML()):  # noqa: B008
 def prose(heading: str, source: str):
     """The slides of a Markdown cell; the last one, empty, has the heading for the cells below."""
     page, said, full = soup(markdown2html(source)), [], ""
+    for quote in page("blockquote"):
+        quote.unwrap()
     for link in page("a"):
         target = link.get("href", "")
         if link.img or "anchor-link" in link.get("class", ()):
@@ -94,7 +121,7 @@ def prose(heading: str, source: str):
         elif each.name != "p":
             for group in packed(said, TEXT - 2):
                 yield Slide(heading, "".join(map(str, group)), full)
-            said, full = [], ""
+            said, full = [], "" if said else full
         if each.name in ("h1", "h2", "h3"):
             heading = each.decode_contents().strip()
         elif each.name in ("ul", "ol", "table"):
@@ -112,15 +139,22 @@ def prose(heading: str, source: str):
 
 
 def cell_slides(heading: str, cell, number: str):
-    """The slides of a cell of code: its questions, its verdicts, or its code and what came of it."""
+    """The slides of a cell of code: its questions, its verdicts, or itself and what came of it."""
     if "ah.quiz.show(" in cell.source:
         for q in ah.questions.bank().values():
             if q.lesson == number and q.quiz:
                 asked = f"<p><strong>{_words.marked(q.stem)}</strong></p><p>{q.how}</p>"
                 choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
-                yield Slide(heading, asked + choices, _words.fragment("quiz/answer", q))
+                yield Slide(heading, asked + choices, _words.fragment("quiz/answer", q), True)
     elif cases := CASE.findall("".join(re.findall(r'say\(.*?"""\n(.*?)"""', cell.source, re.S))):
-        texts = [soup(markdown2html(re.sub(r"{.*?}", "…", text))).p for _, text in cases]
+        texts = [
+            soup(
+                markdown2html(
+                    re.sub(r"{.*?}", "…", text.replace("**{}", "**(What was measured)", 1))
+                )
+            ).p
+            for _, text in cases
+        ]
         notes = "".join(
             f"<p>[{name}] {t.decode_contents()}</p>"
             for (name, _), t in zip(cases, texts, strict=True)
@@ -134,6 +168,7 @@ def cell_slides(heading: str, cell, number: str):
                 heading,
                 f"<p><strong>What it may say:</strong></p><ul>{''.join(map(str, group))}</ul>",
                 notes,
+                True,
             )
     elif "ah.predict.ask(" in cell.source:
         for text in (o.data.get("text/plain", "") for o in cell.outputs if "data" in o):
@@ -149,6 +184,7 @@ def cell_slides(heading: str, cell, number: str):
                     heading,
                     f'<img src="data:image/png;base64,{data["image/png"]}" alt="{alt}">',
                     f"<p>{alt}</p>",
+                    True,
                 )
             elif output.get("text", "").strip():
                 yield from code(heading, output.text, lambda text: f"<pre>{escape(text)}</pre>")
@@ -176,7 +212,7 @@ def write(out: Path = OUT) -> None:
     made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     style, pages = HtmlFormatter(style="a11y-light").get_style_defs(".highlight"), {}
     for path in lesson.chosen([]):
-        shown = [each for each in slides(path) if each.body]
+        shown = [*joined(each for each in slides(path) if each.body)]
         stacks = [[*stack] for _, stack in itertools.groupby(shown, lambda each: each.heading)]
         pages[f"{path.stem}.html"] = soup(stacks[0][0].heading).get_text(), stacks
     for name in ("dist", "plugin/notes"):
