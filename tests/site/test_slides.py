@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "browser"))
@@ -17,11 +16,13 @@ LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 CUT_OFF = """() => Reveal.getSlides().flatMap(slide => {
     const { h, v } = Reveal.getIndices(slide)
     Reveal.slide(h, v)
-    const boxes = [...slide.querySelectorAll(':not(aside, aside *)')].map(e => e.getBoundingClientRect())
+    const parts = [...slide.querySelectorAll(':not(aside, aside *)')]
+    const boxes = parts.map(e => e.getBoundingClientRect())
     const whole = slide.getBoundingClientRect()
     const fits = boxes.every(b => b.bottom <= Math.min(whole.bottom, innerHeight) + 1
         && b.right <= Math.min(whole.right, innerWidth) + 1)
-    return fits && boxes.length > 1 && whole.height > 300 ? [] : [`${h}/${v}: ${slide.innerText.slice(0, 80)}`]
+    const seen = boxes.length > 1 && whole.height > 300
+    return fits && seen ? [] : [`${h}/${v}: ${slide.innerText.slice(0, 80)}`]
 })"""
 
 
