@@ -124,6 +124,9 @@ def prose(heading: str, source: str):
             said, full = [], "" if said else full
         if each.name in ("h1", "h2", "h3"):
             heading = each.decode_contents().strip()
+            after = each.find_next_sibling()
+            if after and after.name == "h3":  # nothing between the two: the title of a section
+                yield Slide(heading, "<p></p>")
         elif each.name in ("ul", "ol", "table"):
             done = 0
             for group in packed(
