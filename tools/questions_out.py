@@ -1,0 +1,94 @@
+"""Writes the question bank to take along: questions.gift for Moodle, questions.apkg for Anki.
+
+Run it as `python tools/questions_out.py FOLDER`. A question keeps its name, such as "03/factor",
+so that an Anki deck that is imported again updates its cards. What GIFT cannot grade stays honest:
+the measured question is an essay (its answer lies on the learner's own machine), and steps are
+matched with their places, as true today.
+"""
+
+import itertools
+import re
+import sys
+from pathlib import Path
+
+import genanki
+import jinja2
+import lesson
+
+import accel_helpers as ah
+from accel_helpers import _words
+
+COURSE = "GPUs and TPUs in Colab"
+TEMPLATES = lesson.HERE / "templates"
+
+
+def titles() -> dict[str, str]:
+    """The title of every lesson by its number, as its first heading has it."""
+    texts = {path.name[:2]: lesson.read(path) for path in lesson.chosen([])}
+    return {number: re.search(r'"# (.+?)(?:\\n)?"', text)[1] for number, text in texts.items()}
+
+
+def tags(question) -> list[str]:
+    """What a question is found by: its lesson, and the exam questions that it covers."""
+    return [f"lesson-{question.lesson}", *question.exam, *["further"] * question.further]
+
+
+def escaped(html: str) -> str:
+    """HTML as GIFT takes it: its seven signs behind a backslash, quotes as they are."""
+    html = html.replace("&#x27;", "'").replace("&#39;", "'").replace("&quot;", '"')
+    return re.sub(r"([\\~=#{}:])", r"\\\1", html)
+
+
+def share(question, option) -> str:
+    """The percentage that an option of several brings; all that is wrong takes away everything."""
+    alike = sum(o.correct == option.correct for o in question.options)
+    return f"{100 / alike if option.correct else -100 / alike:.7g}"
+
+
+def off(question, option) -> str:
+    """How far off a number may be; midway between two, the nearer one counts."""
+    gaps = [abs(o.value - option.value) / 2 for o in question.options if o is not option]
+    return f"{min(question.tolerance * abs(option.value), *gaps):.6f}".rstrip("0").rstrip(".")
+
+
+def gift(questions) -> str:
+    """Questions as Moodle's GIFT, in a category for each lesson, with every option's feedback."""
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {"gift": lambda text: escaped(_words.marked(text)), "escaped": escaped}
+    lessons = [(n, [*each]) for n, each in itertools.groupby(questions, lambda q: q.lesson)]
+    return made.get_template("questions.gift.j2").render(
+        course=COURSE, titles=titles(), lessons=lessons, tags=tags, share=share, off=off,
+        quiz=_words.template("quiz.html").module,
+    )  # fmt: skip
+
+
+def deck(questions) -> genanki.Deck:
+    """Questions as an Anki deck; the ids, drawn once, are those that an update is known by."""
+    front, back, css = (
+        (TEMPLATES / name).read_text("utf-8")
+        for name in ("anki_front.html", "anki_back.html", "anki.css")
+    )
+    fields = [{"name": name} for name in ("Question", "How", "Options", "Answer", "Name")]
+    model = genanki.Model(
+        1852036411, COURSE, fields, [{"name": "Card", "qfmt": front, "afmt": back}], css
+    )
+    made = genanki.Deck(1748201953, COURSE)
+    for q in questions:
+        choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
+        texts = [_words.marked(q.stem), _words.marked(q.how), choices]
+        texts += [_words.fragment("quiz/answer", q), q.id]
+        made.add_note(genanki.Note(model, texts, tags=tags(q), guid=genanki.guid_for(q.id)))
+    return made
+
+
+def write(folder: Path) -> None:
+    """Write both files into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    questions = ah.questions.bank().values()
+    (folder / "questions.gift").write_text(gift(questions), "utf-8")
+    genanki.Package(deck(questions)).write_to_file(folder / "questions.apkg")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
