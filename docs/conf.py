@@ -14,7 +14,7 @@ sys.modules |= {f"ah.{name}": getattr(ah, name) for name in ah.__all__ if name !
 project = "GPUs and TPUs in Colab: is it worth it for your model?"
 html_title = "GPUs and TPUs in Colab"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
-extensions += ["terms"] * (HERE / "terms.py").is_file()
+extensions += ["terms", "book"]
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_number_source_lines = False
@@ -32,7 +32,7 @@ suppress_warnings = [
 ]
 html_theme = "sphinx_book_theme"
 html_static_path = ["_static"]
-html_css_files = ["course.css"]
+html_css_files = ["course.css", "print.css"]
 html_js_files = ["failures.js"]
 html_copy_source = False
 html_show_copyright = False
@@ -45,3 +45,11 @@ html_theme_options = {
     "show_prev_next": True,
     "toc_title": "On this page",
 }
+
+author = epub_publisher = "the course's authors"
+copyright, language, version = "MIT licence", "en", ah.__version__
+epub_basename, epub_title = "course", project
+epub_identifier = "gpus-and-tpus-in-colab"
+epub_cover = ("_images/is-it-worth-it.png", "epub-cover.html")
+epub_show_urls, epub_tocdepth, epub_tocscope = "no", 2, "includehidden"
+epub_exclude_files = [".buildinfo.bak", "_static/failures.js"]

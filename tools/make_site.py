@@ -6,6 +6,7 @@ import html
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,7 +22,7 @@ from accel_helpers.measure import results
 
 ROOT, REPORT = lesson.ROOT, "course_report"
 OUT = ROOT / "course_site"
-BESIDE = ("slides", "lab")  # made by others, and kept
+BESIDE = ("slides", "lab", "take")  # made by others, and kept
 # What can be taken along, where it is there: `take_along` makes what lies in take/.
 TAKE = {
     "slides/index.html": "the slides of every lesson",
@@ -32,6 +33,7 @@ TAKE = {
     "take/questions.gift": "the questions for Moodle (GIFT)",
     "take/questions.apkg": "the questions as cards for Anki",
 }
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LINK = re.compile(r"(!?)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
@@ -87,9 +89,11 @@ def staged_lesson(notebook, ran):
     return notebook
 
 
-def stage(folder, with_results):
+def stage(folder, with_results, book=False):
     """Lay out what Sphinx reads, as it lies in the repository; give the lessons' names."""
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.py", "index*"))
+    for page in (folder / "docs").glob("[!g]*.md") if book else ():
+        page.unlink()  # but the glossary
     (folder / "notebooks").mkdir()
     sources, ran = lesson.chosen([]), None
     if with_results:
@@ -120,7 +124,7 @@ def stage(folder, with_results):
     text = made.get_template("index.md").render(
         readme=lesson.read(ROOT / "README.md"),
         lessons=[path.stem for path in sources],
-        there={to: what for to, what in TAKE.items() if (OUT / to).exists()},
+        there={to: what for to, what in TAKE.items() if (OUT / to).exists() and not book},
         pages={path.stem for path in (folder / "docs").glob("*.md")},
         modules=modules,
     )
@@ -140,6 +144,26 @@ def stage(folder, with_results):
         lesson.write(folder / "notebooks" / path.name, lesson.dump(staged))
 
 
+def take_along(work, with_results):
+    """Make the course as a book: EPUB, and PDF where there is a browser to print it."""
+    stage(work / "book", with_results, book=True)
+    words = ["-q", "-c", str(ROOT / "docs"), "-d", str(work / "leaves"), str(work / "book")]
+    for builder in ("epub", "singlehtml"):
+        if build_main(["-b", builder, *words, str(work / builder)]):
+            raise CannotBuild(f"Sphinx could not build {builder}; its message stands above.")
+    (OUT / "take").mkdir(parents=True, exist_ok=True)
+    shutil.copy(work / "epub" / "course.epub", OUT / "take")
+    page = work / "singlehtml" / "index.html"
+    page.write_text(lesson.read(page).replace("<details", "<details open"), "utf-8")
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        print("No Chromium here, so the site is made without course.pdf.")
+        return
+    words = ["--headless", "--no-sandbox", "--no-pdf-header-footer", page.as_uri()]
+    words += ["--generate-pdf-document-outline", f"--print-to-pdf={OUT / 'take' / 'course.pdf'}"]
+    subprocess.run([browser, *words], check=True, timeout=600, capture_output=True)
+
+
 def main(arguments=None):
     """Build the site; give the exit status: 0 built, 1 Sphinx found something, 2 refused."""
     parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
@@ -149,6 +173,7 @@ def main(arguments=None):
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
         try:
+            take_along(work, given.results)
             stage(work / "source", given.results)
         except (CannotBuild, lesson.Refused, ValueError) as error:
             print(error, file=sys.stderr)
