@@ -49,7 +49,8 @@ html_theme_options = {
 author = epub_publisher = "the course's authors"
 copyright, language, version = "MIT licence", "en", ah.__version__
 epub_basename, epub_title = "course", project
-epub_identifier = "gpus-and-tpus-in-colab"
+epub_identifier = epub_uid = "gpus-and-tpus-in-colab"
 epub_cover = ("_images/is-it-worth-it.png", "epub-cover.html")
 epub_show_urls, epub_tocdepth, epub_tocscope = "no", 2, "includehidden"
-epub_exclude_files = [".buildinfo.bak", "_static/failures.js"]
+epub_use_index = html_use_index = False
+epub_exclude_files = ["_static/print.css", "_static/failures.js"]

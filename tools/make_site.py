@@ -92,8 +92,6 @@ def staged_lesson(notebook, ran):
 def stage(folder, with_results, book=False):
     """Lay out what Sphinx reads, as it lies in the repository; give the lessons' names."""
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.py", "index*"))
-    for page in (folder / "docs").glob("[!g]*.md") if book else ():
-        page.unlink()  # but the glossary
     (folder / "notebooks").mkdir()
     sources, ran = lesson.chosen([]), None
     if with_results:
@@ -121,6 +119,9 @@ def stage(folder, with_results, book=False):
     for name, home in modules.items():
         page = made.get_template("api.md.j2").render(name=name, home=home)
         (folder / "docs" / "api" / f"{name}.md").write_text(page, "utf-8")
+    for page in (folder / "docs").rglob("*.md") if book else ():
+        if page.stem not in ("glossary", "chips"):
+            page.unlink()
     text = made.get_template("index.md").render(
         readme=lesson.read(ROOT / "README.md"),
         lessons=[path.stem for path in sources],
