@@ -4,7 +4,7 @@ import re
 
 from bs4 import BeautifulSoup
 
-NOT_HERE = ".tag_setup, script, style, details.hide p.expanded, a:has(> img[src*=badge])"
+NOT_HERE = "details.hide, script, style, a:has(> img[src*=badge])"
 NO_STYLE = re.compile("mystnb|copybutton|print")
 
 
