@@ -7,42 +7,32 @@ import accel_helpers as ah
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-# The pages name what a learner types, `ah.timing.compare`; autodoc asks Python's own importer.
-sys.modules["ah"] = ah
+# The pages name what a learner types, `ah.timing.compare`: for autodoc that is a module, too.
 sys.modules |= {f"ah.{name}": getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+sys.modules["ah"] = ah
 
-project = "GPUs and TPUs in Colab: is it worth it for your model?"
-html_title = "GPUs and TPUs in Colab"
+project = html_title = "GPUs and TPUs in Colab"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 extensions += ["terms", "book"]
 nb_execution_mode = "off"
 nb_merge_streams = True
-nb_number_source_lines = False
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 myst_enable_extensions = ["colon_fence", "html_image", "deflist"]
 myst_heading_anchors = 4
-myst_links_external_new_tab = False
 default_role = "code"  # as the docstrings mean it
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the texts say what a parameter takes
-napoleon_google_docstring = False
-copybutton_exclude = ".linenos, .gp, .go"
-suppress_warnings = [
-    "myst.header",  # a lesson's questions begin below its title's level
-    "mystnb.unknown_mime_type",
-]
+autodoc_preserve_defaults = True
+suppress_warnings = ["myst.header"]  # a lesson's questions begin below its title's level
 html_theme = "sphinx_book_theme"
 html_static_path = ["_static"]
 html_css_files = ["course.css", "print.css"]
 html_js_files = ["failures.js"]
-html_copy_source = False
-html_show_copyright = False
-html_show_sphinx = False
+html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = False
 html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
-    "show_navbar_depth": 1,
-    "navigation_with_keys": False,
-    "show_prev_next": True,
+    "navbar_persistent": [],  # the search has its place beside the text
     "toc_title": "On this page",
 }
 
