@@ -78,6 +78,7 @@ site-environment:
 	@sh .ci/environment site
 
 site: site-environment
+	@$(PYTHON) tools/book.py $(if $(filter-out 0,$(RESULTS)),--results)
 	@$(PYTHON) tools/make_site.py $(if $(filter-out 0,$(RESULTS)),--results) $(if $(filter-out 0,$(LAB)),--lab)
 
 slides: site-environment
