@@ -77,13 +77,17 @@ benchmarks: environment
 site-environment:
 	@sh .ci/environment site
 
-site: site-environment
-	@$(PYTHON) tools/make_site.py $(if $(filter-out 0,$(RESULTS)),--results) $(if $(filter-out 0,$(LAB)),--lab)
+# What can be taken along is made first: the site's first page leads to what is there.
+site: slides
+	@$(PYTHON) tools/questions_out.py course_site/take
+	@$(PYTHON) tools/book.py $(if $(filter-out 0,$(RESULTS)),--results)
+	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py course_site/lab || true)
+	@$(PYTHON) tools/make_site.py $(if $(filter-out 0,$(RESULTS)),--results)
 
 slides: site-environment
 	@$(PYTHON) tools/slides.py
 
-bundle: site slides wheel
+bundle: site wheel
 	@$(PYTHON) tools/bundle.py
 
 colab-check: environment

@@ -12,7 +12,7 @@ sys.modules["ah"] = ah
 
 project = html_title = "GPUs and TPUs in Colab"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
-extensions += ["terms"] * Path(__file__).with_name("terms.py").is_file()
+extensions += ["terms", "book"]
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
@@ -24,8 +24,17 @@ autodoc_typehints = "none"  # the texts say what a parameter takes
 autodoc_preserve_defaults = True
 suppress_warnings = ["myst.header"]  # a lesson's questions begin below its title's level
 html_theme = "sphinx_book_theme"
-html_static_path, html_css_files, html_js_files = ["_static"], ["course.css"], ["course.js"]
+html_static_path, html_js_files = ["_static"], ["course.js"]
+html_css_files = ["course.css", "print.css"]
 html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = False
 # The search has its place beside the text, and a page is not to be had as a notebook.
 html_theme_options = {"navbar_persistent": [], "toc_title": "On this page"}
 html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}
+
+author = epub_publisher = "the course's authors"
+copyright, language, version = "MIT licence", "en", ah.__version__
+epub_basename, epub_title = "course", project
+epub_identifier = epub_uid = "gpus-and-tpus-in-colab"
+epub_cover = ("_images/is-it-worth-it.png", "epub-cover.html")
+epub_show_urls, epub_tocdepth, epub_tocscope, epub_use_index = "no", 2, "includehidden", False
+epub_exclude_files = ["_static/print.css", "_static/course.js"]
