@@ -177,8 +177,8 @@ def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
 
 def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
     for epoch, said in {
-        (10, 20): "Under 6 minutes of training here stay, over 7.5 change",
-        (20, 90): "Under 7.5 minutes of training here stay where you are",  # it may never pay
+        (10, 20): "Under 6 minutes of training here, stay; over 7.5, change",
+        (20, 90): "Under 7.5 minutes of training here, stay where you are",  # it may never pay
         (70, 90): "a T4: it never pays",
     }.items():
         made = plots.break_even(break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9))

@@ -1,0 +1,47 @@
+"""Every plot of the course on one sheet, as large as a page shows it, each with its sentence."""
+
+import argparse
+import base64
+import html
+import io
+import re
+import textwrap
+from pathlib import Path
+
+import kernel
+import lesson
+from PIL import Image, ImageDraw, ImageFont
+
+WIDE, TEXT, COLUMNS = 700, 13, 4  # dots of a column and of a letter
+
+
+def plots(run=None):
+    """Give where each picture is from, its base64 and its sentence; of a run's report last."""
+    for path in sorted(lesson.LESSONS.glob("*.ipynb")):
+        for cell in kernel.read(path)[0].cells:
+            for data in (output.get("data", {}) for output in cell.get("outputs", ())):
+                if "image/png" in data:
+                    yield path.stem, data["image/png"], data["text/plain"]
+    for path in sorted(lesson.ROOT.glob("docs/pictures/*.png")):
+        yield path.name, base64.b64encode(path.read_bytes()), ""
+    for page in sorted(run.glob("[0-9][0-9]_*.html")) if run else ():
+        for said, png in re.findall(r'<img alt="([^"]+)"[^>]*base64,([^"]+)', page.read_text()):
+            yield f"{page.stem}, own run", png, html.unescape(said)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="plot_sheet.py", description=__doc__)
+    parser.add_argument("--run", type=Path, help="the folder of a report: its plots, too")
+    parser.add_argument("--out", type=Path, default=Path("plots.png"), help="the sheet")
+    options, ends = parser.parse_args(), [10] * COLUMNS
+    sheet = Image.new("RGB", (COLUMNS * WIDE, 40_000), "#D8D8D8")
+    for where, png, said in plots(options.run):
+        image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+        image = image.resize([side * 100 // 160 for side in image.size], Image.LANCZOS)
+        text, y = textwrap.fill(f"{where}. {said}", 95), min(ends)
+        x, below = ends.index(y) * WIDE + 15, y + image.height + 5
+        sheet.paste(image, (x, y))
+        font = ImageFont.load_default(TEXT)
+        ImageDraw.Draw(sheet).multiline_text((x, below), text, "black", font, spacing=5)
+        ends[x // WIDE] = below + (TEXT + 5) * (text.count("\n") + 1) + 25
+    sheet.crop((0, 0, sheet.width, max(ends))).save(options.out)
