@@ -74,7 +74,7 @@ def series(lines, stem, *, title, xlabel, ylabel, log):
     """Medians over a size with the bars of their intervals: its line in the page, and the file."""
     if not lines:
         return "", {}
-    with style.figure(8, 3.9, title) as (figure, axes):
+    with style.figure(8, 3.9, title, under=style.BARS) as (figure, axes):
         medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
         labels = []
         for i, (name, line) in enumerate(lines.items()):
