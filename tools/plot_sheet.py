@@ -10,7 +10,7 @@ from pathlib import Path
 
 import kernel
 import lesson
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageOps
 
 WIDE, TEXT, COLUMNS = 700, 13, 4  # dots of a column and of a letter
 
@@ -33,15 +33,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="plot_sheet.py", description=__doc__)
     parser.add_argument("--run", type=Path, help="the folder of a report: its plots, too")
     parser.add_argument("--out", type=Path, default=Path("plots.png"), help="the sheet")
-    options, ends = parser.parse_args(), [10] * COLUMNS
-    sheet = Image.new("RGB", (COLUMNS * WIDE, 40_000), "#D8D8D8")
+    options, ends = parser.parse_args(), [10] * COLUMNS  # where each column's pictures end
+    draw = ImageDraw.Draw(sheet := Image.new("RGB", (COLUMNS * WIDE, 40_000), "#D8D8D8"))
     for where, png, said in plots(options.run):
-        image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
-        image = image.resize([side * 100 // 160 for side in image.size], Image.LANCZOS)
+        image = ImageOps.scale(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), 0.625)
         text, y = textwrap.fill(f"{where}. {said}", 95), min(ends)
         x, below = ends.index(y) * WIDE + 15, y + image.height + 5
         sheet.paste(image, (x, y))
-        font = ImageFont.load_default(TEXT)
-        ImageDraw.Draw(sheet).multiline_text((x, below), text, "black", font, spacing=5)
+        draw.text((x, below), text, "black", font_size=TEXT, spacing=5)
         ends[x // WIDE] = below + (TEXT + 5) * (text.count("\n") + 1) + 25
     sheet.crop((0, 0, sheet.width, max(ends))).save(options.out)
