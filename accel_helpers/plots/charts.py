@@ -79,7 +79,7 @@ def roofline(
     across, upward = zip(*flat, *(mark[2:4] for mark in marks), strict=True)
     left, right, highest = min(across) / 20, 6 * max(across), max(roof[1] for roof in roofs)
     low = min(*upward, *(copy * left for _, copy, *_ in roofs)) / 2.5
-    with style.figure(6.2, 3.4, title, under=under) as (figure, axes):
+    with style.figure(5.8, 3.4, title, under=under) as (figure, axes):
         label = "operations (FLOP) per byte moved"
         style.scale(axes.xaxis, label, left, right, style.plain, log=True)
         style.scale(axes.yaxis, "operations per second", low, 2.2 * max(upward), flops, log=True)

@@ -151,7 +151,7 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     rows, first = beneath(*drawn), drawn[0][0].name
     most = max(1, *(row.line or 1 for row in drawn[0]))
     title += f": up to {style.short(most)} times" * (most > 1)
-    with style.figure(6.2, 1.1 + room(rows), title, under=under) as (figure, axes):
+    with style.figure(5.8, 1.1 + room(rows), title, under=under) as (figure, axes):
         paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
         for place, row in zip(places(rows), rows, strict=True):
@@ -237,7 +237,7 @@ better.
             rights[-1].append(Row(row.name, row.colour, (note,), bar=bar, line=change))
             said.append(start + words if row is lefts[-1][0] else words)
     left = beneath(*lefts)
-    with style.figure(6.2, 1 + room(left), title, 2, under) as (figure, (one, two)):
+    with style.figure(5.8, 1 + room(left), title, 2, under) as (figure, (one, two)):
         paint(one, left, ["mean"])
         paint(two, beneath(*rights), ["verdict"])
         lowest = min(value for row in left for value in row.dots)
