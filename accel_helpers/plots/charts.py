@@ -241,7 +241,7 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     1 pictures of 8 x 8 pixels. A digit: 7.
     """
     across, rows = 12, -(-len(images) // 12)
-    with style.figure(5.2, 0.4 + 0.68 * rows, title) as (figure, axes):
+    with style.figure(5.2, 0.35 + 0.6 * rows, title) as (figure, axes):
         for place, (image, label) in enumerate(zip(images, labels, strict=True)):
             row, column = divmod(place, across)
             x, y = 1.3 * column, 1.8 * row
