@@ -12,7 +12,7 @@ import kernel
 import lesson
 from PIL import Image, ImageDraw, ImageOps
 
-WIDE, TEXT, COLUMNS = 700, 13, 4  # dots of a column and of a letter
+WIDE, TEXT, COLUMNS = 830, 13, 4  # dots of a column and of a letter
 
 
 def plots(run=None):
