@@ -74,7 +74,7 @@ def series(lines, stem, *, title, xlabel, ylabel, log):
     """Medians over a size with the bars of their intervals: its line in the page, and the file."""
     if not lines:
         return "", {}
-    with style.figure(8, 3.9, title) as (figure, axes):
+    with style.figure(8, 3.9, title, under=style.BARS) as (figure, axes):
         medians = {n: {x: line[x].median for x in sorted(line)} for n, line in lines.items()}
         labels = []
         for i, (name, line) in enumerate(lines.items()):
@@ -87,11 +87,8 @@ def series(lines, stem, *, title, xlabel, ylabel, log):
             for x, m in line.items():
                 axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
         sizes = sorted({x for line in lines.values() for x in line})
-        which = f"{xlabel} ({'both axes' if log else 'horizontal axis'}: log scale)"
-        style.scale(axes.xaxis, which, sizes[0] / 1.25, 1.25 * sizes[-1], style.plain, log=True)
-        if len(sizes) <= 7:
-            axes.set_xticks(sizes)
-            axes.set_xticks([], minor=True)
+        at, ends = sizes if len(sizes) <= 7 else (), (sizes[0] / 1.25, 1.25 * sizes[-1])
+        style.scale(axes.xaxis, xlabel, *ends, style.plain, log=True, at=at)
         ends = [end for line in lines.values() for m in line.values() for end in m.interval]
         low, high = (min(ends) / 1.4, 1.4 * max(ends)) if log else (0, 1.15 * max(ends))
         style.scale(axes.yaxis, ylabel, low, high, format_seconds, log=log)

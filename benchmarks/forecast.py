@@ -232,10 +232,10 @@ def picture(rows, given):
         for kind in COLOURS
     }
     tenths = f"{10 * inside['training']:.0f}"
-    title = f"About {tenths} of 10 published trainings lie in the band of the forecast"
+    title = f"About {tenths} of 10 published trainings lie in the shaded band"
     with style.figure(style.WIDE, 3.2, title) as (figure, axes):
         axes.axhspan(1 / width, width, color=style.OWN, alpha=0.12, lw=0)
-        axes.axhline(1, color=style.LINE, lw=1)
+        axes.axhline(1, color=style.SAID, lw=1)
         for kind, (colour, mark) in COLOURS.items():
             x, y = zip(*((x, y) for x, y, of in ratio if of == kind), strict=True)
             name = kind if kind == "training" else f"inference, {kind}"

@@ -78,8 +78,8 @@ def _product(device: str):
 
 def rates(own, chip: hardware.Accelerator, *, reference=()) -> style.Picture:
     """The billions of operations a second of measured products, and those a chip is rated at."""
-    rated, drawn, (sides, under) = 1000 * hardware.peak(chip), [], style.sides(own, reference)
-    noted, title = [], f"What a machine does, and what the {chip.name} is rated at"
+    rated, drawn, noted = 1000 * hardware.peak(chip), [], []
+    sides, under = style.sides(own, reference, style.BARS)
     for several, mine, start in sides:
         colour, made = style.OWN if mine else style.REFERENCE, []
         for m in several:
@@ -87,12 +87,13 @@ def rates(own, chip: hardware.Accelerator, *, reference=()) -> style.Picture:
             made.append(rows.Row(m.name, colour, (f"{rate:,.0f}",), bar=(low, high), line=rate))
         drawn.append(made)
         noted.append(start + "; ".join(f"{row.name} {row.notes[0]}" for row in made))
-    every = rows.beneath(*drawn)
+    every, more = rows.beneath(*drawn), style.short(rated / max(row.line for row in drawn[0]))
+    title = f"The {chip.name} is rated at {more} times what was measured"
     with style.figure(style.WIDE, 1.1 + rows.room(every), title, under=under) as (figure, axes):
         rows.paint(axes, every, ["measured"])
         for place, row in zip(rows.places(every), every, strict=True):
             axes.plot([0, row.line], [place] * 2, color=row.colour, lw=3, zorder=0.9)
-        axes.axvline(rated, color=style.LINE, ls="--")
+        axes.axvline(rated, color=style.SAID, ls="--")
         said = f"{chip.name}: rated at {rated:,.0f}"
         axes.text(0.98 * rated, rows.places(every)[-1] / 2, said, ha="right", va="center", **_PAPER)
         high = 1.05 * max(rated, *(row.bar[1] for row in every))

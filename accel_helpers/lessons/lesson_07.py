@@ -80,12 +80,11 @@ def sticks(what, lines):
     (name, chip), *_ = (chips or said).items()
     beats, at = "a T4 would beat" if said else f"{name.split(',')[0]} beats", crossing(cpu, chip)
     size = format_count(float(f"{at:.2g}") if at else max(cpu)) + f" {unit.split()[0]}"
-    title = f"from about {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
+    title = f"from {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
     note = f"T4: your CPU's floor + {format_seconds(START)}, then its data sheet's speed."
     text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").replace(" ", "")  # noqa: E731
-    axes = {"x": (f"{unit} (log scale)", text), "y": ("time (log scale)", format_seconds)}
-    look = {"said": said, "note": note * bool(said), "log": True, "reference": theirs, **axes}
-    return plots.curves(lines, title=f"{named}: {title}", **look)
+    look = {"x": (unit, text), "y": ("time", format_seconds), "log": True, "reference": theirs}
+    return plots.curves(lines, title=f"{named}: {title}", said=said, note=note * bool(said), **look)
 
 
 def add_seconds(numbers, start, bandwidth, link=None):

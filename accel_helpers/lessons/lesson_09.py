@@ -58,7 +58,7 @@ def speed_ups(real) -> style.Picture:
     for name, row in real.items():
         line = {2**n: row.cluster.speed_up(2**n) for n in range(10)}
         said[f"{name}, pretend: {line[most]:.0f}"] = line
-    title = f"VGG-16: {most} chips do the work of {vgg.speed_up:.0f} (real), of {{:.0f}} (pretend)"
+    title = f"VGG-16: {most} chips do the work of {vgg.speed_up:.0f} (real), {{:.0f}} (pretend)"
     return plots.curves(
         {f"{name}, real: {row.speed_up:.0f}": {most: row.speed_up} for name, row in real.items()},
         title=title.format(vgg.cluster.speed_up(most)),

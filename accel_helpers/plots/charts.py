@@ -9,7 +9,6 @@ from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
 
-COLUMNS = 12  # small images in a row
 flops = partial(format_rate, unit="FLOP/s")
 
 
@@ -21,7 +20,7 @@ def epochs(
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
     Dot plot. Seconds per epoch: the first epoch took 2.5 s, the later ones a median of 1.05 s.
     """
-    sides, under = style.sides(timing, reference)
+    sides, under = style.sides(timing, reference, style.BARS.replace("Bars", "Shaded"))
     most = max(len(of.samples) for of, *_ in sides) + 1.5
     high = 1.12 * max(max(of.first_call, *of.samples) for of, *_ in sides)
     labels, said = [], []
@@ -78,19 +77,18 @@ def roofline(
             roofs.append((name, copy, {"float32": tops["float32"]} if i else tops, colour, i))
     flat = [(rate / copy, rate) for _, copy, rates, *_ in roofs for rate in rates.values()]
     across, upward = zip(*flat, *(mark[2:4] for mark in marks), strict=True)
-    left, right, highest = min(across) / 12, 6 * max(across), max(roof[1] for roof in roofs)
+    left, right, highest = min(across) / 20, 6 * max(across), max(roof[1] for roof in roofs)
     low = min(*upward, *(copy * left for _, copy, *_ in roofs)) / 2.5
-    with style.figure(6.2, 3.4, title, under=under) as (figure, axes):
-        label = "operations per byte moved (FLOP per byte)"
+    with style.figure(5.8, 3.4, title, under=under) as (figure, axes):
+        label = "operations (FLOP) per byte moved"
         style.scale(axes.xaxis, label, left, right, style.plain, log=True)
-        label = "operations per second (FLOP/s)"
-        style.scale(axes.yaxis, label, low, 2.2 * max(upward), flops, log=True)
+        style.scale(axes.yaxis, "operations per second", low, 2.2 * max(upward), flops, log=True)
         for name, copy, rates, colour, beside in roofs[::-1]:  # what lies beside has no labels
-            look = {"color": colour, "ls": "--" if beside else "-"}
-            look["alpha"], top = 1 if name == "measured" else 0.6, max(rates.values())
+            look = {"color": colour, "ls": "-" if name == "measured" else "--"}
+            top = max(rates.values())
             axes.plot([left, top / copy], [copy * left, top], lw=1.6, **look)
             for kind, rate in rates.items():
-                width = 2.8 if look["alpha"] == 1 and kind == "float32" else 1.2  # as the points
+                width = 2.8 if name == "measured" and kind == "float32" else 1.2  # as the points
                 axes.plot([rate / copy, right], [rate, rate], lw=width, **look)
             for rate in set() if beside else set(rates.values()):
                 kinds = " and ".join(kind for kind in rates if rates[kind] == rate)
@@ -100,12 +98,12 @@ def roofline(
             axes.plot([x], [y], color=colour, zorder=4, **mark)
             if not beside:  # the grey one beside it has the same mark
                 labels.append((x, y, f"{style.folded(name)}\n{flops(y)}", colour, mark))
-        style.beside(figure, axes, labels, fontsize=8.5)
+        style.beside(figure, axes, labels)
         figure.draw_without_rendering()
-        for name, copy, _, colour, beside in roofs:
-            text = f"memory, {name}: {format_rate(copy, 'B/s')}"
+        for name, copy, *_, beside in roofs:
+            text = f"memory, {name}: {format_rate(copy, 'B/s')}".replace(", measured", "")
             if not beside:
-                _along(axes, left, copy, text, colour, above=copy == highest)
+                _along(axes, left, copy, text, above=copy == highest)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
 
@@ -119,16 +117,13 @@ def _published(chip, dtypes) -> list[tuple]:
     return [("published", 1e9 * chip.mem_bw_gb_s, peaks, style.SAID)] if known else []
 
 
-def _along(axes, left, copy, text, colour, *, above: bool) -> None:
+def _along(axes, left, copy, text, *, above: bool) -> None:
     """Write along the slope of a roof, from its left end."""
     start, end = axes.transData.transform([(left, copy * left), (10 * left, 10 * copy * left)])
-    angle = math.atan2(*(end - start)[::-1])
-    along, away = (16, 3) if above else (8, -3)  # points, of the slope
-    x, y = math.cos(angle), math.sin(angle)
-    shift = along * x - away * y, along * y + away * x
-    font = {"fontsize": 8.5, "color": colour, "va": "bottom" if above else "top"}
-    font |= {"rotation": math.degrees(angle), "rotation_mode": "anchor"}
-    axes.annotate(text, (left, copy * left), shift, textcoords="offset points", **font)
+    font = {"fontsize": 9, "color": style.INK, "va": "bottom" if above else "top"}
+    font |= {"rotation": math.degrees(math.atan2(*(end - start)[::-1])), "rotation_mode": "anchor"}
+    text = f"     {text}\n " if above else f" \n     {text}"  # and a gap to the roof
+    axes.text(left, copy * left, text, linespacing=0.7, **font)
 
 
 def sweep(
@@ -147,19 +142,18 @@ def sweep(
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
     Line plot of times as fast over width. GPU against CPU: 16 by 32: not measurable.
     """
-    sides, under = style.sides(ratios, reference, note)
+    sides, under = style.sides(ratios, reference, f"{note} {style.BARS} Hollow: not measurable.")
     models = {model for of, *_ in sides for model, _ in of}
     widths = sorted(model for model in models if isinstance(model, int))
-    at = {w: w for w in widths} | {name: 4 * widths[-1] for name in models.difference(widths)}
+    at = {w: w for w in widths} | {name: 6 * widths[-1] for name in models.difference(widths)}
     ends = [end for of, *_ in sides for gain in of.values() for end in (1, *gain.interval)]
     labels, said, right = [], [], 1.5 * max(at.values())
     with style.figure(style.WIDE, 3.2, title, under=under) as (figure, axes):
-        label, (low, high) = "times as fast (log scale)", (min(ends) / 1.3, 1.3 * max(ends))
-        style.scale(axes.yaxis, label, low, high, style.plain, log=True)
-        label = "width: units in the hidden layer (log scale)"
-        style.scale(axes.xaxis, label, widths[0] / 1.5, right, style.plain, log=True)
-        ticks = [f"{m:,}" if m in widths else m.partition(",")[0] for m in at]
-        axes.set_xticks([*at.values()], ticks)
+        low, high = min(ends) / 1.3, 1.3 * max(ends)
+        style.scale(axes.yaxis, "times as fast", low, high, style.plain, log=True)
+        label = "width: units in the hidden layer"
+        names = {x: f"{m:,}" if m in widths else m.partition(",")[0] for m, x in at.items()}
+        style.scale(axes.xaxis, label, widths[0] / 1.5, right, names.get, log=True, at=[*names])
         axes.axhline(1, color=style.INK, lw=1.2)
         labels.append((right, 1, "1: no gain", style.INK, None))
         for of, mine, words in sides:
@@ -175,12 +169,13 @@ def sweep(
                 line = {x * aside: gain for x, gain in curve.items()}
                 middles = [g.ratio or math.prod(g.interval) ** 0.5 for g in line.values()]
                 look = {"color": colours[i % len(colours)], "zorder": 2 + mine}
-                axes.plot(list(line), middles, lw=1.6, ls="-" if mine else "--", **look)
+                axes.plot(list(line), middles, lw=1.6, **look)
                 for (x, gain), y in zip(line.items(), middles, strict=True):
                     axes.plot([x, x], gain.interval, lw=3, alpha=0.4, solid_capstyle="butt", **look)
                     face = look["color"] if gain.conclusive else "white"
                     axes.plot([x], [y], mfc=face, mew=1.4, **mark, **look)
-                labels.append((x, y, name, look["color"], mark))
+                if mine or len(sides) == 1:  # the grey one beside it has the same mark
+                    labels.append((x, y, name, look["color"], mark))
         style.beside(figure, axes, labels)
         what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(said)}."
         return style.picture(figure, " ".join(what.split()))
@@ -200,32 +195,35 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
 
     >>> from accel_helpers.train import worth
     >>> plans = worth.Plan("a CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
-    >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:67])
-    Lines of time over epochs. Under 6 minutes of training here stay, o
+    >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:66])
+    Lines of time over epochs. Under 6 minutes of training here, stay;
     """
-    first, labels, said = style.sides(found, reference)[0][0][0], [], []
+    first, labels, tops, said = style.sides(found, reference)[0][0][0], [], [], []
     where = " to ".join(f"{each:.0f}" for each in first.crossing if each < math.inf) or "no"
-    note = f"Shaded: where they may cross, {where} epochs. Dashed: the length of your training."
+    note = f"Shaded: where they may cross, {where} epochs. Dashed: your training."
     sides, under = style.sides(found, reference, note)
     (early, late), (under_, over) = first.crossing, map(style.short, first.minutes)
-    change = f", over {over} change" if late < math.inf else ""
-    finding = f"Under {under_} minutes of training here stay{change or ' where you are'}"
+    change = f", stay; over {over}, change" if late < math.inf else ", stay where you are"
+    finding = f"Under {under_} minutes of training here{change}"
     title = title or (finding if early < math.inf else f"{first.there.name}: it never pays")
     most = 1.4 * max([first.epochs, *(each for each in (early, late) if each < math.inf)])
     name, unit, text = COSTS[first.axis]
     with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
-        axes.axvspan(min(early, most), min(late, most), color=style.QUIET, alpha=0.4, lw=0)
+        axes.axvspan(min(early, most), min(late, most), color=style.EMPTY, lw=0)
         axes.axvline(first.epochs, color=style.INK, lw=1.2, ls="--")
         for of, mine, words in sides[::-1]:
             colours = style.palette(mine)
             for plan, colour in ((of.here, colours[0]), (of.there, colours[1 + mine])):
                 both = zip(*(plan.cost(n, of.axis) for n in (0, most)), strict=True)
                 low, high = ([cost / unit for cost in each] for each in both)
-                axes.fill_between([0, most], low, high, color=colour, alpha=0.35)
+                if mine or len(sides) == 1:
+                    axes.fill_between([0, most], low, high, color=colour, alpha=0.35, lw=0)
+                axes.plot([0, most], [*zip(low, high, strict=True)], color=colour, lw=1.2)
+                tops.append(high[1])
                 labels.append((most, (low[1] + high[1]) / 2, style.folded(plan.name), colour, None))
                 costs = [text(float(f"{c / unit:.3g}")) for c in plan.cost(of.epochs, of.axis)]
                 said.append(f"{words}{plan.name} {' to '.join(costs)} at {of.epochs} epochs")
-        top = max(y for _, y, *_ in labels[-2:])
+        top = max(tops[-2:])
         style.scale(axes.xaxis, "epochs", 0, most, style.plain, whole=True)
         style.scale(axes.yaxis, name, 0, 1.05 * top or 1, text)
         style.beside(figure, axes, [(x, min(y, 1.05 * top), *more) for x, y, *more in labels])
@@ -242,14 +240,14 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     >>> print(digits(np.eye(8)[None], [7], title="A digit"))
     1 pictures of 8 x 8 pixels. A digit: 7.
     """
-    rows = -(-len(images) // COLUMNS)
-    with style.figure(5.2, 0.4 + 0.6 * rows, title) as (figure, axes):
+    across, rows = 12, -(-len(images) // 12)
+    with style.figure(5.2, 0.35 + 0.6 * rows, title) as (figure, axes):
         for place, (image, label) in enumerate(zip(images, labels, strict=True)):
-            row, column = divmod(place, COLUMNS)
-            x, y = 1.3 * column, 1.6 * row
+            row, column = divmod(place, across)
+            x, y = 1.3 * column, 1.8 * row
             axes.imshow(image, cmap="Greys", vmin=0, extent=(x, x + 1, y + 1, y))
-            axes.text(x + 0.5, y - 0.08, int(label), ha="center", fontsize=8.5)
-        axes.set(xlim=(0, 1.3 * COLUMNS), ylim=(1.6 * rows - 0.5, -0.5), aspect="equal")
+            axes.text(x + 0.5, y - 0.08, int(label), ha="center", fontsize=9)
+        axes.set(xlim=(0, 1.3 * across), ylim=(1.8 * rows - 0.75, -0.55), aspect="equal")
         axes.set_axis_off()
         shape = " x ".join(str(side) for side in images[0].shape)
         said = " ".join(str(int(label)) for label in labels)

@@ -46,32 +46,34 @@ def curves(
     parts = [({n: _points(line) for n, line in of.items()}, own, words) for of, own, words in sides]
     every = [of for of, *_ in parts] + [dashed]
     points = [point for of in every for line in of.values() for point in line]
+    if any(low < high for *_, low, high in points):
+        under = f"{style.BARS}\n{under}"
     left, right = _around([point[0] for point in points], log, 0.04)
     low, high = _around([end for _, *ends in points for end in ends], log, 0.1)
     labels, most = [], max(len(of) for of, *_ in parts) - 1
     nested = 0 if log else min(4, 8 / (most or 1))  # marks of growing size, seen where they meet
     with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
-        style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log)
-        if log and len(at := sorted({point[0] for point in points})) < 8:
-            axes.set_xticks(at)  # so few are read one by one
+        at = sorted({point[0] for point in points} if log else ())
+        at = at[:: -1 - len(at) // 8]  # as many as can be read one by one
+        style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log, at=at)
         style.scale(axes.yaxis, y[0], low, high, y[1], log=log)
         for of, own, _ in parts[::-1]:
             for i, (name, line) in enumerate(of.items()):
                 across, middles, lows, highs = zip(*line, strict=True)
                 look = {"color": style.palette(own)[i % len(style.palette(own))], "zorder": 2 + own}
-                size = 5 + (most - i) * nested
-                mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
+                size = 5 + (most - i) * nested + 3 * (parts[0][1] and not own)
+                mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.2 + 0.6 * own}
                 axes.plot(across, middles, lw=1.2, **mark, **look)
                 axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
                 end = across[-1], middles[-1], style.folded(name), look["color"]
-                labels.append((*end, {} if log or len(line) == 1 else mark))
+                if own or len(parts) == 1 or name not in parts[0][0]:  # its grey has the same mark
+                    labels.append((*end, None if log or len(line) == 1 else mark))
         for name, line in dashed.items():
             ends = line if len(line) > 1 else [(at, line[0][1]) for at in (left, right)]
             axes.plot(*list(zip(*ends, strict=True))[:2], color=style.INK, lw=1.2, ls="--")
             labels.append((*ends[-1][:2], style.folded(name), style.INK, None))
         style.beside(figure, axes, labels)
-    told = ["; ".join(_told(*line, x[1], y[1]) for line in of.items()) for of, *_ in parts]
-    texts = [words + text for (*_, words), text in zip(parts, told, strict=True)]
+    texts = [w + "; ".join(_told(*each, x[1], y[1]) for each in of.items()) for of, _, w in parts]
     also = "; ".join(_told(*line, x[1], y[1]) for line in dashed.items())
     what = f"Line plot of {y[0]} over {x[0]}. {title}: {'; '.join(texts)}."
     return style.picture(figure, f"{what} Dashed: {also}." if also else what)
@@ -89,7 +91,7 @@ def _around(values, log: bool, share: float) -> tuple[float, float]:
     """Where an axis begins and ends that shows the values, and at both ends a share more."""
     low, high = min(values), max(values)
     if log:
-        return low / 1.3, high * 1.3
+        return low / (room := max(1.3, (high / low) ** (share / 2))), high * room
     room = share * (high - low or 1 / share)
     return low - room, high + room
 

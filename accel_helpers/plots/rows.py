@@ -42,9 +42,9 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
     for place, row in zip(at, rows, strict=True):
         if row.bar:
             low, high = row.bar
-            axes.barh(place, high - low, thick, low, color=row.colour, alpha=min(1, 2 * thick))
+            axes.barh(place, high - low, thick, low, color=row.colour, alpha=(0.4, 1)[thick > 0.3])
         several = len(row.dots) > 1
-        look = {"ms": 3, "alpha": 0.4} if row.bar and several else {"ms": 5.5, "alpha": 0.75}
+        look = {"ms": 3, "alpha": 0.5} if row.bar and several else {"ms": 5.5, "alpha": 0.75}
         lift = [place + 0.16 * ((7 * k) % 11 / 5 - 1) * several for k in range(len(row.dots))]
         if row.dots:  # the layout takes an empty line for one in the corner of the figure
             axes.plot(row.dots, lift, "o", color=row.colour, mew=0, zorder=3, clip_on=False, **look)
@@ -61,7 +61,7 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
         axes.annotate(head, (1, -0.5), (edge, 2), va="bottom", color=style.INK, **font)
         for place, row, note in zip(at, rows, notes, strict=True):
             colour = style.SAID if row.colour in style.GREYS else "black"
-            axes.annotate(note, (1, place), (edge, 0), va="center", color=colour, **font)
+            axes.annotate(note, (1, place), (edge, 0), va="center_baseline", color=colour, **font)
         edge += 10 + 5 * max(len(line) for text in (head, *notes) for line in text.split("\n"))
 
 
@@ -90,18 +90,15 @@ def measurements(
     >>> print(measurements([step], title="A step"))
     Dot plot. A step: step 11 ms.
     """
-    sides, under = style.sides(own, reference)
-    drawn = {
-        start: [
-            Row(m.name, _colour(mine), (format_seconds(m.median),), m.samples, m.interval, m.median)
-            for m in several
-        ]
-        for several, mine, start in sides
-    }
+    sides, under = style.sides(own, reference, f"Dots: single timings. {style.BARS}")
+    drawn, text = {}, format_seconds
+    for several, mine, start in sides:
+        made = ((m.name, (text(m.median),), m.samples, m.interval, m.median) for m in several)
+        drawn[start] = [Row(name, style.palette(mine)[0], *more) for name, *more in made]
     ends = [end for rows in drawn.values() for row in rows for end in (*row.dots, *row.bar)]
     log = max(ends) > 8 * min(ends)
     low, high = (min(ends) / 1.15, 1.15 * max(ends)) if log else (0, 1.08 * max(ends))
-    axis = ("time (log scale)" if log else "time", low, high, format_seconds)
+    axis = ("time", low, high, format_seconds)
     return _alone("Dot plot", drawn, ["median"], title, under, axis, log=log)
 
 
@@ -111,7 +108,7 @@ def parts(
     """One bar in pieces, given by name in seconds, and a row for each with its share.
 
     >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))
-    Bar in pieces. A step: products 1 ms; the rest 3 ms.
+    Bar in pieces. A step: 75 % the rest: products 1 ms; the rest 3 ms.
     """
     sides, under = style.sides(values, reference)
     drawn, longest = {}, max(sum(pieces.values()) for pieces, *_ in sides)
@@ -122,6 +119,8 @@ def parts(
             row = Row(name, style.palette(mine)[i % 3], notes, bar=(left, left + seconds))
             drawn[start].append(row)
             left += seconds
+    most = max(first := sides[0][0], key=first.get)
+    title += f": {percent(first[most] / sum(first.values()))} {most}" * (len(first) > 1)
     axis, heads = ("time of one step", 0, longest, format_seconds), ["time", "share"]
     return _alone("Bar in pieces", drawn, heads, title, under, axis, thick=0.62)
 
@@ -132,10 +131,10 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     >>> import accel_helpers as ah
     >>> card = ah.results.reference()
     >>> theirs = ah.climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    >>> climb(theirs, title="A climb").alt[:39]
-    'Ladder. A climb: default fit: the start'
+    >>> climb(theirs, title="A climb").alt[:55]
+    'Ladder. A climb: up to 14 times: default fit: the start'
     """
-    sides, under = style.sides(climb, reference)
+    sides, under = style.sides(climb, reference, style.BARS)
     drawn, said, ends = [], [], [1.0]
     for of, mine, start in sides:
         rows, words = [], []
@@ -145,18 +144,20 @@ def climb(climb, *, title: str, reference=None) -> Picture:
             ends += marks.get("bar", ())
             brief = text.partition(" (")[0].replace(SAME, "not measurable").replace("between ", "")
             notes = (brief.replace(" and ", " to "), format_seconds(epoch.median), right)
-            rows.append(Row(name, _colour(mine), notes, **marks))
+            rows.append(Row(name, style.palette(mine)[0], notes, **marks))
             words.append(f"{name}: {text}, {notes[1]}, {right} right")
         drawn.append(rows)
         said.append(start + "; ".join(words))
     rows, first = beneath(*drawn), drawn[0][0].name
-    with style.figure(6.2, 1.1 + room(rows), title, under=under) as (figure, axes):
+    most = max(1, *(row.line or 1 for row in drawn[0]))
+    title += f": up to {style.short(most)} times" * (most > 1)
+    with style.figure(5.8, 1.1 + room(rows), title, under=under) as (figure, axes):
         paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
-        axes.axvline(1, color=style.LINE, lw=1, zorder=0.9)
+        axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
         for place, row in zip(places(rows), rows, strict=True):
             if row.line:
                 axes.plot([1, row.line], [place] * 2, color=row.colour, lw=1.2, zorder=0.9)
-        label = f"times as fast as {first} (log scale)"
+        label = f"times as fast as {first}"
         style.scale(axes.xaxis, label, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
         return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
 
@@ -194,7 +195,7 @@ def shares(
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
     Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
     """
-    sides, under = style.sides((rows, intervals or {}) if rows else None, reference)
+    sides, under = style.sides((rows, intervals or {}) if rows else None, reference, style.BARS)
     drawn = {words: _shares(*of, mine) for of, mine, words in sides}
     lowest = min(end for of in drawn.values() for row in of for end in (*row.dots, *row.bar))
     start = start if lowest > start else 0
@@ -220,7 +221,8 @@ def ladder(
     Two plots, a row for each model. One step: a 70.0 %; b 90.0 %, +20.0 points (+10.0 to +30.0), \
 better.
     """
-    sides, under = style.sides((rows, changes) if rows else None, reference)
+    note = f"Dots: one training each. {style.BARS}"
+    sides, under = style.sides((rows, changes) if rows else None, reference, note)
     lefts, rights, said = [], [], []
     for (scores, steps), mine, start in sides:
         lefts.append(_shares(scores, {}, mine))
@@ -235,7 +237,7 @@ better.
             rights[-1].append(Row(row.name, row.colour, (note,), bar=bar, line=change))
             said.append(start + words if row is lefts[-1][0] else words)
     left = beneath(*lefts)
-    with style.figure(6.2, 1 + room(left), title, 2, under) as (figure, (one, two)):
+    with style.figure(5.8, 1 + room(left), title, 2, under) as (figure, (one, two)):
         paint(one, left, ["mean"])
         paint(two, beneath(*rights), ["verdict"])
         lowest = min(value for row in left for value in row.dots)
@@ -255,9 +257,5 @@ def _shares(rows: Numbers, intervals: Numbers, own: bool) -> list[Row]:
         mean = sum(dots) / len(dots)
         bar = [100 * end for end in intervals.get(name, ())]
         line = mean if len(dots) > 1 else None
-        made.append(Row(name, _colour(own), (f"{mean:.1f} %",), dots, bar, line))
+        made.append(Row(name, style.palette(own)[0], (f"{mean:.1f} %",), dots, bar, line))
     return made
-
-
-def _colour(own: bool) -> str:
-    return style.OWN if own else style.REFERENCE

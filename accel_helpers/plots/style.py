@@ -14,28 +14,27 @@ from functools import partial
 
 from accel_helpers.measure import results
 
-OWN, REFERENCE = "#0072B2", "#8C8C8C"  # the learner's, and a reference run's
+OWN, REFERENCE = "#0072B2", "#767676"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
-GREYS = ("#5A5A5A", REFERENCE, "#B4B4B4")
+GREYS = (REFERENCE, "#949494", "#5A5A5A")  # on white each has a contrast of 3 or more
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
-SAID = "#595959"  # what is written in grey
-INK, LINE = "#333333", "#555555"  # text, and lines of no data
+INK, SAID = "#333333", "#595959"  # text; what is said in grey, and lines of no data
 EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face
+BARS = "Bars: intervals of 95 % or more."
 STYLE = {
     "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": LINE,
+    "axes.edgecolor": SAID,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#E4E4E4",
     "xtick.color": INK,
     "ytick.color": INK,
-    "figure.facecolor": "white",
 }
 DPI = 160
-WIDE = 5.8  # inches of a picture; a page shows 100 dots for each
+WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
 Numbers = Mapping[str, Sequence[float]]  # of several things, by their names
 plain = "{:,.12g}".format  # a number beside an axis, without a unit
 folded = partial(textwrap.fill, width=26)  # a name, of so many letters in a line
@@ -81,8 +80,8 @@ def sides(own, reference, note: str = "") -> tuple[list[tuple], str]:
     machine = results.reference().label
     grey = (reference, False, f"on {machine}: ")
     if not own or os.environ.get("ACCEL_PICTURES") == "reference":
-        return [grey], f"{note} Measured on {machine}.".strip()
-    return [(own, True, ""), grey], f"{note} Grey: {machine}.".strip()
+        return [grey], f"{note}\nMeasured on {machine}.".strip()
+    return [(own, True, ""), grey], f"{note}\nGrey: {machine}.".strip()
 
 
 @contextmanager
@@ -92,18 +91,18 @@ def figure(width: float, height: float, title: str = "", panels: int = 1, under:
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
-    title, under = textwrap.fill(title, int(11 * width)), textwrap.fill(under, int(13.5 * width))
-    lines = 1 + under.count("\n") if under else 0
+    title, parts = textwrap.fill(title, int(11 * width)), under.split("\n")
+    under = [line for part in parts for line in textwrap.wrap(part, int(15 * width))]
     with matplotlib.rc_context(STYLE):
-        high = height + 0.18 * (title.count("\n") + lines)
+        high = height + 0.18 * (title.count("\n") + len(under))
         made = Figure((width, high), layout="constrained")
         made.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
         axes = made.subplots(1, panels, sharey=True)
         if title:  # over the whole width, since an axes' own title ends where the axes end
             font = {"ha": "left", "fontsize": 11, "fontweight": "bold"}
-            head = made.suptitle(title + lines * "\n ", x=0.01, **font)
+            head = made.suptitle(title + len(under) * "\n ", x=0.01, **font)
             look = {"xycoords": head, "fontsize": 9, "color": INK, "va": "bottom"}
-            made.add_artist(Annotation(under, (0, 0), **look))
+            made.add_artist(Annotation("\n".join(under), (0, 0), **look))
         yield made, axes
 
 
@@ -117,22 +116,25 @@ def picture(figure, alt: str, dpi: int = DPI) -> Picture:
     return Picture(few.getvalue(), alt)
 
 
-def scale(axis, label: str, low: float, high: float, text, *, log=False, whole=False) -> None:
-    """What an axis says and where it ends, and ticks that suit how far, written out by `text`."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+def scale(axis, label, low, high, text, *, log=False, whole=False, at=()) -> None:
+    """What an axis says and where it ends, and ticks `at` what suits, written out by `text`."""
+    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter
 
+    label += " (log scale)" * log
     of = {"scale": "log" if log else "linear", "lim": (low, high), "label": label}
     axis.axes.set(**{axis.axis_name + key: value for key, value in of.items()})
     decades = math.log10(high / low) if log else 0
     locator = MaxNLocator(8 if whole else 6, integer=whole, min_n_ticks=1, steps=(1, 2, 5, 10))
     if decades > 0.8:
-        locator = LogLocator(subs=(1,) if decades > 2.5 else (1, 2, 5), numticks=8)
-    axis.set_major_locator(locator)
+        locator = LogLocator(subs=(1,) if decades > 2.8 else (1, 2, 5), numticks=8)
+    axis.set_major_locator(FixedLocator(at) if at else locator)
+    if at:  # what was tried, and nothing between
+        axis.set_minor_locator(FixedLocator([]))
     axis.set_major_formatter(lambda value, _: text(value) if value else "0")
     axis.set_minor_formatter(NullFormatter())
 
 
-def beside(figure, axes, entries, fontsize: float = 9) -> None:
+def beside(figure, axes, entries) -> None:
     """Labels to the right of the axes, none upon another: x, y, text, colour, a mark as its key."""
     import numpy as np
     from matplotlib.transforms import offset_copy
@@ -142,18 +144,18 @@ def beside(figure, axes, entries, fontsize: float = 9) -> None:
     key, words = (offset_copy(axes.transAxes, figure, x=x, units="points") for x in (20, 33))
     entries = sorted(entries, key=lambda entry: entry[1])
     wanted = [axes.transData.transform(entry[:2])[1] for entry in entries]
-    lines = np.array([1.25 * entry[2].count("\n") + 1.5 for entry in entries])
-    heights = lines * fontsize * point
+    heights = 9 * point * np.array([1.25 * entry[2].count("\n") + 1.5 for entry in entries])
     stacked = heights.cumsum() - heights / 2  # their middles, if they stood upon each other
     lifts = np.maximum.accumulate(wanted - stacked)  # as little as possible is moved
     places = stacked + np.clip(lifts, box.y0, box.y1 - heights.sum())
     for (x, y, text, colour, mark), place in zip(entries, places, strict=True):
         height = (place - box.y0) / box.height
-        arrow = {"arrowstyle": "-", "color": colour, "lw": 0.8, "relpos": (0, 0.5)}
-        arrow |= {"shrinkA": 1, "shrinkB": 0}
-        if mark:  # the leader is no line of data, and ends at the mark
-            arrow |= {"ls": ":", "shrinkA": 18, "shrinkB": 6}
+        arrow = {"arrowstyle": "-", "color": colour, "lw": 0.8, "ls": ":", "relpos": (0, 0.5)}
+        arrow |= {"shrinkA": 18 if mark else 2, "shrinkB": 6}  # it is no line of data
+        if mark:
             axes.plot([1], [height], transform=key, clip_on=False, color=colour, **mark)
-        look = {"va": "center", "color": colour if mark is None else INK, "fontsize": fontsize}
-        look |= {"textcoords": words, "annotation_clip": False, "arrowprops": arrow}
+            if axes.transAxes.inverted().transform(axes.transData.transform((x, y)))[0] < 0.6:
+                arrow = None  # it would run through the data
+        look = {"va": "center", "color": INK, "fontsize": 9, "arrowprops": arrow}
+        look |= {"textcoords": words, "annotation_clip": False}
         axes.annotate(text, (x, y), (1, height), **look)

@@ -21,7 +21,7 @@ TALL, GAP, RESULT, TOP = 0.56, 0.15, 0.26, 0.95  # a cell, the way to the next, 
 KINDS = {  # face, edge, its width, hatch, colour of letters: no kind differs by colour alone
     "useful": (style.OWN, "black", 1.8, None, "white"),
     "padding": (style.THIRD, style.BROWN, 1.0, "////", "black"),
-    "waiting": (style.EMPTY, style.QUIET, 0.8, None, style.LINE),
+    "waiting": (style.EMPTY, style.QUIET, 0.8, None, style.SAID),
 }
 TEXT = {"ha": "center", "va": "center", "fontsize": 9}
 READING = "In a cell: activation × weight + sum from above\n= sum handed down."

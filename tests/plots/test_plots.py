@@ -169,6 +169,18 @@ def test_the_stored_picture_is_the_reference_run_alone(name, monkeypatch):
     assert alone.png == drawn(name, False, True).png and own.png == drawn(name).png
 
 
+def contrast(colour):
+    """With white, as the WCAG reckon."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 1.05 / (np.dot((0.2126, 0.7152, 0.0722), linear) + 0.05)
+
+
+def test_what_is_grey_can_be_seen_and_what_is_written_in_grey_can_be_read():
+    assert min(map(contrast, style.GREYS)) >= 3 and contrast("#777777") < 4.5
+    assert min(map(contrast, (style.INK, style.SAID))) >= 4.5
+
+
 def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
     said = dict(part.split(": ", 1) for part in drawn("climb").alt.split("; ")[1:])
     assert said[LONG].startswith("no measurable difference")
@@ -177,8 +189,8 @@ def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
 
 def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
     for epoch, said in {
-        (10, 20): "Under 6 minutes of training here stay, over 7.5 change",
-        (20, 90): "Under 7.5 minutes of training here stay where you are",  # it may never pay
+        (10, 20): "Under 6 minutes of training here, stay; over 7.5, change",
+        (20, 90): "Under 7.5 minutes of training here, stay where you are",  # it may never pay
         (70, 90): "a T4: it never pays",
     }.items():
         made = plots.break_even(break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9))
