@@ -43,4 +43,5 @@ epub_identifier = epub_uid = "gpus-and-tpus-in-colab"
 epub_cover = ("_images/is-it-worth-it.png", "epub-cover.html")
 epub_show_urls, epub_tocdepth, epub_tocscope = "no", 2, "includehidden"
 epub_use_index = html_use_index = False
+epub_css_files = ["book.css"]
 epub_exclude_files = ["_static/print.css", "_static/failures.js"]
