@@ -37,4 +37,4 @@ epub_basename, epub_title = "course", project
 epub_identifier = epub_uid = "gpus-and-tpus-in-colab"
 epub_cover = ("_images/is-it-worth-it.png", "epub-cover.html")
 epub_show_urls, epub_tocdepth, epub_tocscope, epub_use_index = "no", 2, "includehidden", False
-epub_exclude_files = ["_static/print.css", "_static/course.js"]
+epub_css_files, epub_exclude_files = ["book.css"], ["_static/print.css", "_static/course.js"]
