@@ -77,10 +77,9 @@ benchmarks: environment
 site-environment:
 	@sh .ci/environment site
 
-# What can be taken along is made first: the site's first page leads to what is there.
+# What make_site.py does not make itself is made first: the site's first page leads to what is there.
 site: slides
 	@$(PYTHON) tools/questions_out.py course_site/take
-	@$(PYTHON) tools/book.py $(if $(filter-out 0,$(RESULTS)),--results)
 	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py course_site/lab || true)
 	@$(PYTHON) tools/make_site.py $(if $(filter-out 0,$(RESULTS)),--results)
 

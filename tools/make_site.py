@@ -1,4 +1,4 @@
-"""Builds course_site/, the course as pages: from a folder, without a server or a network."""
+"""Builds course_site/, the course as pages and as a book, without a server or a network."""
 
 import argparse
 import csv
@@ -6,6 +6,7 @@ import html
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +23,9 @@ from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
 KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page leads to it
+PRINTERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PRINTER = next(filter(None, map(shutil.which, PRINTERS)), None)
+BOOK = ("course.epub", "course.pdf")[: 1 + bool(PRINTER)]
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
 LOADER = jinja2.FileSystemLoader([ROOT / "tools" / "templates", ROOT / "docs"])
@@ -41,6 +45,11 @@ def linked(text, home, pages, stamp):
     return LINK.sub(new, text.replace(lesson.PICTURE, "/docs/_static/colab-badge.svg"))
 
 
+def there(match):
+    """Give the link to a heading of another lesson as Sphinx has it."""
+    return f'href="{match[1]}.html#{nodes.make_id(html.unescape(match[2]))}"'
+
+
 def fold(cell):
     """Fold a cell as JupyterLab does, give its picture a text, and lead its output's links on."""
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
@@ -50,9 +59,8 @@ def fold(cell):
         if "image/png" in data:
             said = " ".join(data.get("text/plain", "A plot of the lesson.").split())
             cell.metadata["mystnb"] = {"image": {"alt": said}}
-        for found in reversed(list(PLACE.finditer(shown := data.get("text/html", "")))):
-            to = f'href="{found[1]}.html#{nodes.make_id(html.unescape(found[2]))}"'
-            data["text/html"] = shown = shown[: found.start()] + to + shown[found.end() :]
+        if "text/html" in data:
+            data["text/html"] = PLACE.sub(there, data["text/html"])
 
 
 def stage(folder, out, with_results):
@@ -74,6 +82,7 @@ def stage(folder, out, with_results):
     names = {"text": lesson.read(docs / "library.md"), "modules": modules}
     made["docs/library.md"] = "names.md.j2", names
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
+    here |= {f"take/{name}" for name in BOOK}
     pages = {path.stem for path in docs.glob("*.md")} | {"chips"}
     start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}
     made["index.md"] = "index.md", {**start, "pages": pages}
@@ -93,26 +102,49 @@ def stage(folder, out, with_results):
         lesson.write(folder / "notebooks" / name, lesson.dump(notebook))
 
 
+def built(builder, work, *words):
+    """Let Sphinx make what is staged; leave with its status where it finds something."""
+    words += "-c", f"{ROOT}/docs", "-d", f"{work}/trees", f"{work}/source", f"{work}/{builder}"
+    if status := build_main(["-b", builder, *words]):
+        sys.exit(status)
+    return work / builder
+
+
+def book(work, take):
+    """Make the lessons and the glossary into an EPUB, and print them where a browser is there."""
+    for page in (work / "source" / "docs").rglob("*.md"):
+        if page.stem != "glossary":
+            page.unlink()
+    # Quiet: docs/book.py takes the links to what is left out away.
+    shutil.copy(built("epub", work, "-QE") / "course.epub", take)
+    page = built("singlehtml", work, "-Q") / "index.html"
+    if PRINTER is None:
+        print("No Chromium here, so the site is made without course.pdf.")
+        return
+    words = ["--headless", "--no-sandbox", "--no-pdf-header-footer", page.as_uri()]
+    words += ["--generate-pdf-document-outline", f"--print-to-pdf={take / 'course.pdf'}"]
+    subprocess.run([PRINTER, *words], check=True, timeout=600, capture_output=True)
+
+
 def main():
     """Build the site; leave with another status than 0 where Sphinx found something."""
     parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
     parser.add_argument("--results", action="store_true", help="with your own, from `make run`")
     parser.add_argument("--out", type=Path, default=ROOT / "course_site", help="its folder")
     given, began = parser.parse_args(), time.monotonic()
+    (take := given.out.resolve() / "take").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        source, built = Path(work, "source"), Path(work, "html")
         try:
-            stage(source, given.out, given.results)
+            stage(Path(work, "source"), given.out, given.results)
         except (Refused, ValueError) as error:
             sys.exit(str(error))
-        words = ["-q", "-W", "--keep-going", "-c", f"{ROOT}/docs", "-d", f"{work}/trees"]
-        if status := build_main([*words, str(source), str(built)]):
-            sys.exit(status)
+        pages = built("html", Path(work), "-q", "-W", "--keep-going")
+        book(Path(work), take)
         for old in given.out.glob("*"):
             if old.name not in KEPT:
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
         left = shutil.ignore_patterns("_sources")
-        shutil.copytree(built, given.out, ignore=left, dirs_exist_ok=True)
+        shutil.copytree(pages, given.out, ignore=left, dirs_exist_ok=True)
     size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file()) / 1e6
     took = f"{(time.monotonic() - began) / 60:.1f} minutes, {size:.0f} MB"
     print(f"{given.out.name}/index.html: {took}.")
