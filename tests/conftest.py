@@ -89,6 +89,17 @@ def required():
 
 
 @pytest.fixture(scope="session")
+def needed(required):
+    """The browser that some tests look with; where there is none they cannot run."""
+    import lab
+
+    try:
+        lab.find_browser()
+    except lab.LabError as reason:
+        required(str(reason))
+
+
+@pytest.fixture(scope="session")
 def tpu_environment(required):
     """The TPU compiler, kept in .test-environments/ and installed when it is not there."""
     environ = {**os.environ, "ACCEL_TPU_COMPILER": str(KEPT / "tpu-compiler")}

@@ -1,15 +1,6 @@
-"""A picture of the page for every failure, and the browser that these tests need."""
+"""A picture of the page for every failure."""
 
-import lab
 import pytest
-
-
-@pytest.fixture(scope="session")
-def needed(required):
-    try:
-        lab.find_browser()
-    except lab.LabError as reason:
-        required(str(reason))
 
 
 @pytest.hookimpl(wrapper=True)

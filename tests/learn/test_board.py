@@ -3,8 +3,6 @@
 import csv
 import json
 import os
-import resource
-import time
 
 import pytest
 
@@ -71,19 +69,15 @@ def test_without_names_nobody_is_named(tmp_path, capsys):
 
 
 def test_what_is_far_off_is_explained_by_what_the_card_shows(tmp_path):
-    class_of = {f"learner {n}": card(1 + n / 20, **{"01/product/cpu": 1.0}) for n in range(8)}
-    sized = {
-        name: {**each, "numbers": {"01/product/size": [2048.0]}} for name, each in class_of.items()
-    }
-    sized["learner 1"]["measurements"][GPU]["samples"] = [0.001] * 5
-    sized["learner 2"]["measurements"][CPU]["samples"] = [9.0, 4.0, 2.0, 12.0, 6.0]
-    sized["learner 3"] |= {"numbers": {"01/product/size": [256.0]}}
-    sized["learner 3"]["measurements"]["01/product/cpu"]["samples"] = [0.01] * 5
-    _, rows = shown(tmp_path / "class", sized)
+    size, product = "01/product/size", {"01/product/cpu": 1.0}
+    cards = {f"{n}": card(1 + n / 20, numbers={size: [2048.0]}, **product) for n in range(8)}
+    cards["1"]["measurements"][GPU]["samples"] = [0.001] * 5
+    cards["2"]["measurements"][CPU]["samples"] = [9.0, 4.0, 2.0, 12.0, 6.0]
+    cards["3"] = card(1.15, numbers={size: [256.0]}, **{"01/product/cpu": 0.01})
+    _, rows = shown(tmp_path / "class", cards)
     found = {row["learner"]: row["remark"] for row in rows if row["remark"]}
-    assert sorted(found) == ["learner 1", "learner 2", "learner 3"]
-    whys = ("without waiting", "busy", "256")
-    assert all(why in text for why, (_, text) in zip(whys, sorted(found.items()), strict=True))
+    assert {*found} == {*"123"} and "256" in found["3"]
+    assert "without waiting" in found["1"] and "busy" in found["2"]
 
 
 def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
@@ -104,18 +98,7 @@ def test_a_guess_and_what_came_out_are_on_the_card(own_progress):
 
 
 @pytest.mark.slow
-def test_a_thousand_cards_are_read_in_seconds(tmp_path, capsys):
+def test_a_thousand_cards_as_large_as_they_get_are_read(tmp_path, capsys):
     reference = json.loads(min(results.RUNS.glob("*.json")).read_text("utf-8"))
-    for lessons in ("01 02 03 05", "all"):  # 80 kB, and as large as a card gets
-        times = reference["measurements"].items()
-        times = {name: each for name, each in times if lessons == "all" or name[:2] in lessons}
-        (folder := tmp_path / lessons).mkdir()
-        for n in range(1000):
-            made = reference | {"created": f"{n:010}", "measurements": times}
-            (folder / f"{n}.json").write_text(json.dumps(made, indent=1), "utf-8")
-        start = time.perf_counter()
-        assert cli.main(["board", str(folder), "--out", str(tmp_path / "board.html")]) == 0
-        took, most = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        assert capsys.readouterr().out.startswith("1000 cards")
-        with capsys.disabled():
-            print(f"lessons {lessons}: {took:.1f} s, at most {most >> 10} MB with all of pytest")
+    shown(tmp_path / "class", {n: reference | {"created": f"{n:010}"} for n in range(1000)})
+    assert capsys.readouterr().out.startswith("1000 cards")

@@ -3,36 +3,26 @@
 import fcntl
 import subprocess
 import sys
-from pathlib import Path
 
+import lab
+import lesson
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "browser"))  # for lab and axe
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, worker_id):
     """The folder of the site: the first worker that asks builds it, the others wait for it."""
     shared = tmp_path_factory.getbasetemp()
-    shared = shared if worker_id == "master" else shared.parent
-    with (shared / "site.lock").open("w") as lock:
+    out = (shared if worker_id == "master" else shared.parent) / "course_site"
+    with out.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (shared / "course_site" / "index.html").exists():
-            command = [sys.executable, ROOT / "tools" / "make_site.py"]
-            command += ["--out", shared / "course_site"]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
-    return shared / "course_site"
+        if not (out / "index.html").exists():
+            for tool, *words in ["questions_out.py", out / "take"], ["make_site.py", "--out", out]:
+                subprocess.run([sys.executable, lesson.HERE / tool, *words], check=True)
+    return out
 
 
-@pytest.fixture(scope="session")
-def browser(required):
-    import lab
-
-    try:
-        lab.find_browser()
-    except lab.LabError as reason:
-        required(str(reason))
+@pytest.fixture(scope="module")
+def browser(needed):
     with lab.launched() as browser:
         yield browser

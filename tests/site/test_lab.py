@@ -2,21 +2,19 @@
 
 import re
 import threading
-import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import browser_lab
 import lab  # these two are in tests/browser/
 import pytest
 import quiz_page
+from lesson import LESSONS, ROOT
 from playwright.sync_api import expect
 
 from accel_helpers.machine import doctor
 
-ROOT = Path(__file__).resolve().parents[2]
-REVIEW = ROOT / "notebooks" / "11_exam_review.ipynb"
+REVIEW = LESSONS / "11_exam_review.ipynb"
 ERRORS = ("04_tpu-plain-tensorflow", "20_cuda-libraries", "27_out-of-memory")
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1800)]
 expect.set_options(timeout=1000 * lab.LIMIT)
@@ -30,15 +28,10 @@ class Lesson(lab.Lesson):
 
 
 @pytest.fixture(scope="module")
-def built(required, tmp_path_factory):
+def address(required, tmp_path_factory):
     if reason := browser_lab.build(out := tmp_path_factory.mktemp("site") / "lab"):
         required(reason)
-    return out
-
-
-@pytest.fixture(scope="module")
-def address(built):
-    handler = partial(SimpleHTTPRequestHandler, directory=built)
+    handler = partial(SimpleHTTPRequestHandler, directory=out)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -46,28 +39,19 @@ def address(built):
 
 
 @pytest.fixture(scope="module")
-def lesson(required):
+def lesson(browser):
     """A lesson that is not open yet; whatever its page asks of another machine is a failure."""
-    try:
-        lab.find_browser()
-    except lab.LabError as reason:
-        required(str(reason))
-    with lab.launched() as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        lesson = Lesson(page, REVIEW, "", None)
-        page.context.route("**/*", lesson._only_here)  # what its service worker asks for, too
-        yield lesson
-        assert lesson.asked == []
+    lesson = Lesson(browser.new_page(viewport={"width": 1280, "height": 1000}), REVIEW, "", None)
+    lesson.page.context.route("**/*", lesson._only_here)  # what its service worker asks for, too
+    yield lesson
+    assert lesson.asked == []
 
 
-def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(built, address, lesson):
+def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(address, lesson):
     form = quiz_page.QuizPage(lesson, 'ah.quiz.show("11")', quiz_page.of_lesson("11"))
-    number, start = form.number("one"), time.monotonic()
-    letter, why = quiz_page.slip(form.questions[number - 1])
+    letter, why = quiz_page.slip(form.questions[(number := form.number("one")) - 1])
     for visit in (1, 2):
         lesson.go(f"{address}/lab/index.html?path={REVIEW.name}")
-        lesson.run_cell(lesson.place("# @title Setup"))
-        print(f"The first cell of visit {visit} was done at {time.monotonic() - start:.0f} s.")
         lesson.run_all()
         assert lesson.problems() == []
         if visit == 1:
@@ -75,7 +59,6 @@ def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(built, add
             expect(form.feedback(number, why)).to_be_visible()
     expect(form.said(number)).to_contain_text(re.compile("You answered.*: wrong", re.S))
     expect(lesson.cell(lesson.place("ah.backend.choose()"))).to_contain_text("Not in a browser")
-    print(f"{sum(f.stat().st_size for f in built.rglob('*') if f.is_file()) / 1e6:.0f} MB.")
 
 
 def test_an_error_that_is_pasted_gets_its_cause(address, lesson):

@@ -32,9 +32,7 @@ def test_terms(site):
             link.string = f"@{word}"
         for quiet in lesson.select("article .cell, article p code, article a:not(.term)"):
             quiet.decompose()
-        prose = " ".join(p.text for p in lesson.select("article section section p"))
+        prose = " ".join(p.text for p in lesson.select("article section section p")).split()
         for word in words:
-            found = re.search(
-                rf"(?<![\w.@-])@?{re.escape(word)}(?![\w-])", prose.replace("\n", " ")
-            )
-            assert found[0][0] == "@", (name, word)
+            use = re.search(rf"(?<![\w.@-])@?{re.escape(word)}(?![\w-])", " ".join(prose))
+            assert use[0][0] == "@", (name, word)
