@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import kernel
+import lesson
 import run_lessons
 
 from accel_helpers.machine import doctor
@@ -77,7 +78,7 @@ def main(argv: list[str] | None = None) -> int:
         lessons = run_lessons.choose(run_lessons.find_lessons(), options.lessons)
         newer = replace(known, name=pins.stem, packages=there, pins=pins)
         return 0 if options.only_compare or run(lessons, newer) else 1
-    except (replica.NoReplica, run_lessons.UnknownLesson) as reason:
+    except (replica.NoReplica, lesson.Refused) as reason:
         parser.exit(1, f"{reason}\n")
 
 

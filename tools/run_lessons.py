@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 
 import kernel
+import nbformat
 import pages
+from lesson import ROOT, Refused
 from pages import LessonRun
+from tqdm import tqdm
 
 from accel_helpers.learn.progress import NAME as PROGRESS
 from accel_helpers.learn.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
@@ -31,20 +33,12 @@ FURTHER = re.compile(r"^#+ Going further.*", re.M)
 LEFT_OUT = r"\g<0>\n\n*This part was not run: `make run ALL=1` runs it, too.*"
 
 
-class UnknownLesson(LookupError):
-    """A lesson that was asked for is not there."""
-
-
-class ReportError(RuntimeError):
-    """The report could not be made; the message says why and what to do."""
-
-
 def find_lessons() -> tuple[Path, ...]:
     """The lessons by number: in the working folder's `notebooks`, or else beside this folder."""
-    for folder in (Path.cwd(), Path(__file__).resolve().parents[1]):
+    for folder in (Path.cwd(), ROOT):
         if lessons := sorted(folder.glob("notebooks/[0-9][0-9]_*.ipynb")):
             return tuple(lessons)
-    raise UnknownLesson("No lessons in notebooks/. Run this in a clone of the course.")
+    raise Refused("No lessons in notebooks/. Run this in a clone of the course.")
 
 
 def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
@@ -57,7 +51,7 @@ def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
         lesson = by_name.get(name) or by_number.get(name.zfill(2))
         if lesson is None:
             known = ", ".join(by_name)
-            raise UnknownLesson(f"There is no lesson {word!r}. There are: {known}.")
+            raise Refused(f"There is no lesson {word!r}. There are: {known}.")
         chosen[lesson] = None
     return tuple(chosen)
 
@@ -85,7 +79,6 @@ def run(
     done: list[LessonRun] = []
     try:
         with kernel.interrupts_kept() as interrupts:
-            _need_jupyter()
             if environ.get("ACCEL_FAST") != "1":
                 print(forecast(lessons, everything, times()), file=stream, flush=True)
             if staging.exists():
@@ -109,7 +102,7 @@ def run(
             f"Nothing in {out} was changed."
         ) from None
     except OSError as error:
-        raise ReportError(
+        raise Refused(
             f"The report cannot be written to {out}: {error.strerror or error}. "
             "Make room there, or name another folder with --out."
         ) from error
@@ -151,9 +144,6 @@ def forecast(lessons: Sequence[Path], everything: bool, timed) -> str:
 
 def _run_one(path, lessons, staging, stream, everything, how) -> LessonRun:
     """Run a lesson and write what it gives; a terminal gets a bar, files and logs get lines."""
-    import nbformat
-    from tqdm import tqdm
-
     notebook, problem = kernel.read(path)
     if notebook is not None and not everything:
         leave_out(notebook)
@@ -181,24 +171,12 @@ def _run_one(path, lessons, staging, stream, everything, how) -> LessonRun:
 
 def _kept(notebook, staging: Path) -> str:
     """Give an executed lesson as it is published: no dead widget, no path that will be gone."""
-    import nbformat
-
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
         output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     paths = (staging.resolve(), staging.resolve().parent)
     return nbformat.writes(notebook).replace(
         *(json.dumps(str(path), ensure_ascii=False)[1:-1] for path in paths)
     )
-
-
-def _need_jupyter():
-    needed = ("ipykernel", "nbclient", "nbconvert", "tqdm")
-    missing = [name for name in needed if not find_spec(name)]
-    if missing:
-        raise ReportError(
-            f"Running the lessons needs {missing[0]}, which is not installed here. In a clone of "
-            'the course, `make run` brings it; so does: python -m pip install -e ".[course]"'
-        )
 
 
 def _new_card(path: Path) -> None:
@@ -226,7 +204,7 @@ def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Leave with 0 when all lessons ran to the end, 1 when one failed, 2 on wrong usage."""
+    """Leave with 0 when all lessons ran to the end, 1 when one failed, 2 without a report."""
     parser = argparse.ArgumentParser(description="Run the lessons here and write the report.")
     parser.add_argument("--lessons", default="", help='which, for example "00 03"; all by default')
     parser.add_argument("--fast", action="store_true", help="small sizes: no conclusions")
@@ -236,9 +214,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         chosen = choose(find_lessons(), options.lessons)
         done = run(chosen, options.out, fast=options.fast, everything=options.all)
-    except (UnknownLesson, ReportError, KeyboardInterrupt) as error:
+    except (Refused, KeyboardInterrupt) as error:
         print(error, file=sys.stderr)
-        return 2 if isinstance(error, UnknownLesson) else 1
+        return 2
     failed = [lesson for lesson in done if not lesson.ok]
     for lesson in failed:
         print(f"{lesson.name}: {lesson.status}")

@@ -266,7 +266,7 @@ def test_an_unknown_lesson_is_wrong_usage_and_names_those_that_exist(course, cap
 
 def test_a_report_that_cannot_be_written_is_one_sentence(course, capsys):
     (course / "taken").write_text("a file")
-    assert report.main(["--lessons", "1", "--out", "taken"]) == 1
+    assert report.main(["--lessons", "1", "--out", "taken"]) == 2
     assert "taken" in capsys.readouterr().err and (course / "taken").read_text() == "a file"
 
 
@@ -301,7 +301,7 @@ def test_a_stopped_run_leaves_the_old_report_whole_and_no_kernel_behind(tmp_path
     process.send_signal(how)
     _, said = process.communicate()
     if how == signal.SIGINT:
-        assert process.returncode == 1
+        assert process.returncode == 2
         assert "Stopped: 1 of 2 lessons had run (01_quick)." in said
         assert not (old_report / report.UNFINISHED).exists() and not psutil.pid_exists(kernel)
     until(lambda: not psutil.pid_exists(kernel))
