@@ -13,7 +13,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from lesson import ROOT, chosen
+
 TEMPLATES = ROOT / "tools" / "templates" / "lab"
 KERNEL = "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
 # What the kernel imports, and Jinja2 for our cards; each with what it needs, as Pyodide has them.
@@ -28,7 +29,7 @@ def build(out: Path, cache: Path = ROOT / ".venv" / "cache" / "browser_lab") -> 
     with tempfile.TemporaryDirectory() as work:
         try:
             _build(Path(out).resolve(), Path(work).resolve(), cache)
-        except (ImportError, RuntimeError) as reason:
+        except (ImportError, OSError, RuntimeError) as reason:
             return str(reason)
 
 
@@ -37,9 +38,9 @@ def _build(out: Path, work: Path, cache: Path) -> None:
 
     pyodide, files = _pyodide(PYODIDE_VERSION, cache), work / "static" / "pyodide"
     lock = json.loads((pyodide / "pyodide-lock.json").read_text("utf-8"))
-    shutil.copytree(pyodide, files, ignore=shutil.ignore_patterns("console*", "*.d.ts", "*.map"))
-    for folder in (_wheels(lock, cache), Path(sys.prefix) / KERNEL):  # the kernel's own, too
-        shutil.copytree(folder, files, dirs_exist_ok=True)
+    unused = shutil.ignore_patterns("console*", "*.d.ts", "*.map")
+    for folder in (pyodide, _wheels(lock, cache), Path(sys.prefix) / KERNEL):  # the kernel's own
+        shutil.copytree(folder, files, ignore=unused, dirs_exist_ok=True)
     _add_ours(work / "source", files)
     lock["packages"] = dict(map(_locked, sorted(files.glob("*.whl"))))
     (files / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
@@ -48,7 +49,7 @@ def _build(out: Path, work: Path, cache: Path) -> None:
     kernel["loadPyodideOptions"]["packages"] = [*lock["packages"]]  # none is asked for later
     (work / "jupyter-lite.json").write_text(json.dumps(config), "utf-8")
     (lessons := work / "lessons").mkdir()
-    for each in (*ROOT.glob("notebooks/*.ipynb"), TEMPLATES / "ask_the_doctor.ipynb"):
+    for each in (*chosen([]), TEMPLATES / "ask_the_doctor.ipynb"):
         (lessons / each.name).write_text(BADGE.sub("", each.read_text("utf-8")), "utf-8")
     shutil.rmtree(out, ignore_errors=True)
     lite = [sys.executable, "-m", "jupyterlite_core", "build", "--apps=lab", "--no-sourcemaps"]
@@ -59,8 +60,6 @@ def _build(out: Path, work: Path, cache: Path) -> None:
 
 
 def _run(command: list[str], **more) -> None:
-    if not shutil.which(command[0]):
-        raise RuntimeError(f"{command[0]} is not installed")
     done = subprocess.run(command, capture_output=True, text=True, **more)
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()[-1:]
@@ -126,5 +125,4 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     if reason := build(out):
         sys.exit(f"No browser lab: {reason}.")
-    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    print(f"{out}: {size / 1e6:.0f} MB. It needs python -m http.server, also on your own computer.")
+    print(f"{out} needs python -m http.server, also on your own computer.")

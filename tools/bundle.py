@@ -4,19 +4,19 @@ import sys
 import zipfile
 from pathlib import Path
 
+from lesson import ROOT, chosen
+
 import accel_helpers as ah
 
-ROOT = Path(__file__).resolve().parents[1]
 FIRST = (1980, 1, 1, 0, 0, 0)  # the same files give the same bytes, whenever they are packed
 
 
-def pack(out: Path, wheel: Path, site: Path, root: Path = ROOT) -> Path:
+def pack(out: Path, wheel: Path, site: Path) -> Path:
     """Write the zip: lessons with the wheel beside them, guide, and the site with its slides."""
-    files = {"README.txt": root / "tools/templates/bundle.txt", "LICENSE": root / "LICENSE"}
-    lessons = root.glob("notebooks/[0-9][0-9]_*.ipynb")
-    files |= {f"notebooks/{path.name}": path for path in (*lessons, wheel)}
-    pages = {path for path in root.glob("docs/*.md") if path.name != "index.md"}  # the site's own
-    files |= {f"docs/{path.name}": path for path in pages}
+    files = {"README.txt": ROOT / "tools/templates/bundle.txt", "LICENSE": ROOT / "LICENSE"}
+    files |= {f"notebooks/{path.name}": path for path in (*chosen([]), wheel)}
+    files |= {f"docs/{path.name}": path for path in ROOT.glob("docs/*.md")}
+    files.pop("docs/index.md")  # the site's own
     built = (path for path in site.rglob("*") if path.is_file())
     files |= {f"site/{path.relative_to(site).as_posix()}": path for path in built}
     out.parent.mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ import run_lessons
 
 from accel_helpers.machine import doctor
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "colab"))
+sys.path.append(str(lesson.ROOT / "tests" / "colab"))
 import replica
 import session
 
@@ -31,9 +31,9 @@ def read(path: Path) -> dict[str, str]:
 def compare(old: dict[str, str], new: dict[str, str], names: set[str]) -> list[str]:
     """Say what changed, one line for each of the packages that is not as it was."""
     said = []
-    for name in sorted(names):
-        was, now = old.get(name), new.get(name, "gone")
-        if was and was != now:
+    for name in sorted(names & old.keys()):
+        was, now = old[name], new.get(name, "gone")
+        if was != now:
             first = [version.removeprefix("0.").split(".")[0] for version in (was, now)]
             major = now != "gone" and first[0] != first[1]
             said.append(f"{name} {was} -> {now}{', a new major version' if major else ''}")

@@ -3,42 +3,34 @@
 import inspect
 import sys
 import tomllib
-from pathlib import Path
 
 import jinja2
 import lesson
 import minutes
 import run_lessons
+from lesson import ROOT
 
 import accel_helpers as ah
 from accel_helpers.learn import ledger, questions, review
 from accel_helpers.lessons import lesson_03
 from accel_helpers.machine import symptoms
 
-ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT / "tests" / "machine" / "logs" / "real"
 
 
 def page(name: str) -> str:
     """A page as the docstrings and the data have it now."""
     modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
-    reports = {
-        path.stem: tomllib.loads(path.read_text("utf-8"))["report"]
-        for path in sorted(REAL.glob("*.toml"))
-    }
+    real = {path.stem: tomllib.loads(lesson.read(path)) for path in sorted(REAL.glob("*.toml"))}
+    reports = {name: found["report"] for name, found in real.items()}
     loader = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
     made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    timed, card = run_lessons.times(), ah.results.reference()  # the card of the course's own run
+    lessons = {p.name[:2]: (p.name, minutes.sections(p, timed)) for p in lesson.chosen([])}
     given = {"modules": modules, "said": said, "known": symptoms.KNOWN, "reports": reports}
-    given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons()}
-    card = ah.results.reference()  # what the course's own run said on a claim and at each size
+    given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
     given |= {"card": card, "claims": ledger.fill(card), "sweep": lesson_03.their_sweep("cpu")}
     return made.get_template(f"{name}.j2").render(given).rstrip() + "\n"
-
-
-def lessons() -> dict:
-    """The file of every lesson, and the minutes of its sections; the first one is its title."""
-    timed = run_lessons.times()
-    return {path.name[:2]: (path.name, minutes.sections(path, timed)) for path in lesson.chosen([])}
 
 
 def said(value) -> str:
