@@ -24,10 +24,10 @@ FAR, ENOUGH = 3, 4  # times off the class's middle; cards of one machine that ma
 SIZE = re.compile("size|/work$")  # numbers that say how large something was
 CEILING, NET = "at most, by those without one", "small CNN"
 FOUND = {  # times as fast, in lesson 03; a model without work stands for a chip where none is
-    "Better chip: small dense model": ("width 128/batch 32", "width 1/batch 32"),
-    "Better chip: wide dense model": ("width 2048/batch 2048", "width 1/batch 2048"),
-    "Better chip: small CNN": (f"{NET}, 64 x 64/batch 32", f"{NET} without convolutions/batch 32"),
-    "Better code, same chip": ("default fit", "resident"),
+    "Better chip, width 128, batches of 32": ("width 128/batch 32", "width 1/batch 32"),
+    "Better chip, both 2,048": ("width 2048/batch 2048", "width 1/batch 2048"),
+    "Better chip, small CNN": (f"{NET}, 64 x 64/batch 32", f"{NET} without convolutions/batch 32"),
+    "Better code, same chip and batches": ("default fit", "resident, small batches"),
 }
 # What is kept of a card; a time is its middle, its quartiles and how many samples.
 Seen = namedtuple("Seen", "who machine begun times numbers")
@@ -64,7 +64,7 @@ def tidy(text: str, most: int = 80) -> str:
 
 def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[tuple[str, str]]]:
     """The cards that count, and who does not and why; links are not followed."""
-    files = [p for p in folder.iterdir() if p.suffix.lower() == ".json" and p.name[0] != "."]
+    files = [p for p in folder.iterdir() if p.suffix not in (".html", ".csv") and p.name[0] != "."]
     files.sort(key=lambda p: p.name if names else p.lstat().st_size)  # nor does the order name
     kept, cards, refused = {}, [], []
     with (ProcessPoolExecutor if len(files) > 99 else ThreadPoolExecutor)() as pool:
@@ -82,11 +82,11 @@ def _card(path: Path, n: int, names: bool) -> tuple[Seen, str]:
     numbered = not names or re.fullmatch(r"result_card\W*\d*\W*", path.stem)
     who = f"card {n}" if numbered else tidy(path.stem, 40)
     try:
-        if path.is_symlink():
-            raise _records.DataError("a link, which is not followed.")
+        if path.is_symlink() or path.suffix.lower() != ".json":
+            raise _records.DataError("no .json file; links and folders are not followed.")
         card = _records.read(Card, _records.load(path, "result card", name=who), who)
-        if not card.measurements:
-            raise _records.DataError("nothing is measured on it yet.")
+        if not card.measurements or "ACCEL_FAST=1" in card.command:
+            raise _records.DataError("nothing is measured on it, or only small sizes (ACCEL_FAST).")
     except _records.DataError as error:
         said = tidy(str(error).removeprefix(who).lstrip(":, "), 200)
         return Seen(who, "", path.name, {}, {}), said

@@ -40,17 +40,21 @@ def test_good_cards_count_and_each_of_the_others_has_its_reason(tmp_path, capsys
     cards = {"ana": card(numbers=told), "ben": card(1.5), "copy": json.dumps(card(1.5), indent=3)}
     evil = card(2.0, EVIL, {f"guess/{EVIL}": [3.0, 1.0]}, **{"=1+1" + EVIL: 1.0})
     cards["=evil"] = {**evil, "created": EVIL, "command": EVIL}
+    cards["small"] = {**card(4.0), "command": "ACCEL_FAST=1 python"}
     cards |= {"cut": '{"schema": 1, "cr', "later": {**card(), "schema": 2}, "none": "[]"}
     (folder := tmp_path / "six").mkdir()
     (tmp_path / "elsewhere").write_text(json.dumps(card(3.0)))
     (folder / "link.json").symlink_to(tmp_path / "elsewhere")
     (folder / "huge.json").touch()
+    (folder / "unzipped").mkdir()
+    (folder / "dan.json.txt").touch()
     os.truncate(folder / "huge.json", 50_000_000)
     text, rows = shown(folder, cards)
     assert {row["learner"] for row in rows} == {"'=evil", "ana", "ben"} and "3 cards from" in text
     reasons = {"cut": "JSON", "later": "schema", "none": "table", "huge": "5,000,000"}
     said = capsys.readouterr().out.split("\n")
-    for who, why in {**reasons, "link": "not followed", "copy": "copy of ben"}.items():
+    reasons |= {"link": "no .json", "unzipped": "folders", "dan.json": "no .json"}
+    for who, why in {**reasons, "small": "ACCEL_FAST", "copy": "copy of ben"}.items():
         assert f"<strong>{who}</strong>" in text
         assert any(line.startswith(f"Not counted: {who}: ") and why in line for line in said)
     assert "<b>10 ×</b>" in text and "1 of 1 held" in text and "1 of 1 close" in text
