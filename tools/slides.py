@@ -23,12 +23,9 @@ import accel_helpers as ah
 from accel_helpers import _words
 
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
-OUT = lesson.ROOT / "course_site" / "slides"
-NOT_NEEDED = shutil.ignore_patterns("theme", "*.map", "*.esm.js")
 LONGEST, FULL, MOST = 260, 9, 13  # letters of a paragraph that is shown whole; lines of a slide
 END = r"^## (Going further|One solution)"  # here the core path ends
-VERDICT = re.compile(r'say\(.*?"""\n(.*?)"""', re.S)
-CASE = re.compile(r"^\[(.+?)\]\s(.*?)(?=^\[|\Z)", re.M | re.S)
+CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
 
 
 def soup(html: str) -> BeautifulSoup:
@@ -38,10 +35,9 @@ def soup(html: str) -> BeautifulSoup:
 def lines(html: str) -> float:
     """About how many lines of text it takes; three of code count for two."""
     page = soup(html)
-    code = [line for each in page("pre") for line in each.extract().get_text().split("\n") if line]
-    rows = [1.3 + len(each.get_text()) // 60 for each in page("tr")]
-    texts = [1.4 + len(each.get_text()) // 72 for each in page(["p", "li"])]
-    return FULL * len(page("img")) + sum(rows + texts) + sum(1 + len(x) // 85 for x in code) * 2 / 3
+    code = [len(x) for pre in page("pre") for x in pre.extract().get_text().split("\n") if x]
+    rows = [1 + len(each.get_text()) // 72 for each in page(["p", "li", "tr"])]
+    return FULL * len(page("img")) + 1.3 * sum(rows) + sum(1 + x // 85 for x in code) * 2 / 3
 
 
 def short(paragraph) -> str:
@@ -55,14 +51,14 @@ def short(paragraph) -> str:
 
 
 def text(source: str):
-    """The headings of a Markdown text, alone, and what else it holds: as shown, and for notes."""
+    """What a Markdown text holds: as it is shown, and as notes have it; a heading has no notes."""
     source = re.sub(r"\[!\[.*|^> ", "", source, flags=re.M)  # without the badge
     page = soup(markdown2html(re.sub(r"\.(ipynb|md)(?=[)#])", ".html", source)))
     for sign in page.select("a.anchor-link"):
         sign.decompose()
     for each in page(True, recursive=False):
         if each.name in ("h1", "h2", "h3"):
-            yield (each.decode_contents().strip(),)
+            yield each.decode_contents().strip(), None
         elif each.name in ("ul", "ol"):
             for number, item in enumerate(each("li", recursive=False), 1):
                 yield (f'<{each.name} start="{number}">{item}</{each.name}>',) * 2
@@ -72,49 +68,53 @@ def text(source: str):
             yield short(each) if each.name == "p" else str(each), str(each)
 
 
-def made(cell, number: str, colour=Highlight2HTML()):  # noqa: B008
+def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
     """What a cell of code brings: what its verdict may say, or itself and what came of it."""
-    if cases := CASE.findall("".join(VERDICT.findall(cell.source))):
-        said = "".join(f"* *{name}:* {what}\n" for name, what in cases)
+    if cases := CASE.findall(cell.source):
+        said = "\n".join(f"* *{name}:* {what}" for name, what in cases)
         said = re.sub(r"{.*?}", "…", re.sub(r"\*\*{}[.,]?\*\*", "", said))
-        return [*text(f"**What the lesson may say:**\n\n{said}")]
-    code, after, asks = colour(cell.source), [], "ah.predict.ask(" in cell.source
+        return [(markdown2html(f"**What the lesson may say:**\n\n{said}"),) * 2]
+    found, elsewhere = [(colour(cell.source), "")], "unit_animation" in cell.source
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():
         data = output.get("data", {})
         said = escape(output.get("text") or data.get("text/plain", ""))
-        if asks and data:  # its last line is for those without the form
-            code = "".join(f"<p>{line}</p>" for line in said.split("\n")[:-1])
+        if "ah.predict.ask(" in cell.source and data:  # its last line is for those without a form
+            found = [("".join(f"<p>{line}</p>" for line in said.split("\n")[1:-1]), "")]
         elif "image/png" in data:
             wide, high = struct.unpack(">II", base64.b64decode(data["image/png"])[16:24])
-            picture = f'src="data:image/png;base64,{data["image/png"]}" alt="{said}"'
             for part in ("whole",) if high < wide else ("top", "bottom"):
-                after.append((f'<img class="{part}" {picture}>', f"<p>{said}</p>"))
+                source = f'src="data:image/png;base64,{data["image/png"]}" alt="{said}"'
+                found.append((f'<img class="{part}" {source}>', f"<p>{said}</p>"))
+        elif not data and lines(both := f"{found[-1][0]}<pre>{said}</pre>") < MOST:
+            found[-1] = both, ""
         elif not data:
-            code += f"<pre>{said}</pre>"
-        else:
-            code += f'<p>Read on <a href="../notebooks/{number}.html">in the lesson</a>.</p>'
-    return [(code, ""), *after]
+            found.append((f"<pre>{said}</pre>", ""))
+        elsewhere |= "text/html" in data and "ask(" not in cell.source
+    more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
+    return [*found, (more, "")] if elsewhere else found
 
 
-def sections(path: Path):
+def sections(path: Path) -> list[tuple[str, list]]:
     """The headings of a lesson, each with what stands below it."""
     found = []
     for cell in lesson.parse(lesson.read(path)).cells:
         if cell.cell_type == "markdown":
             source, *end = re.split(END, cell.source, maxsplit=1, flags=re.M)
-            for each in text(source):
-                if len(each) == 1:
-                    found.append((*each, []))
+            for shown, notes in text(source):
+                if notes is None:
+                    found.append((shown, []))
                 else:
-                    found[-1][1].append(each)
+                    found[-1][1].append((shown, notes))
             if end:
                 break
         elif "ah.quiz.show(" in cell.source:
-            for q in ah.questions.bank().values():
-                if q.lesson == path.name[:2] and q.quiz:
-                    asked = f"<p><strong>{_words.marked(q.stem)}</strong></p><p>{q.how}</p>"
-                    asked += _words.fragment("quiz/choices", q) if q.has_choices else ""
-                    found.append((found[-1][0], [(asked, _words.fragment("quiz/answer", q))]))
+            bank = [q for q in ah.questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
+            heading, before = found.pop()
+            for number, q in enumerate(bank, 1):
+                choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
+                asked = _words.fragment("quiz/head", q, number) + choices
+                found.append((heading, [*before, (asked, _words.fragment("quiz/answer", q))]))
+                before = []
         elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
             found[-1][1].extend(made(cell, path.stem))
     return found
@@ -133,12 +133,13 @@ def broken(parts: list) -> list[list]:
     return best[-1][1] or [[]]
 
 
-def write(out: Path = OUT) -> None:
+def write(out: Path = lesson.ROOT / "course_site" / "slides") -> None:
     """Write the slides of every lesson, a page that lists them, and reveal.js beside them."""
     loader = jinja2.FileSystemLoader(lesson.HERE / "templates")
     pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    ignored = shutil.ignore_patterns("theme", "*.map", "*.esm.js")
     for name in ("dist", "plugin/notes"):
-        shutil.copytree(REVEAL / name, out / "reveal" / name, dirs_exist_ok=True, ignore=NOT_NEEDED)
+        shutil.copytree(REVEAL / name, out / "reveal" / name, dirs_exist_ok=True, ignore=ignored)
     shutil.copy(REVEAL / "LICENSE", out / "reveal")
     style, titles = HtmlFormatter(style="a11y-light").get_style_defs(".highlight"), {}
     for path in lesson.chosen([]):
