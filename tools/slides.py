@@ -6,6 +6,7 @@ What is still too high for its slide, the template's script sets smaller.
 """
 
 import base64
+import functools
 import re
 import shutil
 import struct
@@ -26,12 +27,10 @@ REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
 LONGEST, FULL, MOST = 260, 9, 13  # letters of a paragraph that is shown whole; lines of a slide
 END = r"^## (Going further|One solution)"  # here the core path ends
 CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
+soup = functools.partial(BeautifulSoup, features="html.parser")
 
 
-def soup(html: str) -> BeautifulSoup:
-    return BeautifulSoup(html, "html.parser")
-
-
+@functools.cache
 def lines(html: str) -> float:
     """About how many lines of text it takes; three of code count for two."""
     page = soup(html)
@@ -73,63 +72,54 @@ def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
     if cases := CASE.findall(cell.source):
         said = "\n".join(f"* *{name}:* {what}" for name, what in cases)
         said = re.sub(r"{.*?}", "…", re.sub(r"\*\*{}[.,]?\*\*", "", said))
-        return [(markdown2html(f"**What the lesson may say:**\n\n{said}"),) * 2]
-    found, elsewhere = [(colour(cell.source), "")], "unit_animation" in cell.source
+        return [markdown2html(f"**What the lesson may say:**\n\n{said}")]
+    more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
+    found = [colour(cell.source) + more * ("unit_animation" in cell.source)]
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():
-        data = output.get("data", {})
+        data, shown = output.get("data", {}), [more]
         said = escape(output.get("text") or data.get("text/plain", ""))
         if "ah.predict.ask(" in cell.source and data:  # its last line is for those without a form
-            found = [("".join(f"<p>{line}</p>" for line in said.split("\n")[1:-1]), "")]
-        elif "image/png" in data:
+            return ["".join(f"<p>{line}</p>" for line in said.split("\n")[1:-1])]
+        if "image/png" in data:
             wide, high = struct.unpack(">II", base64.b64decode(data["image/png"])[16:24])
-            for part in ("whole",) if high < wide else ("top", "bottom"):
-                source = f'src="data:image/png;base64,{data["image/png"]}" alt="{said}"'
-                found.append((f'<img class="{part}" {source}>', f"<p>{said}</p>"))
-        elif not data and lines(both := f"{found[-1][0]}<pre>{said}</pre>") < MOST:
-            found[-1] = both, ""
+            source = f'src="data:image/png;base64,{data["image/png"]}" alt="{said}"'
+            parts = ("whole",) if high < wide else ("top", "bottom")
+            shown = [f'<img class="{part}" {source}>' for part in parts]
         elif not data:
-            found.append((f"<pre>{said}</pre>", ""))
-        elsewhere |= "text/html" in data and "ask(" not in cell.source
-    more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
-    return [*found, (more, "")] if elsewhere else found
-
-
-def sections(path: Path) -> list[tuple[str, list]]:
-    """The headings of a lesson, each with what stands below it."""
-    found = []
-    for cell in lesson.parse(lesson.read(path)).cells:
-        if cell.cell_type == "markdown":
-            source, *end = re.split(END, cell.source, maxsplit=1, flags=re.M)
-            for shown, notes in text(source):
-                if notes is None:
-                    found.append((shown, []))
-                else:
-                    found[-1][1].append((shown, notes))
-            if end:
-                break
-        elif "ah.quiz.show(" in cell.source:
-            bank = [q for q in ah.questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
-            heading, before = found.pop()
-            for number, q in enumerate(bank, 1):
-                choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
-                asked = _words.fragment("quiz/head", q, number) + choices
-                found.append((heading, [*before, (asked, _words.fragment("quiz/answer", q))]))
-                before = []
-        elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
-            found[-1][1].extend(made(cell, path.stem))
+            shown = [f"<pre>{said}</pre>"]
+        for each in shown:
+            fits = lines(found[-1] + each) < MOST
+            found[-1:] = [found[-1] + each] if fits else [found[-1], each]
     return found
 
 
-def broken(parts: list) -> list[list]:
+def parts(path: Path):
+    """What stands in a lesson's core path, in its order, as `text` gives it."""
+    for cell in lesson.parse(lesson.read(path)).cells:
+        if cell.cell_type == "markdown":
+            source, *end = re.split(END, cell.source, maxsplit=1, flags=re.M)
+            yield from text(source)
+            if end:
+                return
+        elif "ah.quiz.show(" in cell.source:
+            bank = [q for q in ah.questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
+            for number, q in enumerate(bank, 1):
+                yield f"Question {number}", None
+                choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
+                asked = _words.fragment("quiz/head", q, number) + choices
+                yield asked, _words.fragment("quiz/answer", q)
+        elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
+            yield from ((shown, "") for shown in made(cell, path.stem))
+
+
+def broken(stack: list) -> list[list]:
     """Parts in slides of about the same height, as a typesetter breaks a paragraph into lines."""
-    sizes, best = [lines(shown) for shown, _ in parts], [(0, [])]
-    for end in range(1, len(parts) + 1):
-        ways = []
-        for start, (cost, slides) in enumerate(best):
-            size = sum(sizes[start:end])
-            cost += (size - FULL) ** 2 * (9 if size > MOST else 1)
-            ways.append((cost, [*slides, parts[start:end]]))
-        best.append(min(ways, key=lambda way: way[0]))
+    best = [(0, [])]
+    for end in range(1, len(stack) + 1):
+        sizes = [sum(lines(shown) for shown, _ in stack[start:end]) for start in range(end)]
+        costs = [(size - FULL) ** 2 * (9 if size > MOST else 1) for size in sizes]
+        cost, start = min((best[start][0] + cost, start) for start, cost in enumerate(costs))
+        best.append((cost, [*best[start][1], stack[start:end]]))
     return best[-1][1] or [[]]
 
 
@@ -143,9 +133,16 @@ def write(out: Path = lesson.ROOT / "course_site" / "slides") -> None:
     shutil.copy(REVEAL / "LICENSE", out / "reveal")
     style, titles = HtmlFormatter(style="a11y-light").get_style_defs(".highlight"), {}
     for path in lesson.chosen([]):
-        stacks = [(heading, broken(parts)) for heading, parts in sections(path)]
+        stacks = []
+        for shown, notes in parts(path):
+            if notes is None:
+                stacks.append((shown, []))
+            else:
+                stacks[-1][1].append((shown, notes))
         titles[f"{path.stem}.html"] = title = soup(stacks[0][0]).get_text()
-        page = pages.get_template("slides.html.j2").render(title=title, stacks=stacks, style=style)
+        page = pages.get_template("slides.html.j2").render(
+            title=title, stacks=stacks, broken=broken, style=style
+        )
         (out / f"{path.stem}.html").write_text(page, "utf-8")
     index = pages.get_template("slides_index.html.j2").render(titles=titles)
     (out / "index.html").write_text(index, "utf-8")
