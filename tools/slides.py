@@ -76,20 +76,17 @@ def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
     more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
     found = [colour(cell.source) + more * ("unit_animation" in cell.source)]
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():
-        data, shown = output.get("data", {}), [more]
+        data = output.get("data", {})
         said = escape(output.get("text") or data.get("text/plain", ""))
+        shown = [more if data else f"<pre>{said}</pre>"]
         if "ah.predict.ask(" in cell.source and data:  # its last line is for those without a form
             return ["".join(f"<p>{line}</p>" for line in said.split("\n")[1:-1])]
-        if "image/png" in data:
-            wide, high = struct.unpack(">II", base64.b64decode(data["image/png"])[16:24])
-            source = f'src="data:image/png;base64,{data["image/png"]}" alt="{said}"'
-            parts = ("whole",) if high < wide else ("top", "bottom")
-            shown = [f'<img class="{part}" {source}>' for part in parts]
-        elif not data:
-            shown = [f"<pre>{said}</pre>"]
-        for each in shown:
-            fits = lines(found[-1] + each) < MOST
-            found[-1:] = [found[-1] + each] if fits else [found[-1], each]
+        if picture := data.get("image/png"):
+            wide, high = struct.unpack(">II", base64.b64decode(picture)[16:24])
+            image = f'<img src="data:image/png;base64,{picture}" alt="{said}" class='
+            shown = [image + half for half in (("top>", "bottom>") if high > wide else ("whole>",))]
+        fits = lines(found[-1] + shown[0]) < MOST
+        found[-1:] = [found[-1] + shown[0], *shown[1:]] if fits else [found[-1], *shown]
     return found
 
 
@@ -112,39 +109,46 @@ def parts(path: Path):
             yield from ((shown, "") for shown in made(cell, path.stem))
 
 
-def broken(stack: list) -> list[list]:
-    """Parts in slides of about the same height, as a typesetter breaks a paragraph into lines."""
-    best = [(0, [])]
-    for end in range(1, len(stack) + 1):
-        sizes = [sum(lines(shown) for shown, _ in stack[start:end]) for start in range(end)]
-        costs = [(size - FULL) ** 2 * (9 if size > MOST else 1) for size in sizes]
-        cost, start = min((best[start][0] + cost, start) for start, cost in enumerate(costs))
-        best.append((cost, [*best[start][1], stack[start:end]]))
-    return best[-1][1] or [[]]
+def slides(path: Path) -> list[list]:
+    """Slides of about the same height, broken as a typesetter breaks a paragraph into lines."""
+    found, best = [*parts(path)], [(0, [])]
+    for end in range(1, len(found) + 1):
+        ways, size = [], 0
+        for start in reversed(range(end)):
+            size += lines(found[start][0])
+            cost = (size - FULL) ** 2 * (9 if size > MOST else 1)
+            ways.append((best[start][0] + cost, start))
+            if found[start][1] is None:  # a heading: here a slide begins
+                break
+        cost, start = min(ways)
+        best.append((cost, [*best[start][1], found[start:end]]))
+    return best[-1][1]
 
 
 def write(out: Path = lesson.ROOT / "course_site" / "slides") -> None:
     """Write the slides of every lesson, a page that lists them, and reveal.js beside them."""
+    unused = (
+        "css",
+        "theme",
+        "*.map",
+        "*.esm.js",
+        "highlight",
+        "markdown",
+        "math",
+        "search",
+        "zoom",
+    )
+    ignored = shutil.ignore_patterns(*unused)
+    shutil.copytree(REVEAL, out / "reveal", dirs_exist_ok=True, ignore=ignored)
     loader = jinja2.FileSystemLoader(lesson.HERE / "templates")
-    pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    ignored = shutil.ignore_patterns("theme", "*.map", "*.esm.js")
-    for name in ("dist", "plugin/notes"):
-        shutil.copytree(REVEAL / name, out / "reveal" / name, dirs_exist_ok=True, ignore=ignored)
-    shutil.copy(REVEAL / "LICENSE", out / "reveal")
-    style, titles = HtmlFormatter(style="a11y-light").get_style_defs(".highlight"), {}
-    for path in lesson.chosen([]):
-        stacks = []
-        for shown, notes in parts(path):
-            if notes is None:
-                stacks.append((shown, []))
-            else:
-                stacks[-1][1].append((shown, notes))
-        titles[f"{path.stem}.html"] = title = soup(stacks[0][0]).get_text()
-        page = pages.get_template("slides.html.j2").render(
-            title=title, stacks=stacks, broken=broken, style=style
+    templates = jinja2.Environment(loader=loader, autoescape=True)
+    style, page = HtmlFormatter(style="a11y-light").get_style_defs(".highlight"), "slides.html.j2"
+    decks = {f"{path.stem}.html": slides(path) for path in lesson.chosen([])}
+    for name, deck in decks.items():
+        (out / name).write_text(
+            templates.get_template(page).render(deck=deck, style=style), "utf-8"
         )
-        (out / f"{path.stem}.html").write_text(page, "utf-8")
-    index = pages.get_template("slides_index.html.j2").render(titles=titles)
+    index = templates.get_template("slides_index.html.j2").render(decks=decks)
     (out / "index.html").write_text(index, "utf-8")
 
 
