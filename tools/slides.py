@@ -1,8 +1,7 @@
 """Writes course_site/slides/: the core path of every lesson as slides, from its notebook.
 
-A heading begins a slide; what stands below it is broken into slides of about the same height. A
-long paragraph is shown by its first and its bold sentences, and stands whole in the speaker notes.
-What is still too high for its slide, the template's script sets smaller.
+A heading begins a slide; what stands below it is broken into slides of about the same height, and
+stands whole in the speaker notes. What is still too high, the template's script sets smaller.
 """
 
 import base64
@@ -24,8 +23,9 @@ import accel_helpers as ah
 from accel_helpers import _words
 
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
-LONGEST, FULL, MOST = 260, 9, 13  # letters of a paragraph that is shown whole; lines of a slide
+FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z<(])")
 CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
 soup = functools.partial(BeautifulSoup, features="html.parser")
 
@@ -34,37 +34,29 @@ soup = functools.partial(BeautifulSoup, features="html.parser")
 def lines(html: str) -> float:
     """About how many lines of text it takes; three of code count for two."""
     page = soup(html)
-    code = [len(x) for pre in page("pre") for x in pre.extract().get_text().split("\n") if x]
+    code = [len(x) for pre in page("pre") for x in pre.extract().get_text().strip().split("\n")]
     rows = [1 + len(each.get_text()) // 72 for each in page(["p", "li", "tr"])]
-    return FULL * len(page("img")) + 1.3 * sum(rows) + sum(1 + x // 85 for x in code) * 2 / 3
-
-
-def short(paragraph) -> str:
-    """A paragraph's first sentences, and all of them that are bold."""
-    shown, left = "", LONGEST
-    for part in re.split(r"(?<=[.?!])\s+(?=[A-Z<(])", paragraph.decode_contents()):
-        left -= len(soup(part).get_text())
-        if left > 0 or not shown or "<strong>" in part:
-            shown += f"{part} "
-    return str(soup(f"<p>{shown}</p>"))
+    return (FULL + 2) * len(page("img")) + 1.3 * sum(rows) + sum(1 + x // 85 for x in code) * 2 / 3
 
 
 def text(source: str):
     """What a Markdown text holds: as it is shown, and as notes have it; a heading has no notes."""
     source = re.sub(r"\[!\[.*|^> ", "", source, flags=re.M)  # without the badge
-    page = soup(markdown2html(re.sub(r"\.(ipynb|md)(?=[)#])", ".html", source)))
-    for sign in page.select("a.anchor-link"):
-        sign.decompose()
-    for each in page(True, recursive=False):
+    for each in soup(markdown2html(re.sub(r"\.(ipynb|md)(?=[)#])", ".html", source))).contents:
         if each.name in ("h1", "h2", "h3"):
+            each.find("a", class_="anchor-link").decompose()
             yield each.decode_contents().strip(), None
         elif each.name in ("ul", "ol"):
             for number, item in enumerate(each("li", recursive=False), 1):
                 yield (f'<{each.name} start="{number}">{item}</{each.name}>',) * 2
+        elif each.name == "p":  # of a long one: the first sentences, and the bold ones
+            said = enumerate(SENTENCE.split(each.decode_contents()))
+            kept = " ".join(part for n, part in said if n < 3 or "<strong>" in part)
+            yield str(soup(f"<p>{kept}</p>")) if each.get_text(strip=True) else "", str(each)
         elif each.name == "details":
             yield "", f"<p>{escape(each.get_text(' ', strip=True))}</p>"
-        elif each.get_text(strip=True):
-            yield short(each) if each.name == "p" else str(each), str(each)
+        elif each.name:
+            yield str(each), str(each)
 
 
 def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
@@ -92,17 +84,16 @@ def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
 
 def parts(path: Path):
     """What stands in a lesson's core path, in its order, as `text` gives it."""
+    bank = [q for q in ah.questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
     for cell in lesson.parse(lesson.read(path)).cells:
         if cell.cell_type == "markdown":
-            source, *end = re.split(END, cell.source, maxsplit=1, flags=re.M)
-            yield from text(source)
-            if end:
+            yield from text(re.split(END, cell.source, flags=re.M)[0])
+            if re.search(END, cell.source, re.M):
                 return
         elif "ah.quiz.show(" in cell.source:
-            bank = [q for q in ah.questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
             for number, q in enumerate(bank, 1):
-                yield f"Question {number}", None
                 choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
+                yield f"Question {number} of {len(bank)}", None
                 asked = _words.fragment("quiz/head", q, number) + choices
                 yield asked, _words.fragment("quiz/answer", q)
         elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
@@ -116,40 +107,26 @@ def slides(path: Path) -> list[list]:
         ways, size = [], 0
         for start in reversed(range(end)):
             size += lines(found[start][0])
-            cost = (size - FULL) ** 2 * (9 if size > MOST else 1)
-            ways.append((best[start][0] + cost, start))
+            cost = best[start][0] + (size - FULL) ** 2 * (9 if size > MOST else 1)
+            ways.append((cost, [*best[start][1], found[start:end]]))
             if found[start][1] is None:  # a heading: here a slide begins
                 break
-        cost, start = min(ways)
-        best.append((cost, [*best[start][1], found[start:end]]))
+        best.append(min(ways, key=lambda way: way[0]))
     return best[-1][1]
 
 
 def write(out: Path = lesson.ROOT / "course_site" / "slides") -> None:
     """Write the slides of every lesson, a page that lists them, and reveal.js beside them."""
-    unused = (
-        "css",
-        "theme",
-        "*.map",
-        "*.esm.js",
-        "highlight",
-        "markdown",
-        "math",
-        "search",
-        "zoom",
-    )
-    ignored = shutil.ignore_patterns(*unused)
-    shutil.copytree(REVEAL, out / "reveal", dirs_exist_ok=True, ignore=ignored)
+    unused = shutil.ignore_patterns("css", "theme", "math", "highlight", "*.map", "*.esm.js")
+    shutil.copytree(REVEAL, out / "reveal", dirs_exist_ok=True, ignore=unused)
     loader = jinja2.FileSystemLoader(lesson.HERE / "templates")
-    templates = jinja2.Environment(loader=loader, autoescape=True)
-    style, page = HtmlFormatter(style="a11y-light").get_style_defs(".highlight"), "slides.html.j2"
+    template = jinja2.Environment(loader=loader, autoescape=True).get_template
+    style = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
     decks = {f"{path.stem}.html": slides(path) for path in lesson.chosen([])}
     for name, deck in decks.items():
-        (out / name).write_text(
-            templates.get_template(page).render(deck=deck, style=style), "utf-8"
-        )
-    index = templates.get_template("slides_index.html.j2").render(decks=decks)
-    (out / "index.html").write_text(index, "utf-8")
+        page = template("slides.html.j2").render(deck=deck, style=style)
+        (out / name).write_text(page, "utf-8")
+    (out / "index.html").write_text(template("slides_index.html.j2").render(decks=decks), "utf-8")
 
 
 if __name__ == "__main__":
