@@ -20,13 +20,12 @@ from nbconvert.filters import Highlight2HTML, markdown2html
 from pygments.formatters import HtmlFormatter
 
 import accel_helpers as ah
-from accel_helpers import _words
+from accel_helpers._words import fragment
 
-REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
 FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
-SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z<(])")
 CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
+STYLE = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
 soup = functools.partial(BeautifulSoup, features="html.parser")
 
 
@@ -50,7 +49,7 @@ def text(source: str):
             for number, item in enumerate(each("li", recursive=False), 1):
                 yield (f'<{each.name} start="{number}">{item}</{each.name}>',) * 2
         elif each.name == "p":  # of a long one: the first sentences, and the bold ones
-            said = enumerate(SENTENCE.split(each.decode_contents()))
+            said = enumerate(re.split(r"(?<=[.?!])\s+(?=[A-Z<(])", each.decode_contents()))
             kept = " ".join(part for n, part in said if n < 3 or "<strong>" in part)
             yield str(soup(f"<p>{kept}</p>")) if each.get_text(strip=True) else "", str(each)
         elif each.name == "details":
@@ -61,9 +60,8 @@ def text(source: str):
 
 def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
     """What a cell of code brings: what its verdict may say, or itself and what came of it."""
-    if cases := CASE.findall(cell.source):
-        said = "\n".join(f"* *{name}:* {what}" for name, what in cases)
-        said = re.sub(r"{.*?}", "…", re.sub(r"\*\*{}[.,]?\*\*", "", said))
+    if cases := CASE.findall(re.sub(r"\*\*{}[.,]?\*\*", "", cell.source)):
+        said = "\n".join(f"* *{name}:* {re.sub('{.*?}', '…', what)}" for name, what in cases)
         return [markdown2html(f"**What the lesson may say:**\n\n{said}")]
     more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
     found = [colour(cell.source) + more * ("unit_animation" in cell.source)]
@@ -77,8 +75,9 @@ def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
             wide, high = struct.unpack(">II", base64.b64decode(picture)[16:24])
             image = f'<img src="data:image/png;base64,{picture}" alt="{said}" class='
             shown = [image + half for half in (("top>", "bottom>") if high > wide else ("whole>",))]
-        fits = lines(found[-1] + shown[0]) < MOST
-        found[-1:] = [found[-1] + shown[0], *shown[1:]] if fits else [found[-1], *shown]
+        if lines(found[-1] + shown[0]) < MOST:
+            shown[0] = found.pop() + shown[0]
+        found += shown
     return found
 
 
@@ -92,10 +91,9 @@ def parts(path: Path):
                 return
         elif "ah.quiz.show(" in cell.source:
             for number, q in enumerate(bank, 1):
-                choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
+                choices = fragment("quiz/choices", q) if q.has_choices else ""
                 yield f"Question {number} of {len(bank)}", None
-                asked = _words.fragment("quiz/head", q, number) + choices
-                yield asked, _words.fragment("quiz/answer", q)
+                yield fragment("quiz/head", q, number) + choices, fragment("quiz/answer", q)
         elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
             yield from ((shown, "") for shown in made(cell, path.stem))
 
@@ -118,14 +116,13 @@ def slides(path: Path) -> list[list]:
 def write(out: Path = lesson.ROOT / "course_site" / "slides") -> None:
     """Write the slides of every lesson, a page that lists them, and reveal.js beside them."""
     unused = shutil.ignore_patterns("css", "theme", "math", "highlight", "*.map", "*.esm.js")
-    shutil.copytree(REVEAL, out / "reveal", dirs_exist_ok=True, ignore=unused)
-    loader = jinja2.FileSystemLoader(lesson.HERE / "templates")
-    template = jinja2.Environment(loader=loader, autoescape=True).get_template
-    style = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
+    reveal = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
+    shutil.copytree(reveal, out / "reveal", dirs_exist_ok=True, ignore=unused)
+    folder = jinja2.FileSystemLoader(lesson.HERE / "templates")
+    template = jinja2.Environment(loader=folder, autoescape=True).get_template
     decks = {f"{path.stem}.html": slides(path) for path in lesson.chosen([])}
     for name, deck in decks.items():
-        page = template("slides.html.j2").render(deck=deck, style=style)
-        (out / name).write_text(page, "utf-8")
+        (out / name).write_text(template("slides.html.j2").render(deck=deck, style=STYLE), "utf-8")
     (out / "index.html").write_text(template("slides_index.html.j2").render(decks=decks), "utf-8")
 
 
