@@ -14,14 +14,15 @@ slides = pytest.importorskip("slides")  # what it needs comes with `make site-en
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 BAD = """() => Reveal.getSlides().flatMap(slide => {
-    const { h, v } = Reveal.getIndices(slide)
-    Reveal.slide(h, v)
+    const { h } = Reveal.getIndices(slide)
+    Reveal.slide(h)
     const parts = [...slide.querySelectorAll('.page, .page *')]
     const whole = slide.getBoundingClientRect()
     const fits = parts.map(e => e.getBoundingClientRect()).every(
         b => b.bottom <= whole.bottom + 1 && b.right <= whole.right + 1)
     const large = parts.every(e => parseFloat(getComputedStyle(e).fontSize) >= 20)
-    return fits && large && whole.height > 300 && whole.bottom <= innerHeight + 1 ? [] : [`${h}/${v}: ${slide.innerText.slice(0, 80)}`]
+    return fits && large && whole.height > 300 && whole.bottom <= innerHeight + 1
+        ? [] : [`${h}: ${slide.innerText.slice(0, 80)}`]
 })"""
 
 
