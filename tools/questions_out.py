@@ -1,9 +1,8 @@
 """Writes the question bank to take along: questions.gift for Moodle, questions.apkg for Anki.
 
-Run it as `python tools/questions_out.py FOLDER`. A question keeps its name, such as "03/factor",
-so that an Anki deck that is imported again updates its cards. What GIFT cannot grade stays honest:
-the measured question is an essay (its answer lies on the learner's own machine), and steps are
-matched with their places, as true today.
+Run it as `python tools/questions_out.py FOLDER`. What GIFT cannot grade stays honest: the measured
+question is an essay (its answer lies on the learner's own machine), and steps are matched with
+their places, as true today.
 """
 
 import itertools
@@ -18,14 +17,7 @@ import lesson
 import accel_helpers as ah
 from accel_helpers import _words
 
-COURSE = "GPUs and TPUs in Colab"
-TEMPLATES = lesson.HERE / "templates"
-
-
-def titles() -> dict[str, str]:
-    """The title of every lesson by its number, as its first heading has it."""
-    texts = {path.name[:2]: lesson.read(path) for path in lesson.chosen([])}
-    return {number: re.search(r'"# (.+?)(?:\\n)?"', text)[1] for number, text in texts.items()}
+COURSE, TEMPLATES = "GPUs and TPUs in Colab", lesson.HERE / "templates"
 
 
 def tags(question) -> list[str]:
@@ -56,23 +48,22 @@ def gift(questions) -> str:
     loader = jinja2.FileSystemLoader(TEMPLATES)
     made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"gift": lambda text: escaped(_words.marked(text)), "escaped": escaped}
+    texts = {path.name[:2]: lesson.read(path) for path in lesson.chosen([])}
+    titles = {number: re.search(r'"# (.+?)(?:\\n)?"', text)[1] for number, text in texts.items()}
     lessons = [(n, [*each]) for n, each in itertools.groupby(questions, lambda q: q.lesson)]
     return made.get_template("questions.gift.j2").render(
-        course=COURSE, titles=titles(), lessons=lessons, tags=tags, share=share, off=off,
+        course=COURSE, titles=titles, lessons=lessons, tags=tags, share=share, off=off,
         quiz=_words.template("quiz.html").module,
     )  # fmt: skip
 
 
 def deck(questions) -> genanki.Deck:
     """Questions as an Anki deck; the ids, drawn once, are those that an update is known by."""
-    front, back, css = (
-        (TEMPLATES / name).read_text("utf-8")
-        for name in ("anki_front.html", "anki_back.html", "anki.css")
-    )
+    names = ("anki_front.html", "anki_back.html", "anki.css")
+    front, back, css = ((TEMPLATES / name).read_text("utf-8") for name in names)
     fields = [{"name": name} for name in ("Question", "How", "Options", "Answer", "Name")]
-    model = genanki.Model(
-        1852036411, COURSE, fields, [{"name": "Card", "qfmt": front, "afmt": back}], css
-    )
+    cards = [{"name": "Card", "qfmt": front, "afmt": back}]
+    model = genanki.Model(1852036411, COURSE, fields, cards, css)
     made = genanki.Deck(1748201953, COURSE)
     for q in questions:
         choices = _words.fragment("quiz/choices", q) if q.has_choices else ""

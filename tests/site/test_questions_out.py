@@ -61,10 +61,6 @@ def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
             assert plain(choice["feedback"]["text"]).endswith(plain(o.feedback)), o
 
 
-def test_what_gift_takes_for_its_own_signs_is_escaped():
-    assert out.escaped("a=b ~ {c} #d: \\e") == r"a\=b \~ \{c\} \#d\: \\e"
-
-
 def test_anki_gets_every_card_and_knows_it_again(tmp_path):
     out.write(tmp_path)
     zipfile.ZipFile(tmp_path / "questions.apkg").extract("collection.anki2", tmp_path)
