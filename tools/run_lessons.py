@@ -15,7 +15,7 @@ from pathlib import Path
 import kernel
 import nbformat
 import pages
-from lesson import ROOT, Refused
+from lesson import Refused, chosen
 from pages import LessonRun
 from tqdm import tqdm
 
@@ -33,27 +33,19 @@ FURTHER = re.compile(r"^#+ Going further.*", re.M)
 LEFT_OUT = r"\g<0>\n\n*This part was not run: `make run ALL=1` runs it, too.*"
 
 
-def find_lessons() -> tuple[Path, ...]:
-    """The lessons by number: in the working folder's `notebooks`, or else beside this folder."""
-    for folder in (Path.cwd(), ROOT):
-        if lessons := sorted(folder.glob("notebooks/[0-9][0-9]_*.ipynb")):
-            return tuple(lessons)
-    raise Refused("No lessons in notebooks/. Run this in a clone of the course.")
-
-
 def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
     """The lessons that were asked for, by number or name, in that order; all for an empty text."""
     by_name = {lesson.stem: lesson for lesson in lessons}
     by_number = {lesson.stem[:2]: lesson for lesson in lessons}
-    chosen = {}
+    found = {}
     for word in re.findall(r"[^,\s]+", wanted) or by_name:
         name = word.removesuffix(".ipynb")
         lesson = by_name.get(name) or by_number.get(name.zfill(2))
         if lesson is None:
             known = ", ".join(by_name)
             raise Refused(f"There is no lesson {word!r}. There are: {known}.")
-        chosen[lesson] = None
-    return tuple(chosen)
+        found[lesson] = None
+    return tuple(found)
 
 
 def run(
@@ -212,8 +204,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("course_report"), help="its folder")
     options = parser.parse_args(argv)
     try:
-        chosen = choose(find_lessons(), options.lessons)
-        done = run(chosen, options.out, fast=options.fast, everything=options.all)
+        lessons = choose(chosen([], Path("notebooks")), options.lessons)
+        done = run(lessons, options.out, fast=options.fast, everything=options.all)
     except (Refused, KeyboardInterrupt) as error:
         print(error, file=sys.stderr)
         return 2
