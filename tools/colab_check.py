@@ -75,7 +75,7 @@ def main(argv: list[str] | None = None) -> int:
     pins.parent.mkdir(exist_ok=True)
     pins.write_text("\n".join(f"{one}=={v}" for one, v in new.items() if v[0].isdigit()))
     try:
-        lessons = run_lessons.choose(run_lessons.find_lessons(), options.lessons)
+        lessons = run_lessons.choose(lesson.chosen([]), options.lessons)
         newer = replace(known, name=pins.stem, packages=there, pins=pins)
         return 0 if options.only_compare or run(lessons, newer) else 1
     except (replica.NoReplica, lesson.Refused) as reason:

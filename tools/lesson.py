@@ -166,9 +166,9 @@ def write(path, text):
 
 def chosen(files, folder=LESSONS):
     """Give the notebooks to work on: those named, else every lesson of the course."""
-    paths = [Path(f) for f in files] or sorted(folder.glob("*.ipynb"))
+    paths = [Path(f) for f in files] or sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     if not paths:
-        raise Refused(f"There is no notebook in {folder}: name the files to work on.")
+        raise Refused(f"There is no lesson in {folder}. Run this in a clone of the course.")
     for path in paths:
         if path.suffix != ".ipynb" or not path.is_file():
             raise Refused(f"{path} is not a notebook: name files that end in .ipynb.")

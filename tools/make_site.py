@@ -78,19 +78,20 @@ def stage(folder, out, with_results):
     modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
     made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
-    made["docs/chips.md"] = "chips.md.j2", {"chips": list(csv.DictReader(chips))}
-    names = {"text": lesson.read(docs / "library.md"), "modules": modules}
-    made["docs/library.md"] = "names.md.j2", names
+    made["docs/chips.md"] = "chips.md.j2", {"chips": [*csv.DictReader(chips)]}
+    text = lesson.read(docs / "library.md")
+    made["docs/library.md"] = "names.md.j2", {"text": text, "modules": modules}
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
     here |= {f"take/{name}" for name in BOOK}
-    pages = {path.stem for path in docs.glob("*.md")} | {"chips"}
     start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}
-    made["index.md"] = "index.md", {**start, "pages": pages}
-    (docs / "api").mkdir()
+    start["pages"] = {path.stem for path in docs.glob("*.md")} | {"chips"}
+    made["index.md"] = "index.md", start
+    for part in (docs / "api", folder / "notebooks"):
+        part.mkdir()
     for name, (template, given) in made.items():
         (folder / name).write_text(MADE.get_template(template).render(given), "utf-8")
-    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     known = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    known |= {f"notebooks/{name}" for name in paths}
     stamp = lesson.link_stamps(readme, paths)[0]
     for path in folder.rglob("*.md"):
         path.write_text(linked(lesson.read(path), path.parent.relative_to(folder), known, stamp))

@@ -173,7 +173,7 @@ def main(arguments=None, folder=lesson.LESSONS, readme=lesson.ROOT / "README.md"
         parser.add_argument(flag, action="store_true")
     parser.add_argument("numbers", nargs="*", help="of lessons; default: all")
     given = parser.parse_args(arguments)
-    paths = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+    paths = {path.name[:2]: path for path in lesson.chosen([], folder)}
     chosen = given.numbers or sorted(paths)
     timed = run_lessons.times() if timed is None else timed
     if given.time:

@@ -9,6 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote
 
+import jinja2
+from nbconvert import HTMLExporter
+
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 # A picture that the page would have to ask the network for, and a link to a file of the course.
 AWAY = re.compile(r'<img(?=[^>]* src="(?!data:))[^>]*? alt="([^"]*)"[^>]*>')
@@ -48,8 +51,6 @@ def write_lesson(
     lesson: LessonRun, notebook, source: Path, names: Sequence[str], folder: Path
 ) -> LessonRun:
     """Write the page and plots of an executed lesson; its links are relative to `source`."""
-    from nbconvert import HTMLExporter
-
     texts = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     heading = re.search(r"^#\s+(.+?)\s*#*$", texts, re.M)
     title, plots = heading[1] if heading else lesson.name, []
@@ -81,8 +82,6 @@ def write_lesson(
 
 def index(lessons: Sequence[LessonRun], runtime, when: datetime, fast: bool, summary: str) -> str:
     """The first page of the report, as HTML; `summary` is the file that lesson 11 wrote."""
-    import jinja2
-
     options = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **options)
     return environment.get_template("index.html.j2").render(

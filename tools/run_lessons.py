@@ -15,7 +15,7 @@ from pathlib import Path
 import kernel
 import nbformat
 import pages
-from lesson import ROOT, Refused
+from lesson import Refused, chosen
 from pages import LessonRun
 from tqdm import tqdm
 
@@ -33,27 +33,18 @@ FURTHER = re.compile(r"^#+ Going further.*", re.M)
 LEFT_OUT = r"\g<0>\n\n*This part was not run: `make run ALL=1` runs it, too.*"
 
 
-def find_lessons() -> tuple[Path, ...]:
-    """The lessons by number: in the working folder's `notebooks`, or else beside this folder."""
-    for folder in (Path.cwd(), ROOT):
-        if lessons := sorted(folder.glob("notebooks/[0-9][0-9]_*.ipynb")):
-            return tuple(lessons)
-    raise Refused("No lessons in notebooks/. Run this in a clone of the course.")
-
-
 def choose(lessons: Sequence[Path], wanted: str = "") -> tuple[Path, ...]:
     """The lessons that were asked for, by number or name, in that order; all for an empty text."""
-    by_name = {lesson.stem: lesson for lesson in lessons}
-    by_number = {lesson.stem[:2]: lesson for lesson in lessons}
-    chosen = {}
-    for word in re.findall(r"[^,\s]+", wanted) or by_name:
+    known = {name: path for path in lessons for name in (path.stem, path.stem[:2])}
+    found = {}
+    for word in re.findall(r"[^,\s]+", wanted) or known:
         name = word.removesuffix(".ipynb")
-        lesson = by_name.get(name) or by_number.get(name.zfill(2))
+        lesson = known.get(name) or known.get(name.zfill(2))
         if lesson is None:
-            known = ", ".join(by_name)
-            raise Refused(f"There is no lesson {word!r}. There are: {known}.")
-        chosen[lesson] = None
-    return tuple(chosen)
+            names = ", ".join(path.stem for path in lessons)
+            raise Refused(f"There is no lesson {word!r}. There are: {names}.")
+        found[lesson] = None
+    return tuple(found)
 
 
 def run(
@@ -79,21 +70,18 @@ def run(
     done: list[LessonRun] = []
     try:
         with kernel.interrupts_kept() as interrupts:
-            if environ.get("ACCEL_FAST") != "1":
+            if not (small := environ.get("ACCEL_FAST") == "1"):
                 print(forecast(lessons, everything, times()), file=stream, flush=True)
-            if staging.exists():
-                shutil.rmtree(staging)  # a run that was killed left it
+            shutil.rmtree(staging, ignore_errors=True)  # a run that was killed left it
             for folder in MADE:
                 (staging / folder).mkdir(parents=True)
             _new_card(staging / CARD)
             how = {"environ": environ, "cell_seconds": cell_seconds, "interrupts": interrupts}
             for path in lessons:
                 done.append(_run_one(path, lessons, staging, stream, everything, how))
-            small = environ.get("ACCEL_FAST") == "1"
             summary = SUMMARY if (staging / SUMMARY).is_file() else ""
-            machine = runtime or runtimes.describe()
-            index = pages.index(done, machine, datetime.now(), small, summary)
-            (staging / "index.html").write_text(index, "utf-8")
+            about = runtime or runtimes.describe(), datetime.now(), small, summary
+            (staging / "index.html").write_text(pages.index(done, *about), "utf-8")
             _publish(staging, out, done)
     except KeyboardInterrupt:
         which = f" ({', '.join(lesson.name for lesson in done)})" if done else ""
@@ -212,8 +200,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("course_report"), help="its folder")
     options = parser.parse_args(argv)
     try:
-        chosen = choose(find_lessons(), options.lessons)
-        done = run(chosen, options.out, fast=options.fast, everything=options.all)
+        lessons = choose(chosen([], Path("notebooks")), options.lessons)
+        done = run(lessons, options.out, fast=options.fast, everything=options.all)
     except (Refused, KeyboardInterrupt) as error:
         print(error, file=sys.stderr)
         return 2

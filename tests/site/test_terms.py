@@ -9,11 +9,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_terms(site):
-    def page(path):
-        return BeautifulSoup(path.read_text("utf-8"), "html.parser")
-
-    lessons = {path.name: page(path) for path in (site / "notebooks").glob("*.html")}
-    entries, names = page(site / "docs" / "glossary.html").select("dl.glossary > *"), []
+    paths = *(site / "notebooks").glob("*.html"), site / "docs" / "glossary.html"
+    lessons = {path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser") for path in paths}
+    entries, names = lessons.pop("glossary.html").select("dl.glossary > *"), []
     for part in entries:  # used in the lesson that it names, or with a source elsewhere
         names += [part.contents[0].lower()] if part.name == "dt" else []
         if part.name == "dd":

@@ -1,10 +1,7 @@
 """What an author relies on when Colab's packages move on."""
 
-import subprocess
-
 import colab_check as check
 import pytest
-import yaml
 
 
 def test_what_changed_is_said_of_the_packages_that_the_lessons_use(tmp_path):
@@ -30,10 +27,3 @@ def test_a_lesson_that_needs_what_is_gone_is_named(tmp_path, required, capsys):
     assert check.main([str(path), "--lessons", "00 03"]) == 1
     said = capsys.readouterr().out
     assert "00_start_here: ran\n" in said and "03_time_a_keras_model: failed in code" in said
-
-
-def test_scripts_of_workflows_are_well_formed():
-    for path in check.replica.ROOT.glob(".github/workflows/*.yml"):
-        for job in yaml.safe_load(path.read_text("utf-8"))["jobs"].values():
-            for script in (step["run"] for step in job["steps"] if "run" in step):
-                subprocess.run(["bash", "-n", "-c", script], check=True)
