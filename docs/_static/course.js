@@ -67,14 +67,14 @@ addEventListener("DOMContentLoaded", () => {
       const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
       const here = entries.find((it) => all && at && it.parts[0].contains(at));
       if (!words.length && here) open([here], `1 of ${entries.length}: what the link named.`);
-      else if (!words.length) open(all ? [] : entries, "");
+      else if (!words.length) open(all && location.hash !== "#all-of-them" ? [] : entries, "");
       if (!words.length) return;
       // A word weighs the more the fewer entries have it, and so do two that follow each other.
       const pieces = [...new Set([...words, ...typed.slice(1).map((it, n) => `${typed[n]} ${it}`)])];
       const count = (piece, key) => entries.filter((it) => it[key].includes(piece)).length;
       const weights = pieces.map((piece) => [piece, 1 / (1 + count(piece, "text"))]);
       const score = (it) => weights.reduce((sum, [piece, weight]) =>
-        sum + (it.text.includes(piece) && weight), 0);
+        sum + weight * (it.text.includes(piece) + 2 * it.said.includes(piece)), 0);
       const best = entries.map((it) => [score(it), it]).sort(([a], [b]) => b - a).map(([, it]) => it);
       const runs = typed.slice(3).map((it, n) => typed.slice(n, n + 4).join(" "))
         .filter((run) => count(run, "said") < 4);
