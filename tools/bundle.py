@@ -16,7 +16,6 @@ def pack(out: Path, wheel: Path, site: Path) -> Path:
     files = {"README.txt": ROOT / "tools/templates/bundle.txt", "LICENSE": ROOT / "LICENSE"}
     files |= {f"notebooks/{path.name}": path for path in (*chosen([]), wheel)}
     files |= {f"docs/{path.name}": path for path in ROOT.glob("docs/*.md")}
-    files.pop("docs/index.md")  # the site's own
     built = (path for path in site.rglob("*") if path.is_file())
     files |= {f"site/{path.relative_to(site).as_posix()}": path for path in built}
     out.parent.mkdir(exist_ok=True)

@@ -19,6 +19,7 @@ from lesson import ROOT, Refused
 from sphinx.cmd.build import build_main
 
 import accel_helpers as ah
+from accel_helpers.lessons import lesson_03
 from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
@@ -28,7 +29,9 @@ PRINTER = next(filter(None, map(shutil.which, PRINTERS)), None)
 BOOK = ("course.epub", "course.pdf")[: 1 + bool(PRINTER)]
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
-LOADER = jinja2.FileSystemLoader([ROOT / "tools" / "templates", ROOT / "docs"])
+ASKS = re.compile(r"Run this cell to [\w ]+\.|your answers are kept in a small file [\w ]+\.")
+ANSWER = "Colab (the badge above) or the lab takes your answers; here you think, and read on."
+LOADER = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
 MADE = jinja2.Environment(loader=LOADER, trim_blocks=True, lstrip_blocks=True)
 MADE.filters["linked"] = lambda text: re.sub(r"(https?://[^\s;),]+)", r"<\1>", text)
 
@@ -55,6 +58,8 @@ def fold(cell):
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
         hide = "hide-cell" if "setup" in lesson.tags(cell) else "hide-input"
         cell.metadata["tags"] = [*lesson.tags(cell), hide]
+        if hide == "hide-cell":
+            cell.metadata["mystnb"] = {"code_prompt_show": "Setup cell"}
     for data in (output.get("data", {}) for output in cell.get("outputs", [])):
         if "image/png" in data:
             said = " ".join(data.get("text/plain", "A plot of the lesson.").split())
@@ -66,7 +71,7 @@ def fold(cell):
 def stage(folder, out, with_results):
     """Lay out what Sphinx reads, as it lies in the repository."""
     docs, readme = folder / "docs", lesson.read(ROOT / "README.md")
-    shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py", "index.md"))
+    shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py"))
     paths = {path.name: path for path in lesson.chosen([])}
     own = {p.name: p for p in (REPORT / "notebooks").glob("*.ipynb")} if with_results else {}
     if with_results and not own:
@@ -84,8 +89,9 @@ def stage(folder, out, with_results):
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
     here |= {f"take/{name}" for name in BOOK}
     start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}
+    start |= {"card": results.reference(), "sweep": lesson_03.their_sweep("cpu")}
     start["pages"] = {path.stem for path in docs.glob("*.md")} | {"chips"}
-    made["index.md"] = "index.md", start
+    made["index.md"] = "start.md.j2", start
     for part in (docs / "api", folder / "notebooks"):
         part.mkdir()
     for name, (template, given) in made.items():
@@ -100,7 +106,7 @@ def stage(folder, out, with_results):
             fold(cell)
             if cell.cell_type == "markdown":
                 cell.source = linked(cell.source, Path("notebooks"), known, stamp)
-        lesson.write(folder / "notebooks" / name, lesson.dump(notebook))
+        lesson.write(folder / "notebooks" / name, ASKS.sub(ANSWER, lesson.dump(notebook)))
 
 
 def built(builder, work, *words):
@@ -146,6 +152,10 @@ def main():
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
         left = shutil.ignore_patterns("_sources")
         shutil.copytree(pages, given.out, ignore=left, dirs_exist_ok=True)
+    text = lesson.read(given.out / "index.html")
+    for name in BOOK:
+        text = text.replace(f"SIZE-{name}", f"{(take / name).stat().st_size / 1e6:.0f} MB")
+    (given.out / "index.html").write_text(text, "utf-8")
     size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file()) / 1e6
     took = f"{(time.monotonic() - began) / 60:.1f} minutes, {size:.0f} MB"
     print(f"{given.out.name}/index.html: {took}.")

@@ -1,43 +1,111 @@
-// A table of an output that scrolls within itself is reached with the keyboard.
 addEventListener("DOMContentLoaded", () => {
+  // A table of an output that scrolls within itself is reached with the keyboard.
   for (const at of document.querySelectorAll('.cell_output [style*="overflow-x"]')) at.tabIndex = 0;
+  document.addEventListener("click", ({ target }) => {
+    // On a phone contents and menu lie over the page: a link in them closes them.
+    if (target.closest("dialog a[href]")) target.closest("dialog").close();
+    // What was searched for goes along, so that the page of failures can begin with it.
+    const hit = target.closest("#search-results a");
+    const words = hit && new URLSearchParams(location.search).get("q");
+    if (words) {
+      const to = new URL(hit.href);
+      to.searchParams.set("highlight", words);
+      hit.href = to;
+    }
+  }, true);
 });
 
-// On the page of failures: a box for a message. The entries with all its words stay, or else the
-// five with most of the rare ones. What was searched for in the whole site is in the box already.
+// A box on the pages of failures and of words. Failures are shown only when they are asked for: those
+// with all words, or with four in a row that few have, the best first; or else the nearest, if they
+// have a rare word of the message.
 (() => {
-  let searched = "";
-  try { searched = localStorage.getItem("sphinx_highlight_terms") || ""; } catch { /* none kept */ }
+  const asked = new URLSearchParams(location.search).get("highlight");
+  const MOST = 10; // at once; one more word leaves fewer
+  const terms = (text) => text.toLowerCase().match(/\w+(?:\.\w+)*/g) || [];
+  const plain = (parts) => terms(parts.map((at) => at.textContent).join(" ")).join(" ");
+
+  function failure(at) {
+    const title = at.querySelector("h3");
+    const it = { parts: [at], text: plain([at]), said: plain([at.querySelector("pre")]) };
+    const cause = at.querySelector(":scope > p").textContent;
+    title.firstChild.textContent = cause.match(/^.*?(?=[.:;](\s|$))/)?.[0] || cause;
+    return it;
+  }
+
+  function word(told) {
+    const parts = [told];
+    while (parts[0].previousElementSibling?.matches("dt")) parts.unshift(parts[0].previousElementSibling);
+    return { parts, text: plain(parts), said: "", letter: parts[0].textContent[0].toUpperCase() };
+  }
+
   addEventListener("DOMContentLoaded", () => {
-    const all = document.getElementById("all-of-them");
-    if (!all || !document.getElementById("out-of-memory")) return;
-    const entries = [];
-    for (let at = all.nextElementSibling; at; at = at.nextElementSibling)
-      if (at.matches("section")) entries.push({ at, text: at.textContent.toLowerCase() });
-    const box = document.createElement("p");
-    box.className = "course-filter";
-    box.innerHTML = '<label for="message">A piece of your message</label>'
-      + '<input id="message" type="search"><span role="status"></span>';
-    document.querySelector("article h1").after(box);
-    const [, input, status] = box.children;
-    const show = () => {
-      const words = [...new Set(input.value.toLowerCase().match(/[\w.]{3,}/g) || [])];
-      const rare = words.map((word) =>
-        [word, 1 / (1 + entries.filter((it) => it.text.includes(word)).length)]);
-      const sum = (of) => of.reduce((total, [, weight]) => total + weight, 0);
-      for (const it of entries) it.score = sum(rare.filter(([word]) => it.text.includes(word)));
-      const ranked = [...entries].sort((a, b) => b.score - a.score);
-      const whole = ranked.filter((it) => it.score > sum(rare) - 1e-9);
-      const shown = whole.length ? whole : ranked.filter((it) => it.score > 0).slice(0, 5);
-      for (const it of entries) it.at.hidden = words.length && !shown.includes(it);
-      all.after(...(words.length ? ranked : entries).map((it) => it.at));
-      for (const at of document.querySelectorAll("#how-good-is-it, #all-of-them"))
-        at.hidden = words.length > 0;
-      status.textContent = !words.length ? "" : whole.length
-        ? `${whole.length} of ${entries.length} entries have these words.`
-        : `No entry has all of these words. The ${shown.length} nearest:`;
+    const all = document.querySelector("#all-of-them:has(#out-of-memory)");
+    const entries = all ? [...all.querySelectorAll(":scope > section")].map(failure)
+      : [...document.querySelectorAll("#glossary dl.glossary dd")].map(word);
+    if (!entries.length) return;
+    const letters = all ? [] : [...new Set(entries.map((it) => it.letter))].sort();
+    const form = document.createElement("form");
+    form.className = "course-filter";
+    form.innerHTML = `<label for="message">${all ? "A piece of your message" : "A word"}</label>
+      <p><input id="message" type="search" autocomplete="off"><button type="reset">Clear</button>
+      <button type="button" value="">Show all ${entries.length}</button></p>
+      <p>${letters.map((it) => `<button type="button" value="${it}">${it}</button>`).join(" ")}</p>
+      <p role="status"></p>
+      <p hidden>Give the doctor the whole message, it knows more wordings: <span></span>
+      <code>python -m accel_helpers doctor FILE</code> in a shell.</p>`;
+    document.querySelector("article h1 ~ p").after(form);
+    const [input, status, next] = ["input", "[role]", "[hidden]"].map((at) => form.querySelector(at));
+    const open = (these, said) => {
+      for (const it of entries) for (const part of it.parts) part.hidden = !these.includes(it);
+      all?.append(...(these.length ? these : entries).flatMap((it) => it.parts));
+      all?.classList.toggle("some", these.length < entries.length);
+      status.textContent = said;
+      next.hidden = !said.startsWith("This page doesn't");
     };
+    const show = () => {
+      const typed = terms(input.value), words = typed.filter((it) => it.length > 2);
+      const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const here = entries.find((it) => all && at && it.parts[0].contains(at));
+      if (!words.length && here) open([here], `1 of ${entries.length}: what the link named.`);
+      else if (!words.length) open(all && location.hash !== "#all-of-them" ? [] : entries, "");
+      if (!words.length) return;
+      // A word weighs the more the fewer entries have it, and so do two that follow each other.
+      const pieces = [...new Set([...words, ...typed.slice(1).map((it, n) => `${typed[n]} ${it}`)])];
+      const count = (piece, key) => entries.filter((it) => it[key].includes(piece)).length;
+      const weights = pieces.map((piece) => [piece, 1 / (1 + count(piece, "text"))]);
+      const score = (it) => weights.reduce((sum, [piece, weight]) =>
+        sum + weight * (it.text.includes(piece) + 2 * it.said.includes(piece)), 0);
+      const best = entries.map((it) => [score(it), it]).sort(([a], [b]) => b - a).map(([, it]) => it);
+      const runs = typed.slice(3).map((it, n) => typed.slice(n, n + 4).join(" "))
+        .filter((run) => count(run, "said") < 4);
+      const full = best.filter((it) => words.every((one) => it.text.includes(one))
+        || runs.some((run) => it.said.includes(run)));
+      const rare = words.filter((it) => /[a-z]{5}/.test(it) && count(it, "said") < 4);
+      const near = best.filter((it) => rare.some((one) => it.said.includes(one))).slice(0, 3);
+      if (full.length) open(full.slice(0, MOST), `${full.length} of ${entries.length} have your words.`
+        + (full.length > MOST ? ` The ${MOST} best:` : ""));
+      else open(near, "This page doesn't know it." + (near.length ? " Below: the nearest, by a rare word." : ""));
+      next.hidden ||= !all;
+    };
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(show));
+    form.addEventListener("click", ({ target }) => {
+      if (target.type !== "button") return;
+      input.value = "";
+      open(entries.filter((it) => !target.value || it.letter === target.value), "");
+    });
     input.addEventListener("input", show);
-    if (searched && !location.hash) { input.value = searched; show(); }
+    addEventListener("hashchange", () => {
+      input.value = "";
+      show();
+      document.querySelector(":target")?.scrollIntoView();
+    });
+    if (asked && !location.hash) input.value = asked;
+    show();
+    if (location.hash) document.querySelector(":target")?.scrollIntoView();
+    // The page that asks the doctor needs a server itself.
+    if (all && location.protocol !== "file:") fetch("../lab/error.html", { method: "HEAD" }).then((got) => {
+      if (got.ok) form.querySelector("span").innerHTML = '<a href="../lab/error.html">paste it here</a>, or';
+    });
   });
 })();

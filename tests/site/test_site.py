@@ -76,6 +76,20 @@ def test_a_message_is_searched_for_and_its_entry_is_what_is_shown(site, page):
     page.locator("#out-of-memory").wait_for()
     shown = page.locator("article section section:visible").count()
     assert 1 <= shown <= 20 and page.locator("#message").input_value()
+    page.locator("button[type=reset]").click()
+    page.locator("#out-of-memory").wait_for(state="hidden")
+    page.locator("#message").fill("a banana that nobody frobnicates")
+    assert "doesn't know" in page.locator("[role=status]").inner_text()
+
+
+def test_a_link_opens_its_failure_and_a_search_of_before_opens_none(site, page):
+    page.goto((site / "search.html").as_uri() + "?q=tensor")
+    page.locator("#search-results a").first.wait_for()
+    for at, shown in ("", 0), ("#out-of-memory", 1):
+        page.goto((site / "docs" / "failures.html").as_uri() + at)
+        page.locator("#message").wait_for()
+        assert page.locator("#all-of-them > section:visible").count() == shown
+        assert not page.locator("#message").input_value()
 
 
 def test_a_lesson_is_folded_and_shows_its_pictures(site):
