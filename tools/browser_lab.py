@@ -52,9 +52,10 @@ def _build(out: Path, work: Path, cache: Path) -> None:
     for each in (*chosen([]), TEMPLATES / "ask_the_doctor.ipynb"):
         (lessons / each.name).write_text(BADGE.sub("", each.read_text("utf-8")), "utf-8")
     shutil.rmtree(out, ignore_errors=True)
-    lite = [sys.executable, "-m", "jupyterlite_core", "build", "--apps=lab", "--no-sourcemaps"]
-    lite += ["--no-unused-shared-packages", f"--lite-dir={work}", f"--contents={lessons}"]
-    _run([*lite, f"--output-dir={out}"], cwd=work)
+    lite = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps"]
+    lite += ["--apps=notebooks", "--apps=tree", "--no-unused-shared-packages"]  # fit a phone
+    folders = [f"--lite-dir={work}", f"--contents={lessons}", f"--output-dir={out}"]
+    _run([*lite, *folders], cwd=work)
     for name in ("index.html", "error.html", "lab.css"):
         shutil.copy(TEMPLATES / name, out)
 

@@ -51,7 +51,7 @@ def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(address, l
     form = quiz_page.QuizPage(lesson, 'ah.quiz.show("11")', quiz_page.of_lesson("11"))
     letter, why = quiz_page.slip(form.questions[(number := form.number("one")) - 1])
     for visit in (1, 2):
-        lesson.go(f"{address}/lab/index.html?path={REVIEW.name}")
+        lesson.go(f"{address}/notebooks/index.html?path={REVIEW.name}")
         lesson.run_all()
         assert lesson.problems() == []
         if visit == 1:
