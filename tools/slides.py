@@ -35,7 +35,7 @@ def lines(html: str) -> float:
     page = soup(html)
     code = [len(x) for pre in page("pre") for x in pre.extract().get_text().strip().split("\n")]
     rows = [1 + len(each.get_text()) // 72 for each in page(["p", "li", "tr"])]
-    return (FULL + 2) * len(page("img")) + 1.3 * sum(rows) + sum(1 + x // 85 for x in code) * 2 / 3
+    return (MOST - 1) * len(page("img")) + 1.3 * sum(rows) + sum(1 + x // 85 for x in code) * 2 / 3
 
 
 def text(source: str):
@@ -75,7 +75,7 @@ def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
             wide, high = struct.unpack(">II", base64.b64decode(picture)[16:24])
             image = f'<img src="data:image/png;base64,{picture}" alt="{said}" class='
             shown = [image + half for half in (("top>", "bottom>") if high > wide else ("whole>",))]
-        if lines(found[-1] + shown[0]) < MOST:
+        if not picture and lines(found[-1] + shown[0]) < MOST:
             shown[0] = found.pop() + shown[0]
         found += shown
     return found
