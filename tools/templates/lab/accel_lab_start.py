@@ -14,8 +14,8 @@ def start():
             needed = "a framework such as TensorFlow"
         elif place.endswith(("subprocess.py", "threading.py", "socket.py")):
             needed = "a process, a thread or a port of its own"
-        elif missing and (isinstance(error, NameError) or "/accel_helpers/" in place):
-            needed = f"what an earlier cell makes with {missing[0]} ({error})"
+        elif missing and (isinstance(error, NameError | LookupError) or "/accel_helpers/" in place):
+            needed = f"what an earlier cell makes with {missing[0]} ({kind.__name__}: {error})"
         else:
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
             return
