@@ -63,8 +63,9 @@ def _build(out: Path, work: Path, cache: Path) -> None:
 def _run(command: list[str], **more) -> None:
     done = subprocess.run(command, capture_output=True, text=True, **more)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise RuntimeError(f"{' '.join(command)[-60:]} failed: {' '.join(said)}")
+        said = (done.stderr or done.stdout).splitlines() or [f"{command[0]} failed"]
+        reasons = [line for line in said if re.search("fail|Error:|ERROR", line)]  # advice follows
+        raise RuntimeError((reasons or said)[-1])
 
 
 def _pip(*words: str) -> None:
@@ -77,7 +78,7 @@ def _pyodide(version: str, cache: Path) -> Path:
     folder = cache / f"pyodide-{version}"
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        npm = ["npm", "pack", "--silent", "--fetch-retries=0", f"--pack-destination={cache}"]
+        npm = ["npm", "pack", "--logs-max=0", "--fetch-retries=0", f"--pack-destination={cache}"]
         _run([*npm, f"pyodide@{version}"])
         shutil.unpack_archive(f"{folder}.tgz", folder, filter="data")
     return folder / "package"

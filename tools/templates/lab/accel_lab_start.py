@@ -12,10 +12,10 @@ def start():
             needed = error.name.partition(".")[0]
         elif place.endswith("accel_helpers/machine/backend.py"):
             needed = "a framework such as TensorFlow"
-        elif place.endswith(("subprocess.py", "threading.py")):
-            needed = "a process or a thread of its own"
-        elif isinstance(error, NameError) and missing:
-            needed = f"what an earlier cell makes with {missing[0]}"
+        elif place.endswith(("subprocess.py", "threading.py", "socket.py")):
+            needed = "a process, a thread or a port of its own"
+        elif missing and (isinstance(error, NameError | LookupError) or "/accel_helpers/" in place):
+            needed = f"what an earlier cell makes with {missing[0]} ({kind.__name__}: {error})"
         else:
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
             return
