@@ -15,6 +15,7 @@ _GITHUB = re.compile(
     r"|(?:[^@/\s]+@)?github\.com:)"
     r"(?P<owner>[^/\s]+)/(?P<name>[^/\s]+?)(?:\.git)?/?"
 )
+PASS = "Pass --repo owner/name (make stamp REPO=owner/name)."
 
 
 def repository_of(url):
@@ -36,14 +37,13 @@ def default_repository(folder):
     name = "origin" if "origin" in remotes else remotes[0] if len(remotes) == 1 else None
     if name is None:
         found = f"the remotes are {', '.join(remotes)}" if remotes else "there is no git remote"
-        raise Refused(f"Found no remote to take: {found}. Pass --repo owner/name.")
+        raise Refused(f"Found no remote to take: {found}. {PASS}")
     url = _git(folder, "remote", "get-url", name) or ""
     repository = repository_of(url)
     if repository is None:
         shown = re.sub(r"//[^@/\s]+@", "//", url)  # an address may hold a password
         raise Refused(
-            f"The git remote {name} is {shown!r}, which is not owner/name on github.com. "
-            "Pass --repo owner/name."
+            f"The git remote {name} is {shown!r}, which is not owner/name on github.com. {PASS}"
         )
     return repository
 
@@ -53,7 +53,9 @@ def default_ref(folder):
     here = _git(folder, "tag", "--points-at", "HEAD", "--sort=-version:refname")
     ref = here.splitlines()[0] if here else _git(folder, "symbolic-ref", "--short", "HEAD")
     if not ref:
-        raise Refused("The current commit has neither a tag nor a branch. Pass --ref REF.")
+        raise Refused(
+            "No tag and no branch is at this commit. Pass --ref REF (make stamp REF=REF)."
+        )
     return ref
 
 
@@ -62,7 +64,10 @@ def default_stamp(folder, repository, ref):
     if repository is None or ref is None:
         top = _git(folder, "rev-parse", "--show-toplevel")
         if not top or Path(top).resolve() != folder.resolve():  # it may lie inside another one
-            raise Refused(f"{folder} is not a git checkout: pass --repo owner/name and --ref.")
+            raise Refused(
+                f"{folder} is not a git checkout. Pass --repo owner/name and --ref REF "
+                "(make stamp REPO=owner/name REF=REF)."
+            )
     repository = default_repository(folder) if repository is None else repository
     return Stamp(repository, default_ref(folder) if ref is None else ref)
 
