@@ -73,6 +73,7 @@ def test_what_the_course_writes_breaks_no_rule(name, site, page):
 def test_a_message_is_searched_for_and_its_entry_is_what_is_shown(site, page):
     page.goto((site / "search.html").as_uri() + "?q=RESOURCE_EXHAUSTED+OOM+allocating+tensor")
     page.locator("#search-results a", has_text="What fails").first.click()
+    page.locator("#message").wait_for()
     page.locator("#out-of-memory").wait_for()
     shown = page.locator("article section section:visible").count()
     assert 1 <= shown <= 20 and page.locator("#message").input_value()
