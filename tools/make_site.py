@@ -3,6 +3,7 @@
 import argparse
 import csv
 import html
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import jinja2
 import lesson
 from docutils import nodes
 from lesson import ROOT, Refused
+from nbformat import from_dict
 from sphinx.cmd.build import build_main
 
 import accel_helpers as ah
@@ -23,6 +25,7 @@ from accel_helpers.lessons import lesson_03
 from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
+RUN = ROOT / "docs" / "reference_run.json"  # what a run of a machine that we name said, by cell
 KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page leads to it
 PRINTERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PRINTER = next(filter(None, map(shutil.which, PRINTERS)), None)
@@ -53,9 +56,25 @@ def there(match):
     return f'href="{match[1]}.html#{nodes.make_id(html.unescape(match[2]))}"'
 
 
-def fold(cell):
-    """Fold a cell as JupyterLab does, give its picture a text, and lead its output's links on."""
-    if cell.metadata.get("jupyter", {}).get("source_hidden"):
+def keep_run():
+    """Keep what this machine's run said where a lesson stores nothing; pictures are the card's."""
+    run = {"machine": results.load(REPORT / "result_card.json").label, "cells": {}}
+    for path in lesson.chosen([]):
+        stored = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
+        for cell in lesson.parse(lesson.read(REPORT / "notebooks" / path.name)).cells:
+            said = [o for o in cell.get("outputs", []) if "image/png" not in o.get("data", {})]
+            if said and not stored[cell.id].outputs:
+                run["cells"].setdefault(path.name, {})[cell.id] = said
+    text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+    RUN.write_text(text.replace(f"{ROOT}/", ""), "utf-8")  # where it ran is nobody's business
+
+
+def fold(cell, known):
+    """Show what a run said; fold a cell as JupyterLab does, and give its picture a text."""
+    if cell.id in known and not cell.outputs:
+        cell.outputs = from_dict(known[cell.id])
+        cell.metadata["tags"] = [*lesson.tags(cell), "reference"]
+    if cell.metadata.get("jupyter", {}).get("source_hidden") or "verdict" in lesson.tags(cell):
         hide = "hide-cell" if "setup" in lesson.tags(cell) else "hide-input"
         cell.metadata["tags"] = [*lesson.tags(cell), hide]
         if hide == "hide-cell":
@@ -77,9 +96,12 @@ def stage(folder, out, with_results):
     if with_results and not own:
         raise Refused(f"No executed lessons in {REPORT.name}/notebooks/: `make run` first.")
     notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | own).items()}
-    for name in own:
-        ran = results.load(REPORT / "result_card.json").label
-        notebooks[name].cells[0].source += f"\n\n:::{{note}}\nYour own results: {ran}.\n:::"
+    run = json.loads(lesson.read(RUN))
+    for name, notebook in notebooks.items():
+        who = f"Numbers that your machine would measure are of one run: {run['machine']}."
+        if name in own:
+            who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
+        notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
     modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
     made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
@@ -103,7 +125,7 @@ def stage(folder, out, with_results):
         path.write_text(linked(lesson.read(path), path.parent.relative_to(folder), known, stamp))
     for name, notebook in notebooks.items():
         for cell in notebook.cells:
-            fold(cell)
+            fold(cell, {} if name in own else run["cells"].get(name, {}))
             if cell.cell_type == "markdown":
                 cell.source = linked(cell.source, Path("notebooks"), known, stamp)
         lesson.write(folder / "notebooks" / name, ASKS.sub(ANSWER, lesson.dump(notebook)))
@@ -137,8 +159,11 @@ def main():
     """Build the site; leave with another status than 0 where Sphinx found something."""
     parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
     parser.add_argument("--results", action="store_true", help="with your own, from `make run`")
+    parser.add_argument("--keep-run", action="store_true", help="as the run that pages show")
     parser.add_argument("--out", type=Path, default=ROOT / "course_site", help="its folder")
     given, began = parser.parse_args(), time.monotonic()
+    if given.keep_run:
+        keep_run()
     (take := given.out.resolve() / "take").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         try:

@@ -1,7 +1,9 @@
 """The site: its links, what it asks for, its width on a phone, its search, and who can read it."""
 
 import html
+import json
 import re
+from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import axe
@@ -10,6 +12,7 @@ from bs4 import BeautifulSoup
 
 import accel_helpers as ah
 
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
 LOOKED_AT = ("index", "docs/failures", "docs/chips", "docs/status", "docs/api/timing")
 LESSONS = ("00_start_here", "03_time_a_keras_model", "06_inside_a_tpu", "11_exam_review")
@@ -100,6 +103,16 @@ def test_a_lesson_is_folded_and_shows_its_pictures(site):
     )
     assert "REPOSITORY" in folded.text
     assert 'alt="Dot plot. The first epoch' in text and "mathjax" not in text.lower()
+
+
+def test_what_a_reader_cannot_run_is_shown_of_a_machine_that_is_named(site):
+    run = json.loads((ROOT / "docs" / "reference_run.json").read_text("utf-8"))
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        cells = {cell["id"] for cell in json.loads(path.read_text("utf-8"))["cells"]}
+        assert set(run["cells"].get(path.name, ())) <= cells, "run tools/make_site.py --keep-run"
+        page = (site / "notebooks" / f"{path.stem}.html").read_text("utf-8")
+        verdicts = BeautifulSoup(page, "html.parser").select(".tag_verdict")
+        assert run["machine"] in page and all(each.select(".cell_output") for each in verdicts)
 
 
 def test_every_public_name_has_its_place(site):
