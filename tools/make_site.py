@@ -98,8 +98,8 @@ def stage(folder, out, with_results):
     notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | own).items()}
     run = json.loads(lesson.read(RUN))
     for name, notebook in notebooks.items():
-        who = f"Where your machine would measure, this page shows a run of another: {run['machine']}. "
-        who += "The grey pictures are of an earlier run of the same kind: runs differ."
+        who = f"Where your machine would measure, this is a run of another: {run['machine']}. "
+        who += "The grey pictures are of an earlier run there: runs differ."
         if name in own:
             who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
         notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
