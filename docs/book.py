@@ -4,7 +4,7 @@ import re
 
 from bs4 import BeautifulSoup
 
-NOT_HERE = "details.hide, script, style, a:has(> img[src*=badge]), "
+NOT_HERE = "details.hide, script, style, .animation, a:has(> img[src*=badge]), "
 NOT_HERE += ":is(#look-it-up, #take-it-along) > :is(h2, ul)"
 NO_STYLE = re.compile("mystnb|copybutton|print")
 

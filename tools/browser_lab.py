@@ -80,7 +80,7 @@ def _pyodide(version: str, cache: Path) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         npm = ["npm", "pack", "--logs-max=0", "--fetch-retries=0", f"--pack-destination={cache}"]
         _run([*npm, f"pyodide@{version}"])
-        shutil.unpack_archive(f"{folder}.tgz", folder, filter="data")
+        shutil.unpack_archive(f"{folder}.tgz", folder)
     return folder / "package"
 
 

@@ -57,21 +57,21 @@ def there(match):
 
 
 def keep_run():
-    """Keep what this machine's run said where a lesson stores nothing; pictures are the card's."""
+    """Keep what this machine's run said and drew where a lesson stores nothing of its own."""
     run = {"machine": results.load(REPORT / "result_card.json").label, "cells": {}}
     for path in lesson.chosen([]):
         stored = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
         for cell in lesson.parse(lesson.read(REPORT / "notebooks" / path.name)).cells:
-            said = [o for o in cell.get("outputs", []) if "image/png" not in o.get("data", {})]
-            if said and not stored[cell.id].outputs:
-                run["cells"].setdefault(path.name, {})[cell.id] = said
+            kept = stored[cell.id].get("outputs") and "reference-picture" not in lesson.tags(cell)
+            if cell.get("outputs") and not kept:
+                run["cells"].setdefault(path.name, {})[cell.id] = cell.outputs
     text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
     RUN.write_text(text.replace(f"{ROOT}/", ""), "utf-8")  # where it ran is nobody's business
 
 
 def fold(cell, known):
     """Show what a run said; fold a cell as JupyterLab does, and give its picture a text."""
-    if cell.id in known and not cell.outputs:
+    if cell.id in known:
         cell.outputs = from_dict(known[cell.id])
         cell.metadata["tags"] = [*lesson.tags(cell), "reference"]
     if cell.metadata.get("jupyter", {}).get("source_hidden") or "verdict" in lesson.tags(cell):
@@ -98,8 +98,8 @@ def stage(folder, out, with_results):
     notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | own).items()}
     run = json.loads(lesson.read(RUN))
     for name, notebook in notebooks.items():
-        who = f"Where your machine would measure, this is a run of another: {run['machine']}. "
-        who += "The grey pictures are of an earlier run there: runs differ."
+        who = f"The numbers are our machine's, and not yours: {run['machine']}. "
+        who += "Grey in a picture: an earlier run there. Runs differ, and yours will, too."
         if name in own:
             who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
         notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
