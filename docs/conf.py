@@ -13,8 +13,7 @@ sys.modules["ah"] = ah
 project = html_title = "GPUs and TPUs in Colab"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 extensions += ["terms", "book"]
-nb_execution_mode = "off"
-smartquotes = False  # what is copied from a page must run
+nb_execution_mode, smartquotes = "off", False  # what is copied from a page must run
 nb_merge_streams = True
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 myst_enable_extensions = ["colon_fence", "html_image", "deflist"]
