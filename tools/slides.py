@@ -26,7 +26,7 @@ FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
 CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
 STYLE = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
-soup = functools.partial(BeautifulSoup, features="html.parser")
+COLOUR, soup = Highlight2HTML(), functools.partial(BeautifulSoup, features="html.parser")
 
 
 @functools.cache
@@ -58,13 +58,13 @@ def text(source: str):
             yield str(each), str(each)
 
 
-def made(cell, page: str, colour=Highlight2HTML()):  # noqa: B008
+def made(cell, page: str):
     """What a cell of code brings: what its verdict may say, or itself and what came of it."""
     if cases := CASE.findall(re.sub(r"\*\*{}[.,]?\*\*", "", cell.source)):
         said = "\n".join(f"* *{name}:* {re.sub('{.*?}', '…', what)}" for name, what in cases)
         return [markdown2html(f"**What the lesson may say:**\n\n{said}")]
     more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
-    found = [colour(cell.source) + more * ("unit_animation" in cell.source)]
+    found = [COLOUR(cell.source) + more * ("unit_animation" in cell.source)]
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():
         data = output.get("data", {})
         said = escape(output.get("text") or data.get("text/plain", ""))

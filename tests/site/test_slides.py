@@ -1,18 +1,14 @@
 """The slides: every lesson has them, none is cut off, and they ask nobody for anything."""
 
 import re
-import sys
-from pathlib import Path
 
+import lab
+import lesson
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "browser"))
-import lab  # noqa: E402
 
 slides = pytest.importorskip("slides")  # what it needs comes with `make site-environment`
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+LESSONS = lesson.chosen([])
 BAD = """() => Reveal.getSlides().flatMap(slide => {
     const { h } = Reveal.getIndices(slide)
     Reveal.slide(h)
