@@ -82,8 +82,8 @@ def sticks(what, lines):
     size = format_count(float(f"{at:.2g}") if at else max(cpu)) + f" {unit.split()[0]}"
     title = f"from {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
     note = f"T4: your CPU's floor + {format_seconds(START)}, then its data sheet's speed."
-    text = lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").replace(" ", "")  # noqa: E731
-    look = {"x": (unit, text), "y": ("time", format_seconds), "log": True, "reference": theirs}
+    look = {"y": ("time", format_seconds), "log": True, "reference": theirs}
+    look["x"] = unit, lambda n: f"{n:.0f}" if n < 1e4 else format_rate(n, "").replace(" ", "")
     return plots.curves(lines, title=f"{named}: {title}", said=said, note=note * bool(said), **look)
 
 

@@ -4,6 +4,8 @@
 def start():
     import traceback
 
+    from IPython import get_ipython
+
     missing = []  # what cells have asked for in vain
 
     def say(shell, kind, error, trace, tb_offset=None):
@@ -17,13 +19,11 @@ def start():
         elif missing and (isinstance(error, NameError | LookupError) or "/accel_helpers/" in place):
             needed = f"what an earlier cell makes with {missing[0]} ({kind.__name__}: {error})"
         else:
-            shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-            return
+            return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         missing.append(needed)
-        print(f"Not in a browser: this cell needs {needed}. Go on with the next one;")
-        print("the lesson's page on the site shows what comes out.")
+        print(f"Not in a browser: this cell needs {needed}. Go on; the site shows what comes out.")
 
-    get_ipython().set_custom_exc((Exception,), say)  # noqa: F821
+    get_ipython().set_custom_exc((Exception,), say)
 
 
 start()
