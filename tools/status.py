@@ -54,12 +54,13 @@ def lent(chips):
 def measured_on(card, number):
     """Give the rows of the table on which a card measured a lesson, by its results' names."""
     attached = card.machine.get("accelerator")
-    if not any(name.startswith(f"{number}/") for name in card.measurements):
+    # A lesson may keep numbers and no times: a loss, bytes, a share.
+    everything = {**card.measurements, **card.numbers}
+    names = [name.lower() for name in everything if name.startswith(f"{number}/")]
+    if not names:
         return set()
     if not attached:
         return {CPU}
-    everything = {**card.measurements, **card.numbers}
-    names = [name.lower() for name in everything if name.startswith(f"{number}/")]
     parts = {part for name in names for part in name.split("/")}
     found, kind = {CPU} if "cpu" in parts else set(), attached["kind"]
     if kind.lower() in parts:
@@ -123,6 +124,9 @@ def _told(card, numbers):
 
 def _counted(card, number):
     found = [m for name, m in card.measurements.items() if name.startswith(f"{number}/")]
+    numbers = [name for name in card.numbers if name.startswith(f"{number}/")]
+    if numbers and not found:
+        return f"{len(numbers)} of lesson {number} (no times)"
     doubted = sum(bool(measurement.warnings) for measurement in found)
     warned = f" ({doubted} with a warning)" if doubted else ""
     return f"{len(found)} of lesson {number}{warned}"

@@ -46,3 +46,13 @@ def test_every_real_cluster_has_a_source_and_a_pretend_one_with_the_same_numbers
         if row.cluster.bandwidth < 1e10:  # a network: some is hidden, at most behind backward
             most = replace(row.cluster, overlap=2 / 3).speed_up(row.devices)
             assert row.cluster.speed_up(row.devices) < row.speed_up < most * 1.01  # three digits
+
+
+def test_gpus_of_a_machine_send_over_the_links_that_lead_to_one_another():
+    """In a DGX-1 two P100 share one link of 20 GB/s; each of four has three to the others."""
+    links = {(row.device, row.devices): row.cluster.bandwidth for row in published()}
+    assert links["P100", 2] == 20e9
+    assert links["P100", 4] == 60e9
+    assert links["P100", 8] == 80e9
+    assert links["V100", 4] == 100e9  # four of six links of 25 GB/s
+    assert links["V100", 8] == 150e9

@@ -195,3 +195,8 @@ def test_also_and_unless_are_looked_for_in_the_whole_text():
     assert ids(crash + "*** SIGSEGV of something else\n") == []
     training = '"/x/tensorflow/python/eager/execute.py", line 53 in quick_execute\n'
     assert ids(crash.replace('"/a', training + '"/a')) == [], "a crash while it trains"
+
+
+@pytest.mark.parametrize(("sample", "url"), REAL)
+def test_the_thread_of_a_real_report_can_be_opened(sample, url):
+    assert re.fullmatch(r"https://[\w.-]+\.[a-z]+/\S+", url), sample

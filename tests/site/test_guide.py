@@ -10,6 +10,8 @@ import pytest
 import yaml
 from nbformat import v4
 
+import accel_helpers as ah
+
 TEACH, CI = (lesson.read(lesson.ROOT / "docs" / name) for name in ("teach.md", "in_your_ci.md"))
 FORK, OWN, STORE, SANITIZE = re.findall(r"```(?:yaml|bash|ini)\n(.*?)```", CI, re.S)
 FLOWS = [FORK, OWN, *(lesson.read(path) for path in lesson.ROOT.glob(".github/workflows/*.yml"))]
@@ -30,6 +32,25 @@ def test_a_plan_fits_its_minutes_and_no_part_leans_on_one_left_out(most):
                 kind = used if isinstance(getattr(node, "ctx", None), ast.Load) else made
                 kind[taken] |= {vars(node).get(key) for key in ("id", "name", "asname")} - {None}
         assert used[True] & made[False] <= made[True], path
+
+
+def test_the_half_day_prints_in_lesson_06_what_the_whole_lesson_prints(capsys):
+    """It leaves a part out in which a larger matrix unit is made."""
+    path = "06_inside_a_tpu.ipynb"
+    plan = re.search(r"^## .*210 minutes\n(.*?)^\*\*Late", TEACH, re.M | re.S)[1]
+    given = re.findall(rf"\[(?:\d\d, )?([^]]+)\]\(\.\./notebooks/{path}#", plan)
+    heading, scope, compared = "", {"ah": ah}, 0
+    for cell in lesson.parse(lesson.read(lesson.LESSONS / path)).cells:
+        if not lesson.is_code(cell):
+            heading = (re.findall(r"^#+ (.*)", cell.source, re.M) or [heading])[-1]
+        elif heading in given:
+            exec(cell.source, scope)
+            printed = capsys.readouterr().out
+            if "nbval-ignore-output" not in cell.metadata.get("tags", ()):
+                stored = [each.text for each in cell.outputs if each.output_type == "stream"]
+                assert printed == "".join(stored)
+                compared += bool(printed)
+    assert compared >= 3
 
 
 def test_workflows_are_yaml_and_what_they_and_the_pages_make_exists():

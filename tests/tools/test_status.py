@@ -88,6 +88,13 @@ def test_the_newest_run_is_named_and_every_run_is_told_and_none_can_break_the_pa
     assert re.findall(r"^## Run (\d+)$", text, re.M) == ["1", "2"]
 
 
+def test_a_lesson_that_keeps_numbers_and_no_times_counts_as_measured():
+    kept = card(numbers={"04/loss/one device": (0.3,), "04/state": (1.2, 0.2)})
+    assert rows(kept)["CPU"] == [NO, NO, NO, DATE]
+    assert "2 of lesson 04 (no times)" in page(kept)
+    assert rows(card("03/epoch/cpu"))["CPU"] == [NO, NO, DATE, NO]
+
+
 def test_a_card_of_small_sizes_is_refused():
     for command in ("python tools/run_lessons.py --fast", "ACCEL_FAST=1 make run"):
         with pytest.raises(Refused):
