@@ -133,6 +133,21 @@ def test_both_answers_are_told_apart_and_not_to_a_wrong_one():
         assert not any(told in str(wrong) for told in ("True today", "about r", "about this"))
 
 
+@pytest.mark.parametrize("name", ["04/one_chip", "06/more_powerful", "11/energy"])
+def test_where_the_material_says_nothing_no_answer_counts_as_its_own(name):
+    question = questions.bank()[name]
+    verdicts = {grading.grade(question, option.letter).verdict for option in question.options}
+    assert verdicts == {grading.RIGHT, grading.WRONG}
+    assert not question.practice  # a paper would mark it by the material, too
+
+
+def test_the_cores_that_count_as_the_materials_answer_are_those_that_it_names():
+    question = questions.bank()["07/thousands"]
+    (theirs,) = (option.text for option in question.options if option.material)
+    for words in ("smaller cores", "thousands", "compute in parallel"):
+        assert words in theirs and words in question.material
+
+
 def test_hostile_texts_stay_texts():
     evil = '<img src=x onerror="alert(1)">\'"&`<b>`'
     question = made(
