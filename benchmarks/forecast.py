@@ -263,9 +263,9 @@ written before, too. This page is made by `python -m benchmarks.forecast`.
 {kinds}
 In brackets: 95 %, from drawing the sources anew. "Sources alike" weighs each source the same. An
 engine compiles a whole network for inference and fuses its operations: TensorRT, FasterTransformer,
-`torch.compile`. What Keras does is in the first two lines. That engines are told apart was decided
-when the score of all rows had been seen; so was that 124 rows which two people had gathered are
-counted once (which made the score of all rows a little worse).
+`torch.compile`. What Keras does is in the first two lines. We separated engines after seeing the
+score of all rows. Only then, too, did we decide to count 124 rows once that two people had gathered
+(which made the score of all rows a little worse).
 
 ![{alt}](pictures/forecast.png)
 

@@ -25,7 +25,8 @@ class Paper(Shown):
     macro, ending = "page", "Run this cell to sit the exam."
 
     def __str__(self) -> str:
-        lines = [f"Practice exam, paper {self.number}: {len(self.questions)} questions."]
+        heading = f"Practice exam, paper {self.number}: {len(self.questions)} questions"
+        lines = [f"{heading} on two of the exam's sections."]
         lines += [question.text(place) for place, question in enumerate(self.questions, 1)]
         call = f"ah.exam.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
         return "\n\n".join([*lines, f"Without the form: {call}"])
@@ -107,7 +108,8 @@ class Result(Shown):
         of, either = len(self.grades), sum(bool(g) or g.as_material for g in self.grades)
         said = [
             f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
-            "the two answers. (This bar is the course's own: the exam's is not known to us.)",
+            "the two answers. (This bar is the course's own: the exam's is not known to us, and "
+            "this paper covers two of its sections.)",
             f"As the exam's material answers: {self.material} of {of}. The exam expects these. "
             "(Where its text was not found, the usual answer stands for it.)",
             f"As is true today: {self.today} of {of}.",
