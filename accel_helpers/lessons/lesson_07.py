@@ -78,7 +78,7 @@ def sticks(what, lines):
     chips = {name: line for name, line in (first | theirs | first).items() if name != CPU}
     said = {} if chips else {PRETEND: pretend(what, cpu), SENT: pretend(what, cpu, LINK)}
     (name, chip), *_ = (chips or said).items()
-    beats, at = "a T4 would beat" if said else f"{name.split(',')[0]} beats", crossing(cpu, chip)
+    beats, at = "a T4 might beat" if said else f"{name.split(',')[0]} beats", crossing(cpu, chip)
     size = format_count(float(f"{at:.2g}") if at else max(cpu)) + f" {unit.split()[0]}"
     title = f"from {size} on, {beats} this CPU" if at else f"the CPU wins up to {size}"
     note = f"T4: your CPU's floor + {format_seconds(START)}, then its data sheet's speed."

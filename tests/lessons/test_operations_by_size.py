@@ -41,7 +41,7 @@ def test_what_was_not_measured_is_named_so_and_gone_as_soon_as_a_gpu_has_been_ti
     cpu = {CPU: line(40e-6, 1e9)}
     said = sticks("add", cpu).alt
     assert f"Dashed: {PRETEND} from" in said and f"; {SENT} from" in said
-    assert "8,000 numbers on, a T4 would beat this CPU" in said
+    assert "8,000 numbers on, a T4 might beat this CPU" in said
     said = sticks("add", cpu | {"the Tesla T4": line(1e-3, 40e9)}).alt
     assert "retend" not in said and "0,000 numbers on, the Tesla T4 beats" in said
     said = sticks("add", cpu | {"the Tesla T4": line(1, 40e9)}).alt
