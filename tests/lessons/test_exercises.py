@@ -86,7 +86,6 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
         ),
         ("07/seconds", lambda n, s, b, k: s + 8 * n / (k or b), "the link alone"),
         ("08/pays_after", lambda f, b, a: math.ceil(f / (b - a)), "first call is lost"),
-        ("10/scaling", lambda a, b: [(x - x.mean(0)) / x.std(0) for x in (a, b)], "own numbers"),
     ],
 )
 def test_a_slip_is_told_also_to_whoever_forgets_the_edges(exercise, answer, message):
