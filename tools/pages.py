@@ -1,6 +1,7 @@
 """The pages of the report: HTML that asks the network for nothing, readable by everyone."""
 
 import base64
+import mimetypes
 import os
 import re
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ import jinja2
 from nbconvert import HTMLExporter
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-# A picture that the page would have to ask the network for, and a link to a file of the course.
-AWAY = re.compile(r'<img(?=[^>]* src="(?!data:))[^>]*? alt="([^"]*)"[^>]*>')
+# A picture that is not in the page, and a link to a file of the course.
+APART = re.compile(r'<img(?=[^>]* src="(?!data:)([^"]*)")[^>]*? alt="([^"]*)"[^>]*>')
 LINK = re.compile(r'(?<=<a href=")(?!\w+:|/|index\.html)([^"#]+)')
 
 
@@ -66,8 +67,18 @@ def write_lesson(
     template = (TEMPLATES / "lesson.html.j2").read_text("utf-8")
     notebook.metadata["title"] = title
     resources = {"metadata": {"name": lesson.name, "path": str(source.parent)}, "lesson": lesson}
-    exporter = HTMLExporter(raw_template=template, embed_images=True)
+    # Not with `embed_images`: that closes a <details> before its text, and nothing is folded.
+    exporter = HTMLExporter(raw_template=template)
     page = exporter.from_notebook_node(notebook, resources=resources)[0]
+
+    def put_in(picture: re.Match) -> str:
+        address, description = picture.groups()
+        file = source.parent / unquote(address)
+        if re.match(r"\w+:", address) or not file.is_file():
+            return description  # the page asks the network for nothing
+        kind, _ = mimetypes.guess_type(file)
+        data = base64.b64encode(file.read_bytes()).decode()
+        return f'<img alt="{description}" src="data:{kind};base64,{data}"/>'
 
     def at_home(link: re.Match) -> str:
         path = Path(unquote(link[1]))
@@ -75,7 +86,7 @@ def write_lesson(
             return f"{path.stem}.html"
         return os.path.relpath(source.parent.resolve() / path, folder.parent.resolve())
 
-    page = LINK.sub(at_home, AWAY.sub(r"\1", page))  # a picture's description stands in for it
+    page = LINK.sub(at_home, APART.sub(put_in, page))
     (folder / lesson.page).write_text(page, "utf-8")
     return lesson
 

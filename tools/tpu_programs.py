@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,8 +25,8 @@ COUNTER = Path(__file__).with_name("count_products.py")
 CHIPS = ("v5e", "v6e")
 WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
 MOVES = 0.10  # how far the compiler's own figures may lie apart
-EXACT = ("name", "batch_size", "chip", "chips", "verdict", "flops", "largest_batch", "loops",
-         "collectives")  # fmt: skip
+EXACT = ("name", "batch_size", "chip", "chips", "policy", "verdict", "flops", "largest_batch",
+         "loops", "collectives")  # fmt: skip
 NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes",
         "estimated cycles")  # fmt: skip
 
@@ -50,8 +51,8 @@ def models():
     def narrow(width):
         return lambda: training.quickstart_model(width=width, dropout=0)
 
-    def resnet50():
-        keras.config.set_dtype_policy("mixed_bfloat16")
+    def resnet50(policy):
+        keras.config.set_dtype_policy(policy)
         try:
             model = keras.applications.ResNet50(weights=None, classifier_activation=None)
         finally:
@@ -66,8 +67,13 @@ def models():
         yield f"quickstart-{chips}-chips", training.quickstart_model, 32, {"chips": chips}
     yield "strategy", training.quickstart_model, 64, {}  # lesson 04 writes it out
     yield "shakespeare", lambda: text.model(characters), text.SMALL.batch_size, {}
-    yield "resnet50", resnet50, 128, {}
-    yield "resnet50-large", resnet50, 1024, {}
+    # Both formats: what fits in one need not fit in the other.
+    for name, policy, too_large in (
+        ("resnet50", "mixed_bfloat16", 1024),
+        ("resnet50-float32", "float32", 512),
+    ):
+        yield name, partial(resnet50, policy), 128, {}
+        yield f"{name}-large", partial(resnet50, policy), too_large, {}
     for width in WIDTHS:
         yield f"width-{width}", narrow(width), 1024, {"thorough": True}
 

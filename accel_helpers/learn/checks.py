@@ -1,6 +1,8 @@
 """Two ways to check an answer, from a table of the likeliest slips, all of which the tests try."""
 
+import inspect
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -29,6 +31,10 @@ class Told(BaseException):
     """Ends a check with a message and a hint, past what stands in the way for errors."""
 
 
+class Stopped(Told):
+    """Ends a check because the learner's function raised an error."""
+
+
 @dataclass(frozen=True)
 class Check:
     """Called with an answer, it gives a Result; the rest is what the tests try."""
@@ -55,7 +61,7 @@ def choices(
     def grade(answer) -> Result:
         if not isinstance(answer, dict):
             return Result(False, f"A dictionary is needed; got {shown(answer)}.", hint)
-        given = {key: _row(answer.get(key)) for key in right}
+        given = {key: _row(answer.get(key), places) for key in right}
         if all(each is None for said in given.values() for each in said):
             return Result(False, empty, hint)
         blank = [key for key, said in given.items() if any(each is None for each in said)]
@@ -66,24 +72,62 @@ def choices(
                 return Result(False, f"{got}, and that is not a choice.", words)
         if blank:
             return Result(False, f"Still empty: {', '.join(map(str, blank))}.", hint)
-        wrong = [key for key, said in given.items() if said != _row(right[key])]
+        wrong = [key for key, said in given.items() if said != _row(right[key], places)]
         if not wrong:
             return Result(True, done)
         key, name = wrong[0], item.format(wrong[0])
         said = given[key] if len(places) > 1 else given[key][0]
         message, leads_on = slips.get((key, said)) or slips.get(key, ("", hint))
-        message = f"{name}: {message}" if message else f"Look at {name} again."
+        message = f"{name}: {message}" if message else f"{name} is not {shown(answer[key])}."
         found = f"{len(right) - len(wrong)} of {len(right)} are right."
         return Result(False, f"{found} {message}", leads_on)
 
     return Check(grade, right, slips)
 
 
-def _row(value) -> tuple:
-    """The words of an answer; None where one is still missing."""
+def _row(value, places: Sequence[Sequence[str]]) -> tuple:
+    """The words of an answer, as they are meant; None where one is still missing."""
     row = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     empty = [each is ... or isinstance(each, str) and not each.strip() for each in row]
+    if len(row) == len(places):
+        row = [meant(said, allowed) for said, allowed in zip(row, places, strict=True)]
     return tuple(None if no else each for no, each in zip(empty, row, strict=True))
+
+
+# Words that say the same as one of the course's own, and words that say nothing by themselves.
+SYNONYMS = {"quicker": "faster", "same": "no difference", "equal": "no difference",
+            "error": "fails", "crashes": "fails", "sending": "transfer"}  # fmt: skip
+FILLERS = frozenset("a an the is are it does do on to too of".split())
+
+
+def meant(said, allowed: Sequence[str]):
+    """The word of `allowed` that a text means; the text itself where that is not certain.
+
+    >>> verdicts = ("faster", "slower", "no measurable difference")
+    >>> meant(" Faster", verdicts), meant("no difference", verdicts)
+    ('faster', 'no measurable difference')
+    >>> meant("difference", verdicts)  # the "no" is missing
+    'difference'
+    """
+    if not isinstance(said, str):
+        return said
+    for word in allowed:
+        if said.casefold().split() == word.casefold().split():
+            return word
+    mine, fitting = _stems(said[:100]), []
+    for word in allowed:
+        theirs = _stems(word)
+        no = theirs & {"no"}
+        if mine - no and no <= mine <= theirs:
+            fitting.append(word)
+    return fitting[0] if len(fitting) == 1 else said
+
+
+def _stems(text: str) -> set[str]:
+    """The words of a text that say something, without their endings: "Compiling" as "compil"."""
+    words = re.findall(r"[^\W_]+", text.casefold())
+    words = " ".join(SYNONYMS.get(word, word) for word in words).split()
+    return {re.sub(r"(?<=\w{3})(?:ing|ed|es|s|e)$", "", word) for word in words} - FILLERS
 
 
 @dataclass
@@ -104,8 +148,8 @@ class Asked:
         except NotImplementedError:
             raise Told("The function is still empty.", self.start) from None
         except (Exception, SystemExit) as error:
-            said = f"The function stopped with {type(error).__name__}: {error!s:.300}."
-            raise Told(said, self.stops) from None
+            said = f"the function stopped with {type(error).__name__}: {error!s:.300}."
+            raise Stopped(said, self.stops) from None
         return self.said
 
 
@@ -141,32 +185,66 @@ def plain(value):
 
 
 def calls(
-    truth, *, on, slips, right, needs, hint="", put=on_copies, otherwise=None, within=1e-6
-) -> Check:
-    """Check a function `on` cases: slips are (rule, what it is, what leads on), or of a place."""
+    truth, *, on, edges=(), slips, right, needs, hint="", at_edges="", put=on_copies,
+    otherwise=None, within=1e-6,
+) -> Check:  # fmt: skip
+    """Check a function `on` ordinary cases first, and then on `edges`, which are easily forgotten.
 
-    def column(rule):
-        return [put(rule, *each) for each in on]
+    Slips are (rule, what it is, what leads on), or begin with a place. A slip is told by the
+    ordinary cases alone, unless it is right there: then by the edges. `at_edges` leads on there.
+    """
+    names = [*inspect.signature(truth).parameters]
 
-    def grade(answer) -> Result:
-        ask = Asked(answer)
-        try:
-            said, true = column(ask), column(truth)
-        except Exception:  # whatever was returned, it is not what was asked for
-            return Result(False, f"The function returned {shown(ask.said)}.", needs)
-        wrong = [n for n in range(len(on)) if not same(said[n], true[n], within)]
+    def column(rule, cases):
+        return [put(rule, *each) for each in cases]
+
+    def is_right_on(cases, rule, place) -> bool:
+        return same(column(rule, cases), [_at(row, *place) for row in column(truth, cases)], within)
+
+    def fault_on(cases, answer, slips, leads_on) -> Result | None:
+        """What is wrong on these cases, if anything is."""
+        ask, said, true = Asked(answer), [], column(truth, cases)
+        for case in cases:
+            try:
+                said.append(put(ask, *case))
+            except Stopped as stopped:
+                message, way = stopped.args
+                message = f"{_named(names, case)}: {message} It is {_brief(true[len(said)])}."
+                return Result(False, message, leads_on or way)
+            except Exception:  # whatever was returned, it is not what was asked for
+                message = f"{_named(names, case)}: the function returned {shown(ask.said)}."
+                return Result(False, message, needs)
+        wrong = [n for n in range(len(cases)) if not same(said[n], true[n], within)]
         if not wrong:
-            return Result(True, right)
-        for *place, rule, message, leads_on in slips:
-            if same([_at(row, *place) for row in said], column(rule)):
-                return Result(False, message, leads_on)
-        mine, case = said[wrong[0]], on[wrong[0]]
+            return None
+        for *place, rule, message, way in slips:
+            mine = [_at(row, *place) for row in said]
+            if not is_right_on(cases, rule, place) and same(mine, column(rule, cases)):
+                return Result(False, message, way)
+        mine, wanted, case = said[wrong[0]], true[wrong[0]], cases[wrong[0]]
         if problem := otherwise and otherwise(mine, *case):
             return Result(False, *problem)
-        case = ", ".join(map(str, case))
-        return Result(False, f"For {case:.200} you have {shown(mine)}.", hint or needs)
+        message = f"{_named(names, case)}: you have {_brief(mine)}, and it is {_brief(wanted)}."
+        return Result(False, message, leads_on or hint or needs)
+
+    def grade(answer) -> Result:
+        fault = fault_on(on, answer, slips, "")
+        if fault is None:
+            unseen = [slip for slip in slips if is_right_on(on, slip[-3], slip[:-3])]
+            fault = fault_on(edges, answer, unseen, at_edges)
+        return Result(True, right) if fault is None else fault
 
     return Check(grade, truth, slips)
+
+
+def _named(names: Sequence[str], case: Sequence) -> str:
+    """A case as the learner's function gets it: "For factor = 2.0, setup = 5.0"."""
+    given = zip(names, case, strict=False)  # a rule may have more, with defaults
+    return f"For {', '.join(f'{name} = {_brief(value)}' for name, value in given):.200}"
+
+
+def _brief(value) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else shown(value)
 
 
 def _at(row, place: int | None = None):

@@ -22,7 +22,14 @@ __all__ = ["grade"]
 
 
 class AnswerError(ValueError):
-    """An answer that cannot be graded; the message says what is accepted."""
+    """An answer that cannot be graded; the message says what is accepted.
+
+    In a notebook it is shown as that sentence, without a traceback.
+    """
+
+    def _render_traceback_(self) -> list[str]:  # IPython asks for it
+        said = str(self)
+        return [said[:1].upper() + said[1:]]
 
 
 @dataclass(frozen=True, repr=False)

@@ -74,7 +74,7 @@ def answer(name: str, given) -> Grade:
     'right'
     """
     if name not in [*questions.bank()]:
-        raise ValueError(f"no question is called {shown(name)}. ah.quiz.show('03') shows some.")
+        raise AnswerError(f"no question is called {shown(name)}. ah.quiz.show('03') shows some.")
     try:
         card = results.load(results.card_path())
     except ValueError:  # it is not there, or it is none

@@ -33,12 +33,20 @@ SAID = {
     "D": "''",
     "E": "Colab only includes TensorFlow 2.x; %tensorflow_version has no effect.",
 }
+_STOPS = "A notebook stops at this cell. Is that nothing?"
 _SLIPS = {  # a step, and perhaps what was said of it: what to say to that
     ("A", "works"): ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
+    ("A", "does nothing"): ("It raises an error, a KeyError.", _STOPS),
     ("B", "works"): ("pip downloads something, but look at its last line.", "Was it installed?"),
+    ("B", "does nothing"): (
+        "It ends with an error, and nothing is installed.",
+        "Which word does pip's last line begin with?",
+    ),
     ("C", "works"): ("Sessions belong to TensorFlow 1.", "What does the module not have?"),
+    ("C", "does nothing"): ("It raises an error, an AttributeError.", _STOPS),
     "D": ("It answers either way: with a GPU's name, or with an empty text.", "Was it an error?"),
     "E": ("There is no error, and nothing left to switch.", "How does Colab's sentence end?"),
+    "F": ("The menu is still there.", "How did you choose your own runtime?"),
 }
 CHECKS = {
     "01/old": choices(

@@ -65,7 +65,10 @@ CHECKS = {
     "04/next": choices(
         {"A": STEPS[0], "B": STEPS[1], "C": STEPS[2], "D": STEPS[3], "E": STEPS[0], "F": STEPS[4]},
         STEPS,
-        {(case, answer): (why, _HINTS[case]) for (case, answer), why in _SLIPS.items()},
+        {
+            **{case: ("", hint) for case, hint in _HINTS.items()},
+            **{(case, answer): (why, _HINTS[case]) for (case, answer), why in _SLIPS.items()},
+        },
         done="With one chip it is Keras on JAX, and if it does not fit, a smaller batch.",
         empty="The six answers are still empty.",
     )

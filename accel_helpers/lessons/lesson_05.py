@@ -39,7 +39,7 @@ def pays_from(factor, setup):
 _SLIPS = (
     (lambda factor, setup: setup, "That is the set-up alone, as if the chip trained in no time.",
         "It trains as well, for T / factor. Set both together equal to T."),
-    (lambda factor, setup: setup / (factor - 1) if factor > 1 else math.inf,
+    (lambda factor, setup: setup / (factor - 1),
         "That is how long the chip trains.", "Asked is the CPU, which takes factor times as long."),
     (lambda factor, setup: factor * setup, "That grows with the factor: a better chip pays later.",
         "T = setup + T / factor. Bring both T to one side."),
@@ -50,7 +50,8 @@ _SLIPS = (
 CHECKS = {
     "05/pays_from": calls(
         pays_from,
-        on=[(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0), (0.5, 5.0)],
+        on=[(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0)],
+        edges=[(0.5, 5.0)],
         slips=_SLIPS,
         right="The set-up is the floor, and a small factor lifts the crossing high above it.",
         needs="It returns one number: minutes of training on the CPU.",

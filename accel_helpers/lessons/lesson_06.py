@@ -108,11 +108,12 @@ def nearest(bits: int) -> int:
     return cut(bits + 0x7FFF + (bits >> 16 & 1))
 
 
-# exact, near, in the middle (both ways), just off the middle, over a power of 2
-NUMBERS = (
-    *(1.0, 257.0, 259.0, 0.1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 1 + 3 * 2**-8 - 2**-20),
-    *(0.0, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20),
-    *(-2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
+# exact, near, over a power of 2
+NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
+# in the middle (both ways), just off the middle, zero, negative
+EDGES = (
+    *(257.0, 259.0, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 1 + 3 * 2**-8 - 2**-20),
+    *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
 )
 _MIDDLE = "In the middle the even neighbour wins: look at the last bit that stays."
 _ROUNDINGS = (
@@ -142,7 +143,8 @@ CHECKS = {
     ),
     "06/bfloat16": calls(
         lambda x: number(nearest(bits(x))),
-        on=tuple((x,) for x in NUMBERS),
+        on=[(x,) for x in NUMBERS],
+        edges=[(x,) for x in EDGES],
         right="Rounded to the nearest, and to the even one in the middle.",
         needs="One number is needed: the rounded one, as a float.",
         hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",

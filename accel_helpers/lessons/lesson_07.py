@@ -92,6 +92,10 @@ def add_seconds(numbers, start, bandwidth, link=None):
 
 
 _SLIPS = (
+    (lambda n, s, b, k: add_seconds(n / 2, s, b, k), "You move 4 bytes for a number throughout.",
+        "In memory it is read and the answer is written. Over the link go both, too."),
+    (lambda n, s, b, k: add_seconds(n, s, k or b), "With a link you count the link alone.",
+        "On the card the numbers are still read from its memory, and the answers written to it."),
     (lambda n, s, b, k: add_seconds(n, s, 2 * b, k), "In memory you move 4 bytes for a number.",
         "It is read, and the answer is written: 4 bytes each."),
     (lambda n, s, b, k: add_seconds(n, s, b, k and 2 * k), "You use the link one way only.",
@@ -104,6 +108,7 @@ _SLIPS = (
         "It is one addition, handed over once."),
 )  # fmt: skip
 CHECKS = {"07/seconds": calls(add_seconds, slips=_SLIPS, needs="It returns one number: seconds.",
-    on=[(1_000, 1e-6, 8e9, None), (1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)],
+    on=[(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)],
+    edges=[(1_000, 1e-6, 8e9, None)], at_edges="Without a link nothing is sent anywhere.",
     right="With a link, nearly all of a large addition is the way to the card and back.",
 )}  # fmt: skip

@@ -39,10 +39,10 @@ def held(model) -> int:
 
 def laid_out(batch, spread) -> str:
     """Say how a way to distribute lays a batch out over the devices."""
-    import jax
+    from keras import distribution
 
-    layout = spread.get_data_layout(batch.shape).backend_layout
-    shards = jax.device_put(batch, layout).addressable_shards
+    layout = spread.get_data_layout(batch.shape)
+    shards = distribution.distribute_tensor(batch, layout).addressable_shards
     return f"{batch.shape} over {len(shards)} devices, {shards[0].data.shape} on each"
 
 
@@ -97,8 +97,9 @@ CHECKS = {
         on=(
             ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
             ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),
-            ([[3.0], [1.0]], [8, 0]),  # a replica that got nothing
         ),
+        edges=(([[3.0], [1.0]], [8, 0]),),
+        at_edges="A replica that got no picture has no say.",
         right="Every picture counts once, on whichever replica it was.",
         needs="A list is needed, with as many numbers as one gradient has.",
         hint="Weigh every gradient with its pictures, add up, divide by all pictures.",

@@ -1,6 +1,6 @@
 """The exercise of lesson 11, is it worth it?, and three people who sit a practice exam."""
 
-from accel_helpers.learn.checks import calls
+from accel_helpers.learn.checks import calls, meant
 
 PEOPLE = "knows the material", "knows what is true today", "always takes a)"
 
@@ -25,8 +25,8 @@ CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
 CASES = (
     (3.0, 4.0, 1.0), (0.4, 0.6, 1.0), (0.9, 1.2, 1.0),
     (3.0, 4.0, 5.0), (7.0, 9.0, 5.0), (2.0, 8.0, 4.0), (4.1, 9.0, 4.0), (1.0, 3.9, 4.0),
-    (0.5, 0.7, 0.2),  # slower, and so cheap that it pays
 )  # fmt: skip
+EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
 
 
 def verdict(low: float, high: float, price: float) -> str:
@@ -35,7 +35,7 @@ def verdict(low: float, high: float, price: float) -> str:
 
 
 def _put(ask, *case) -> str:
-    return VERDICTS[VERDICTS.index(ask(*case))]
+    return VERDICTS[VERDICTS.index(meant(ask(*case), VERDICTS))]
 
 
 def _otherwise(said, low, high, price):
@@ -76,6 +76,7 @@ CHECKS = {
     "11/worth_it": calls(
         verdict,
         on=CASES,
+        edges=EDGES,
         right="Every verdict fits: the whole interval decides, and the price with it.",
         needs=f'Return "{CHEAPER}", "{DEARER}" or "{CANNOT_TELL}".',
         put=_put,

@@ -25,6 +25,7 @@ class CompiledStep:
     batch_size: int  # over all chips
     chip: str
     memory: int  # of one chip, that a program may have
+    policy: str = "float32"  # Keras's dtype policy of the layers: the format of their numbers
     chips: int = 1  # each gets its part of the batch
     verdict: Literal["unavailable", "refused", "too large", "fits"] = "unavailable"
     why: str = ""  # it is unavailable, or the largest batch is not known
@@ -116,8 +117,8 @@ class CompiledStep:
     def headline(self) -> str:
         """What was asked, in a line."""
         chips = f"one TPU {self.chip}" if self.chips == 1 else f"{self.chips} TPU {self.chip} chips"
-        what = f"{self.name}, batch of {self.batch_size:,}, written by {SPOKEN[self.backend]}"
-        return f"{what}, for {chips} (no TPU was used)"
+        what = f"{self.name}, batch of {self.batch_size:,}, in {self.policy}"
+        return f"{what}, written by {SPOKEN[self.backend]}, for {chips} (no TPU was used)"
 
     def __str__(self) -> str:
         rows = list(self.rows())
@@ -153,7 +154,7 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     Examples
     --------
     >>> print(stored("quickstart").headline)
-    quickstart, batch of 32, written by JAX, for one TPU v5e (no TPU was used)
+    quickstart, batch of 32, in float32, written by JAX, for one TPU v5e (no TPU was used)
     """
     files, file = sorted(DATA.glob("*-v?e.json")), DATA / f"{name}-{chip}.json"
     if file not in files:

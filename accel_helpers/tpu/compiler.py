@@ -76,7 +76,7 @@ def compile_training_step(
 
     blank = CompiledStep(
         name=getattr(model, "name", ""), backend=keras.config.backend(), batch_size=batch_size,
-        chip=chip, chips=chips, memory=MEMORY[chip], thorough=thorough,
+        chip=chip, chips=chips, memory=MEMORY[chip], policy=_policy(model), thorough=thorough,
     )  # fmt: skip
     environment = environment or tpu_environment.status()
     run = partial(run, seconds=seconds, memory=memory)
@@ -86,6 +86,13 @@ def compile_training_step(
 
     answer = one(batch_size)
     return _with_batch_that_fits(answer, one) if answer.verdict == "too large" else answer
+
+
+def _policy(model) -> str:
+    """The dtype policy of the layers that have weights; several where they differ."""
+    layers = [layer for layer in getattr(model, "layers", ()) if layer.weights]
+    names = {layer.dtype_policy.name for layer in layers}
+    return " and ".join(sorted(names)) or "float32"
 
 
 def _compile(model, blank, sample, environment, run) -> CompiledStep:

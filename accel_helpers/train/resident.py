@@ -203,6 +203,10 @@ def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
     ops, step = keras.ops, getattr(model, f"{kind}_step")
     framework, on_jax = sys.modules[backend.framework()], backend.framework() == "jax"
     pick = operator.getitem if on_jax else framework.gather
+    # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
+    note_where_variables_lie = getattr(model, "_record_training_state_sharding_spec", None)
+    if note_where_variables_lie is not None:
+        note_where_variables_lie()
 
     def dice(seed):
         if on_jax:

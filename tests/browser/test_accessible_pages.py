@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import axe
+import folds
 import lab
 import nbformat
 import pages as report_pages
@@ -35,18 +36,33 @@ def page(browser):
     page.close()
 
 
-@pytest.mark.parametrize(
+EACH = pytest.mark.parametrize(
     "path",
     [FIRST, *(pytest.param(path, marks=pytest.mark.slow) for path in OTHERS)],
     ids=lambda path: path.stem,
 )
-def test_the_page_of_a_lesson_breaks_no_rule(path, page, tmp_path):
-    folder = tmp_path / "report"
+
+
+def open_report(page, path, folder):
+    """Open the page that `make run` writes for a lesson."""
     (folder / "plots").mkdir(parents=True)
     ran = report_pages.LessonRun(path.stem, path.stem, 1.0)
     notebook = nbformat.read(path, as_version=4)
     made = report_pages.write_lesson(ran, notebook, path, [path.stem], folder)
     page.goto((folder / made.page).as_uri())
+
+
+@EACH
+def test_hints_and_answers_are_folded_away_until_a_click(path, page, tmp_path):
+    open_report(page, path, tmp_path / "report")
+    texts = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    folded = sum(text.count("<details>") for text in texts)
+    assert folds.opened_by_a_click(page, ".jp-RenderedMarkdown") == folded > 0
+
+
+@EACH
+def test_the_page_of_a_lesson_breaks_no_rule(path, page, tmp_path):
+    open_report(page, path, tmp_path / "report")
     folded = page.locator("details", has_text="Source:")
     assert folded.count() >= len(quiz_page.of_lesson(path.name[:2]))
     assert folded.evaluate_all("all => all.every(one => !one.open)")

@@ -18,16 +18,24 @@ def closed_port():
 
 @pytest.fixture(params=replica.RUNTIMES, ids=lambda runtime: runtime.name)
 def colab(request, required, tmp_path, closed_port):
-    """Start a session on a replica of one of Colab's runtimes, without the course's library.
+    """Start a session on a replica of one of Colab's runtimes, without the course's library."""
+    yield from started(request.param, required, tmp_path, closed_port)
 
-    One test at a time has a replica: another process of the suite would find its library there.
-    """
+
+@pytest.fixture
+def past_colab(required, tmp_path, closed_port):
+    """Start a session on a replica of a past runtime."""
+    yield from started(replica.PAST, required, tmp_path, closed_port)
+
+
+def started(runtime, required, tmp_path, closed_port):
+    """One test at a time has a replica: another process of the suite would find its library."""
     try:
-        python = replica.make(request.param)
+        python = replica.make(runtime)
     except replica.NoReplica as reason:
         required(str(reason))
     home = tmp_path / "home"
     home.mkdir()
-    with open(replica.KEPT / f".{request.param.name}.used", "w") as lock:
+    with open(replica.KEPT / f".{runtime.name}.used", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Colab(request.param, python, home, closed_port)
+        yield Colab(runtime, python, home, closed_port)

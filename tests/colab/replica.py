@@ -1,4 +1,4 @@
-"""Replicas of Colab's runtimes: a Python 3.13 with the packages, in the versions, that Colab ships.
+"""Replicas of Colab's runtimes: its Python with the packages, in the versions, that Colab ships.
 
 They are kept in .test-environments/ and made again when what they are made from changes. To make
 them ahead of the tests, or again:
@@ -40,6 +40,7 @@ class Runtime:
     variables: dict[str, str]  # that Colab sets there, as far as the course looks at it
     backend: str  # which Keras must end up on
     pins: Path | None = None  # a list other than the stored one
+    python: str = "3.13"
 
     @property
     def constraints(self) -> Path:
@@ -50,31 +51,34 @@ CPU = Runtime("cpu", (*_SHARED, "tensorflow"), VARIABLES["cpu"], "tensorflow")
 # It claims a TPU that is not attached: the nearest to the real one without the chip.
 TPU = Runtime("tpu", (*_SHARED, "libtpu"), VARIABLES["tpu"], "jax")
 RUNTIMES = (CPU, TPU)
+# The oldest that Colab's menu still offers; its Keras is the oldest that setup.py allows.
+PAST = Runtime("tpu-2025.07", (*_SHARED, "libtpu"), VARIABLES["tpu"], "jax", python="3.11")
 
 
 class NoReplica(RuntimeError):
     """A replica cannot be made here; the message says why."""
 
 
-def find_python():
-    """Give a Python 3.13 that really starts."""
+def find_python(version):
+    """Give a Python of a version such as "3.13" that really starts."""
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise NoReplica("Colab's packages are for Linux on x86-64")
-    candidates = [os.environ.get("ACCEL_PYTHON313", ""), shutil.which("python3.13") or ""]
-    candidates += glob.glob(str(Path.home() / ".pyenv/versions/3.13*/bin/python3.13"))
+    variable, name = f"ACCEL_PYTHON{version.replace('.', '')}", f"python{version}"
+    candidates = [os.environ.get(variable, ""), shutil.which(name) or ""]
+    candidates += glob.glob(str(Path.home() / f".pyenv/versions/{version}*/bin/{name}"))
     for path in filter(None, candidates):
         try:
             said = subprocess.run([path, "-c", _VERSION], capture_output=True, text=True)
         except OSError:
             continue
-        if said.stdout.strip() == "3.13":
+        if said.stdout.strip() == version:
             return path
-    raise NoReplica("no Python 3.13 here; ACCEL_PYTHON313 may name one")
+    raise NoReplica(f"no Python {version} here; {variable} may name one")
 
 
 def make(runtime):
     """Make a replica, or find the one that was made, and give its Python."""
-    python, folder = find_python(), KEPT / f"colab-{runtime.name}"
+    python, folder = find_python(runtime.python), KEPT / f"colab-{runtime.name}"
     pins = hashlib.sha256(runtime.constraints.read_bytes()).hexdigest()
     want = f"{' '.join(runtime.packages)}\n{pins}\n{python}\n{folder.resolve()}\n"
     inside, stamp = folder / "bin" / "python", folder / STAMP
@@ -105,7 +109,7 @@ def _build(folder, runtime, python):
 
 
 if __name__ == "__main__":
-    for one in RUNTIMES:
+    for one in (*RUNTIMES, PAST):
         try:
             print(one.name, make(one))
         except NoReplica as reason:

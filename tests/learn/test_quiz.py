@@ -6,6 +6,7 @@ import sys
 
 import known
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from accel_helpers.learn import progress, questions, quiz, quiz_widget
 from accel_helpers.measure import results
@@ -62,6 +63,22 @@ def test_a_call_answers_and_is_kept(own_progress):
         assert quiz.again().questions == ()
         kept = progress.load(own_progress).answers[question.id]
         assert (kept.verdict, kept.tries) == ("right", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        (of_kind("number").id, "ten", "A number"),
+        (of_kind("one").id, "z", "The letters go from a to"),
+        (of_kind("several").id, None, "The letters go from a to"),
+        ("03/none", "a", "No question is called '03/none'"),
+    ],
+)
+def test_a_notebook_shows_what_is_no_answer_as_one_sentence(name, given, said, capsys):
+    shell = InteractiveShell(user_ns={"quiz": quiz, "name": name, "given": given})
+    shell.run_cell("quiz.answer(name, given)")
+    shown = "".join(capsys.readouterr())
+    assert shown.startswith(said) and shown.count("\n") == 1 and "Traceback" not in shown
 
 
 def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ is held to the same without being named here.
 
 import itertools
 import json
+import math
 import re
 from pathlib import Path
 
@@ -72,6 +73,63 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
     for answer, message, hint in told:
         result = check(answer)
         assert not result.ok and message in result.message and result.hint == hint, str(result)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "message"),
+    [
+        ("05/pays_from", lambda factor, setup: setup / (factor - 1), "how long the chip trains"),
+        (
+            "07/seconds",
+            lambda n, s, b, k: s + 4 * n / b + 4 * n / k,
+            "4 bytes for a number through",
+        ),
+        ("07/seconds", lambda n, s, b, k: s + 8 * n / (k or b), "the link alone"),
+        ("08/pays_after", lambda f, b, a: math.ceil(f / (b - a)), "first call is lost"),
+    ],
+)
+def test_a_slip_is_told_also_to_whoever_forgets_the_edges(exercise, answer, message):
+    assert message in checks.check(exercise, answer).message
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda f, b, a: 7, "For first = 100, before = 10, after = 6: you have 7, and it is 24."),
+        (lambda f, b, a: f / 0, "For first = 100, before = 10, after = 6: the function stopped"),
+        (lambda f, b, a: 1 + math.ceil((f - b) / (b - a)) if a != 3 or b != 2 else math.inf,
+         "For first = 60, before = 5, after = 5: the function stopped with ZeroDivisionError"),
+    ],
+)  # fmt: skip
+def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(answer, message):
+    result = checks.check("08/pays_after", answer)
+    assert not result.ok and result.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("00/told_apart", {"A": "Faster", "B": "no difference", "C": " SLOWER", "D": "the same"}),
+        ("02/detective", {1: ("Visible", "b"), 2: (" attached ", "a"), 3: ("FASTER", "e")}),
+        ("03/diagnosis", {"A": "Waiting", "B": "compile", "C": "transfers", "D": "too-small"}),
+    ],
+)
+def test_words_count_for_what_they_mean(exercise, answer):
+    assert checks.check(exercise, answer).ok
+
+
+@pytest.mark.parametrize("word", ["not faster", "difference", "measurable", "no", "x" * 10**6])
+def test_what_may_mean_something_else_is_no_choice(word):
+    answer = EXERCISES["00/told_apart"].truth | {"A": word}
+    assert "that is not a choice" in checks.check("00/told_apart", answer).message
+
+
+@pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c.truth, dict)])
+def test_every_wrong_choice_leads_on(exercise):
+    check = EXERCISES[exercise]
+    for key, other in itertools.product(check.truth, {*check.truth.values()}):
+        if other != check.truth[key]:
+            assert "Choose from" not in check({**check.truth, key: other}).hint, (key, other)
 
 
 # --- what is no answer ------------------------------------------------------------------------

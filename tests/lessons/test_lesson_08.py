@@ -72,6 +72,22 @@ def test_python_runs_the_step_of_fit_to_trace_it_alone(keras):
     assert steps == 20 and 1 <= times <= 2 and "once or twice" in PROSE
 
 
+def test_the_drive_is_read_batch_by_batch_also_where_keras_cannot_iterate_over_it():
+    class Drive:  # as Keras 3.8 to 3.10 have a PyDataset: no __iter__, and no IndexError at its end
+        read: list = []
+
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, batch):
+            self.read.append(range(3)[batch] if batch < 3 else 1 / 0)
+
+    names = {"drive": Drive()}
+    exec(CELLS["l08wait"].source.partition("\n\n\nmodel, drive")[0], names)
+    names["only_read"]()
+    assert Drive.read == [0, 1, 2]
+
+
 def test_on_jax_all_of_it_is_so_too(on_jax):
     on_jax("not on_jax", __file__)
 

@@ -63,6 +63,12 @@ for normal in (None, {{}}):
         found[f"{{name}} {{normal}}"] = lesson_09.same(models["one"], models[name])
 found["held"] = [lesson_09.held(models[name]) for name in ("one", "copied", "cut")]
 found["off"] = lesson_09.same(models["one"], fit(make({{}}), batch=64))
+from types import SimpleNamespace
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+# Layouts of Keras 3.8 and 3.9 have no `backend_layout`; nor has this one.
+layout = NamedSharding(Mesh(jax.devices(), ("batch",)), PartitionSpec("batch"))
+spread = SimpleNamespace(get_data_layout=lambda shape: layout)
+found["laid out"] = [lesson_09.laid_out(x[:32], way) for way in (spread, spreads["copied"])]
 print(json.dumps(found))
 """
 ON_TENSORFLOW = """
@@ -98,6 +104,7 @@ def test_on_jax_halves_are_the_whole_and_eight_devices_are_one():
     assert found["off"] is False
     one, copied, cut = found["held"]
     assert one == copied and 7 < copied / cut < 8  # biases are copied
+    assert found["laid out"] == ["(32, 28, 28) over 8 devices, (4, 28, 28) on each"] * 2
 
 
 def test_on_tensorflow_four_replicas_are_one_unless_a_layer_mixes_or_shares_are_unequal():

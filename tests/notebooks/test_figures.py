@@ -18,12 +18,17 @@ def text_with(number, words):
 def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
     names = "strategy", "resnet50", "resnet50-large"
     small, middle, large = (ah.tpu_compiler.stored(name, "v5e") for name in names)
-    on_v6e = ah.tpu_compiler.stored("resnet50-large", "v6e")
+    default, refused = (ah.tpu_compiler.stored(f"resnet50-float32{n}") for n in ("", "-large"))
+    names = "resnet50-large", "resnet50-float32-large"
+    on_v6e = [ah.tpu_compiler.stored(name, "v6e").verdict for name in names]
     text, chip = prose("04"), ah.hardware.match("v5e")
-    assert f"needs {middle.peak_memory / 1e9:.1f} GB" in text
+    assert f"needs {middle.peak_memory / 1e9:.1f} GB in bfloat16, " in text
+    assert f", {default.peak_memory / 1e9:.1f} GB in float32." in text
     assert 2 * middle.padded_bytes < middle.peak_memory  # the answer that is revealed
-    assert f"it is {(large.needed - large.memory) / 1e9:.1f} GB too much" in text
-    assert f"here {large.largest_batch}." in text and on_v6e.verdict == "fits"
+    over = [(step.needed - step.memory) / 1e9 for step in (large, refused)]
+    assert "1,024 are {:.1f} GB too much; in float32, 512 are {:.1f} GB too".format(*over) in text
+    best = f"{large.largest_batch} in `{large.policy}`, {refused.largest_batch} in {refused.policy}"
+    assert best in text and on_v6e == ["fits", "fits"]
     ridge = 1e3 * chip.peak_bf16_tflops_dense / chip.mem_bw_gb_s
     assert "about 240" in text and 235 < ridge < 246
     assert f"With {small.intensity:.0f}, memory" in text

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import axe
+import folds
 import pytest
 from bs4 import BeautifulSoup
 
@@ -103,6 +104,17 @@ def test_a_lesson_is_folded_and_shows_its_pictures(site):
     )
     assert "REPOSITORY" in folded.text
     assert 'alt="Dot plot. The first epoch' in text and "mathjax" not in text.lower()
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_hints_and_answers_are_folded_away_until_a_click(name, site, browser):
+    page = browser.new_page()
+    page.goto((site / "notebooks" / f"{name}.html").as_uri())
+    text = (ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8")
+    texts = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    folded = sum(text.count("<details>") for text in texts)
+    assert folds.opened_by_a_click(page, "article") >= folded > 0
+    page.close()
 
 
 def test_what_a_reader_cannot_run_is_shown_of_a_machine_that_is_named(site):

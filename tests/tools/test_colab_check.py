@@ -21,7 +21,7 @@ def test_a_lesson_that_needs_what_is_gone_is_named(tmp_path, required, capsys):
     gone = ("keras==", "jax==", "tensorflow==", "scikit-learn==")
     path.write_text("\n".join(row for row in stored.split() if not row.startswith(gone)))
     try:
-        check.replica.find_python()
+        check.replica.find_python("3.13")
     except check.replica.NoReplica as reason:
         required(str(reason))
     assert check.main([str(path), "--lessons", "00 03"]) == 1

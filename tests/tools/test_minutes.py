@@ -4,7 +4,7 @@ import minutes
 import pytest
 from example import TITLE, code, printed, save
 from lesson import parse
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
 SAY = '''ah.verdicts.say(race.verdict, """
 [faster] One two three.
@@ -53,10 +53,12 @@ def test_what_is_counted_and_by_which_clock(course):
     assert row["words"] == prose + 3 + 6  # a sentence that is printed, the longest path
     first = 0.3 * (minutes.words(TITLE) + prose + 5) + 2 * 5 + 36
     assert row["first result"] == round(first / 60, 1)
-    core = first + 12 + 13 * 5 + 13 * 2 + 0.3 * 6 + 2 + 240 + 2 + 15
+    box, say, stub, guess = 12 + 26 * 5 + 20, 0.3 * 6 + 5, 300, 5 + 25  # the box draws a picture
+    core = first + box + say + stub + guess
     assert parts["for the core path"] == round(core / 60)
     assert parts["more under *Going further*"] == 5
-    assert row["questions"] == 1 and 0 < row["minutes"] - core / 60 < 2
+    quiz = 0.3 + 55  # its heading, and one question
+    assert row["questions"] == 1 and row["minutes"] == round((core + quiz) / 60, 1)
     assert row["machinery"] == f"{(9 + 13 + 1 + 1 + 1) / (9 + 2 + 26 + 1 + 40 + 1 + 1):.0%}"
 
 
@@ -91,3 +93,24 @@ def test_the_minutes_are_written_into_head_and_maps_and_hold_then(course, capsys
     run(course, "--check", "10")
     said = capsys.readouterr().out
     assert "promises" not in said and "a map" not in said
+
+
+def test_a_picture_is_looked_at_and_folded_code_is_not_read(course):
+    plain, _ = minutes.work_out(course / "00_a.ipynb", TIMED)
+    notebook = parse((course / "00_a.ipynb").read_text("utf-8"))
+    run, box = (next(cell for cell in notebook.cells if cell.id == name) for name in ("run", "box"))
+    run.outputs.append(new_output("display_data", {"image/png": "aGk="}))
+    box.metadata["jupyter"] = {"source_hidden": True}
+    save(course, notebook, "00_a.ipynb")
+    row, _ = minutes.work_out(course / "00_a.ipynb", TIMED)
+    assert row["minutes"] == pytest.approx(plain["minutes"] + (20 - 26 * 5) / 60, abs=0.11)
+    assert row["first result"] == plain["first result"], "it is there before it is looked at"
+
+
+@pytest.mark.parametrize(
+    ("share", "holds"), [(0.85, False), (0.95, True), (1.1, True), (1.2, False)]
+)
+def test_a_promise_holds_within_a_tenth_below_and_fifteen_hundredths_above(course, share, holds):
+    row, _ = minutes.work_out(course / "00_a.ipynb", TIMED)
+    found = [*minutes.problems("00", row | {"minutes": 20.0, "promised": 20 * share}, ())]
+    assert ("promises" not in " ".join(found)) == holds

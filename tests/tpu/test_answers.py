@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from accel_helpers.tpu.answers import CompiledStep
+from accel_helpers.tpu.answers import CompiledStep, stored
+from accel_helpers.tpu.compiler import compile_training_step
+from accel_helpers.tpu.environment import Environment
 from accel_helpers.tpu.report import Allocation, Collective
 
 ASKED = CompiledStep(
@@ -94,3 +96,20 @@ def test_card_and_page_say_what_is_known_and_no_name_brings_html_into_the_page(n
     page = answer._repr_html_()
     assert "<script" not in page and answer.headline in html.unescape(page)
     assert all(text in html.unescape(page) for row in answer.rows() for text in row)
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+def test_an_answer_names_the_format_of_the_models_numbers(keras, tmp_path, policy):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, dtype=policy)])
+    model.compile("sgd", "mse")
+    away = Environment(tmp_path, "not installed")
+    answer = compile_training_step(model, 8, environment=away)
+    assert f", in {policy}, " in answer.headline
+
+
+def test_the_stored_answers_for_resnet50_are_there_in_both_formats():
+    for policy, largest in {"mixed_bfloat16": 512, "float32": 256}.items():
+        name = "resnet50" if policy != "float32" else "resnet50-float32"
+        small, large = stored(name), stored(f"{name}-large")
+        assert small.policy == large.policy == policy and f", in {policy}, " in str(small)
+        assert (small.verdict, large.verdict, large.largest_batch) == ("fits", "too large", largest)

@@ -229,6 +229,19 @@ def test_a_first_look_at_the_model_leaves_no_trace(keras, digits):
     assert float(model.layers[0].calls.value) == 10, "ten steps, and nothing else"
 
 
+def test_a_step_of_an_older_keras_finds_what_fit_notes_before_it(keras, digits):
+    class Older(keras.Model):  # as on JAX in Keras 3.8 to 3.11
+        def _record_training_state_sharding_spec(self):
+            self.noted = len(self.optimizer.variables)
+
+        def train_step(self, *given):
+            assert self.noted, "with the optimizer's variables"
+            return super().train_step(*given)
+
+    model = built(keras, keras.layers.Flatten(), keras.layers.Dense(10), kind=Older)
+    assert training.fit_resident(model, *digits, batch_size=100, verbose=0).epoch == [0]
+
+
 def test_of_what_a_step_of_ones_own_reports_the_metrics_are_kept(keras, digits):
     x, y = digits
 
