@@ -81,6 +81,7 @@ def place(environ: Mapping[str, str]) -> tuple[str, str | None]:
     return "local", None
 
 
+@functools.cache
 def tables(name: str) -> dict:
     return _records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
 

@@ -7,6 +7,7 @@ from itertools import dropwhile, takewhile
 
 from accel_helpers import _records
 from accel_helpers.machine.faults import PLACES, Finding, tables
+from accel_helpers.machine.raised import TRACEBACK
 
 _MOST = 4_000_000  # characters of a text that are searched: its first and its last half of these
 _LINE = 4_000  # characters of a line that are searched
@@ -16,7 +17,6 @@ _MESSAGE_LINES = 20  # lines after an exception's first line that may still be i
 # Colours as a terminal gets them, and as the JSON of a saved notebook spells them.
 _COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]")
 _LINE_END = re.compile(r"\r\n?|\\r\\n|\\n")
-_TRACEBACK = "Traceback (most recent call last)"
 # "KeyError: 'x'", "jax.errors.JaxRuntimeError: INTERNAL: ...": at the start of a line.
 _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
@@ -34,8 +34,6 @@ _PART = (
     r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*})?"
 )
 _PLAIN = re.compile(rf"(?:{_PART})*((?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
-# Whether a text speaks of a framework or an accelerator at all.
-OURS = re.compile(r"(?i:tensorflow|keras|\bjax|\btpu|libtpu|cuda|cudnn|\bflax\b|nvidia)|XLA|Xla")
 
 
 @dataclass(frozen=True)
@@ -74,14 +72,18 @@ _BOOK = tables("symptoms.toml")
 SAY: dict[str, str] = _BOOK["say"]
 #: What is surely the root of trouble first.
 KNOWN = _records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
+#: Warnings that something is slow, and no failures.
+SLOW = _records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
 
 
-def find(text: str, place: str = "local") -> tuple[Finding, ...]:
+def find(
+    text: str, place: str = "local", among: tuple[Symptom, ...] = KNOWN
+) -> tuple[Finding, ...]:
     """Find the known failures in a text, what its last exception says first; a place has menus."""
-    text = _clean(text)
+    text = clean(text)
     start, end = _last_exception(text)
     first, others = [], []
-    for symptom in KNOWN:
+    for symptom in among:
         there = [each for each, plain in symptom.patterns.items() if plain in text]
         found = [match for each in there if (match := each.search(text))]
         it_is = found and re.search(symptom.also, text, re.M)
@@ -105,7 +107,7 @@ def _line(text: str, at: int) -> str:
     return line if len(line) <= _EVIDENCE else line[: _EVIDENCE - 3] + "..."
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Cut what is too long; take out colours; one kind of line end."""
     if len(text) > _MOST:
         text = text[: _MOST // 2] + "\n" + text[-_MOST // 2 :]
@@ -115,7 +117,7 @@ def _clean(text: str) -> str:
 
 def _last_exception(text: str) -> tuple[int, int]:
     """Where the last traceback's exception, or else the first, begins and ends; else zeros."""
-    at = max(text.rfind(_TRACEBACK), 0)
+    at = max(text.rfind(TRACEBACK), 0)
     lines = text[at:].split("\n")
     ours = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))[:_MESSAGE_LINES]
     message = "\n".join(takewhile(lambda line: not _LOG_LINE.match(line), ours))
