@@ -4,6 +4,7 @@ import functools
 import re
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
+from typing import Literal
 
 from accel_helpers import _records
 from accel_helpers.machine.faults import PLACES, Finding, tables
@@ -50,6 +51,8 @@ class Symptom:
     also: str = ""
     unless: str = ""
     fix_local: str = ""
+    fix_kaggle: str = ""
+    at: Literal["", "colab", "kaggle"] = ""
     theirs: bool = False
 
     @functools.cached_property
@@ -60,9 +63,11 @@ class Symptom:
 
     def to_do(self, place: str, text: str = "") -> str:
         """The fix in the words of a place ("colab", "kaggle" or "local"), and of a text's."""
+        place = self.at or place
         asks = [match[1] for match in _FRAME.finditer(text) if match[1] not in _FRAMEWORKS][-1:]
         fix = SAY["theirs"] if self.theirs and any(asks) else self.fix
-        fix = (place == "local" and fix == self.fix and self.fix_local) or fix
+        if fix == self.fix:
+            fix = {"local": self.fix_local, "kaggle": self.fix_kaggle}.get(place) or fix
         line = re.search(r"\blines? that (?:install|pin|bring)", fix) and _PIP.search(text)
         fix = (SAY["line"] if line else "") + fix
         return fix.format(**PLACES[place], package=asks and asks[0], line=line and line[0].strip())
