@@ -105,7 +105,8 @@ def draw():
 TRIED = {
     "tensorflow": {
         "keras3-plain-data": [
-            lambda: dense().fit(X.tolist(), Y.tolist(), verbose=0),
+            lambda: dense().fit(X.tolist() * 999, Y.tolist() * 999, verbose=0),
+            lambda: dense().fit(X, Y.tolist(), verbose=0),
             lambda: dense().fit(np.array([["a", None, 1, 2]] * 8, object), Y, verbose=0),
         ],
         "keras3-metrics-per-output": [two_outputs],
