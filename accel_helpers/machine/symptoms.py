@@ -2,6 +2,7 @@
 
 import functools
 import re
+import textwrap
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import Literal
@@ -12,6 +13,7 @@ from accel_helpers.machine.raised import TRACEBACK
 
 _MOST = 4_000_000  # characters of a text that are searched: its first and its last half of these
 _LINE = 4_000  # characters of a line that are searched
+_TITLE = 80  # characters of a title
 _EVIDENCE = 200  # characters of a line that are shown
 _MESSAGE_LINES = 20  # lines after an exception's first line that may still be its message
 
@@ -53,6 +55,7 @@ class Symptom:
     fix_local: str = ""
     fix_kaggle: str = ""
     at: Literal["", "colab", "kaggle"] = ""
+    group: str = ""
     theirs: bool = False
 
     @functools.cached_property
@@ -60,6 +63,17 @@ class Symptom:
         """Each line as a pattern, and its first plain text, which is quick to look for."""
         made = [re.compile(line, re.MULTILINE) for line in self.lines]
         return {each: re.sub(r"\\(.)", r"\1", _PLAIN.match(each.pattern)[1]) for each in made}
+
+    @property
+    def title(self) -> str:
+        """The words of its first example by which it is known."""
+        first = clean(self.examples[0])
+        found = [match.group() for each in self.patterns if (match := each.search(first))]
+        words = " ".join(max(found, key=len).split())
+        for quote in "'\"`":
+            if words.count(quote) % 2:  # the pattern ended inside a quotation
+                words = words.strip(quote)
+        return textwrap.shorten(words, _TITLE, placeholder=" …")
 
     def to_do(self, place: str, text: str = "") -> str:
         """The fix in the words of a place ("colab", "kaggle" or "local"), and of a text's."""
@@ -75,6 +89,8 @@ class Symptom:
 
 _BOOK = tables("symptoms.toml")
 SAY: dict[str, str] = _BOOK["say"]
+#: The parts of docs/failures.md: what an entry calls its group, and the title.
+GROUPS: dict[str, str] = _BOOK["group"]
 #: What is surely the root of trouble first.
 KNOWN = _records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
 #: Warnings that something is slow, and no failures.

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.machine.symptoms import KNOWN, find
+from accel_helpers.machine.symptoms import GROUPS, KNOWN, find
 
+ROOT = Path(__file__).parents[2]
 LOGS = Path(__file__).parent / "logs"
 FAILURES = sorted((LOGS / "failures").glob("*.txt"))
 HEALTHY = sorted((LOGS / "healthy").glob("*.txt"))
@@ -42,6 +43,17 @@ def test_a_whole_log_of_a_failure_gives_its_cause_and_fix(log):
     key = [n for n, line in enumerate(lines) if any(each.search(line) for each in symptom.patterns)]
     assert len(lines) / 3 <= key[0] + 1 and key[-1] <= 2 * len(lines) / 3, "in the middle third"
     assert symptom.id not in ids("\n".join(x for n, x in enumerate(lines) if n not in key))
+
+
+def test_every_failure_stands_in_a_part_of_the_page_with_a_title_of_its_own():
+    assert {symptom.group for symptom in KNOWN} == GROUPS.keys()
+    titles = [symptom.title for symptom in KNOWN]
+    assert len(set(titles)) == len(titles)
+    assert all(1 < len(title) <= 80 for title in titles)
+    page = (ROOT / "docs" / "failures.md").read_text("utf-8")
+    without = [name for name in SYMPTOMS if f'id="{name}"' not in page]
+    assert without == ["no-algorithm-worked"], "its title makes the same address"
+    assert max(paragraph.count("](#") for paragraph in page.split("\n\n")) <= len(GROUPS)
 
 
 def test_no_two_failures_share_an_id_a_cause_or_a_fix_and_each_has_an_example():
