@@ -17,13 +17,14 @@
 
 import re
 from dataclasses import dataclass
-from itertools import dropwhile, pairwise
+from itertools import pairwise
 
 from accel_helpers import _records
 from accel_helpers.machine.faults import tables
 
 TRACEBACK = "Traceback (most recent call last)"
-_MESSAGE_LINES = 20  # lines that may belong to an exception's message
+_MESSAGE_LINES = 100  # lines that may belong to an exception's message
+_TELLING = 20  # of these, those in which the machine may be spoken of
 _SHOWN = 200  # characters of a line that are shown
 _WORDS = 12  # of a message that are searched for
 
@@ -57,8 +58,12 @@ _NOT_OWN = re.compile(
 _PACKAGE = re.compile(r"(?:site|dist)-packages[/\\]((?:google[/\\])?\w+)")
 _CELL = re.compile(r"(?:In ?\[|ipython-input-)(?P<number>\d+)(?:\]|-)")
 _IN_NOTEBOOK = re.compile(r"ipython-input|ipykernel_")
-# First lines of a message that say only where, and not what.
-_WHERE = re.compile(r"Exception encountered|Graph execution error|Detected at node|<stack traces|$")
+# Lines of a message that say only where, and not what.
+_WHERE = re.compile(
+    r'Exception encountered|Graph execution error|Detected at node|<stack traces|File "|$'
+)
+# What Python 3.11 puts before each line of several exceptions.
+_GROUPED, _MARGIN = "Exception Group Traceback", re.compile(r"^ *[|+] ?", re.MULTILINE)
 _DEVICE_OF_OP = re.compile(r"/job:\S+?/device:\w+:\d+")
 _PATH = r"https?://\S+|(?<!\w)(?:~|\.{0,2})/[\w./~-]+|[A-Za-z]:\\\S+"
 _FILE = r"\b[\w-]+\.(?:csv|h5|hdf5|ipynb|jpe?g|json|keras|npy|npz|pkl|png|py|so|txt|zip)\b"
@@ -120,6 +125,8 @@ AREAS = _records.read(tuple[Area, ...], tables("symptoms.toml")["area"], "sympto
 
 def look(text: str) -> Seen | None:
     """What is seen of the last error of a text without colours; None where none is seen."""
+    if _GROUPED in text:
+        text = _MARGIN.sub("", text)
     at = max(text.rfind(TRACEBACK), 0)
     lines = text[at:].split("\n")
     start = _start_of_error(lines, after_frames=TRACEBACK in text)
@@ -183,9 +190,10 @@ def _package(frames: list[Frame], kind: str) -> str:
 
 def _seen(kind: str, message: list[str], package: str, your_line: str) -> Seen:
     first = message[0].partition(": ")[2] if kind else message[0]
-    telling = list(dropwhile(_WHERE.match, [first.strip(), *map(str.strip, message[1:])]))
-    what = telling[0] if telling else first.strip()
-    spoken_of = f"{package} {kind} " + _DEVICE_OF_OP.sub("", "\n".join([first, *message[1:]]))
+    said = [line.strip() for line in [first, *message[1:]]]
+    telling = [line for line in said if not _WHERE.match(line)] or [first.strip()]
+    what = telling[0]
+    spoken_of = f"{package} {kind} " + _DEVICE_OF_OP.sub("", "\n".join(telling[:_TELLING]))
     area = next((each for each in AREAS if re.search(each.says, spoken_of)), None)
     return Seen(
         error=_short(": ".join(filter(None, [kind, what]))),

@@ -29,6 +29,23 @@ SEEN = {
     "ipython_9": (STACK, f"cell [1], line 3: {MEAN}", "numpy"),
     "ipython_9_colours": (STACK, f"cell [1], line 3: {MEAN}", "numpy"),
     "ipython_7": (STACK, f"cell [1], line 3: {MEAN}", "numpy"),
+    "ipython_9_syntax": (
+        "SyntaxError: unmatched ')'",
+        "cell [1], line 2: print(x))",
+        "your own code",
+    ),
+    "python_3.12_group": (
+        "ExceptionGroup: two files (2 sub-exceptions)",
+        '/home/ada/two.py, line 2: raise ExceptionGroup("two files", [ValueError("the first"), '
+        'OSError("the second")])',
+        "your own code",
+    ),
+    "keras_graph": (
+        "InvalidArgumentError: Received a label value of 7 which is outside the valid range of "
+        "[0, 3).  Label values: 7 7 7 7 7 7 7 7",
+        "/home/ada/train.py, line 8: return model_of(3).fit(x, y, verbose=0)",
+        "tensorflow",
+    ),
     "colab": (STACK, f"cell [1], line 3: {MEAN}", "numpy"),
 }
 
