@@ -26,7 +26,9 @@ JUPYTER = [
     "scikit-learn",
     "tqdm",
     "keras>=3.8",
-    "jax",  # lesson 04 trains on it, as Colab's TPU runtime does
+    # Lesson 04 trains on JAX, as Colab's TPU runtime does. 0.10.2, the newest for Python 3.11,
+    # computes wrongly on CPUs: https://github.com/jax-ml/jax/issues/39103
+    "jax!=0.10.2",
 ]
 # The small TensorFlow build exists for this one platform only.
 SMALL_BUILD = 'platform_system == "Linux" and platform_machine == "x86_64"'

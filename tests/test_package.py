@@ -54,6 +54,8 @@ def test_wheel_asks_for_nothing(wheel):
     assert f"Version: {accel_helpers.__version__}\n" in metadata
     # Colab's widget manager stops at 7.7.1.
     assert any(line.startswith("Requires-Dist: ipywidgets>=7.7.1") for line in needs)
+    # jax 0.10.2 computes wrongly on CPUs
+    assert any(line.startswith("Requires-Dist: jax!=0.10.2") for line in needs)
 
 
 def test_wheel_installs_without_a_network_and_runs_in_a_bare_environment(wheel, tmp_path):

@@ -27,7 +27,8 @@ def page(name: str) -> str:
     made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
     timed, card = run_lessons.times(), ah.results.reference()  # the card of the course's own run
     lessons = {p.name[:2]: (p.name, minutes.sections(p, timed)) for p in lesson.chosen([])}
-    given = {"modules": modules, "said": said, "known": symptoms.KNOWN, "reports": reports}
+    given = {"modules": modules, "said": said, "reports": reports}
+    given |= {"known": symptoms.KNOWN, "groups": symptoms.GROUPS, "slow": symptoms.SLOW}
     given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
     given |= {"card": card, "claims": ledger.fill(card), "sweep": lesson_03.their_sweep("cpu")}
     return made.get_template(f"{name}.j2").render(given).rstrip() + "\n"

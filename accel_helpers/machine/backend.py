@@ -61,7 +61,10 @@ def choose(**machine) -> Choice:
             importlib.import_module("keras")
             if "tensorflow" in sys.modules:  # the rest of its notices come with the first op
                 sys.modules["tensorflow"].constant(0) + 0
-        print(end="".join(f"{said}\n" for said in faults.said(faults.Facts(), "another-chip")))
+        told = ["another-chip"]
+        if choice.name == "jax":
+            told.append("jax-computes-wrongly")
+        print(end="".join(f"{said}\n" for said in faults.said(faults.Facts(), *told)))
     return choice
 
 

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from accel_helpers._words import fragment, wrapped
-from accel_helpers.machine import faults, pages, symptoms
+from accel_helpers.machine import faults, pages, raised, symptoms
 from accel_helpers.machine.faults import Finding
+from accel_helpers.machine.raised import Seen
 
 __all__ = ["diagnose", "tpu_recipe"]
 
@@ -22,6 +23,8 @@ class Diagnosis:
     examined: str
     otherwise: str  # what to do where nothing was found
     lines: tuple[Finding, ...] = ()  # of a page, those of yesterday
+    seen: Seen | None = None  # of an error that is not known
+    slow: tuple[Finding, ...] = ()  # of a text without an error, its warnings of slowness
 
     @property
     def next_step(self) -> str:
@@ -34,8 +37,10 @@ class Diagnosis:
 
     def to_dict(self) -> dict:
         """Give it as plain JSON types."""
-        several = {name: [*map(asdict, getattr(self, name))] for name in ("findings", "lines")}
-        return {**several, "unknown": self.unknown}
+        lists = {name: getattr(self, name) for name in ("findings", "lines", "slow")}
+        told = {name: [asdict(one) for one in found] for name, found in lists.items()}
+        seen = asdict(self.seen) if self.seen else None
+        return {**told, "seen": seen, "unknown": self.unknown}
 
     def _head(self) -> str:
         n = len(self.findings)
@@ -46,11 +51,16 @@ class Diagnosis:
         return f"The doctor looked at {self.examined} and found {things}."
 
     def _rows(self) -> list[list[tuple[str, str]]]:
-        """Label and text of each finding; then of each line of yesterday."""
+        """Label and text of each finding; of an unknown error; of slowness; of old lines."""
         rows = []
         for one in self.findings:
             rows.append([("Cause", one.cause), ("Do next", one.fix)])
             rows[-1] += [("Seen", one.evidence)] * bool(one.evidence) + [("Source", one.source)]
+        if self.seen:
+            rows.append(_seen_rows(self.seen))
+        for one in self.slow:
+            rows.append([("Warning", one.evidence), ("It means", one.cause)])
+            rows[-1] += [("To be faster", one.fix), ("Source", one.source)]
         for one in self.lines:
             rows.append([("Line", one.evidence), ("Today", one.cause), ("Instead", one.fix)])
         return rows
@@ -62,7 +72,7 @@ class Diagnosis:
             for n, (label, text) in enumerate(rows):
                 lines.append(wrapped(text, f"{'  ' if n else f'{number}.'} {label}: ", 3))
         if not self.findings:
-            lines += [""] * bool(self.lines) + [*map(wrapped, self.otherwise.split("\n"))]
+            lines += [""] * (len(lines) > 1) + [*map(wrapped, self.otherwise.split("\n"))]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
@@ -70,8 +80,26 @@ class Diagnosis:
         return fragment("doctor/diagnosis", self._head(), self._rows(), otherwise)
 
 
+def _seen_rows(seen: Seen) -> list[tuple[str, str]]:
+    """Label and text of what is certain about an error; what the text does not tell is left out."""
+    about = "the code or its data; the message does not speak of the machine"
+    if seen.concerns:
+        about = f"the machine ({seen.concerns})"
+    rows = {
+        "Last error": seen.error,
+        "Your line": seen.your_line,
+        "Raised in": seen.package,
+        "About": about,
+        "Search for": seen.search,
+    }
+    return [(label, text) for label, text in rows.items() if text]
+
+
 def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Diagnosis:
     """Say what is wrong, why, and the one thing to do next. No framework is imported.
+
+    It knows failures of the machine, the installation, versions, Colab and Kaggle. Of an error that
+    it doesn't know it says what is certain: which line of yours, which package, what to search for.
 
     Parameters
     ----------
@@ -85,31 +113,52 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     -------
     Diagnosis
         ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``;
-        of a notebook the ``lines`` of yesterday; and the ``next_step``. It prints as a list.
+        where there is none, what is ``seen`` of the error, or what is ``slow``; of a notebook the
+        ``lines`` of yesterday; and the ``next_step``. It prints as a list.
 
     Examples
     --------
     >>> print(diagnose("KeyError: 'COLAB_TPU_ADDR'").findings[0].id)
     tpu-node-address
+    >>> diagnose("ValueError: 3 labels for 4 pictures").seen.error
+    'ValueError: 3 labels for 4 pictures'
     """
     if problem is None:
         it = faults.Facts(**machine)
         calm = symptoms.SAY["attached" if it.device else "nothing_attached"].format(it=it)
         return Diagnosis(faults.find(it), "this runtime", calm)
-    if isinstance(problem, BaseException):
-        problem = "".join(traceback.format_exception(problem))
-    if isinstance(problem, Path):
-        problem = problem.read_text("utf-8", errors="replace")
-    text, old = pages.read(problem) or (problem, None)
+    text, old = _text(problem)
     named = [name for name, path in symptoms.PLACE.items() if path.search(text)]
     place = (named or faults.place(machine.get("environ", os.environ)))[0]
-    said = ("unknown", "guess", "send") if symptoms.OURS.search(text) else ("unknown", "send")
-    if not text.strip():
-        said = ("empty",) if old is None else ("no_error",)
-    words = {**faults.PLACES[place], "known": len(symptoms.KNOWN)}
-    otherwise = "\n".join(symptoms.SAY[each] for each in said).format(**words)
     examined = "the text" if old is None else "the page"
-    return Diagnosis(symptoms.find(text, place), examined, otherwise, old or ())
+    findings = symptoms.find(text, place)
+    if findings:
+        return Diagnosis(findings, examined, "", old or ())
+    seen = raised.look(symptoms.clean(text))
+    slow = symptoms.find(text, place, symptoms.SLOW) if seen is None else ()
+    said = _otherwise(text, old is not None, seen, bool(slow))
+    words = {**faults.PLACES[place], "known": len(symptoms.KNOWN)}
+    return Diagnosis((), examined, said.format(**words), old or (), seen, slow)
+
+
+def _text(problem: BaseException | str | Path) -> tuple[str, tuple[Finding, ...] | None]:
+    """The text to be looked at, and where it is a notebook's, its lines of yesterday."""
+    if isinstance(problem, BaseException):
+        text = "".join(traceback.format_exception(problem))
+        return (text if raised.TRACEBACK in text else f"{raised.TRACEBACK}:\n{text}"), None
+    if isinstance(problem, Path):
+        problem = problem.read_text("utf-8", errors="replace")
+    return pages.read(problem) or (problem, None)
+
+
+def _otherwise(text: str, is_page: bool, seen: Seen | None, slow: bool) -> str:
+    """What is said where no failure is known; with {words} of the place."""
+    say = symptoms.SAY
+    if seen:
+        return "\n".join([say["knows"], seen.next_step or say["program"], say["send"]])
+    if not text.strip():
+        return say["no_error" if is_page else "empty"]
+    return say["slow" if slow else "calm"]
 
 
 def tpu_recipe(

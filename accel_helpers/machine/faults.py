@@ -26,8 +26,12 @@ _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 _JAX_NAMES = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}
 # What Colab's metadata calls a chip whose name does not have it.
 _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
-# On a CPU products of 10 million multiply-adds and more use donated weights of an earlier step.
+# On AMD's processors products of 10 million multiply-adds and more use donated weights of an
+# earlier step. The flag is set everywhere: on other processors it changes nothing.
 STALE, FRESH = ("0.7.2", "0.8.0", "0.8.1"), "--xla_cpu_use_xnnpack=false"
+# A small product under vmap, then a sum, over more than 32,768 rows; any processor. Tried: 0.10.0,
+# 0.10.1, 0.11.0 and 0.11.2 compute rightly, and so does 0.10.2 with this setting.
+_MISCOUNTS, _COUNTS = "0.10.2", "--xla_cpu_experimental_ynn_fusion_type="
 _PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin")
 
 
@@ -77,6 +81,7 @@ def place(environ: Mapping[str, str]) -> tuple[str, str | None]:
     return "local", None
 
 
+@functools.cache
 def tables(name: str) -> dict:
     return _records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
 
@@ -138,6 +143,11 @@ class Facts:
         kind = page.get("accelerator")
         chip = page.get("colab", {}).get("gpuType") or kind
         return _CHIPS.get(chip, chip) if kind in ("GPU", "TPU") else ""
+
+    @functools.cached_property
+    def by_amd(self) -> bool:
+        """Whether AMD made the processor."""
+        return "AuthenticAMD" in attached.read(self.root / "proc/cpuinfo")
 
     @property
     def visible_gpus(self) -> int:
@@ -220,7 +230,9 @@ def rules(it: Facts) -> dict[str, object]:
     jax, tensorflow = "jax" in it.frameworks, "tensorflow" in it.frameworks
     driven, silent = it.tensorflow_drives_tpu, it.seen.silent
     no_libtpu, version = it.libtpu == "missing", it.frameworks.get("jax")
-    stale = version in STALE and FRESH not in it.environ.get("XLA_FLAGS", "")
+    flags = it.environ.get("XLA_FLAGS", "")
+    stale = version in STALE and FRESH not in flags and it.by_amd
+    miscounts = version == _MISCOUNTS and _COUNTS not in flags
     by_grpc = it.tpu_name.startswith("grpc://")
     # What JAX may look for; where nothing is said, it looks for all.
     platforms = it.environ.get("JAX_PLATFORMS", "").lower().split(",")
@@ -247,6 +259,7 @@ def rules(it: Facts) -> dict[str, object]:
         "jax-without-cuda": gpu and jax and not any(map(it.versions, _PLUGINS)),
         "gpu-too-new": gpu and _too_new(it),
         "jax-trains-wrongly": no_device and stale,
+        "jax-computes-wrongly": no_device and miscounts,
         "attached-and-idle": it.device and it.used == ("cpu",),
         "keras-backend-unknown": it.asked not in ("", *SPOKEN),
         "keras-backend-not-installed": it.asked in {*SPOKEN} - {*it.backends} and not it.keras_on,

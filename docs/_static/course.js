@@ -25,11 +25,8 @@ addEventListener("DOMContentLoaded", () => {
   const plain = (parts) => terms(parts.map((at) => at.textContent).join(" ")).join(" ");
 
   function failure(at) {
-    const title = at.querySelector("h3");
-    const it = { parts: [at], text: plain([at]), said: plain([at.querySelector("pre")]) };
-    const cause = at.querySelector(":scope > p").textContent;
-    title.firstChild.textContent = cause.match(/^.*?(?=[.:;](\s|$))/)?.[0] || cause;
-    return it;
+    const said = plain([at.querySelector("pre")]);
+    return { parts: [at], text: plain([at]), said, home: at.parentElement };
   }
 
   function word(told) {
@@ -40,7 +37,7 @@ addEventListener("DOMContentLoaded", () => {
 
   addEventListener("DOMContentLoaded", () => {
     const all = document.querySelector("#all-of-them:has(#out-of-memory)");
-    const entries = all ? [...all.querySelectorAll(":scope > section")].map(failure)
+    const entries = all ? [...all.querySelectorAll(":scope > section > section")].map(failure)
       : [...document.querySelectorAll("#glossary dl.glossary dd")].map(word);
     if (!entries.length) return;
     const letters = all ? [] : [...new Set(entries.map((it) => it.letter))].sort();
@@ -57,8 +54,10 @@ addEventListener("DOMContentLoaded", () => {
     const [input, status, next] = ["input", "[role]", "[hidden]"].map((at) => form.querySelector(at));
     const open = (these, said) => {
       for (const it of entries) for (const part of it.parts) part.hidden = !these.includes(it);
-      all?.append(...(these.length ? these : entries).flatMap((it) => it.parts));
-      all?.classList.toggle("some", these.length < entries.length);
+      // Some stand together, the best first; all of them stand in their groups again.
+      const some = these.length < entries.length;
+      if (all) for (const it of some ? these : entries) (some ? all : it.home).append(...it.parts);
+      all?.classList.toggle("some", some);
       status.textContent = said;
       next.hidden = !said.startsWith("This page doesn't");
     };
@@ -66,7 +65,9 @@ addEventListener("DOMContentLoaded", () => {
       const typed = terms(input.value), words = typed.filter((it) => it.length > 2);
       const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
       const here = entries.find((it) => all && at && it.parts[0].contains(at));
-      if (!words.length && here) open([here], `1 of ${entries.length}: what the link named.`);
+      const group = entries.filter((it) => at && it.home === at);
+      if (!words.length && group.length) open(group, `${group.length} of ${entries.length}.`);
+      else if (!words.length && here) open([here], `1 of ${entries.length}: what the link named.`);
       else if (!words.length) open(all && location.hash !== "#all-of-them" ? [] : entries, "");
       if (!words.length) return;
       // A word weighs the more the fewer entries have it, and so do two that follow each other.

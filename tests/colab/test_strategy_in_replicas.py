@@ -1,9 +1,12 @@
 """Strategies with Colab's packages: the scopes train there as they do here."""
 
+from pathlib import Path
+
 import pytest
 import replica
 
 SCRIPT = replica.ROOT / "tests" / "machine" / "train_in_scopes.py"
+CPUINFO = Path("/proc/cpuinfo")
 SAME_LOSS = 1e-5  # relative: gradients are added up in another order, in float32
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # the first one makes the replica
@@ -19,7 +22,12 @@ def test_several_sizes_in_one_kernel_train_alike(colab):
 
 
 def test_wide_layers_train_on_the_cpu_as_arithmetic_says(colab):
-    """Colab's JAX by itself uses stale weights there; `backend.choose` knows that version."""
+    """Colab's JAX by itself uses stale weights there; `backend.choose` knows that version.
+
+    Seen to fail on an AMD EPYC, without the flag: 1.725, where NumPy has 0.638.
+    """
+    if colab.runtime.backend == "jax" and "AuthenticAMD" not in CPUINFO.read_text():
+        pytest.skip("only on AMD's processors does this JAX train wrongly: here it cannot fail")
     out = colab.answer(SCRIPT, "wide")
     assert out["keras"] == pytest.approx(out["numpy"], rel=1e-3)
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
+from accel_helpers.machine.faults import installed
+
 ROOT = Path(__file__).parents[2]
 RELEASE = {"COLAB_RELEASE_TAG": "release-colab_20260819-060000_RC00"}
 _COLAB = json.loads((ROOT / "tests" / "colab" / "variables.json").read_text("utf-8"))
@@ -38,6 +40,7 @@ PLAIN_FILES = {
     "proc/cpuinfo": "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\n",
     "proc/meminfo": "MemTotal:       13286960 kB\nMemFree:  100 kB\n",
 }
+AMD = {"proc/cpuinfo": "vendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 7B12\n"}
 NVIDIA = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23\n"
 LISTED = {"proc/driver/nvidia/gpus/0000:00:04.0/information": "Model: Tesla T4\nDevice Minor: 0\n"}
 T4 = "Tesla T4, 15360, 550.54.15\n"
@@ -84,11 +87,13 @@ def python(code, *arguments, path=(), **environ):
     """Run code, or a script, where no accelerator is and nothing is settled yet."""
     dropped = ("KERAS_", "TF_", "JAX_", "TPU_", "COLAB_", "PYTEST_")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
+    # An environment that still has the JAX that computes wrongly is told to compute rightly.
+    rightly = {"XLA_FLAGS": _COUNTS} if installed("jax") == _MISCOUNTS["jax"] else {}
     roots = os.pathsep.join(map(str, [*path, ROOT]))
     start = [str(code)] if isinstance(code, Path) else ["-c", code]
     return subprocess.run(
         [sys.executable, *start, *arguments],
-        env={**clean, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ},
+        env={**clean, **rightly, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": roots, **environ},
         capture_output=True,
         text=True,
         timeout=280,
@@ -157,7 +162,7 @@ _G4 = _gpu("NVIDIA RTX PRO 6000 Blackwell Server Edition, 97887, 580.82.07\n",
 _V5E = Machine(COLAB_TPU, tpu_files(), None, TPU_PACKAGES, ("tpu-no-tensorflow",),
                ("tpu on jax", "jax", 1))  # fmt: skip
 _CLAIMED = replace(
-    _V5E, files={}, finds=("tpu-claimed", "jax-trains-wrongly"), picks=("cpu", "jax", 1)
+    _V5E, files=AMD, finds=("tpu-claimed", "jax-trains-wrongly"), picks=("cpu", "jax", 1)
 )
 # On the runtime 2026.07 (Python 3.12) pip replaces libtpu by the one that 2.19.1 pins.
 _FITTING = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10"}
@@ -179,6 +184,7 @@ _KEPT_OFF = {**_JAX, "JAX_PLATFORMS": "cpu"}
 _CPU, _CPU_WITH_JAX = ("cpu", "tensorflow", 1), ("cpu", "jax", 1)
 _ONE_GPU = ("one gpu", "tensorflow", 1)
 _HIDDEN, _UNKNOWN = {"CUDA_VISIBLE_DEVICES": "-1"}, {"KERAS_BACKEND": "theano"}
+_MISCOUNTS, _COUNTS = {"jax": "0.10.2"}, "--xla_cpu_experimental_ynn_fusion_type="
 _NAMED = {"TPU_NAME": "my-tpu"}
 _HELD = {"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"}
 
@@ -201,12 +207,19 @@ HEALTHY = {
     "colab v5e-1, a v5e-1 asked for": _V5E.but(environ=_JAX, page=_page("TPU", "V5E1"), finds=()),
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(packages=_FOR_CPUS, environ=_HIDDEN),
+    "laptop, the same jax told to compute rightly": _LAPTOP.but(
+        packages=_MISCOUNTS, environ={**_JAX, "XLA_FLAGS": f"--mine {_COUNTS}"}, picks=_CPU_WITH_JAX
+    ),
+    "laptop, the same jax, not used": _LAPTOP.but(packages=_MISCOUNTS, environ=_TENSORFLOW),
     "laptop, torch": Machine({}, {}, None, {"torch": "2.9.0"}),
     "laptop, tensorflow and a gpu": _LAPTOP_GPU,
     "a mac": _MAC,
     "a mac, two packages of tensorflow": _MAC.but(packages={"tensorflow-macos": "2.15.0"}),
 }
 FAULTY = {
+    "laptop, a jax that computes wrongly": _LAPTOP.but(
+        "jax-computes-wrongly", packages=_MISCOUNTS, environ=_JAX, picks=_CPU_WITH_JAX
+    ),
     "colab cpu": _COLAB_CPU,
     "kaggle cpu": Machine(KAGGLE, {}, None, CPU_PACKAGES, ("no-accelerator-kaggle",)),
     "colab g4": _G4,
@@ -229,11 +242,13 @@ FAULTY = {
     "colab v5e-1, a v6e-1 asked for": _V5E.but(
         "another-chip", environ=_JAX, page=_page("TPU", "V6E1")
     ),
-    "colab cpu, keras on jax": _COLAB_CPU.but(
-        "no-accelerator-colab", "jax-trains-wrongly", environ=_JAX, picks=_CPU_WITH_JAX
+    "colab cpu, keras on jax": _COLAB_CPU.but(environ=_JAX, picks=_CPU_WITH_JAX),
+    "colab cpu by amd, keras on jax": _COLAB_CPU.but(
+        "no-accelerator-colab", "jax-trains-wrongly", environ=_JAX, files=AMD, picks=_CPU_WITH_JAX
     ),
-    "colab cpu, after choose": _COLAB_CPU.but(
+    "colab cpu by amd, after choose": _COLAB_CPU.but(
         "no-accelerator-colab",
+        files=AMD,
         environ={**_JAX, "XLA_FLAGS": "--mine --xla_cpu_use_xnnpack=false"},
         picks=_CPU_WITH_JAX,
     ),

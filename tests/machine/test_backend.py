@@ -52,6 +52,15 @@ def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other(jax, set_th
     assert environ["XLA_FLAGS"] == "--mine" + " --xla_cpu_use_xnnpack=false" * set_there
 
 
+@pytest.mark.parametrize(("version", "told"), [("0.10.2", True), ("0.10.1", False)])
+def test_who_has_a_jax_that_computes_wrongly_hears_of_it(version, told, tmp_path):
+    metadata = f"Metadata-Version: 2.1\nName: jax\nVersion: {version}\n"
+    write(tmp_path, {"keras.py": "", f"jax-{version}.dist-info/METADATA": metadata})
+    code = "import accel_helpers as ah; ah.backend.choose()"
+    done = python(code, path=[tmp_path], KERAS_BACKEND="jax", XLA_FLAGS="")
+    assert ("computes some sums wrongly" in done.stdout) == told, done.stderr
+
+
 @pytest.mark.slow
 def test_start_up_notices_are_held_back():
     done = python(
@@ -122,5 +131,5 @@ def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(me
     told = python(ASKS, str(tmp_path), path=[tmp_path], COLAB_RELEASE_TAG="x", KERAS_BACKEND="jax")
     assert told.returncode == 0, told.stderr
     first, second = told.stdout.split("--\n")
-    assert ("(L4)" in first and "only a CPU" in first) if metadata else first == ""
+    assert ("(L4)" in first and "only a CPU" in first) == bool(metadata)
     assert second.count("The TPU v5e that is attached does nothing") == 1, "once"
