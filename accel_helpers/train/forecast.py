@@ -160,13 +160,26 @@ def load_of(model, batch_size):
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
     counted = work.count_step(model, batch_size, training=False)
     optimizer = getattr(model, "optimizer", None)
-    kept = getattr(optimizer, "variables", 0) or 2 * model.trainable_variables  # as Adam keeps
-    load = step_time.Load(
-        counted.product_flops + counted.padding_flops,  # as published counts have it
-        **{name: getattr(counted, name) for name in ("made", "parameters", "operations")},
-        kept=sum(prod(variable.shape) for variable in kept),
-    )
+    if getattr(optimizer, "built", False):
+        kept = optimizer.variables
+    else:
+        kept = 2 * model.trainable_variables  # as Adam keeps
+    load = _load(counted.rows)._replace(kept=sum(prod(variable.shape) for variable in kept))
+    if any(row.frozen for row in counted.rows):
+        no_way_back = [row for row in counted.rows if not (row.learns or row.passes_back)]
+        frozen = [row for row in counted.rows if row.frozen and row.passes_back]
+        load = load._replace(no_way_back=_load(no_way_back), frozen=_load(frozen))
     return load, counted
+
+
+def _load(rows) -> step_time.Load:
+    """What some layers do in a forward pass."""
+    return step_time.Load(
+        sum(row.product_flops + row.padding_flops for row in rows),  # as published counts have it
+        sum(row.made for row in rows),
+        sum(row.parameters for row in rows),
+        sum(row.operations for row in rows),
+    )
 
 
 def _dtype(model, dtype) -> str:
