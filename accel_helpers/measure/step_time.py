@@ -17,6 +17,7 @@ from accel_helpers._words import shown
 from accel_helpers.machine import hardware
 
 FITTED = Path(__file__).parents[1] / "data" / "forecast.toml"
+SCORE = FITTED.with_name("forecast_score.toml")
 FULL = {
     **{"A100": "A100-SXM4-40GB", "H100": "H100-SXM5-80GB"},
     **{"V100": "V100-SXM2-16GB", "P100": "P100-PCIE-16GB"},
@@ -39,6 +40,12 @@ NOTHING = Load(0, 0, 0, 0)
 def fitted() -> SimpleNamespace:
     """The constants and widths that `tools/forecast.py --fit` found in published measurements."""
     return SimpleNamespace(**_records.load(FITTED, "table of constants"))
+
+
+@functools.cache
+def score() -> dict:
+    """How many published measurements lay in their intervals (`python -m benchmarks.forecast`)."""
+    return _records.load(SCORE, "score")
 
 
 @dataclass(frozen=True)
