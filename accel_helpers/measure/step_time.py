@@ -77,10 +77,11 @@ def terms(load, chip, dtype="tfloat32", training=True, casts=False, constants=No
     kind = kind if peaks.get(kind) else "float32"
     peak = peaks.get(kind, chip.peak_fp32_tflops)
     reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
+    flops = _flops(load, training) / constants[f"share_of_{kind}"]
     moved = _moved(load, _size(dtype), training, constants)
     seconds = _starting(load, training, constants)
     return {
-        "products": _flops(load, training) / constants[f"share_of_{kind}"] / (1e12 * peak * reached),
+        "products": flops / (1e12 * peak * reached),
         "traffic": moved / (1e9 * chip.mem_bw_gb_s * reached),
         "operations": seconds * (constants["casts"] if casts else 1),
     }

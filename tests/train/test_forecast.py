@@ -10,7 +10,7 @@ from test_worth import plain, state
 from accel_helpers.machine import hardware
 from accel_helpers.measure import step_time
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.break_even import LABELS, Plan, break_even
+from accel_helpers.train.break_even import LABELS, Plan, best, break_even
 from accel_helpers.train.forecast import Forecast, forecast, load_of
 
 LOSSES = ["sparse_categorical_crossentropy", "categorical_crossentropy", "mse"]
@@ -246,3 +246,34 @@ def test_five_samples_are_tried_for_a_while_when_the_time_is_up(keras, digits, r
     clock = {"clock": itertools.count(0, reading).__next__}  # what lies between two readings
     found = forecast(plain(keras), 32, "T4", x=digits[0], y=digits[1], seconds=0.1, **clock)
     assert len(found.here.samples) == len(found.host.samples) == samples
+
+
+def test_where_the_own_machine_is_free_hours_are_bought_and_their_price_is_said():
+    free = replace(CPU, price=0.0)
+    paid = replace(GPU, price=2.0)
+    found = break_even(free, paid, 240, "money")  # 4 hours here; 45 to 85 minutes there
+    assert found.verdict == "time for money"
+    saved = (4 - 85 / 60, 4 - 45 / 60)
+    assert [each / 3600 for each in found.saved_seconds] == pytest.approx(saved)
+    prices = 2 * 45 / 60 / saved[1], 2 * 85 / 60 / saved[0]
+    assert found.price_of_an_hour == pytest.approx(prices)
+    assert "2.6 to 3.2 hours" in str(found) and "does not pay" not in str(found)
+    slower = Plan("a slower one", (70, 80), 5, price=2.0)
+    assert break_even(free, slower, 240, "money").verdict == "not worth it"
+
+
+@pytest.mark.parametrize("here, there", [(1, None), (None, 4), (9, 1)])
+def test_no_verdict_is_drawn_from_fewer_than_five_timings(here, there):
+    plans = replace(CPU, samples=here), replace(GPU, samples=there)
+    found = break_even(*plans, 1000)
+    assert found.verdict == "cannot be told yet"
+    assert "no interval" in " ".join(str(found).split())
+    assert best(plans, 1000) is None
+    enough = replace(CPU, samples=5), replace(GPU, samples=7)
+    assert break_even(*enough, 1000).verdict == "worth it"
+
+
+def test_money_is_written_without_an_exponent():
+    assert "e+" not in str(
+        break_even(replace(CPU, price=90.0), replace(GPU, price=99.0), 500, "money")
+    )

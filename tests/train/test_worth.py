@@ -11,7 +11,7 @@ import pytest
 from accel_helpers.machine import backend
 from accel_helpers.train import lent, training, worth
 
-ON_JAX = "as_it_was or goes_on or refused or moved or made_up"  # and of test_forecast.py
+ON_JAX = "grouped or as_it_was or goes_on or refused or moved or made_up"  # and of test_forecast.py
 NOISE = (1.0, 1.02, 0.99, 1.01, 0.98, 1.03, 0.97)
 
 
