@@ -93,12 +93,17 @@ def plans(look, race, steps_raced: int, setup_minutes: float):
         cpu = [each / steps_raced for each in race.slow.interval]
         chip = [each / steps_raced for each in race.fast.interval]
     else:
-        name = f"a {look.rows[0].chip}"
+        name = _one(look.rows[0].chip)
         count = len(look.here.samples)
         cpu, chip = look.here.interval, look.step(look.rows[0])[1:]
     here = Plan("this CPU", tuple(each * look.steps for each in cpu), samples=count)
     there = Plan(name, tuple(each * look.steps for each in chip), setup_minutes, samples=count)
     return here, there
+
+
+def _one(chip: str) -> str:
+    """A chip with its article."""
+    return f"an {chip}" if chip[0] in "AHL" else f"a {chip}"
 
 
 def met(look, race, known):
@@ -143,13 +148,14 @@ def pays(found) -> str:
 
 def choices(look, here, there, epochs: int, prices) -> str:
     """Every chip of the forecast: how long the training takes there, what that saves and costs."""
-    others = [
-        Plan(f"a {row.chip}", tuple(look.steps * each for each in look.step(row)[1:]),
-             there.setup_minutes, prices.get(row.chip), samples=len(look.here.samples))
-        for row in look.rows[1:]
-        if row.memory != "does not fit"
-    ]  # fmt: skip
-    every = [here, there, *others]
+    every = [here, there]
+    for row in look.rows[1:]:
+        if row.memory == "does not fit":
+            continue
+        epoch = tuple(look.steps * each for each in look.step(row)[1:])
+        price = prices.get(row.chip)
+        count = len(look.here.samples)
+        every.append(Plan(_one(row.chip), epoch, there.setup_minutes, price, samples=count))
     lines = [_line("", "the training takes", "earlier by", "cost", "for an hour saved")]
     for plan in every:
         found = break_even(here, plan, epochs)
@@ -163,11 +169,12 @@ def choices(look, here, there, epochs: int, prices) -> str:
             cells[3] = spanned(*map(times, found.price_of_an_hour))
         lines.append(_line(plan.name, *cells))
     choice = best(every, epochs)
-    said = "Timed too few times to choose." if choice is None else (
-        f"On time, choose {choice.name}: of those that come later in this table none is surely "
-        "sooner done, set-up included."
-    )  # fmt: skip
-    return "\n".join([*lines, said])
+    if choice is None:
+        lines.append("A step was timed too few times to choose by it.")
+    else:
+        lines.append(f"The best choice on time is {choice.name}, set-up included:")
+        lines.append("what stands above it takes longer, and nothing below it is surely faster.")
+    return "\n".join(lines)
 
 
 def _line(name, *cells) -> str:

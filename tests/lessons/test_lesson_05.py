@@ -118,10 +118,17 @@ def test_the_guess_is_held_against_the_forecast_where_nothing_raced():
 
 
 def test_the_table_names_one_chip_to_choose():
-    found = known(here=10.0, chips=("T4", "A100", "H100"))
+    found = known(here=1.0, chips=("T4", "A100", "H100"))
     here, there = lesson_05.plans(found, None, 0, setup_minutes=5)
     text = lesson_05.choices(found, here, there, epochs=40, prices={})
-    assert "choose a T4" in text
-    assert "choose this CPU" in lesson_05.choices(found, here, there, epochs=1, prices={})
+    assert "choice on time is a T4" in text
+    assert "choice on time is this CPU" in lesson_05.choices(
+        found, here, there, epochs=1, prices={}
+    )
     lines = text.splitlines()
-    assert [line.split("  ")[0] for line in lines[1:5]] == ["this CPU", "a T4", "a A100", "a H100"]
+    assert [line.split("  ")[0] for line in lines[1:5]] == [
+        "this CPU",
+        "a T4",
+        "an A100",
+        "an H100",
+    ]
