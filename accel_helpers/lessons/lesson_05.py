@@ -11,7 +11,6 @@ from accel_helpers.train import training
 from accel_helpers.train.break_even import FEW, best
 from accel_helpers.train.worth import Plan, break_even
 
-
 # --- data of any shape: arrays, a tf.data.Dataset, a keras.utils.PyDataset --------------------
 
 
