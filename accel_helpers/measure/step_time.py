@@ -144,7 +144,7 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     """The row of a chip; a ValueError where it is unknown."""
     chip = hardware.match(FULL.get(name, name)) if isinstance(name, str) else None
     if chip is None or not chip.mem_bw_gb_s:
-        known = ", ".join(["T4", "L4", *FULL, "K80", "v5e-1", "v6e-1"])
+        known = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
         raise ValueError(f"no such chip: {shown(name)}. Known: {known}, and full names.")
     load = _whole(load)
     memory, known = _memory(load, chip, dtype, training), chip.name in fitted().chips

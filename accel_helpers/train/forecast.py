@@ -16,7 +16,7 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.train.break_even import WORDS
 from accel_helpers.train.lent import Turns, Way, lent
 
-CHIPS = ("T4", "L4", "A100", "H100")  # what Colab lends and sells
+CHIPS = ("T4", "L4", "A100", "H100")  # of what Colab lends and sells
 DTYPES = ("float32", "float16", "bfloat16")
 WHILE = 2.0  # seconds in which five samples are still tried for when the time is up; or as many
 LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
@@ -203,7 +203,8 @@ def forecast(
     batch_size : int
         Samples in a step.
     chips : tuple of str, optional
-        NVIDIA's data-centre GPUs from K80 to H100; of a TPU only the least time is said.
+        NVIDIA's data-centre GPUs from K80 to H100, and Colab's G4; of a TPU only the least time
+        is said.
     training : bool, optional
         A training step, or a forward pass alone.
     dtype : str, optional
@@ -247,7 +248,7 @@ def forecast(
     if not (positive(seconds, "seconds", zero=True) and training and model.compiled):
         return found
     given = _made_up(model, batch_size) if x is None else (x, y)
-    of_x, here, host = _measured(model, *given, batch_size, timing.box(seconds), clock)
+    of_x, here, host = _measured(model, *given, batch_size, seconds, clock)
     return replace(found, steps=steps or (None if x is None else of_x), here=here, host=host)
 
 

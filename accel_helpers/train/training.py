@@ -18,6 +18,7 @@ from accel_helpers.train.resident import fit_resident
 
 __all__ = [
     "arithmetic",
+    "box",
     "compiled_as",
     "fit_resident",
     "load_images",

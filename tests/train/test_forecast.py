@@ -277,3 +277,9 @@ def test_money_is_written_without_an_exponent():
     assert "e+" not in str(
         break_even(replace(CPU, price=90.0), replace(GPU, price=99.0), 500, "money")
     )
+
+
+def test_colabs_g4_has_a_forecast_by_the_name_that_colab_gives_it(keras):
+    (row,) = forecast(plain(keras), 32, "G4", seconds=0).rows
+    assert row.chip == "G4" and row.terms
+    assert hardware.match("G4").name.startswith("NVIDIA RTX PRO 6000 Blackwell Server")
