@@ -257,6 +257,39 @@ def test_the_other_backend_is_something_to_try_where_feeding_is_much(digits):
     assert "KERAS_BACKEND" not in str(asked(digits, Machine(cpu=60.0, nothing=1.0)))
 
 
+def base_and_head(keras, frozen):
+    """A convolutional base and a head, in which perhaps the head alone is trained."""
+    layers = [keras.layers.Conv2D(64, 3) for _ in range(6)]
+    base = keras.Sequential([keras.Input((28, 28, 1)), *layers], name="base")
+    base.trainable = not frozen
+    ends = [keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(10)]
+    reshape = keras.layers.Reshape((28, 28, 1))
+    model = keras.Sequential([keras.Input((28, 28)), reshape, base, *ends])
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.jit_compile = False
+    return model
+
+
+def test_a_frozen_base_makes_a_gpu_more_worth_it_as_it_does(keras):
+    frozen, whole = (
+        measured(base_and_head(keras, which), Machine(cpu=60.0, nothing=0.01))
+        for which in (True, False)
+    )
+    assert frozen.expected[0] > 2 * whole.expected[0]
+
+
+def test_a_model_with_frozen_layers_comes_back_as_it_was(keras, digits):
+    model = base_and_head(keras, frozen=True)
+    model.optimizer.build(model.trainable_variables)
+    before = [np.array(weight) for weight in model.get_weights()]
+    flags = [layer.trainable for layer in model.layers]
+    found = worth.it(model, digits[0][:96], digits[1][:96], seconds=2)
+    assert found.verdict in worth.LABELS
+    assert [layer.trainable for layer in model.layers] == flags
+    for weight, kept in zip(model.get_weights(), before, strict=True):
+        assert (weight == kept).all()
+
+
 def test_who_has_grouped_steps_is_told_so(keras, digits):
     model = plain(keras)
     model.steps_per_execution = 16
