@@ -244,7 +244,7 @@ def test_a_set_that_is_batched_otherwise_is_timed_in_the_batches_that_are_asked_
 @pytest.mark.parametrize("reading, samples", [(0.01, 5), (100.0, 1)])
 def test_five_samples_are_tried_for_a_while_when_the_time_is_up(keras, digits, reading, samples):
     clock = {"clock": itertools.count(0, reading).__next__}  # what lies between two readings
-    found = forecast(plain(keras), 32, "T4", x=digits[0], y=digits[1], seconds=0.1, **clock)
+    found = forecast(plain(keras), 32, "T4", x=digits[0], y=digits[1], seconds=0.005, **clock)
     assert len(found.here.samples) == len(found.host.samples) == samples
 
 

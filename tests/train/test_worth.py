@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -221,7 +222,7 @@ def test_what_is_refused_is_named(keras, digits, given, error, named):
 
 
 def test_it_holds_on_jax_too(on_jax):
-    on_jax(ON_JAX, __file__, __file__.replace("worth", "forecast"))
+    on_jax(ON_JAX, __file__, Path(__file__).with_name("test_forecast.py"))
 
 
 def test_the_notes_of_a_forecast_are_said_by_the_verdict_too(keras):
