@@ -69,6 +69,18 @@ def format_range(low: float, high: float) -> str:
     return f"{start} to {end} {unit}"
 
 
+def times(factor: float) -> str:
+    """A factor, or a price, with two digits and no exponent.
+
+    >>> [times(factor) for factor in (0.6402, 2.07, 99.7, 187.3, 24_440)]
+    ['0.64', '2.1', '100', '190', '24,000']
+    """
+    if factor == float("inf"):
+        return "any number of"
+    rounded = float(f"{factor:.2g}")  # "{:.2g}" alone writes 190 as 1.9e+02
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:g}"
+
+
 def format_bytes(count: float) -> str:
     """A number of bytes with three digits and the unit that suits it."""
     return format_rate(round(count), "B")

@@ -18,11 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from accel_helpers.machine import hardware
-from accel_helpers.measure import results, step_time
-from accel_helpers.train import forecast, training
-
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # where the library was not installed
+
+from accel_helpers.machine import hardware  # noqa: E402
+from accel_helpers.measure import results, step_time  # noqa: E402
+from accel_helpers.train import forecast, training  # noqa: E402
+
 PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
 # Where the search begins, and the spread (of the logarithm) with which a constant is held there:
 # the rows cannot tell some apart, and would call a share of the peak 1.1.

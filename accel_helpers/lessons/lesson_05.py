@@ -1,29 +1,183 @@
 """Lesson 05: this CPU beside a chip, by forecast or as it raced; and its exercise."""
 
 import math
+import time
 
+from accel_helpers._words import format_duration, spanned, times
 from accel_helpers.learn.checks import calls
+from accel_helpers.lessons import lesson_03
 from accel_helpers.measure import results
+from accel_helpers.train import training
+from accel_helpers.train.break_even import FEW, best
 from accel_helpers.train.worth import Plan, break_even
 
+# --- data of any shape: arrays, a tf.data.Dataset, a keras.utils.PyDataset --------------------
 
-def plans(look, race, raced: int, setup_minutes: float):
-    """This CPU, and a chip: the one that raced over so many samples, else the forecast's first."""
-    times, name = (look.here.interval, look.step(look.rows[0])[1:]), f"a {look.rows[0].chip}"
+
+def in_batches(x, batch_size: int):
+    """A tf.data.Dataset in batches of this size; anything else as it is."""
+    if not hasattr(x, "rebatch") or _size_of_batches(x) == batch_size:
+        return x
+    import tensorflow as tf
+
+    known = tf.data.experimental.assert_cardinality(batches_in(x, batch_size))
+    return x.rebatch(batch_size).apply(known)
+
+
+def _size_of_batches(x) -> int:
+    import keras
+
+    return int(keras.tree.flatten(next(iter(x)))[0].shape[0])
+
+
+def larger(x, batch_size: int) -> int:
+    """A batch size eight times as large, but for a set that makes its own batches."""
+    import keras
+
+    return batch_size if isinstance(x, keras.utils.PyDataset) else 8 * batch_size
+
+
+def batches_in(x, batch_size: int) -> int:
+    """How many steps an epoch over `x` has."""
+    import keras
+
+    if isinstance(x, keras.utils.PyDataset):
+        return x.num_batches
+    if hasattr(x, "rebatch"):
+        examples = int(x.cardinality()) * _size_of_batches(x)
+    else:
+        examples = len(keras.tree.flatten(x)[0])
+    return math.ceil(examples / batch_size)
+
+
+def race(make_model, x, y, *, batch_size: int, seconds: float, keep: str = ""):
+    """As `lesson_03.race`, for data of any shape."""
+    x = in_batches(x, batch_size)
+    options = {"seconds": seconds, "batch_size": batch_size, "keep": keep}
+    return lesson_03.race(make_model, x, y, **options)
+
+
+def train(make_model, x, y, *, batch_size: int, seconds: float, keep: str = "") -> None:
+    """Train a new model for about so many seconds."""
+    import keras
+
+    model = make_model()
+    if y is not None and hasattr(x, "shape"):
+        training.time_fit(model, x, y, batch_size=batch_size, seconds=seconds, keep=keep)
+        return
+
+    class Stop(keras.callbacks.Callback):
+        """End the training when the time is up."""
+
+        end = time.perf_counter() + seconds
+
+        def on_train_batch_end(self, batch, logs=None):
+            if time.perf_counter() > self.end:
+                self.model.stop_training = True
+
+    options = {"epochs": 10**6, "verbose": 0, "callbacks": [Stop()], "shuffle": False}
+    if y is not None:
+        options |= {"y": y, "batch_size": batch_size}
+    model.fit(in_batches(x, batch_size), **options)
+
+
+# --- what stands beside this CPU ----------------------------------------------------------------
+
+
+def plans(look, race, steps_raced: int, setup_minutes: float):
+    """This CPU, and a chip: the one that raced over so many steps, else the forecast's first."""
     if race:
-        steps, name = raced / look.batch_size, f"this {race.fast.name}"
-        times = ([each / steps for each in of.interval] for of in (race.slow, race.fast))
-    cpu, chip = ([each * look.steps for each in of] for of in times)
-    return Plan("this CPU", (*cpu,)), Plan(name, (*chip,), setup_minutes)
+        name = f"this {race.fast.name}"
+        count = len(race.slow.samples)
+        cpu = [each / steps_raced for each in race.slow.interval]
+        chip = [each / steps_raced for each in race.fast.interval]
+    else:
+        name = _one(look.rows[0].chip)
+        count = len(look.here.samples)
+        cpu, chip = look.here.interval, look.step(look.rows[0])[1:]
+    here = Plan("this CPU", tuple(each * look.steps for each in cpu), samples=count)
+    there = Plan(name, tuple(each * look.steps for each in chip), setup_minutes, samples=count)
+    return here, there
+
+
+def _one(chip: str) -> str:
+    """A chip with its article."""
+    return f"an {chip}" if chip[0] in "AHL" else f"a {chip}"
 
 
 def met(look, race, known):
     """If the forecast knows what raced, "held" or "missed"; then the numbers to say."""
+    if not look.measured:
+        return "too few samples", "", "", ""
     gain = race.slow.median / race.fast.median if race else 1
     low, high = (gain * each for each in look.faster(look.rows[0]))
+    verdict = None
     if race and known:
         results.keep("05/forecast", {}, {"05/forecast": (low, high, gain)})
-    return ("missed", "held")[low <= gain <= high] if race and known else None, low, high, gain
+        verdict = "held" if low <= gain <= high else "missed"
+    return verdict, times(low), times(high), times(gain)
+
+
+def answer(look, race):
+    """What is held against the guess: the race, or else the middle of the forecast; and a remark.
+
+    None where too little was timed for either.
+    """
+    if race:
+        return race.slow.median / race.fast.median, ""
+    if not look.measured:
+        return None
+    low, high = look.faster(look.rows[0])
+    remark = f"(The middle of a forecast, {times(low)} to {times(high)}: nothing was measured.)"
+    return (low * high) ** 0.5, remark
+
+
+def pays(found) -> str:
+    """From which length of training on the other pays, in a few words."""
+    early, late = found.minutes
+    name = found.there.name
+    if found.verdict == FEW:
+        return "timed fewer than five times"
+    if early == math.inf:
+        return f"{name} never pays"
+    if late == math.inf:
+        return f"{name} pays at best for trainings longer than {early:.0f} minutes"
+    return f"{name} pays for trainings longer than {early:.0f} to {late:.0f} minutes"
+
+
+def choices(look, here, there, epochs: int, prices) -> str:
+    """Every chip of the forecast: how long the training takes there, what that saves and costs."""
+    every = [here, there]
+    for row in look.rows[1:]:
+        if row.memory == "does not fit":
+            continue
+        epoch = tuple(look.steps * each for each in look.step(row)[1:])
+        price = prices.get(row.chip)
+        count = len(look.here.samples)
+        every.append(Plan(_one(row.chip), epoch, there.setup_minutes, price, samples=count))
+    lines = [_line("", "the training takes", "earlier by", "cost", "for an hour saved")]
+    for plan in every:
+        found = break_even(here, plan, epochs)
+        cells = [spanned(*map(format_duration, plan.cost(epochs))), "", "", ""]
+        few, many = found.saved_seconds
+        if plan is not here and many > 0:
+            cells[1] = spanned(format_duration(max(few, 0.0)), format_duration(many))
+        if plan.price is not None:
+            cells[2] = spanned(*map(times, plan.cost(epochs, "money")))
+        if cells[1] and plan.price is not None:
+            cells[3] = spanned(*map(times, found.price_of_an_hour))
+        lines.append(_line(plan.name, *cells))
+    choice = best(every, epochs)
+    if choice is None:
+        lines.append("A step was timed too few times to choose by it.")
+    else:
+        lines.append(f"The best choice on time is {choice.name}, set-up included: of what stands")
+        lines.append("below it in this table nothing is surely faster.")
+    return "\n".join(lines)
+
+
+def _line(name, *cells) -> str:
+    return (f"{name:<12}" + "".join(f"{cell:<24}" for cell in cells)).rstrip()
 
 
 def theirs(epochs: int):

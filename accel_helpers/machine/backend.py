@@ -190,6 +190,27 @@ def jit(fn: Callable) -> Callable:
     return sys.modules["jax"].jit(fn) if name == "jax" else fn
 
 
+def groups_steps(keras=None) -> bool:
+    """Say whether ``steps_per_execution`` makes several steps one program.
+
+    On TensorFlow it does. On JAX it does from Keras 3.16 on, where it became ``lax.scan``; before,
+    it was a loop in Python (https://github.com/keras-team/keras/pull/23527).
+
+    Parameters
+    ----------
+    keras : module, optional
+        By default the one that is loaded.
+    """
+    if keras is None:
+        framework()  # an error that says what to do, where Keras is not loaded
+        keras = sys.modules["keras"]
+    name = keras.backend.backend()
+    if name != "jax":
+        return name == "tensorflow"
+    major, minor = keras.__version__.split(".")[:2]
+    return (int(major), int(minor)) >= (3, 16)
+
+
 def _decide(it: faults.Facts) -> Choice:
     if wrong := faults.said(it, "keras-backend-unknown", "keras-backend-not-installed"):
         raise ValueError(" ".join(wrong))

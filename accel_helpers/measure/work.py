@@ -50,6 +50,9 @@ class Row:
     padding_flops: int = 0  # in no other number: products with the zeros of padding
     operations: int = 0  # forward, one after the other
     made: int = 0  # forward, numbers that products with weights make
+    learns: bool = False  # training makes a gradient for its weights
+    passes_back: bool = False  # training makes a gradient for its input
+    frozen: bool = False  # it has weights, and is kept from learning
 
 
 SHARED = ("flops", "bytes", "product_flops", "padding_flops")  # both passes have them
@@ -169,8 +172,12 @@ def _layers(model, batch, gradient, uses, seen, notes, prefix="", training=True)
             made = [gradient[id(tensor)] for tensor in graph.outputs]
             gradient.update(zip(map(id, node.outputs), made, strict=True))
             continue
-        trained = _numbers(layer, "trainable_variables") if training else 0
-        gradient.update((id(tensor), bool(trained) or any(asked)) for tensor in node.outputs)
+        trainable = _numbers(layer, "trainable_variables")
+        passes_back = any(asked)
+        gradient.update((id(tensor), bool(trainable) or passes_back) for tensor in node.outputs)
+        if not training:  # nothing goes back: count none of it
+            asked = [False] * len(asked)
+        trained = trainable if training else 0
         ins = [_shape(tensor, batch, layer) for tensor in tensors]
         parts = parts_of(layer, ins, _shape(node.outputs[0], batch, layer), notes, training)
         uses[id(layer)] += 1
@@ -196,6 +203,9 @@ def _layers(model, batch, gradient, uses, seen, notes, prefix="", training=True)
             padding,
             parts.operations,
             parts.made,
+            learns=bool(trainable),
+            passes_back=passes_back,
+            frozen=_numbers(layer, "weights") > 0 and not (trainable or layer.trainable),
         )
 
 

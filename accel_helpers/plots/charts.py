@@ -8,6 +8,7 @@ from accel_helpers._words import format_rate, format_seconds
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
+from accel_helpers.train.break_even import BOUGHT, FEW
 
 flops = partial(format_rate, unit="FLOP/s")
 
@@ -205,7 +206,13 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
     (early, late), (under_, over) = first.crossing, map(style.short, first.minutes)
     change = f", stay; over {over}, change" if late < math.inf else ", stay where you are"
     finding = f"Under {under_} minutes of training here{change}"
-    title = title or (finding if early < math.inf else f"{first.there.name}: it never pays")
+    if early == math.inf:
+        finding = f"{first.there.name}: it never pays"
+    if first.verdict == BOUGHT:
+        finding = f"{first.there.name}: it saves time, not money"
+    if first.verdict == FEW:
+        finding = "Too few timings for a verdict"
+    title = title or finding
     most = 1.4 * max([first.epochs, *(each for each in (early, late) if each < math.inf)])
     name, unit, text = COSTS[first.axis]
     with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):

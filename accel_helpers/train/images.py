@@ -94,4 +94,4 @@ def _digits():
     x = np.kron(x.reshape(-1, 8, 8), np.ones((1, 3, 3))) * (255 / 16)  # each point becomes 3x3
     x = np.pad(x, ((0, 0), (2, 2), (2, 2))).astype("uint8")
     order = np.random.default_rng(0).permutation(len(x))
-    return [(x[part], y[part].astype("int64")) for part in (order[:1500], order[1500:])]
+    return [(x[part], y[part].astype("int32")) for part in (order[:1500], order[1500:])]

@@ -1,5 +1,6 @@
 """Is an accelerator worth it for this model? Measured in turns, in a box of so many seconds."""
 
+import importlib.util
 import math
 import time
 from collections.abc import Callable
@@ -8,14 +9,13 @@ from functools import partial
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
-from accel_helpers._words import format_duration, shown, spanned, wrapped
+from accel_helpers._words import format_duration, shown, spanned, times, wrapped
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, SAME, Measurement, Speedup
 from accel_helpers.train import forecast as forecasts
-from accel_helpers.train import training
 from accel_helpers.train.break_even import WORDS, Plan, break_even
-from accel_helpers.train.forecast import forecast
+from accel_helpers.train.forecast import Forecast, forecast, promised
 from accel_helpers.train.lent import Turns, Way, lent
 
 __all__ = ["Plan", "break_even", "forecast", "it"]
@@ -28,6 +28,7 @@ LABELS = (
 CHIPS = ("T4", "L4", "A100")  # forecast where no accelerator is: the first that has room
 BIGGER, GROUP = 8, 16  # times the batch; steps per execution
 LEAST, MOST = FEW_SAMPLES, 25  # rounds
+FEEDING = 5  # a ceiling below this: feeding and Python are much, and frameworks differ in it
 TURN, PARTS = 0.25, 120  # seconds of a turn; in a small box, one of so many parts of it
 LATE = "the time was up"
 
@@ -46,6 +47,9 @@ class Worth:
     not_tried: dict[str, str]  # and why not
     chip: str = ""  # of which a forecast was made
     expected: tuple[float, float] = (0.0, math.inf)  # times as fast there
+    notes: tuple[str, ...] = ()  # on that forecast
+    score: str = ""  # of such forecasts, a sentence
+    other_backend: str = ""  # that Keras could run on here, too
 
     @property
     def advice(self) -> str:
@@ -61,34 +65,55 @@ class Worth:
         fields = {
             "device": self.epoch.name.upper(),
             "there": self.chip or self.epoch.name.upper(),
-            "least": _short(self.expected[0]),
-            "soonest": _short(self.expected[1]),
+            "least": times(self.expected[0]),
+            "soonest": times(self.expected[1]),
             "total": "about " + format_duration(self.epochs * self.factor.slow.median),
             "epochs": f"{self.epochs} of them" if self.epochs > 1 else "one",
             **{"early": early, "late": late, "between": spanned(early, late), "best": best},
             "span": spanned(low, high),
             "epoch": format_duration(self.epoch.median),
             "rest": format_duration(self.factor.fast.median),
-            "middle": _short(math.prod(self.factor.interval) ** 0.5),
-            "most": _short(self.factor.interval[1]),
+            "middle": times(math.prod(self.factor.interval) ** 0.5),
+            "most": times(self.factor.interval[1]),
             "factor": _gain(self.factor),
             "setup": f"{self.setup_minutes:g}",
+            "score": self.score,
+            "other_backend": self.other_backend,
             "gain": _gain(self.tried[best]) if best else "",
             "tried": "; ".join(others),
             "not_tried": "; ".join(f"{name} ({why})" for name, why in self.not_tried.items()),
         }
-        kind = "measured" if self.factor.conclusive else "tie"
-        kind = "ceiling" if self.epoch.name == "cpu" else kind
-        lines = [self.verdict, "epoch", kind if self.factor.interval[0] else "few"]
-        lines[2:2] = ["expected"] if self.chip else []
+        texts = [words[line].format(**fields) for line in self._lines(words, best, fields)]
+        at = len(texts) if not self.chip else 3  # a forecast's notes stand below it
+        texts[at:at] = self.notes
+        return "\n".join(wrapped(text, indent=2) for text in texts)
+
+    def _lines(self, words, best: str, fields) -> list[str]:
+        """The names of the sentences that are said, in their order."""
+        alone = self.epoch.name == "cpu"  # no accelerator is here
+        low, _ = self.factor.interval
+        lines = [self.verdict, "epoch"]
+        if self.chip:
+            lines.append("expected")
+        if not low:
+            lines.append("few")
+        elif alone:
+            lines.append("ceiling")
+        else:
+            lines.append("measured" if self.factor.conclusive else "tie")
+        if self.chip and self.expected[1] >= 0.999 * self.factor.interval[1]:
+            lines.append("capped")
         if self.break_even[0] == math.inf:
             lines = [f"{line}, ever" if f"{line}, ever" in words else line for line in lines]
-        lines += [f"do: {self.verdict}", "next" if best else "nothing"]
+        lines.append(f"do: {self.verdict}")
         if self.chip:
             lines = [f"{x}, by forecast" if f"{x}, by forecast" in words else x for x in lines]
-        lines += ["bigger"] if best.startswith("batch") else []
-        lines += [name for name in ("tried", "not_tried") if fields[name]]
-        return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
+        lines.append("next" if best else "nothing")
+        if best.startswith("batch"):
+            lines.append("bigger")
+        if alone and self.other_backend and 0 < low < FEEDING:
+            lines.append("backend")
+        return lines + [name for name in ("tried", "not_tried") if fields[name]]
 
 
 def it(
@@ -125,12 +150,14 @@ def it(
     Notes
     -----
     Without an accelerator, the same ``fit`` is timed around a model that computes nothing: what is
-    left, feeding and Python, a GPU would wait for as well. That gives the ceiling.
+    left, feeding and Python, a GPU would wait for as well. That gives the ceiling: how many times
+    as long an epoch takes as that. No forecast is above it.
     A set that shuffles by itself goes on in its order, since nobody can turn that back. Memory must
     have room for a copy of the weights and of the optimizer's state.
 
     Examples
     --------
+    >>> from accel_helpers.train import training
     >>> _, images = backend.choose(), training.load_images(320, source="bundled")
     >>> model = training.quickstart_model()
     >>> it(model, images.x_train, images.y_train, seconds=1).verdict in LABELS
@@ -140,8 +167,6 @@ def it(
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs, batch_size = whole(epochs, "epochs"), whole(batch_size, "batch_size")
     _check(model)
-    if training.fast():
-        seconds, end = min(seconds, 3), min(end, clock() + 3)
     accelerator = (devices or backend.devices())[1:]
     names, runs = {"now": (accelerator or ("cpu",))[-1]}, []
     names["other"] = "cpu" if accelerator else "feeding and Python"
@@ -203,6 +228,7 @@ def it(
     else:  # a ceiling does not say that one pays
         verdict, late = LABELS[4] if most < early else LABELS[5], math.inf
     found = Worth(verdict, epoch, epochs, factor, setup_minutes, (early, late), tried, not_tried)
+    found = replace(found, other_backend=_other_backend(kind))
     forecast_too = not accelerator and factor.interval[0]
     return _by_forecast(found, model, turns.batch_size, turns.steps(now)) if forecast_too else found
 
@@ -210,17 +236,34 @@ def it(
 def _by_forecast(found: Worth, model, batch_size: int, steps: int) -> Worth:
     """The same for a chip that is not here, if the model's work can be counted."""
     try:
-        rows, _ = forecasts.expected(model, batch_size, CHIPS)
+        rows, notes = forecasts.expected(model, batch_size, CHIPS)
     except (TypeError, ValueError):
         return found
     row = next((row for row in rows if row.memory != "does not fit"), rows[-1])
-    here, host = found.epoch.interval, found.factor.fast.median
-    there = tuple(steps * each + host for each in row.step[1:])
-    plans = Plan("this CPU", here), Plan(row.chip, there, found.setup_minutes)
+    here, host = (
+        Measurement.from_samples([seconds / steps for seconds in epoch.samples])
+        for epoch in (found.factor.slow, found.factor.fast)
+    )
+    dtype = forecasts.dtype_of(model)
+    look = Forecast(model.name, batch_size, True, dtype, (row,), notes, steps, here, host)
+    there = tuple(steps * seconds for seconds in look.step(row)[1:])
+    plans = Plan("this CPU", found.epoch.interval), Plan(row.chip, there, found.setup_minutes)
     pays = break_even(*plans, found.epochs)
-    faster = here[0] / there[1], here[1] / there[0]
-    told = {"verdict": pays.verdict, "break_even": pays.minutes}
-    return replace(found, **told, chip=row.chip, expected=faster)
+    return replace(
+        found,
+        verdict=pays.verdict,
+        break_even=pays.minutes,
+        chip=row.chip,
+        expected=look.faster(row),
+        notes=notes,
+        score=promised((row,), training=True),
+    )
+
+
+def _other_backend(kind: str) -> str:
+    """The framework that Keras could run on here instead, if it is installed, too."""
+    other = {"tensorflow": "jax", "jax": "tensorflow"}.get(kind, "")
+    return other if other and importlib.util.find_spec(other) else ""
 
 
 def _break_even(factor: float, setup: float) -> float:
@@ -253,13 +296,14 @@ def _changes(now: Way, turns: Turns) -> dict[str, Way | str]:
     if not turns.arrays and not turns.rebatch:
         bigger = "your set makes its own batches"
     group = now._replace(group=GROUP) if steps >= 4 * GROUP else few
-    group, xla = group if now.group < GROUP else "you have it", now._replace(xla=True)
-    if backend.framework() == "jax":
-        group = "on JAX, Keras takes the steps one by one all the same"
+    if now.group >= GROUP:
+        group = "you have it"
+    elif not backend.groups_steps():
+        group = "on JAX, Keras before 3.16 takes the steps one by one all the same"
     return {
         f"batch_size={size}": bigger,
         f"steps_per_execution={GROUP}": group,
-        "jit_compile=True": "you have it" if now.xla else xla,
+        "jit_compile=True": "you have it" if now.xla else now._replace(xla=True),
         "fit_resident": now._replace(kind="resident") if turns.arrays else "it takes arrays",
     }
 
@@ -283,12 +327,8 @@ def _rounds(turn: Callable, ways: dict, more: Callable[[int], bool]) -> dict[str
     return took
 
 
-def _short(factor: float) -> str:
-    return f"{factor:.0f}" if 100 <= factor < math.inf else f"{factor:.2g}"
-
-
 def _gain(found: Speedup) -> str:
+    if not found.conclusive:
+        return SAME
     low, high = found.interval
-    return (
-        f"{found.ratio:.2g} times as fast ({low:.2g} to {high:.2g})" if found.conclusive else SAME
-    )
+    return f"{times(found.ratio)} times as fast ({times(low)} to {times(high)})"

@@ -224,7 +224,7 @@ def test_a_plan_is_of_the_chip_that_raced_and_else_of_the_forecast(raced, name, 
     )
     look.step = lambda row: (0.015, 0.01, 0.02)
     race = ah.timing.compare(steady(0.6, "CPU"), steady(0.02, "GPU")) if raced else None
-    cpu, chip = lesson_05.plans(look, race, raced=320, setup_minutes=5)
+    cpu, chip = lesson_05.plans(look, race, steps_raced=10, setup_minutes=5)
     assert (cpu.name, chip.name, chip.setup_minutes) == ("this CPU", name, 5)
     assert cpu.epoch == pytest.approx((12, 12))
     assert chip.epoch == pytest.approx(epoch)

@@ -133,3 +133,19 @@ def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(me
     first, second = told.stdout.split("--\n")
     assert ("(L4)" in first and "only a CPU" in first) == bool(metadata)
     assert second.count("The TPU v5e that is attached does nothing") == 1, "once"
+
+
+@pytest.mark.parametrize(
+    "name, version, grouped",
+    [
+        ("tensorflow", "3.8.0", True),
+        ("jax", "3.15.2", False),
+        ("jax", "3.16.0", True),
+        ("jax", "3.16.0.dev2026112300", True),
+        ("jax", "4.0.0", True),
+        ("torch", "3.16.0", False),
+    ],
+)
+def test_steps_are_grouped_on_jax_from_keras_3_16_on(name, version, grouped):
+    keras = SimpleNamespace(backend=SimpleNamespace(backend=lambda: name), __version__=version)
+    assert backend.groups_steps(keras) is grouped

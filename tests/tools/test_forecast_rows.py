@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import shutil
+import subprocess
+import sys
 import tomllib
 
 import forecast as tool  # in tools/
@@ -75,6 +79,29 @@ def test_the_committed_constants_are_those_of_the_published_rows():
     anew, kept = tomllib.loads(tool.constants()), tomllib.loads(tool.CONSTANTS.read_text("utf-8"))
     assert anew.pop("constants") == pytest.approx(kept.pop("constants"), rel=0.01)
     assert anew == kept | {"made_on": anew["made_on"]}
+
+
+def test_the_committed_score_is_that_of_the_measured_rows():
+    assert judging.printed_score() == step_time.SCORE.read_text("utf-8")
+
+
+def test_what_torch_compiles_is_no_engine():
+    rows, given, _ = judging.judged(judging.MEASURED)
+    compiled = [row for row in rows if given[row.id]["execution"] == "compiled"]
+    kinds = {(given[row.id]["framework"], judging.how(row, given)) for row in compiled}
+    engines = {framework for framework, kind in kinds if kind == "engine"}
+    assert engines == {"PaddlePaddle+TensorRT", "TensorRT", "FasterTransformer"}
+
+
+def test_the_tool_takes_the_library_beside_it_also_where_none_is_installed(tmp_path):
+    (tmp_path / "tools").mkdir()
+    copy = shutil.copy(tool.__file__, tmp_path / "tools")
+    (tmp_path / "accel_helpers").symlink_to(tool.ROOT / "accel_helpers")
+    code = f"import runpy; runpy.run_path({copy!r}); import accel_helpers as ah; print(ah.__file__)"
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd="/", env=bare, capture_output=True, text=True)
+    assert done.stdout.startswith(str(tmp_path)), done.stderr
 
 
 def test_a_row_is_left_out_by_the_written_rules_alone(tmp_path):

@@ -114,3 +114,7 @@ def test_the_pictures_can_be_learned(data):
 def test_bad_input_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+def test_labels_are_of_the_type_that_every_backend_takes_as_it_is():
+    assert training.load_images(64, source="bundled").y_train.dtype == "int32"

@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from accel_helpers.machine import backend
 from accel_helpers.train import lent, training, worth
 
-ON_JAX = "as_it_was or goes_on or refused or moved or made_up"  # and of test_forecast.py
+ON_JAX = "grouped or as_it_was or goes_on or refused or moved or made_up"  # and of test_forecast.py
 NOISE = (1.0, 1.02, 0.99, 1.01, 0.98, 1.03, 0.97)
 
 
@@ -124,10 +125,20 @@ class Machine:
 def asked(digits, machine, epochs=60):
     model = training.quickstart_model()
     model.jit_compile = False
-    x, y = (np.resize(part, (3200, *part.shape[1:])) for part in digits)
+    return measured(model, machine, epochs, *digits)
+
+
+def measured(model, machine, epochs=60, x=None, y=None):
+    if x is None:
+        x, y = np.zeros((500, 28, 28), "float32"), np.zeros(500, "int32")
+    x, y = (np.resize(part, (3200, *part.shape[1:])) for part in (x, y))
     options = {"devices": ("cpu", "gpu")[: 1 + ("gpu" in machine.seconds)], "seconds": 3}
     options |= {"runner": machine, "clock": lambda: machine.now}
     return worth.it(model, x, y, epochs=epochs, **options)
+
+
+def one_line(found):
+    return " ".join(str(found).split())
 
 
 @pytest.mark.parametrize(
@@ -211,4 +222,86 @@ def test_what_is_refused_is_named(keras, digits, given, error, named):
 
 
 def test_it_holds_on_jax_too(on_jax):
-    on_jax(ON_JAX, __file__, __file__.replace("worth", "forecast"))
+    on_jax(ON_JAX, __file__, Path(__file__).with_name("test_forecast.py"))
+
+
+def test_the_notes_of_a_forecast_are_said_by_the_verdict_too(keras):
+    model = keras.Sequential([keras.Input((28, 28)), keras.layers.LSTM(8), keras.layers.Dense(10)])
+    model.compile("sgd", "sparse_categorical_crossentropy", jit_compile=False)
+    found = measured(model, Machine(cpu=60.0, nothing=0.1))
+    assert found.notes and all(note in one_line(found) for note in found.notes)
+    assert "a guess" in one_line(found) and "cuDNN" in one_line(found)
+
+
+def test_a_verdict_by_forecast_says_probably_and_offers_no_ceiling(digits):
+    worth_it = asked(digits, Machine(cpu=60.0, nothing=0.01))
+    assert worth_it.chip
+    assert "at most" not in str(worth_it)
+    assert str(worth_it).startswith("Probably worth it")
+    assert str(asked(digits, Machine(cpu=60.0, nothing=1.0), 3)).startswith("Probably not worth it")
+
+
+def test_a_forecast_never_goes_over_the_ceiling_and_says_where_it_ends_there(digits):
+    for nothing in (0.5, 10.0, 40.0):
+        found = asked(digits, Machine(cpu=60.0, nothing=nothing))
+        assert found.expected[0] <= found.expected[1] <= found.factor.interval[1] * (1 + 1e-9)
+    assert "allow" in str(found) and "so the forecast ends there" in one_line(found)
+
+
+def test_the_other_backend_is_something_to_try_where_feeding_is_much(digits):
+    import importlib.util
+
+    other = {"tensorflow": "jax", "jax": "tensorflow"}[backend.framework()]
+    if importlib.util.find_spec(other) is None:
+        pytest.skip(f"{other} is not installed")
+    assert f"KERAS_BACKEND={other}" in str(asked(digits, Machine(cpu=60.0, nothing=30.0)))
+    assert "KERAS_BACKEND" not in str(asked(digits, Machine(cpu=60.0, nothing=1.0)))
+
+
+def base_and_head(keras, frozen):
+    """A convolutional base and a head, in which perhaps the head alone is trained."""
+    layers = [keras.layers.Conv2D(64, 3) for _ in range(6)]
+    base = keras.Sequential([keras.Input((28, 28, 1)), *layers], name="base")
+    base.trainable = not frozen
+    ends = [keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(10)]
+    reshape = keras.layers.Reshape((28, 28, 1))
+    model = keras.Sequential([keras.Input((28, 28)), reshape, base, *ends])
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.jit_compile = False
+    return model
+
+
+def test_a_frozen_base_makes_a_gpu_more_worth_it_as_it_does(keras):
+    frozen, whole = (
+        measured(base_and_head(keras, which), Machine(cpu=60.0, nothing=0.01))
+        for which in (True, False)
+    )
+    assert frozen.expected[0] > 2 * whole.expected[0]
+
+
+def test_a_model_with_frozen_layers_comes_back_as_it_was(keras, digits):
+    model = base_and_head(keras, frozen=True)
+    model.optimizer.build(model.trainable_variables)
+    before = [np.array(weight) for weight in model.get_weights()]
+    flags = [layer.trainable for layer in model.layers]
+    found = worth.it(model, digits[0][:96], digits[1][:96], seconds=2)
+    assert found.verdict in worth.LABELS
+    assert [layer.trainable for layer in model.layers] == flags
+    for weight, kept in zip(model.get_weights(), before, strict=True):
+        assert (weight == kept).all()
+
+
+def test_who_has_grouped_steps_is_told_so(keras, digits):
+    model = plain(keras)
+    model.steps_per_execution = 16
+    found = measured(model, Machine(cpu=8.0, nothing=1.0))
+    assert found.not_tried["steps_per_execution=16"] == "you have it"
+
+
+def test_large_factors_are_written_without_an_exponent(digits):
+    for found in (
+        asked(digits, Machine(cpu=600.0, gpu=1.0)),
+        asked(digits, Machine(cpu=6000.0, nothing=1.0), 1),
+        asked(digits, Machine(cpu=600.0, nothing=1.0, batch=1.0)),
+    ):
+        assert "e+" not in str(found)
