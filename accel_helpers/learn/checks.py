@@ -94,14 +94,14 @@ def _row(value, places: Sequence[Sequence[str]]) -> tuple:
     return tuple(None if no else each for no, each in zip(empty, row, strict=True))
 
 
-# Words that say the same as one of the course's own, and words that say nothing by themselves.
-SYNONYMS = {"quicker": "faster", "same": "no difference", "equal": "no difference",
-            "error": "fails", "crashes": "fails", "sending": "transfer"}  # fmt: skip
-FILLERS = frozenset("a an the is are it does do on to too of".split())
+NEGATIONS = frozenset({"no", "not", "never"})
 
 
 def meant(said, allowed: Sequence[str]):
     """The word of `allowed` that a text means; the text itself where that is not certain.
+
+    Case and spaces do not count. Of several words some are enough, as long as they fit no other
+    choice and none of its negations is left out.
 
     >>> verdicts = ("faster", "slower", "no measurable difference")
     >>> meant(" Faster", verdicts), meant("no difference", verdicts)
@@ -111,23 +111,20 @@ def meant(said, allowed: Sequence[str]):
     """
     if not isinstance(said, str):
         return said
-    for word in allowed:
-        if said.casefold().split() == word.casefold().split():
-            return word
-    mine, fitting = _stems(said[:100]), []
-    for word in allowed:
-        theirs = _stems(word)
-        no = theirs & {"no"}
-        if mine - no and no <= mine <= theirs:
-            fitting.append(word)
+    words = _words(said[:100])
+    fitting = []
+    for choice in allowed:
+        wanted = _words(choice)
+        if words == wanted:
+            return choice
+        same_negations = words & NEGATIONS == wanted & NEGATIONS
+        if words - NEGATIONS and words <= wanted and same_negations:
+            fitting.append(choice)
     return fitting[0] if len(fitting) == 1 else said
 
 
-def _stems(text: str) -> set[str]:
-    """The words of a text that say something, without their endings: "Compiling" as "compil"."""
-    words = re.findall(r"[^\W_]+", text.casefold())
-    words = " ".join(SYNONYMS.get(word, word) for word in words).split()
-    return {re.sub(r"(?<=\w{3})(?:ing|ed|es|s|e)$", "", word) for word in words} - FILLERS
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 @dataclass

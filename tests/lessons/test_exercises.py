@@ -109,9 +109,12 @@ def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(ans
 @pytest.mark.parametrize(
     ("exercise", "answer"),
     [
-        ("00/told_apart", {"A": "Faster", "B": "no difference", "C": " SLOWER", "D": "the same"}),
+        (
+            "00/told_apart",
+            {"A": "Faster", "B": "no difference", "C": " SLOWER", "D": "No Measurable difference"},
+        ),
         ("02/detective", {1: ("Visible", "b"), 2: (" attached ", "a"), 3: ("FASTER", "e")}),
-        ("03/diagnosis", {"A": "Waiting", "B": "compile", "C": "transfers", "D": "too-small"}),
+        ("03/diagnosis", {"A": "Waiting", "B": " compiling", "C": "TRANSFER", "D": "too-small"}),
     ],
 )
 def test_words_count_for_what_they_mean(exercise, answer):
