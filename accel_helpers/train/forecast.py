@@ -9,7 +9,7 @@ from accel_helpers import _records
 from accel_helpers._records import positive, whole
 from accel_helpers._words import format_range, format_seconds, shown, wrapped
 from accel_helpers.machine import backend
-from accel_helpers.measure import step_time, timing, work
+from accel_helpers.measure import step_time, work
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.break_even import WORDS
 from accel_helpers.train.lent import Turns, Way, lent
@@ -137,7 +137,7 @@ def forecast(
     if not (positive(seconds, "seconds", zero=True) and training and model.compiled):
         return found
     given = _made_up(model, batch_size) if x is None else (x, y)
-    of_x, here, host = _measured(model, *given, batch_size, timing.box(seconds), clock)
+    of_x, here, host = _measured(model, *given, batch_size, seconds, clock)
     return replace(found, steps=steps or (None if x is None else of_x), here=here, host=host)
 
 

@@ -1,23 +1,24 @@
 """The lesson model, and the timing of ``fit``."""
 
 import math
+import os
+import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
-from statistics import median
 
 from accel_helpers._records import whole
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.timing import box, fast
 from accel_helpers.train.images import load_images
 from accel_helpers.train.resident import fit_resident
 
 __all__ = [
     "arithmetic",
+    "box",
     "compiled_as",
     "fit_resident",
     "load_images",
@@ -31,7 +32,15 @@ __all__ = [
 PIXELS, CLASSES, SIDE = 28 * 28, 10, 64  # the side of enlarged pictures
 BATCH_SIZE = 32
 STEPS, TURNS = 25, 5  # the samples of a sweep, at most, and the turns in which they are taken
-MANY, ENOUGH, PILOT = 1000, 6, 64  # epochs, where time ends them; wanted of a part; first steps
+PAIRS = 6  # of a long and a short part, where whole epochs do not fit into a time box
+SHORT = 4  # a short part has a fourth of the steps of a long one
+MANY_EPOCHS = 1000  # of which the end of a box lets some be
+PILOT = 2  # steps to begin with, to see how long one takes
+
+
+def fast() -> bool:
+    """Whether small sizes are asked for (environment variable ``ACCEL_FAST=1``)."""
+    return os.environ.get("ACCEL_FAST", "") not in ("", "0")
 
 
 def size(count: int) -> int:
@@ -41,6 +50,15 @@ def size(count: int) -> int:
     64
     """
     return min(count, max(64, count // 30 // 32 * 32)) if fast() else count
+
+
+def box(seconds: float) -> float:
+    """The seconds that a lesson gives a measurement, or a thirtieth of it under ``ACCEL_FAST=1``.
+
+    >>> box(3.0)
+    3.0
+    """
+    return seconds / 30 if fast() else seconds
 
 
 def quickstart_model(
@@ -143,8 +161,9 @@ def time_fit(
     epochs : int, optional
         Two or more, since the first one also compiles.
     seconds : float, optional
-        In place of `epochs`: as many as fit into this time. Where six do not, they are of a part
-        of the data, and multiplied; a note says so.
+        In place of `epochs`: as many as fit into this time, compiling and all. Where six do not,
+        parts of two lengths take turns. What the longer one takes more goes by its steps, so an
+        epoch is the longer part and as many steps more; a note says so.
     clock, name, keep : optional
         What returns the time in seconds; what is measured; under which name the epochs go on the
         result card, such as "03/epoch/cpu".
@@ -155,32 +174,104 @@ def time_fit(
     >>> len(time_fit(quickstart_model(), images.x_train, images.y_train, epochs=2).epochs.samples)
     1
     """
-    steps, notes = -(-len(x) // batch_size), []
-
-    def fit(steps, epochs, seconds=None):
-        watch, part = stopwatch(clock, seconds=seconds), slice(steps * batch_size)
-        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
-        model.fit(x[part], y[part], callbacks=[watch], **options)
-        return watch.epochs
-
+    fits = _Fits(model, x, y, batch_size, clock)
     if seconds is None:
-        first, *others = fit(steps, whole(epochs, "epochs", 2))
-    elif steps <= PILOT:
-        first, *others = fit(steps, MANY, box(seconds))
+        first, *others = fits.run(fits.steps, whole(epochs, "epochs", 2))
+        notes = []
     else:
-        first, once = fit(PILOT, 2)
-        left = box(seconds) - first - once
-        part = min(steps, max(PILOT, int(left / ENOUGH * PILOT / once)))
-        others = [steps / part * epoch for epoch in fit(part, MANY, left)]
-        first += (1 - PILOT / steps) * median(others)
-        if part < steps:
-            few = f"{part * batch_size:,} of the {len(x):,}"
-            notes = [f"Each sample is an epoch of {few}, multiplied by {steps / part:.3g}."]
-    if seconds:
-        notes.append(f"{len(others)} samples fitted into {box(seconds):.3g} s.")
+        first, others, notes = _in_a_box(fits, seconds)
     measured = Measurement.from_samples(others, first_call=first, name=name, notes=notes)
     results.keep(keep, {keep: measured})
-    return FitTiming(measured, steps)
+    return FitTiming(measured, fits.steps)
+
+
+class _Fits:
+    """Trainings of one model on the first steps of its data, each with a watch on its epochs."""
+
+    def __init__(self, model, x, y, batch_size, clock):
+        self.model, self.x, self.y = model, x, y
+        self.batch_size, self.clock = batch_size, clock
+        self.steps = -(-len(x) // batch_size)
+        self.full_steps = len(x) // batch_size
+
+    def compile_for_the_rest(self) -> None:
+        """Train on the last batch alone if it is not full, which some frameworks compile for."""
+        if self.full_steps < self.steps:
+            rest = slice(self.full_steps * self.batch_size, None)
+            self.model.fit(self.x[rest], self.y[rest], batch_size=self.batch_size, verbose=0)
+
+    def run(self, steps: int, epochs: int, end: float | None = None) -> list[float]:
+        """The seconds of each epoch of so many steps; those that the `end` cut off are left out."""
+        watch = stopwatch(self.clock, end=end)
+        part = slice(steps * self.batch_size)
+        self.model.fit(
+            self.x[part],
+            self.y[part],
+            batch_size=self.batch_size,
+            epochs=epochs,
+            callbacks=[watch],
+            verbose=0,
+        )
+        return watch.epochs
+
+
+def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str]]:
+    """Time epochs in so many seconds: the first one, the others, and notes on them."""
+    begin, total = fits.clock(), fits.steps
+    end = begin + seconds
+
+    # a few steps, then more, until they take long enough to say how long an epoch is
+    pilot = min(PILOT, max(fits.full_steps, 1))
+    first, latest = fits.run(pilot, 2)
+    compiling = max(first - latest, 0)
+    while pilot < fits.full_steps and latest < seconds / 50:
+        pilot = min(4 * pilot, fits.full_steps)
+        (latest,) = fits.run(pilot, 1)
+    per_step = latest / pilot
+
+    left = end - fits.clock()
+    if PAIRS * per_step * total <= left or total == 1:
+        fits.compile_for_the_rest()
+        samples = fits.run(total, MANY_EPOCHS, end)
+        notes = []
+    else:
+        pair = left / PAIRS
+        long = int(pair / per_step * SHORT / (SHORT + 1))
+        long = min(max(long, 2), max(fits.full_steps, 2), total)
+        short = max(long // SHORT, 1)
+        samples = _pairs_of_parts(fits, long, short, end)
+        notes = [
+            f"Each sample is of {long:,} and of {short:,} of the {total:,} steps of an epoch: what "
+            "the longer part takes more goes by its steps, so it is scaled up without what every "
+            "epoch begins and ends with."
+        ]
+    if not samples:
+        samples = [total * per_step]
+        notes = [f"The time was up: {pilot:,} of {total:,} steps were timed, and multiplied."]
+
+    count = f"{len(samples)} sample{'' if len(samples) == 1 else 's'}"
+    notes.append(f"{count} fitted into {seconds:.3g} s.")
+    first_epoch = compiling + statistics.median(samples)  # it has all its steps, too
+    return first_epoch, samples, notes
+
+
+def _pairs_of_parts(fits: _Fits, long: int, short: int, end: float) -> list[float]:
+    """Time a long part and a short one in turns, there and back: an epoch from each pair."""
+    samples, longest = [], 0.0
+    while not samples or fits.clock() + longest <= end:
+        start = fits.clock()
+        lengths = (long, short) if len(samples) % 2 == 0 else (short, long)
+        took = {}
+        for steps in lengths:
+            # the first pair may run over, since without it there is no number at all
+            took[steps] = fits.run(steps, 1, end if samples else None)
+        if not all(took.values()):
+            break
+        (one,), (other,) = took[long], took[short]
+        per_step = max(one - other, 0) / (long - short)
+        samples.append(one + (fits.steps - long) * per_step)
+        longest = max(longest, fits.clock() - start)
+    return samples
 
 
 def time_steps(
@@ -209,7 +300,7 @@ def time_steps(
     """
     import numpy as np
 
-    begin, seconds, places = time.perf_counter(), box(seconds), [*product(widths, batch_sizes)]
+    begin, places = time.perf_counter(), [*product(widths, batch_sizes)]
     with backend.on(device):  # one for all batch sizes, since to translate it takes long
         models = {width: quickstart_model(width=width) for width, _ in places}
         models |= {name: make() for name, make in (nets or {}).items()}
@@ -273,12 +364,13 @@ def arithmetic(*, width: int = 128, batch_size: int = BATCH_SIZE, device: str = 
     return run
 
 
-def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, seconds=None):
+def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=None):
     """A Keras callback that times every epoch until the device is done, in its list `epochs`.
 
     For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for. After two epochs it ends the training when one more
-    would not fit into the `seconds`.
+    for, and at its end. Each end is waited for. With an `end`, a time of the clock, the training
+    stops before an epoch that would go beyond it, if the last one was as long; and within an epoch
+    that does, which then does not count.
     """
     import keras
 
@@ -288,6 +380,7 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, secon
         def __init__(self):
             super().__init__()
             self.ticks = []
+            self.cut_off = False
 
         def on_epoch_begin(self, epoch, logs=None):
             self.ticks.append([clock()])
@@ -295,15 +388,25 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, secon
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
             self.ticks[-1].append(clock())
-            spent = self.ticks[-1][-1] - self.ticks[0][0]
-            if seconds and len(self.ticks) > 1 and spent + self.epochs[-1] > seconds:
+            if self.cut_off:
+                self.ticks.pop()
+            elif end is not None and clock() + self.epochs[-1] > end:
                 self.model.stop_training = True
 
         def on_train_end(self, logs=None):
             backend.look_for_idle()
 
         if steps:
-            on_train_batch_end = on_epoch_end
+
+            def on_train_batch_end(self, batch, logs=None):
+                backend.wait(self.model)
+                self.ticks[-1].append(clock())
+
+        elif end is not None:
+
+            def on_train_batch_end(self, batch, logs=None):
+                if clock() > end:
+                    self.cut_off = self.model.stop_training = True
 
         @property
         def epochs(self):

@@ -13,7 +13,6 @@ from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, SAME, Measurement, Speedup
 from accel_helpers.train import forecast as forecasts
-from accel_helpers.train import training
 from accel_helpers.train.break_even import WORDS, Plan, break_even
 from accel_helpers.train.forecast import forecast
 from accel_helpers.train.lent import Turns, Way, lent
@@ -131,6 +130,7 @@ def it(
 
     Examples
     --------
+    >>> from accel_helpers.train import training
     >>> _, images = backend.choose(), training.load_images(320, source="bundled")
     >>> model = training.quickstart_model()
     >>> it(model, images.x_train, images.y_train, seconds=1).verdict in LABELS
@@ -140,8 +140,6 @@ def it(
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs, batch_size = whole(epochs, "epochs"), whole(batch_size, "batch_size")
     _check(model)
-    if training.fast():
-        seconds, end = min(seconds, 3), min(end, clock() + 3)
     accelerator = (devices or backend.devices())[1:]
     names, runs = {"now": (accelerator or ("cpu",))[-1]}, []
     names["other"] = "cpu" if accelerator else "feeding and Python"
