@@ -19,7 +19,7 @@ from accel_helpers.measure.timing import benchmark
 
 DTYPES = ("float32", "bfloat16", "float16")
 # Rows of the matrices; numbers of 4 bytes in an array, 67 to 537 MB; seconds for one ceiling
-QUICK = (256, 512), 2**24, 0.15
+QUICK = (256, 512), 2**24
 FEW_SECONDS = 2  # for all ceilings: in less, large arrays take too long to make
 CPU, ACCELERATOR = ((256, 512, 1024, 2048), 2**25, 1.0), ((1024, 2048, 4096, 8192), 2**27, 1.0)
 HOPELESS = 20  # a number type that is so many times slower than the best is left out
@@ -145,7 +145,7 @@ def measure(
     sizes, numbers, budget = CPU if device == "cpu" else ACCELERATOR
     if seconds is not None:
         if seconds < FEW_SECONDS:
-            sizes, numbers, _ = QUICK
+            sizes, numbers = QUICK
         budget = seconds / (len(DTYPES) + 2)  # a ceiling each, and what is made before
     make_product = make_product or partial(_product, device)
     run = (make_pass or partial(_pass, device))(numbers)

@@ -161,9 +161,10 @@ def time_fit(
     epochs : int, optional
         Two or more, since the first one also compiles.
     seconds : float, optional
-        In place of `epochs`: as many as fit into this time, compiling and all. Where six do not,
-        parts of two lengths take turns. What the longer one takes more goes by its steps, so an
-        epoch is the longer part and as many steps more; a note says so.
+        In place of `epochs`: as many as fit into this time, but a third of it is for timing,
+        however long compiling takes. Where six do not fit, parts of two lengths take turns. What
+        the longer one takes more goes by its steps, so an epoch is the longer part and as many
+        steps more; a note says so.
     clock, name, keep : optional
         What returns the time in seconds; what is measured; under which name the epochs go on the
         result card, such as "03/epoch/cpu".
@@ -218,15 +219,19 @@ class _Fits:
 def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str]]:
     """Time epochs in so many seconds: the first one, the others, and notes on them."""
     begin, total = fits.clock(), fits.steps
-    end = begin + seconds
-
-    # a few steps, then more, until they take long enough to say how long an epoch is
     pilot = min(PILOT, max(fits.full_steps, 1))
     first, latest = fits.run(pilot, 2)
     compiling = max(first - latest, 0)
-    while pilot < fits.full_steps and latest < seconds / 50:
-        pilot = min(4 * pilot, fits.full_steps)
-        (latest,) = fits.run(pilot, 1)
+    # a third of the box is for timing, however long compiling took
+    end = max(begin + seconds, fits.clock() + seconds / 3)
+
+    # more steps, until they take long enough to say how long an epoch is
+    while pilot < fits.full_steps and latest < seconds / 30:
+        more = min(4 * pilot, fits.full_steps)
+        took = fits.run(more, 1, end)
+        if not took:
+            break
+        pilot, latest = more, took[0]
     per_step = latest / pilot
 
     left = end - fits.clock()
@@ -239,7 +244,7 @@ def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str
         long = int(pair / per_step * SHORT / (SHORT + 1))
         long = min(max(long, 2), max(fits.full_steps, 2), total)
         short = max(long // SHORT, 1)
-        samples = _pairs_of_parts(fits, long, short, end)
+        samples = _pairs_of_parts(fits, long, short, end, seconds)
         notes = [
             f"Each sample is of {long:,} and of {short:,} of the {total:,} steps of an epoch: what "
             "the longer part takes more goes by its steps, so it is scaled up without what every "
@@ -255,16 +260,18 @@ def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str
     return first_epoch, samples, notes
 
 
-def _pairs_of_parts(fits: _Fits, long: int, short: int, end: float) -> list[float]:
-    """Time a long part and a short one in turns, there and back: an epoch from each pair."""
+def _pairs_of_parts(fits: _Fits, long: int, short: int, end: float, more: float) -> list[float]:
+    """Time a long part and a short one in turns, there and back: an epoch from each pair.
+
+    The first pair may take so many seconds `more`, since without it there is only a guess.
+    """
     samples, longest = [], 0.0
     while not samples or fits.clock() + longest <= end:
         start = fits.clock()
         lengths = (long, short) if len(samples) % 2 == 0 else (short, long)
         took = {}
         for steps in lengths:
-            # the first pair may run over, since without it there is no number at all
-            took[steps] = fits.run(steps, 1, end if samples else None)
+            took[steps] = fits.run(steps, 1, end if samples else end + more)
         if not all(took.values()):
             break
         (one,), (other,) = took[long], took[short]

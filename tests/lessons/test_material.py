@@ -26,6 +26,7 @@ from accel_helpers.lessons.lesson_04 import keep_losses, memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import whole_batch
 from accel_helpers.lessons.lesson_10 import split, start_anew
+from accel_helpers.measure.measurement import Speedup
 from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
