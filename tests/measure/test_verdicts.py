@@ -26,7 +26,8 @@ def ratio(value):
 @pytest.mark.parametrize(
     ("ratios", "at_least", "verdict", "words"),
     [
-        ({(16, 32): 0.5, (128, 32): 1.0}, 1, "nowhere", ("", "32 at width 16", "32 from width 128 on")),
+        ({(16, 32): 0.5, (128, 32): 1.0}, 1, "nowhere",
+         ("", "32 at width 16", "32 from width 128 on")),
         ({(16, 32): 1.0, (128, 32): 1.0}, 1, "cannot tell", ("", "", "32 at every width")),
         ({(16, 32): 0.5, (99, 32): 3, (512, 32): 9}, 1, "at some sizes",
          ("32 from width 99 on", "32 at width 16", "")),

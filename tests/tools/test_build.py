@@ -18,8 +18,6 @@ from example import NAME, cell, code, example, printed, save
 from nbformat.v4 import new_notebook, new_output
 from nbval.plugin import get_sanitize_patterns
 
-from accel_helpers.measure import results
-
 REPLACED = build.patterns(lesson.SANITIZE.read_text(encoding="utf-8"))
 WIDGET = f"""display(
     {{"{repair.WIDGET_VIEW}": {{"model_id": "0"}}, "text/plain": repr(object())}}, raw=True
