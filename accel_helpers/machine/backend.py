@@ -176,16 +176,17 @@ def framework() -> str:
     return sys.modules["keras"].backend.backend()
 
 
-def groups_steps() -> bool:
+def groups_steps(keras=None) -> bool:
     """Whether `steps_per_execution` returns to Python less often here, and so can save time.
 
     It does on TensorFlow, and on JAX from Keras 3.16 on; before, it is a loop in Python there
     (https://github.com/keras-team/keras/pull/23527).
     """
-    name = framework()
+    name = keras.backend.backend() if keras else framework()
     if name == "tensorflow":
         return True
-    version = sys.modules["keras"].__version__.split(".")[:2]
+    keras = keras or sys.modules["keras"]
+    version = keras.__version__.split(".")[:2]
     return name == "jax" and tuple(map(int, version)) >= (3, 16)
 
 

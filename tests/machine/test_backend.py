@@ -32,6 +32,22 @@ print(json.dumps(out))
 """
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "groups"),
+    [
+        ("tensorflow", "3.8.0", True),
+        ("jax", "3.15.1", False),
+        ("jax", "3.16.0", True),
+        ("jax", "4.0.0", True),
+        ("jax", "3.16.0.dev2026", True),
+        ("torch", "3.16.0", False),
+    ],
+)
+def test_steps_are_grouped_on_jax_from_keras_3_16_on(name, version, groups):
+    keras = SimpleNamespace(__version__=version, backend=SimpleNamespace(backend=lambda: name))
+    assert backend.groups_steps(keras) == groups
+
+
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
 def test_the_real_frameworks(name):
     done = python(REAL, KERAS_BACKEND=name)
