@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from accel_helpers._words import shown
 from accel_helpers.machine import faults, quiet
 
-__all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
+__all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,10 @@ def groups_steps(keras=None) -> bool:
 
     It does on TensorFlow, and on JAX from Keras 3.16 on; before, it is a loop in Python there
     (https://github.com/keras-team/keras/pull/23527).
+
+    >>> _ = choose()
+    >>> groups_steps() in (True, False)
+    True
     """
     name = keras.backend.backend() if keras else framework()
     if name == "tensorflow":

@@ -220,7 +220,8 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
     )
     if min(parts.values()) < count:
         told += f" Each of {len(rest)} timed epochs is of {min(parts.values()):,} to "
-        told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up."
+        told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up with all that an "
+        told += "epoch begins with, so whole epochs are a little shorter."
     found = Climb(tuple(stages), (wrapped(told), *notes))
     results.keep(keep, *found.record_as(keep))
     return found
