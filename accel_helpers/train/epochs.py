@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from accel_helpers._records import whole
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
-from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 
 BATCH_SIZE = 32
-PAIRS = 6  # of a long and a short part, where whole epochs do not fit into a time box
-SHORT = 4  # a short part has a fourth of the steps of a long one
+PILOT = 2  # steps that are trained first: the first of them compiles
+FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
+STRETCHES = 10  # of equally many steps, into which what was trained is cut
 MANY_EPOCHS = 1000  # of which the end of a box lets some be
-PILOT = 2  # steps to begin with, to see how long one takes
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def time_fit(
         Two or more, since the first one also compiles.
     seconds : float, optional
         In place of `epochs`: as many as fit into this time, but a third of it is for timing,
-        however long compiling takes. Where six do not fit, parts of two lengths take turns. What
-        the longer one takes more goes by its steps, so an epoch is the longer part and as many
-        steps more; a note says so.
+        however long compiling takes. Where five do not fit, the last one is cut off and a step is
+        timed over stretches of steps; an epoch is then what epochs begin and end with, timed apart,
+        and all its steps. A note says so.
     clock, name, keep : optional
         What returns the time in seconds; what is measured; under which name the epochs go on the
         result card, such as "03/epoch/cpu".
@@ -84,7 +84,7 @@ def time_fit(
 
 
 class _Fits:
-    """Trainings of one model on the first steps of its data, each with a watch on its epochs."""
+    """Trainings of one model on its data, or on the first steps of them, each with a watch."""
 
     def __init__(self, model, x, y, batch_size, clock):
         self.model, self.x, self.y = model, x, y
@@ -98,9 +98,19 @@ class _Fits:
             rest = slice(self.full_steps * self.batch_size, None)
             self.model.fit(self.x[rest], self.y[rest], batch_size=self.batch_size, verbose=0)
 
-    def run(self, steps: int, epochs: int, end: float | None = None) -> list[float]:
-        """The seconds of each epoch of so many steps; those that the `end` cut off are left out."""
-        watch = stopwatch(self.clock, end=end)
+    def run(self, steps: int, epochs: int) -> list[float]:
+        """The seconds of each epoch of so many steps."""
+        watch = stopwatch(self.clock)
+        self._fit(steps, epochs, watch)
+        return watch.epochs
+
+    def run_until(self, end: float, latest: float):
+        """Whole epochs until the `end`, the last one cut off: the watch, with its `marks`."""
+        watch = stopwatch(self.clock, end=end, latest=latest)
+        self._fit(self.steps, MANY_EPOCHS, watch)
+        return watch
+
+    def _fit(self, steps, epochs, watch):
         part = slice(steps * self.batch_size)
         self.model.fit(
             self.x[part],
@@ -110,81 +120,86 @@ class _Fits:
             callbacks=[watch],
             verbose=0,
         )
-        return watch.epochs
 
 
 def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str]]:
     """Time epochs in so many seconds: the first one, the others, and notes on them."""
-    begin, total = fits.clock(), fits.steps
+    begin = fits.clock()
     pilot = min(PILOT, max(fits.full_steps, 1))
-    first, latest = fits.run(pilot, 2)
-    compiling = max(first - latest, 0)
+    first, once = fits.run(pilot, 2)
+    compiling = max(first - once, 0)
     # a third of the box is for timing, however long compiling took
     end = max(begin + seconds, fits.clock() + seconds / 3)
-
-    # more steps, until they take long enough to say how long an epoch is
-    while pilot < fits.full_steps and latest < seconds / 30:
-        more = min(4 * pilot, fits.full_steps)
-        took = fits.run(more, 1, end)
-        if not took:
-            break
-        pilot, latest = more, took[0]
-    per_step = latest / pilot
-
-    left = end - fits.clock()
-    if PAIRS * per_step * total <= left or total == 1:
+    if fits.clock() + once / pilot * fits.steps < end:
         fits.compile_for_the_rest()
-        samples = fits.run(total, MANY_EPOCHS, end)
-        notes = []
-    else:
-        pair = left / PAIRS
-        long = int(pair / per_step * SHORT / (SHORT + 1))
-        long = min(max(long, 2), max(fits.full_steps, 2), total)
-        short = max(long // SHORT, 1)
-        samples = _pairs_of_parts(fits, long, short, end, seconds)
-        notes = [
-            f"Each sample is of {long:,} and of {short:,} of the {total:,} steps of an epoch: what "
-            "the longer part takes more goes by its steps, so it is scaled up without what every "
-            "epoch begins and ends with."
-        ]
-    if not samples:
-        samples = [total * per_step]
-        notes = [f"The time was up: {pilot:,} of {total:,} steps were timed, and multiplied."]
 
+    watch = fits.run_until(end, latest=end + seconds)
+    steps_timed = sum(marks[-1][0] for marks in watch.marks if marks)
+    samples, notes = watch.epochs, []
+    if len(samples) < FEW_SAMPLES:
+        samples = _from_stretches(watch, fits.steps) or samples
+        notes.append(
+            f"{steps_timed:,} steps were timed, in stretches, where an epoch has {fits.steps:,}. "
+            "What an epoch begins with was timed apart, and is not multiplied."
+        )
+    if not samples:
+        samples = [once / pilot * fits.steps]
+        notes = [f"The time was up: {pilot} of {fits.steps:,} steps were timed, and multiplied."]
+
+    first_epoch = compiling + statistics.median(samples)  # it has all its steps, too
     count = f"{len(samples)} sample{'' if len(samples) == 1 else 's'}"
     notes.append(f"{count} fitted into {seconds:.3g} s.")
-    first_epoch = compiling + statistics.median(samples)  # it has all its steps, too
     return first_epoch, samples, notes
 
 
-def _pairs_of_parts(fits: _Fits, long: int, short: int, end: float, more: float) -> list[float]:
-    """Time a long part and a short one in turns, there and back: an epoch from each pair.
+def _from_stretches(watch, steps: int) -> list[float]:
+    """Seconds of an epoch of so many steps, from stretches of what a watch has seen of some."""
+    # the first step of each epoch is left out: what the epoch begins with lies before its end
+    timed = sum(marks[-1][0] - marks[0][0] for marks in watch.marks if marks)
+    length = max(timed // STRETCHES, 1)
+    per_step = []
+    for marks in watch.marks:
+        for (before, start), (after, stop) in _stretches(marks, length):
+            per_step.append((stop - start) / (after - before))
+    if not per_step:
+        return []
 
-    The first pair may take so many seconds `more`, since without it there is only a guess.
-    """
-    samples, longest = [], 0.0
-    while not samples or fits.clock() + longest <= end:
-        start = fits.clock()
-        lengths = (long, short) if len(samples) % 2 == 0 else (short, long)
-        took = {}
-        for steps in lengths:
-            took[steps] = fits.run(steps, 1, end if samples else end + more)
-        if not all(took.values()):
-            break
-        (one,), (other,) = took[long], took[short]
-        per_step = max(one - other, 0) / (long - short)
-        samples.append(one + (fits.steps - long) * per_step)
-        longest = max(longest, fits.clock() - start)
-    return samples
+    middle = statistics.median(per_step)
+    before_first = [
+        marks[0][1] - ticks[0] - middle * marks[0][0]
+        for ticks, marks in zip(watch.ticks, watch.marks, strict=True)
+        if marks
+    ]
+    after_last = [
+        ticks[-1] - marks[-1][1]
+        for ticks, marks in zip(watch.ticks, watch.marks, strict=True)
+        if len(ticks) > 1 and marks
+    ]
+    fixed = max(statistics.median(before_first), 0.0)
+    fixed += statistics.median(after_last) if after_last else 0.0
+    return [fixed + steps * each for each in per_step]
 
 
-def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=None):
+def _stretches(marks, length: int):
+    """Pairs of marks that are at least so many steps apart, one beginning where one ends."""
+    start = None
+    for mark in marks:
+        if start is None:
+            start = mark
+        elif mark[0] - start[0] >= length:
+            yield start, mark
+            start = mark
+
+
+def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=None, latest=None):
     """A Keras callback that times every epoch until the device is done, in its list `epochs`.
 
     For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for. With an `end`, a time of the clock, the training
-    stops before an epoch that would go beyond it, if the last one was as long; and within an epoch
-    that does, which then does not count.
+    for, and at its end. Each end is waited for.
+
+    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
+    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
+    These are, for each epoch, (steps done, time) as fit reports them.
     """
     import keras
 
@@ -194,18 +209,18 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=N
         def __init__(self):
             super().__init__()
             self.ticks = []
-            self.cut_off = False
+            self.marks = []
 
         def on_epoch_begin(self, epoch, logs=None):
             self.ticks.append([clock()])
+            self.marks.append([])
 
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
-            self.ticks[-1].append(clock())
-            if self.cut_off:
-                self.ticks.pop()
-            elif end is not None and clock() + self.epochs[-1] > end:
-                self.model.stop_training = True
+            self.marks[-1].sort()  # fit reports from several threads
+            cut_off = end is not None and self.model.stop_training
+            if not cut_off:
+                self.ticks[-1].append(clock())
 
         def on_train_end(self, logs=None):
             backend.look_for_idle()
@@ -219,11 +234,14 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=N
         elif end is not None:
 
             def on_train_batch_end(self, batch, logs=None):
-                if clock() > end:
-                    self.cut_off = self.model.stop_training = True
+                now = clock()
+                self.marks[-1].append((batch + 1, now))
+                enough = sum(map(len, self.marks)) >= FEWEST_MARKS
+                if now > (end if enough else latest):
+                    self.model.stop_training = True
 
         @property
         def epochs(self):
-            return [ticks[-1] - ticks[0] for ticks in self.ticks]
+            return [ticks[-1] - ticks[0] for ticks in self.ticks if len(ticks) > 1]
 
     return Stopwatch()
