@@ -113,6 +113,17 @@ def of_the_net(ratios: dict, device: str) -> str:
     )
 
 
+def besides(found, device: str) -> str:
+    """What a sweep says of the sizes at which nothing pays, or nothing could be told."""
+    said = []
+    if found.not_worth:
+        what = "Less to win" if device == "cpu" else "Slower"
+        said.append(f"**{what}:** {found.not_worth}. Stay on the CPU there.")
+    if found.untold:
+        said.append(f"**Could not be told:** {found.untold}. Run the cell above again.")
+    return " ".join(said)
+
+
 def their_epochs(runs=None):
     """The epochs on the CPU of the newest reference machine that timed some; or None."""
     card = results.reference("03/epoch/cpu", runs=runs)

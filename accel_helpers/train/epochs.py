@@ -133,7 +133,7 @@ def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str
     if fits.clock() + once / pilot * fits.steps < end:
         fits.compile_for_the_rest()
 
-    watch = fits.run_until(end, latest=end + seconds)
+    watch = fits.run_until(end, latest=end + max(seconds, 1.0))
     steps_timed = sum(marks[-1][0] for marks in watch.marks if marks)
     samples, notes = watch.epochs, []
     if len(samples) < FEW_SAMPLES:
