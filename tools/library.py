@@ -1,6 +1,7 @@
 """Writes the pages of docs/ that are made from docstrings, data and lessons; --check compares."""
 
 import inspect
+import re
 import sys
 import tomllib
 
@@ -25,12 +26,14 @@ def page(name: str) -> str:
     reports = {name: found["report"] for name, found in real.items()}
     loader = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
     made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
-    timed, card = run_lessons.times(), ah.results.reference()  # the card of the course's own run
+    text = (ROOT / "tools" / "templates" / "teach.md.j2").read_text("utf-8")
+    card = ah.results.reference(*re.findall(r'ms\("([^"]+)"', text))  # all that it writes out
+    timed = run_lessons.times()
     lessons = {p.name[:2]: (p.name, minutes.sections(p, timed)) for p in lesson.chosen([])}
     given = {"modules": modules, "said": said, "reports": reports}
     given |= {"known": symptoms.KNOWN, "groups": symptoms.GROUPS, "slow": symptoms.SLOW}
     given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
-    given |= {"card": card, "claims": ledger.fill(card), "sweep": lesson_03.their_sweep("cpu")}
+    given |= {"card": card, "claims": ledger.fill(card), "sweep": lesson_03.their_sweep("cpu").data}
     return made.get_template(f"{name}.j2").render(given).rstrip() + "\n"
 
 

@@ -112,7 +112,8 @@ def stage(folder, out, with_results):
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
     here |= {f"take/{name}" for name in BOOK}
     start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}
-    start |= {"card": results.reference(), "sweep": lesson_03.their_sweep("cpu")}
+    sweep = lesson_03.their_sweep("cpu")
+    start |= {"card": sweep, "sweep": sweep.data}
     start["pages"] = {path.stem for path in docs.glob("*.md")} | {"chips"}
     made["index.md"] = "start.md.j2", start
     for part in (docs / "api", folder / "notebooks"):

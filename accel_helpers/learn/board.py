@@ -22,12 +22,12 @@ from accel_helpers.plots.style import short
 
 FAR, ENOUGH = 3, 4  # times off the class's middle; cards of one machine that make a middle
 SIZE = re.compile("size|/work$")  # numbers that say how large something was
-CEILING, NET = "at most, by those without one", "small CNN"
+CEILING = "at most, by those without one"
 FOUND = {  # times as fast, in lesson 03; a model without work stands for a chip where none is
     "Better chip, width 128, batches of 32": ("width 128/batch 32", "width 1/batch 32"),
     "Better chip, both 2,048": ("width 2048/batch 2048", "width 1/batch 2048"),
-    "Better chip, small CNN": (f"{NET}, 64 x 64/batch 32", f"{NET} without convolutions/batch 32"),
-    "Better code, same chip and batches": ("default fit", "resident, small batches"),
+    "Better chip, small CNN": ("cnn/batch 32", "cnn-bare/batch 32"),
+    "Better code, same chip and batches": ("default", "resident-small"),
 }
 # What is kept of a card; a time is its middle, its quartiles and how many samples.
 Seen = namedtuple("Seen", "who machine begun times numbers")

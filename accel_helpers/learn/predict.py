@@ -1,7 +1,7 @@
 """The learner's guess, made before the measurement and kept beside what came out."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._words import fragment, marked
@@ -58,15 +58,23 @@ class Outcome:
     """A guess beside what came out."""
 
     guess: float | str | None
-    actual: float | str
+    actual: float | str | None
     unit: str = ""
+    tried: tuple[str, ...] = ()  # of the choices, where not all were tried; empty: all
 
     @property
     def verdict(self) -> str:
-        """Of a number "close", "too low", "too high"; of choices "right", "wrong"; "no guess"."""
+        """Of a number "close", "too low", "too high"; of choices "right", "wrong", "not tried".
+
+        Without a guess it is "no guess", and where nothing came out "not measurable".
+        """
         guess, actual = self.guess, self.actual
+        if actual is None:
+            return "not measurable"
         if guess is None:
             return "no guess"
+        if self.tried and guess not in self.tried:
+            return "not tried"
         if isinstance(actual, str) or isinstance(guess, str):
             return "right" if guess == actual else "wrong"
         if guess > 0 and actual > 0 and 1 / CLOSE <= guess / actual <= CLOSE:
@@ -74,10 +82,13 @@ class Outcome:
         return "too high" if guess > actual else "too low"
 
     def __str__(self) -> str:
+        if self.actual is None:
+            return "Not measurable here, so there is nothing to hold a guess against."
         actual = _number(self.actual, self.unit)
         if self.guess is None:
             return f"Answer: {actual}."
         endings = {"close": "Close.", "right": "Right.", "wrong": "Not so this time."}
+        endings["not tried"] = "Your guess was left out here, so this says nothing about it."
         ending = endings.get(self.verdict, f"The guess was {self.verdict}.")
         return f"You guessed {_number(self.guess, self.unit)}; what came out: {actual}. {ending}"
 
@@ -107,15 +118,20 @@ def guess(name: str, value: float | str) -> None:
     progress.keep(progress.Progress(guesses={name: made}))
 
 
-def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
+def reveal(
+    name: str, actual: float | str | None, *, unit: str = "", tried: Iterable[str] = ()
+) -> Outcome:
     """Put what came out beside the guess; a missing guess is no error.
 
     Parameters
     ----------
     name, unit : str
         As in `ask`.
-    actual : float or str
-        What was measured, or the choice that turned out right.
+    actual : float, str or None
+        What was measured, or the choice that turned out right; None where nothing can be told.
+    tried : iterable of str, optional
+        The choices that were tried, where some may have been left out: a guess that was is
+        neither right nor wrong.
 
     Examples
     --------
@@ -124,8 +140,9 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
     made = progress.current().guesses.get(name)
-    if made is None:
-        return Outcome(None, actual, unit)
+    outcome = Outcome(made and made.guess, actual, unit, tuple(tried))
+    if outcome.verdict in ("no guess", "not tried", "not measurable"):
+        return outcome
     came_out = actual if isinstance(actual, str) else float(actual)
     made = replace(made, actual=came_out, when=progress.now())
     progress.keep(progress.Progress(guesses={name: made}))
@@ -133,7 +150,7 @@ def reveal(name: str, actual: float | str, *, unit: str = "") -> Outcome:
     both = (float(made.guess == came_out), 1.0) if str in map(type, both) else both
     with contextlib.suppress(ValueError):  # infinity, say
         results.record({}, numbers={f"guess/{name}": both})
-    return Outcome(made.guess, actual, unit)
+    return outcome
 
 
 def _number(value, unit: str) -> str:

@@ -8,6 +8,7 @@ from accel_helpers.machine import backend, doctor, hardware
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import VERDICTS
 from accel_helpers.plots import rows, style
+from accel_helpers.train.training import box
 
 _PAPER = {"bbox": {"fc": "white", "ec": "none"}}
 SIZE = 2048  # rows and columns of the matrices
@@ -61,7 +62,7 @@ CHECKS = {
 
 def time_product(seconds: float, keep: str):
     """Time one product on each device that Keras lists: one of TIMED, and the measurements."""
-    devices = backend.devices()
+    devices, seconds = backend.devices(), box(seconds)
     runs, full = [*map(_product, devices)], [f"{keep}/{device}" for device in devices]
     results.keep(keep, {}, {f"{keep}/size": [SIZE]})
     if len(devices) == 1:
@@ -84,7 +85,7 @@ def _product(device: str):
     return run
 
 
-def rates(own, chip: hardware.Accelerator, *, reference=()) -> style.Picture:
+def rates(own, chip: hardware.Accelerator, *, reference=None) -> style.Picture:
     """The billions of operations a second of measured products, and those a chip is rated at."""
     rated, drawn, noted = 1000 * hardware.peak(chip), [], []
     sides, under = style.sides(own, reference, style.BARS)

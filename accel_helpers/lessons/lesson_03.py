@@ -11,12 +11,17 @@ from itertools import product
 from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.learn.checks import Asked, Check, Result, Told, choices
 from accel_helpers.machine import backend
-from accel_helpers.measure import results, timing, verdicts
+from accel_helpers.measure import ceilings, results, timing, verdicts
+from accel_helpers.measure.measurement import FASTER
+from accel_helpers.train import climb
+from accel_helpers.train.training import box
 
 __all__ = ["TRUTH", "device_for"]
 
 WIDTHS, BATCH_SIZES = (16, 128, 512, 2048), (32, 256, 2048)
-CNN, BARE = NETS = ("small CNN, 64 x 64", "small CNN without convolutions")  # batches of 32
+SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}  # width 1 has next to no work
+CNN, BARE = "cnn", "cnn-bare"  # as a result card names them; in batches of 32
+NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}  # as a picture does
 WORTH = 2  # times as fast: a lower ceiling is no reason to look for another chip
 SWEPT = tuple(f"{k}: {v}" for k in ("faster", "room") for v in verdicts.LABELS["where_it_pays"])
 
@@ -39,7 +44,7 @@ def race(make_model, x, y, *, seconds: float, batch_size: int = 32, keep="03/rac
         return train
 
     both, names = (trains_on(cpu), trains_on(others[-1])), ("CPU", others[-1].upper())
-    return timing.compare(*both, seconds=seconds, names=names, keep=keep)
+    return timing.compare(*both, seconds=box(seconds), names=names, keep=keep)
 
 
 def times_as_fast(steps: dict) -> dict:
@@ -47,40 +52,135 @@ def times_as_fast(steps: dict) -> dict:
     cpu, other = steps["cpu"], [*steps.values()][-1]
     if other is cpu:  # these have the same pictures, and next to nothing to compute
         other = {(net, n): cpu[BARE if net in NETS else 1, n] for net, n in cpu}
-    return {k: timing.compare(cpu[k], other[k]) for k in cpu if cpu[k] and k[0] not in (1, BARE)}
+    return {
+        (NETS.get(model, model), n): timing.compare(cpu[model, n], other[model, n])
+        for model, n in cpu
+        if model not in (1, BARE)
+    }
+
+
+def finding(ratios: dict) -> str:
+    """The title of a sweep: what its dense models show.
+
+    That more width and larger batches always bring more is said where it holds: from each size to
+    the next larger one no ratio is surely smaller, and over all it grows surely.
+    """
+    dense = {size: ratio for size, ratio in ratios.items() if size[0] not in NETS.values()}
+    if not any(ratio.conclusive for ratio in dense.values()):
+        return "No difference could be measured at any size"
+
+    def surely_less(one, other):
+        return dense[one].interval[1] < dense[other].interval[0]
+
+    smallest, largest = min(dense), max(dense)
+    larger = [
+        (one, other)
+        for one in dense
+        for other in dense
+        if one[0] <= other[0] and one[1] <= other[1]
+    ]
+    never_falls = not any(surely_less(other, one) for one, other in larger)
+    if never_falls and surely_less(smallest, largest):
+        return "The wider the layer and the larger the batch, the more a better chip can win"
+    width, batch = max(dense, key=lambda size: dense[size].ratio or 0)
+    factor = dense[width, batch].times
+    return f"Most at width {width:,} and batches of {batch:,}: {factor} times as fast"
 
 
 def swept(ratios: dict, device: str):
     """Where a width pays, measured ("faster: …") or, on a CPU alone, at most ("room: …")."""
     kind, least = ("room", WORTH) if device == "cpu" else ("faster", 1)
-    dense = {at: ratio for at, ratio in ratios.items() if at[0] not in NETS}
+    dense = {at: ratio for at, ratio in ratios.items() if at[0] not in NETS.values()}
     found = verdicts.where_it_pays(dense, at_least=least)
     return found._replace(verdict=f"{kind}: {found.verdict}")
 
 
-def their_sweep(device: str) -> dict:
-    """The sweep of the reference run, if it has one of the same kind."""
-    card, sizes = results.reference().measurements, product((1, *WIDTHS), BATCH_SIZES)
-    names = {(w, b): f"width {w}/batch {b}" for w, b in sizes}
+def came_out(ratio, device: str):
+    """What a prediction is held against; None where nothing can be told, or room is below 1."""
+    told = ratio.verdict == FASTER or (ratio.conclusive and device != "cpu")
+    return ratio.ratio if told else None
+
+
+def of_the_net(ratios: dict, device: str) -> str:
+    """What the sweep says of the small convolutional net, in a sentence."""
+    ratio = ratios[NETS[CNN], 32]
+    if not ratio.conclusive:
+        return f"Pictures and convolutions: not measurable. {ratio.reason}"
+    who = "at most, a better chip makes the CNN" if device == "cpu" else "yours made the CNN"
+    low, high = ratio.interval
+    return (
+        f"Pictures and convolutions: {who} {ratio.times} times as fast ({low:.2g} to {high:.2g})."
+    )
+
+
+def besides(found, device: str) -> str:
+    """What a sweep says of the sizes at which nothing pays, or nothing could be told."""
+    said = []
+    if found.not_worth:
+        what = "Less to win" if device == "cpu" else "Slower"
+        said.append(f"**{what}:** {found.not_worth}. Stay on the CPU there.")
+    if found.untold:
+        said.append(f"**Could not be told:** {found.untold}. Run the cell above again.")
+    return " ".join(said)
+
+
+def their_epochs(runs=None):
+    """The epochs on the CPU of the newest reference machine that timed some; or None."""
+    card = results.reference("03/epoch/cpu", runs=runs)
+    return card and card.reference(card.measurements["03/epoch/cpu"])
+
+
+def their_sweep(device: str, runs=None):
+    """The sweep of the newest reference run that has a whole one of the same kind; or None."""
+    names = {(w, b): f"width {w}/batch {b}" for w, b in product(*SIZES.values())}
     names |= {(net, 32): f"{net}/batch 32" for net in NETS}
+    kinds = dict.fromkeys(("cpu", device))  # one, where the device is the CPU
+    keys = {kind: {at: f"03/step/{kind}/{name}" for at, name in names.items()} for kind in kinds}
+    card = results.reference(*(key for of in keys.values() for key in of.values()), runs=runs)
+    if card is None:
+        return None
     steps = {
-        kind: {at: card.get(f"03/step/{kind}/{name}") for at, name in names.items()}
-        for kind in ("cpu", device)
+        kind: {at: card.measurements[key] for at, key in of.items()} for kind, of in keys.items()
     }
-    return times_as_fast(steps) if steps[device][1, 32] else {}
+    return card.reference(times_as_fast(steps))
 
 
-def their_parts() -> dict:
-    """The parts of a step on the reference machine."""
-    card = results.reference().measurements
-    kinds = ("ordinary", "grouped", "products")
-    return verdicts.step_parts(*(card[f"03/step parts/{kind}"] for kind in kinds)).seconds
+def their_parts(runs=None):
+    """The parts of a step on the newest reference machine that took one apart; or None."""
+    path = "03/step parts"
+    card = results.reference(f"{path}/ordinary", f"{path}/products", runs=runs)
+    if card is None:
+        return None
+    kinds = ("ordinary", "grouped", "products")  # on some frameworks nothing is grouped
+    steps = [card.measurements.get(f"{path}/{kind}") for kind in kinds]
+    return card.reference(verdicts.step_parts(*filter(None, steps)).seconds)
 
 
-def theirs(kind, prefix: str, *more):
-    """A Climb or the Ceilings of the reference run."""
-    card = results.reference()
-    return kind.from_card(card.measurements, card.numbers, prefix, *more)
+def their_climb(runs=None):
+    """The climb of the newest reference run that has the stages that none leaves out; or None."""
+    card = results.reference(*climb.needed("03/climb"), runs=runs)
+    return card and card.reference(_climb(card))
+
+
+def _climb(card):
+    return climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
+
+
+def roofline_points(work, climbed) -> dict:
+    """By stage in small batches: operations for each byte moved, and operations in a second."""
+    stages = [climbed[stage] for stage in (climb.DEFAULT, climb.RESIDENT_SMALL)]
+    return {stage.name: (work.intensity, work.flops / stage.step) for stage in stages}
+
+
+def their_roofline(work, runs=None):
+    """The points and the ceilings of the newest reference run that has both; or None."""
+    roof = [f"03/ceiling/{what} float32" for what in ("product", "copy")]
+    names = (*climb.needed("03/climb"), *roof, *(f"{name}/work" for name in roof))
+    card = results.reference(*names, runs=runs)
+    if card is None:
+        return None
+    limits = ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
+    return card.reference((roofline_points(work, _climb(card)), limits))
 
 
 # --- the pretend accelerator ---------------------------------------------------------------------

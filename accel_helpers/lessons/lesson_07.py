@@ -5,18 +5,21 @@ from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from math import inf, log
+from statistics import median
 
 from accel_helpers import plots
 from accel_helpers._words import format_count, format_rate, format_seconds
 from accel_helpers.learn.checks import calls
 from accel_helpers.machine import backend, hardware, quiet
 from accel_helpers.measure import results, step_time, timing
+from accel_helpers.train.training import box
 
 CPU = "the CPU"
 PRETEND, SENT = "a pretend T4 (worked out, not measured)", "a pretend T4, with sending and fetching"
 START = step_time.fitted().constants["operation_inference"]  # seconds more to start on a chip
 LINK = 8e9 * 16 * 128 / 130 / 8  # bytes per second of PCIe 3.0 x16: 128 of 130 bits are data
 NAMED = {"add": ("Adding", "numbers"), "product": ("Product", "rows of a square matrix")}
+FEWEST = 4  # sizes that make a curve
 WORK = {"add": lambda n: (n, 8 * n), "product": lambda n: (2 * n**3, 8 * n**2)}  # FLOP, bytes
 
 
@@ -24,13 +27,14 @@ def by_size(what, operation, sizes, device, seconds, dtype="float32"):
     """The time of an operation on an array, by its size; a next one has to fit into the box."""
     from keras import ops, random
 
-    curve, box, name = {}, timing.box(seconds), f"07/{device}/{what}"
+    curve, seconds, name = {}, box(seconds), f"07/{device}/{what}"
     for last, n in pairwise((None, *sizes)):
-        if last and 20 * curve[last].median * WORK[what](n)[0] / WORK[what](last)[0] > box:
+        if last and 20 * curve[last].median * WORK[what](n)[0] / WORK[what](last)[0] > seconds:
             break
         with backend.on(device):
             x = ops.ones(n) if what == "add" else ops.cast(random.normal((n, n)), dtype)
-            curve[n] = timing.benchmark(partial(operation, x), min_time=box / 60, max_time=box / 4)
+            limits = {"min_time": seconds / 60, "max_time": seconds / 4}
+            curve[n] = timing.benchmark(partial(operation, x), **limits)
     if len(sizes) > 2:
         named = {f"{name}/{n}": each for n, each in curve.items()}
         named |= {name: curve[max(curve)]} if what == "add" else {}
@@ -49,11 +53,18 @@ def formats(operation, curve, device, seconds):
 
 
 def pretend(what, cpu, link=inf):
-    """The curve of a T4 that nobody timed: to start as it takes here, a moment more, its best."""
-    chip, begin = hardware.match("T4"), START + min(cpu[n].median for n in sorted(cpu)[:3])
+    """The curve of a T4 that nobody timed: to start as it takes here, a moment more, its best.
+
+    In the flat part each size takes that moment more than here; the others begin like its middle.
+    """
+    chip = hardware.match("T4")
+    flat = {n: cpu[n].median for n in sorted(cpu)[:3]}
+    begin = {n: START + flat.get(n, median(flat.values())) for n in cpu}
     peak, bandwidth = 1e12 * hardware.peak(chip), 1e9 * chip.mem_bw_gb_s
     work = ((n, *WORK[what](n)) for n in cpu)
-    return {n: begin + max(flop / peak, byte / bandwidth) + byte / link for n, flop, byte in work}
+    return {
+        n: begin[n] + max(flop / peak, byte / bandwidth) + byte / link for n, flop, byte in work
+    }
 
 
 def crossing(one, other):
@@ -64,18 +75,33 @@ def crossing(one, other):
     return (turns or [gain[0][0]])[-1] if gain[-1][1] > 0 else None
 
 
-def sticks(what, lines):
+def their_curves(what, runs=None):
+    """An operation on the newest CPU of the reference runs, and on every GPU; or None.
+
+    The label has each machine, since the lines come from several.
+    """
+    found, machines = {}, {}
+    for card in results.reference_runs() if runs is None else runs:
+        keys = [re.fullmatch(rf"07/(cpu|gpu)/{what}/(\d+)", key) for key in card.measurements]
+        curves = {}
+        for n, kind, key in sorted((int(key[2]), key[1], key[0]) for key in keys if key):
+            curves.setdefault(kind, {})[n] = card.measurements[key]
+        for kind, curve in curves.items():
+            name = CPU if kind == "cpu" else f"the {card.label}"
+            if len(curve) >= FEWEST:
+                found[name], machines[name] = curve, card.label
+    if CPU not in found:
+        return None
+    return results.Reference(found, "; ".join(dict.fromkeys(machines.values())))
+
+
+def sticks(what, lines, runs=None):
     """The curves of an operation, and in the title from which size on the chip takes less time."""
-    theirs = {}  # of the reference run, and of every GPU that has been timed
-    for card in results.reference_runs():
-        at = (re.fullmatch(rf"07/(cpu|gpu)/{what}/(\d+)", key) for key in card.measurements)
-        for n, kind, key in sorted((int(key[2]), key[1], key[0]) for key in at if key):
-            if kind == "gpu" or card == results.reference():
-                name = CPU if kind == "cpu" else f"the {card.label}"
-                theirs.setdefault(name, {})[n] = card.measurements[key]
+    theirs = their_curves(what, runs)
     first, (named, unit) = plots.style.sides(lines, theirs)[0][0][0], NAMED[what]
     cpu = first[CPU]
-    chips = {name: line for name, line in (first | theirs | first).items() if name != CPU}
+    grey = theirs.data if theirs else {}
+    chips = {name: line for name, line in (first | grey | first).items() if name != CPU}
     said = {} if chips else {PRETEND: pretend(what, cpu), SENT: pretend(what, cpu, LINK)}
     (name, chip), *_ = (chips or said).items()
     beats, at = "a T4 might beat" if said else f"{name.split(',')[0]} beats", crossing(cpu, chip)

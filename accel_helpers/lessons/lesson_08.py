@@ -3,7 +3,7 @@
 import math
 import re
 import sys
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from statistics import median
 
@@ -21,10 +21,16 @@ def xla(function):
     """The function, compiled by XLA when it is called first."""
     if backend.framework() == "jax":
         return backend.jit(function)
+    wake_xla()
+    return sys.modules["tensorflow"].function(function, jit_compile=True, autograph=False)
+
+
+@cache
+def wake_xla() -> None:
+    """Compile a first program of all, on which XLA remarks; once, or TensorFlow remarks, too."""
     tf = sys.modules["tensorflow"]
-    with quiet.held_back():  # the first program of all wakes XLA up, and it remarks on that
+    with quiet.held_back():
         tf.function(abs, jit_compile=True)(tf.constant(1.0))
-    return tf.function(function, jit_compile=True, autograph=False)
 
 
 def ways(function, x) -> dict:
@@ -45,11 +51,21 @@ def one_more(times: dict) -> dict:
     return found
 
 
-def picture(times: dict) -> style.Picture:
+def their_chains(runs=None):
+    """The chains of the newest reference run that has NumPy's and XLA's whole; or None."""
+    keys = {way: {n: f"08/chain/{way}/{n}" for n in LENGTHS} for way in WAYS}
+    card = results.reference(*keys["NumPy"].values(), *keys["XLA"].values(), runs=runs)
+    if card is None:
+        return None
+    lines = {
+        way: {n: card.measurements.get(key) for n, key in of.items()} for way, of in keys.items()
+    }
+    return card.reference({way: line for way, line in lines.items() if all(line.values())})
+
+
+def picture(times: dict, runs=None) -> style.Picture:
     """The time of a chain over its length; the title says what the lines that are drawn show."""
-    card = results.reference().measurements
-    lines = {w: {n: card.get(f"08/chain/{w}/{n}") for n in LENGTHS} for w in WAYS}
-    theirs = {way: line for way, line in lines.items() if all(line.values())}
+    theirs = their_chains(runs)
     drawn = style.sides(times, theirs)[0][0][0]
     numpy, xla = (format_seconds(float(f"{one_more(drawn)[way]:.2g}")) for way in ("NumPy", "XLA"))
     title = f"One more operation costs NumPy {numpy}, XLA {xla}"

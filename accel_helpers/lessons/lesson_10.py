@@ -3,6 +3,7 @@
 import random
 
 from accel_helpers.learn.checks import Told, calls, on_arrays
+from accel_helpers.measure import results
 
 CLOSE = ("exactly the same", "the same up to rounding", "different", "not killed")
 
@@ -38,6 +39,29 @@ def start_anew(model, fresh) -> None:
 def rows(found):
     """What `plots.shares` takes, of (share, low, high) by name."""
     return [{name: s[part] for name, s in found.items()} for part in (slice(1), slice(1, 3))]
+
+
+def their_scaling(names, runs=None):
+    """What `plots.shares` takes, of the newest reference run that has all these ways; or None."""
+    found = results.reference_values(*(f"10/scaling/{name}" for name in names), runs=runs)
+    return found and results.Reference(rows(dict(zip(names, found.data, strict=True))), found.label)
+
+
+def their_ladder(names, runs=None):
+    """What `plots.ladder` takes, of the newest reference run with the first model; or None."""
+    card = results.reference(f"10/accuracy/{next(iter(names))}", runs=runs)
+    if card is None:
+        return None
+    accuracies, changes = (
+        {name: card.numbers[f"10/{what}/{name}"] for name in names if has(card, what, name)}
+        for what in ("accuracy", "change")
+    )
+    return card.reference((accuracies, {n: c for n, c in changes.items() if n in accuracies}))
+
+
+def has(card, what: str, name: str) -> bool:
+    """Whether a card has a number of this lesson."""
+    return f"10/{what}/{name}" in card.numbers
 
 
 def how_close(apart: float, died) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from accel_helpers._words import shown
 from accel_helpers.machine import faults, quiet
 
-__all__ = ["choose", "device_name", "devices", "jit", "on", "wait", "where"]
+__all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.timing import benchmark, box, fast
+from accel_helpers.measure.timing import benchmark
 
 DTYPES = ("float32", "bfloat16", "float16")
 # Rows of the matrices; numbers of 4 bytes in an array, 67 to 537 MB; seconds for one ceiling
-QUICK = (256, 512), 2**24, 0.15
+QUICK = (256, 512), 2**24
+FEW_SECONDS = 2  # for all ceilings: in less, large arrays take too long to make
 CPU, ACCELERATOR = ((256, 512, 1024, 2048), 2**25, 1.0), ((1024, 2048, 4096, 8192), 2**27, 1.0)
 HOPELESS = 20  # a number type that is so many times slower than the best is left out
 SHARE = 0.5  # of what the chip allows: from there on, the chip is what bounds the work
@@ -61,7 +62,7 @@ class Ceilings:
         """The ceilings that `record_as` put on a card."""
         found = {"product": [], "copy": []}
         for name, timed in measurements.items():
-            if name.startswith(f"{prefix}/"):
+            if name.startswith(f"{prefix}/") and f"{name}/work" in numbers:
                 what, dtype = name.removeprefix(f"{prefix}/").split()
                 found[what].append(Ceiling(dtype, *numbers[f"{name}/work"], timed))
         (copy,) = found["copy"]
@@ -130,8 +131,8 @@ def measure(
     device : str, optional
         One of `backend.devices`; a ValueError where it is not.
     seconds, keep : float, str, optional
-        About how long it may take (with ACCEL_FAST=1 sizes are small, too); under which prefix the
-        result card keeps it ("03/ceiling").
+        About how long it may take (in less than two, sizes are small, too); under which prefix
+        the result card keeps it ("03/ceiling").
     clock, make_product, make_pass : callable, optional
         What tells the time in seconds, and what makes the functions that are timed, from number
         type and size and from how many numbers.
@@ -141,9 +142,11 @@ def measure(
     >>> [product.rate > 0 for product in measure("cpu", seconds=0.5).products][0]
     True
     """
-    sizes, numbers, budget = QUICK if fast() else CPU if device == "cpu" else ACCELERATOR
-    if seconds is not None:  # a ceiling each, and what is made and translated before
-        budget = box(seconds) / (len(DTYPES) + 2)
+    sizes, numbers, budget = CPU if device == "cpu" else ACCELERATOR
+    if seconds is not None:
+        if seconds < FEW_SECONDS:
+            sizes, numbers = QUICK
+        budget = seconds / (len(DTYPES) + 2)  # a ceiling each, and what is made before
     make_product = make_product or partial(_product, device)
     run = (make_pass or partial(_pass, device))(numbers)
     detail = f"{numbers:,} numbers added to {numbers:,} in place: 2 read, 1 written, 4 bytes each"

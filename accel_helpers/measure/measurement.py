@@ -146,6 +146,15 @@ class Speedup:
             return SAME
         return FASTER if self.ratio > 1 else SLOWER
 
+    @property
+    def times(self) -> str:
+        """The ratio as it is printed: two digits, and near 1 two decimals; "" where it is None."""
+        if self.ratio is None:
+            return ""
+        if self.ratio >= 100:
+            return f"{self.ratio:,.0f}"
+        return f"{self.ratio:.2f}" if 0.5 < self.ratio < 2 else f"{self.ratio:.2g}"
+
     def __str__(self) -> str:
         slow, fast = self.slow.name or "the first", self.fast.name or "the second"
         if not self.conclusive:

@@ -6,14 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from accel_helpers import _records
 from accel_helpers._records import DataError, write_whole
 from accel_helpers.machine import runtime
 from accel_helpers.measure.measurement import Measurement
 
-__all__ = ["card_path", "load", "record", "reference"]
+__all__ = ["Reference", "card_path", "load", "record", "reference", "reference_values"]
 
 RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
@@ -46,6 +46,10 @@ class Card:
             name = f"{name}, {cores} cores"
         return f"{name}, {self.created[:10]}"
 
+    def reference(self, data) -> "Reference":
+        """What was made of this card, with its label."""
+        return Reference(data, self.label)
+
     def to_dict(self) -> dict:
         return asdict(self)
 
@@ -59,6 +63,14 @@ class Card:
         for name, values in sorted(self.numbers.items()):
             lines.append(f"    {name:<40} {', '.join(f'{value:.6g}' for value in values)}")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a picture draws in grey: data in the form that it takes, and whose they are."""
+
+    data: Any
+    label: str  # of the machine, and the day
 
 
 def new_card(*, command: str) -> Card:
@@ -140,15 +152,49 @@ def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> No
         print(said)
 
 
-def reference_runs() -> tuple[Card, ...]:
-    """The cards of named machines that come with the course, oldest first."""
-    return tuple(sorted(map(load, RUNS.glob("*.json")), key=lambda card: card.created))
+def reference_runs(folder: Path = RUNS) -> tuple[Card, ...]:
+    """The cards of named machines in a folder, oldest first: by default the course's own."""
+    return tuple(sorted(map(load, folder.glob("*.json")), key=lambda card: card.created))
 
 
-def reference() -> Card:
-    """The newest card of a named machine that comes with the course: what the plots draw in grey.
+def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
+    """Find the newest reference run that has all these measurements and numbers.
 
-    >>> "03/epoch/cpu" in reference().measurements
+    Parameters
+    ----------
+    names : str
+        Without any it is the newest of all.
+    runs : sequence of Card, optional
+        Where to look, oldest first: by default `reference_runs`.
+
+    Returns
+    -------
+    Card or None
+        None where no run has them all.
+
+    Examples
+    --------
+    >>> "03/epoch/cpu" in reference("03/epoch/cpu").measurements
+    True
+    >>> reference("a name that no run has") is None
     True
     """
-    return reference_runs()[-1]
+    runs = reference_runs() if runs is None else runs
+    for card in reversed(runs):
+        if card.measurements.keys() | card.numbers.keys() >= {*names}:
+            return card
+    return None
+
+
+def reference_values(*names: str, runs: Sequence[Card] | None = None) -> Reference | None:
+    """What the newest reference run that has all these names says: a list, for a plot's grey.
+
+    >>> [epochs] = reference_values("03/epoch/cpu").data
+    >>> epochs.name
+    'one epoch'
+    """
+    card = reference(*names, runs=runs)
+    if card is None:
+        return None
+    values = {**card.numbers, **card.measurements}
+    return Reference([values[name] for name in names], card.label)

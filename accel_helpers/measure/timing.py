@@ -1,7 +1,6 @@
 """Timing that is hard to get wrong: it waits, it repeats, and it says what it cannot tell."""
 
 import math
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,27 +15,14 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup,
 SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length
 MAX_SAMPLES = 10_000  # a result card holds several such measurements
-APART = 0.05  # two measurements one after the other: a machine may change by so much in between
+APART = 0.05  # what differs by less counts as no difference
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
 
 TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
-CLOSE = (
-    f"They differ by less than {percent(APART)}, and a machine may change by so much "
-    "between two measurements. Let timing.compare take turns to see less."
-)
+CLOSE = f"They differ by less than {percent(APART)}, which counts as no difference."
 DRIFT = "The times drifted all along, and that alone could explain what differs."
 
 __all__ = ["Measurement", "benchmark", "compare", "format_seconds"]
-
-
-def fast() -> bool:
-    """Whether small sizes are asked for (environment variable ``ACCEL_FAST=1``)."""
-    return os.environ.get("ACCEL_FAST", "") not in ("", "0")
-
-
-def box(seconds: float) -> float:
-    """The seconds that a measurement may take; a thirtieth of what is asked where it is `fast`."""
-    return seconds / (30 if fast() else 1)
 
 
 def benchmark(
@@ -100,8 +86,8 @@ def compare(
 
     Functions take turns, slow-fast, fast-slow and so on, so that a machine that grows slower or
     faster meanwhile favours neither; the ratio is taken pair by pair. Measurements differ only
-    where their intervals do not overlap, where they are more than 5 % apart, and where a drift
-    that both show does not explain it.
+    where their intervals do not overlap, and where a drift that both show does not explain it.
+    Either way less than 5 % counts as no difference.
 
     Parameters
     ----------
@@ -141,7 +127,7 @@ def compare(
 def _in_turns(functions, names, wait, clock, repeats, min_time, max_time, seconds):
     """Time functions side by side; every other round begins with the last of them."""
     if seconds is not None:
-        repeats, min_time, max_time = 1, math.inf, box(seconds)
+        repeats, min_time, max_time = 1, math.inf, seconds
     begun = clock()
     runners = [_Runner(fn, wait or backend.wait, clock) for fn in functions]
     start, spent, rounds = clock() if seconds is None else begun, 0.0, 0
@@ -212,7 +198,10 @@ def _pairs(slow: Measurement, fast: Measurement) -> Speedup:
     if len(ratios) < FEW_SAMPLES:
         return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), TOO_FEW)
     place = locate(ratios, confidence=SURE)
-    return replace(_speedup(slow, fast, place.centre, place.interval), sure=percent(SURE))
+    low, high = place.interval
+    told_apart = low > 0 or high < 0
+    reason = CLOSE if told_apart and abs(place.centre) < math.log1p(APART) else ""
+    return replace(_speedup(slow, fast, place.centre, place.interval, reason), sure=percent(SURE))
 
 
 def _one_after_the_other(slow: Measurement, fast: Measurement) -> Speedup:
@@ -236,6 +225,8 @@ def _one_after_the_other(slow: Measurement, fast: Measurement) -> Speedup:
 def _speedup(slow, fast, centre, bounds, reason="") -> Speedup:
     interval = (math.exp(bounds[0]), math.exp(bounds[1]))
     if not reason and bounds[0] <= 0 <= bounds[1]:
-        hidden = percent(math.expm1((bounds[1] - bounds[0]) / 2))
-        reason = f"A difference of less than about {hidden} does not show in these samples."
+        hidden = max(math.expm1((bounds[1] - bounds[0]) / 2), APART)
+        reason = (
+            f"A difference of less than about {percent(hidden)} does not show in these samples."
+        )
     return Speedup(slow, fast, interval, not reason, None if reason else math.exp(centre), reason)

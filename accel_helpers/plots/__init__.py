@@ -1,7 +1,8 @@
 """Every picture of the course, in one style; each is drawn from what it is given.
 
-A picture's `title` stands above it. Its `reference`, in the same form as the learner's own, is the
-reference run's and grey; with ACCEL_PICTURES=reference in the environment it is there alone.
+A picture's `title` stands above it. Its `reference`, a `results.Reference`, holds data in the same
+form as the learner's own and the label of their machine; they are grey, and with
+ACCEL_PICTURES=reference in the environment there alone.
 """
 
 from accel_helpers.plots.charts import break_even, digits, epochs, roofline, sweep

@@ -6,6 +6,7 @@ from functools import partial
 
 from accel_helpers._words import format_rate, format_seconds
 from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
 from accel_helpers.train.break_even import BOUGHT, FEW
@@ -14,7 +15,7 @@ flops = partial(format_rate, unit="FLOP/s")
 
 
 def epochs(
-    timing: Measurement, *, title: str = "Seconds per epoch", reference: Measurement | None = None
+    timing: Measurement, *, title: str = "Seconds per epoch", reference: Reference | None = None
 ) -> Picture:
     """A dot for every epoch of a fit, the first one, which is the `first_call`, set apart.
 
@@ -44,7 +45,7 @@ def epochs(
 
 
 def roofline(
-    points: Numbers, ceilings, *, published=None, title: str, reference: tuple | None = None
+    points: Numbers, ceilings, *, published=None, title: str, reference: Reference | None = None
 ) -> Picture:
     """The roofline: what a program reached, under what its machine can reach at most.
 
@@ -55,7 +56,7 @@ def roofline(
     points : mapping of a name to (FLOP per byte moved, FLOP/s reached), of seven at most
     ceilings : ceilings.Ceilings
     published : hardware.Accelerator, with the peaks that its maker names
-    reference : tuple of the points and the ceilings of the reference run
+    reference : results.Reference, of a tuple: the points and the ceilings
 
     Examples
     --------
@@ -132,7 +133,7 @@ def sweep(
     *,
     title: str,
     note: str = "",
-    reference: Mapping[tuple[int | str, int], Speedup] | None = None,
+    reference: Reference | None = None,
 ) -> Picture:
     """Times as fast over the width of a model, a curve for each batch size, with intervals.
 

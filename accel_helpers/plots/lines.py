@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
 
@@ -19,13 +20,13 @@ def curves(
     log: bool = False,
     said: Mapping[str, Line] | None = None,
     note: str = "",
-    reference: Mapping[str, Line] | None = None,
+    reference: Reference | None = None,
 ) -> Picture:
     """Lines of one number over another, each with its name at its end.
 
     Parameters
     ----------
-    lines, reference : mapping of a name to a line, of seven at most
+    lines : mapping of a name to a line, of seven at most
         A line is the y of every x, or what there was after epoch 1, 2 and so on. A y that is a
         Measurement stands at its median, with its interval.
     x, y : what an axis says, and how its numbers are written
@@ -35,6 +36,8 @@ def curves(
         What was not measured, dashed: a pretend device, a diagonal; a single point is a level.
     note : str
         What stands under the title.
+    reference : results.Reference
+        Of such lines.
 
     Examples
     --------

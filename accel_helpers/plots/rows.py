@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from accel_helpers._words import format_seconds, percent
 from accel_helpers.measure.measurement import SAME, VAGUE, Measurement, Speedup
+from accel_helpers.measure.results import Reference
 from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
@@ -82,7 +83,7 @@ def _alone(kind, drawn, heads, title, under, axis, *, log=False, thick=0.3) -> P
 
 
 def measurements(
-    own: Sequence[Measurement], *, title: str, reference: Sequence[Measurement] = ()
+    own: Sequence[Measurement], *, title: str, reference: Reference | None = None
 ) -> Picture:
     """Measurements below each other: every sample a dot, the interval a bar.
 
@@ -103,7 +104,7 @@ def measurements(
 
 
 def parts(
-    values: Mapping[str, float], *, title: str, reference: Mapping[str, float] | None = None
+    values: Mapping[str, float], *, title: str, reference: Reference | None = None
 ) -> Picture:
     """One bar in pieces, given by name in seconds, and a row for each with its share.
 
@@ -134,7 +135,8 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     >>> climb(theirs, title="A climb").alt[:55]
     'Ladder. A climb: up to 14 times: default fit: the start'
     """
-    sides, under = style.sides(climb, reference, style.BARS)
+    note = f"{style.BARS} Times as fast: turn by turn, so not quite the ratio of the epochs."
+    sides, under = style.sides(climb, reference, note)
     drawn, said, ends = [], [], [1.0]
     for of, mine, start in sides:
         rows, words = [], []
@@ -179,7 +181,7 @@ def shares(
     *,
     title: str,
     start: int = 0,
-    reference: tuple[Numbers, Numbers] | None = None,
+    reference: Reference | None = None,
 ) -> Picture:
     """Dots for shares of right answers, a row for each thing that was tried.
 
@@ -188,7 +190,7 @@ def shares(
     rows : mapping of a name to shares from 0 to 1; where there are several their mean is marked
     intervals : mapping of names, not all perhaps, to the two ends of an interval
     start : int, where the axis begins, in %; 0 where something lies below it
-    reference : tuple of the rows and the intervals of the reference run
+    reference : results.Reference, of a tuple: the rows and the intervals
 
     Examples
     --------
@@ -205,7 +207,7 @@ def shares(
 
 
 def ladder(
-    rows: Numbers, changes: Numbers, *, title: str, reference: tuple[Numbers, Numbers] | None = None
+    rows: Numbers, changes: Numbers, *, title: str, reference: Reference | None = None
 ) -> Picture:
     """Two plots of models one change apart: how good they are, and how much each change did.
 
@@ -213,7 +215,7 @@ def ladder(
     ----------
     rows : mapping of a name to shares of right answers from 0 to 1, one for every seed
     changes : mapping of a name to (difference from the row above, the ends of its interval)
-    reference : tuple of the two of the reference run
+    reference : results.Reference, of a tuple of the two
 
     Examples
     --------

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from accel_helpers.measure import results
+from accel_helpers.measure.results import Reference
 
 OWN, REFERENCE = "#0072B2", "#767676"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
@@ -70,15 +70,15 @@ def short(ratio: float) -> str:
     return next((text for text in texts if text != "1"), "1")
 
 
-def sides(own, reference, note: str = "") -> tuple[list[tuple], str]:
+def sides(own, reference: Reference | None, note: str = "") -> tuple[list[tuple], str]:
     """What is drawn: data, whether they are the learner's, how their sentence begins; and a note.
 
-    With ACCEL_PICTURES=reference, or where the learner has nothing, the reference run is alone.
+    With ACCEL_PICTURES=reference, or where the learner has nothing, the reference is alone.
     """
-    if not reference:
+    if reference is None:
         return [(own, True, "")], note
-    machine = results.reference().label
-    grey = (reference, False, f"on {machine}: ")
+    machine = reference.label
+    grey = (reference.data, False, f"on {machine}: ")
     if not own or os.environ.get("ACCEL_PICTURES") == "reference":
         return [grey], f"{note}\nMeasured on {machine}.".strip()
     return [(own, True, ""), grey], f"{note}\nGrey: {machine}.".strip()

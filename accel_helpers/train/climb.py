@@ -25,21 +25,37 @@ __all__ = ["Climb", "measure"]
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
 SEEDS, LEARNING_EPOCHS = 3, 5  # of the trainings that tell the accuracy
+SHORT_BOX = 1  # second: in less, one seed must do
 ROUNDS = 7  # turns, of an epoch each, after the one that also compiles
 PART, LARGER = 4_096, 8_192  # pictures of an epoch: default fit, others
-FIRST = ("default fit", "bigger batches", "resident, small batches")  # never left out
-QUICK = 320  # pictures, where it need not mean anything; the FIRST stages are tried then
+# Of every stage, in the order climbed: what a result card calls it, and what a learner reads.
+STAGES = {
+    "default": "default fit",
+    "bigger-batches": "bigger batches",
+    "grouped-steps": "steps per execution",
+    "xla": "XLA",
+    "tf-data": "tf.data with prefetch",
+    "resident": "resident",
+    "resident-small": "resident, small batches",
+}
+DEFAULT, BIGGER, GROUPED, XLA, TF_DATA, RESIDENT, RESIDENT_SMALL = STAGES
+FIRST = (DEFAULT, BIGGER, RESIDENT_SMALL)  # never left out
 
 
 @dataclass(frozen=True)
 class Stage:
     """One way to train the same model; `accuracy` is the share of test images right, by seed."""
 
-    name: str
+    id: str  # as in STAGES
     batch_size: int
     steps: int
     epoch: Measurement
     accuracy: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """What a learner reads."""
+        return STAGES.get(self.id, self.id)
 
     @property
     def step(self) -> float:
@@ -51,16 +67,18 @@ class Stage:
 class Climb:
     """All stages, in the order climbed, and notes on how they were measured.
 
+    A stage is taken by its id; the tables name stages as a learner reads them.
+
     >>> epoch = Measurement.from_samples([2.0, 2.1, 1.9, 2.0, 2.0], first_call=3.0)
-    >>> Climb((Stage("default fit", 32, 10, epoch, (0.9,)),))["default fit"].step
+    >>> Climb((Stage("default", 32, 10, epoch, (0.9,)),))["default"].step
     0.2
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
 
-    def __getitem__(self, name: str) -> Stage:
-        return {stage.name: stage for stage in self.stages}[name]
+    def __getitem__(self, id: str) -> Stage:
+        return {stage.id: stage for stage in self.stages}[id]
 
     @property
     def epochs(self) -> dict[str, Measurement]:
@@ -97,21 +115,22 @@ class Climb:
         """The climb as what `results.record` takes: measurements, and numbers."""
         epochs, numbers = {}, {}
         for stage in self.stages:
-            epochs[f"{prefix}/epoch/{stage.name}"] = stage.epoch
-            numbers[f"{prefix}/accuracy/{stage.name}"] = stage.accuracy
-            numbers[f"{prefix}/batch size and steps/{stage.name}"] = (stage.batch_size, stage.steps)
+            epoch, accuracy, sizes = keys(prefix, stage.id)
+            epochs[epoch] = stage.epoch
+            numbers[accuracy] = stage.accuracy
+            numbers[sizes] = (stage.batch_size, stage.steps)
         return epochs, numbers
 
     @classmethod
     def from_card(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Self:
-        """The climb that `record_as` put on a card."""
+        """The climb that `record_as` put on a card; a stage that is not whole there is left out."""
         stages = []
-        for key, epoch in measurements.items():
-            if key.startswith(f"{prefix}/epoch/"):
-                name = key.removeprefix(f"{prefix}/epoch/")
-                sizes = map(int, numbers[f"{prefix}/batch size and steps/{name}"])
-                accuracy = tuple(numbers[f"{prefix}/accuracy/{name}"])
-                stages.append(Stage(name, *sizes, epoch, accuracy))
+        for key, timed in measurements.items():
+            id = key.removeprefix(f"{prefix}/epoch/")
+            epoch, accuracy, sizes = keys(prefix, id)
+            if key == epoch and accuracy in numbers and sizes in numbers:
+                batch_size, steps = map(int, numbers[sizes])
+                stages.append(Stage(id, batch_size, steps, timed, tuple(numbers[accuracy])))
         return cls(tuple(stages))
 
     def __str__(self) -> str:
@@ -121,6 +140,16 @@ class Climb:
             line += f"  {100 * mean(stage.accuracy):5.1f} % right"
             lines.append(f"{line}  {gains.get(stage.name, '')}")
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+
+
+def keys(prefix: str, id: str) -> tuple[str, str, str]:
+    """By what a card keeps a stage: its epoch, its accuracy, its batch size and steps."""
+    return tuple(f"{prefix}/{what}/{id}" for what in ("epoch", "accuracy", "batch size and steps"))
+
+
+def needed(prefix: str) -> list[str]:
+    """What a card must have, so that there is a climb to show: the stages never left out."""
+    return [key for id in FIRST for key in keys(prefix, id)]
 
 
 def _turns(slow: Stage, fast: Stage) -> Speedup:
@@ -140,26 +169,24 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
     device : str, optional
     seconds, keep : float, str, optional
         About how long it may take: with fewer pictures, the last stages left out where translating
-        the others took most of it; under which prefix the result card keeps it ("03/climb"). With
-        ACCEL_FAST=1 few stages are tried, with few pictures and one seed.
+        the others took most of it; under which prefix the result card keeps it ("03/climb"). In
+        less than SHORT_BOX seconds there is one seed.
 
     Examples
     --------
     >>> _, images = backend.choose(), training.load_images(320, source="bundled")
-    >>> list(measure(images, seconds=1).epochs)[0]
+    >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'
     """
-    begin, quick, seconds = time.perf_counter(), timing.fast(), timing.box(seconds)
-    count, seeds = (QUICK, 1) if quick else (len(images.x_train), SEEDS)
+    begin, count = time.perf_counter(), len(images.x_train)
+    seeds = SEEDS if seconds >= SHORT_BOX else 1
     different = min(count, images.different, PART)
     different = different // BATCH_SIZE * BATCH_SIZE or different  # a part of one is a new program
     x, y = images.x_train[:count].astype("float32") / 255, images.y_train[:count]
     ways, notes = ways_on(device)
-    if quick:
-        ways, notes = {name: ways[name] for name in FIRST}, ()
     watches = {name: training.stopwatch() for name in ways}
     # so many steps that what begins an epoch is a small share of each
-    parts = {name: min(count, PART if name == FIRST[0] else LARGER) for name in ways}
+    parts = {id: min(count, PART if id == DEFAULT else LARGER) for id in ways}
 
     def on_part(name):
         return ways[name].on(x[: parts[name]], y[: parts[name]])
@@ -168,9 +195,9 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
         return done >= FEW_SAMPLES and time.perf_counter() - begin > share * seconds
 
     with backend.on(device):
-        for name in sorted(ways, key=lambda name: (name not in FIRST, name != "resident")):
+        for name in sorted(ways, key=lambda id: (id not in FIRST, id != RESIDENT)):
             if late(0.7) and name not in FIRST:
-                notes += (f"{name} is left out: the time was up.",)
+                notes += (f"{STAGES[name]} is left out: the time was up.",)
                 continue
             with held_back(), without_remarks():  # each translates its program
                 on_part(name)(epochs=1, callbacks=[watches[name]])
@@ -178,14 +205,14 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
         trainings = {name: on_part(name) for name in ways}
         in_turns(trainings, watches, ROUNDS, partial(late, 0.85))
         # the fastest of the small batches, and of the large ones what needs no new program
-        best = {BATCH_SIZE: ways[FIRST[1]], training.BATCH_SIZE: ways[FIRST[2]]}
+        best = {BATCH_SIZE: ways[BIGGER], training.BATCH_SIZE: ways[RESIDENT_SMALL]}
         right = {size: _accuracy(way, images, different, seeds) for size, way in best.items()}
     stages = []
     for name, way in ways.items():
         (first, *rest), times = watches[name].epochs, count / parts[name]
         first += (times - 1) * median(rest)
         samples, steps = [times * each for each in rest], -(-count // way.batch_size)
-        epoch = Measurement.from_samples(samples, first_call=first, name=name)
+        epoch = Measurement.from_samples(samples, first_call=first, name=STAGES[name])
         stages.append(Stage(name, way.batch_size, steps, epoch, right[way.batch_size]))
     told = (
         f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
@@ -193,7 +220,8 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
     )
     if min(parts.values()) < count:
         told += f" Each of {len(rest)} timed epochs is of {min(parts.values()):,} to "
-        told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up."
+        told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up with all that an "
+        told += "epoch begins with, so whole epochs are a little shorter."
     found = Climb(tuple(stages), (wrapped(told), *notes))
     results.keep(keep, *found.record_as(keep))
     return found
@@ -242,26 +270,28 @@ def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda don
 
 
 def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
-    """All ways that there are here, by their names, and notes on those that there are not."""
+    """All ways that there are here, by their ids, and notes on those that there are not."""
     small, notes, group = training.BATCH_SIZE, [], {"steps_per_execution": GROUP}
     with backend.on(device):
-        ways = {"default fit": Way(small), "bigger batches": Way(BATCH_SIZE)}
-        if backend.framework() == "jax":
-            group = {}
-            notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
-            notes.append("Steps per execution are left out: on JAX they are a loop in Python.")
+        ways = {DEFAULT: Way(small), BIGGER: Way(BATCH_SIZE)}
+        if backend.groups_steps():
+            ways[GROUPED] = Way(BATCH_SIZE, **group)
         else:
-            ways["steps per execution"] = Way(BATCH_SIZE, **group)
+            group = {}
+            notes.append("Steps per execution are left out: this Keras loops over them in Python.")
+        if backend.framework() == "jax":
+            notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
+        else:
             group["jit_compile"] = True
-            ways["XLA"] = Way(BATCH_SIZE, **group)
+            ways[XLA] = Way(BATCH_SIZE, **group)
         if "tensorflow" in runtime.describe().frameworks:
-            ways["tf.data with prefetch"] = Way(BATCH_SIZE, "pipeline", **group)
-            if "XLA" in ways:  # the same program, translated once
-                ways["tf.data with prefetch"].model = ways["XLA"].model
+            ways[TF_DATA] = Way(BATCH_SIZE, "pipeline", **group)
+            if XLA in ways:  # the same program, translated once
+                ways[TF_DATA].model = ways[XLA].model
         else:
             notes.append("tf.data is left out: TensorFlow is not installed here.")
-        ways["resident"] = Way(BATCH_SIZE, "resident")
-        ways["resident, small batches"] = Way(small, "resident")
+        ways[RESIDENT] = Way(BATCH_SIZE, "resident")
+        ways[RESIDENT_SMALL] = Way(small, "resident")
     return ways, tuple(notes)
 
 

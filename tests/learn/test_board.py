@@ -7,7 +7,7 @@ import os
 import pytest
 
 from accel_helpers import cli
-from accel_helpers.learn import predict
+from accel_helpers.learn import board, predict
 from accel_helpers.measure import results
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[2J{{ 7 * 7 }}'
@@ -91,6 +91,15 @@ def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
         with pytest.raises(SystemExit, match="2"):
             cli.main(["board", *words])
         assert words[-1] in capsys.readouterr().err
+
+
+def test_a_climb_and_a_net_are_found_on_a_card_by_their_ids():
+    times = {"climb/epoch/default": 8.0, "climb/epoch/resident-small": 1.0}
+    times |= {"step/cpu/cnn/batch 32": 6.0, "step/cpu/cnn-bare/batch 32": 2.0}
+    seen = {f"03/{name}": (seconds, seconds, seconds, 5) for name, seconds in times.items()}
+    found = board.pictures([board.Seen("ana", "a machine", "2026-11-23", seen, {})])
+    assert found["Better code, same chip and batches"]["a machine"] == [(8.0, "ana")]
+    assert found["Better chip, small CNN"][board.CEILING] == [(3.0, "ana")]
 
 
 def test_a_guess_and_what_came_out_are_on_the_card(own_progress):

@@ -26,8 +26,8 @@ FITS = Path(__file__).parents[1] / "notebooks" / "recorded"
 RECORDED |= {path.stem: results.load(path).measurements["epoch"] for path in FITS.glob("*.json")}
 SAME = ("02/control/first", "02/control/second")  # in turns, 86 times
 TWICE_A_FIT = ("tensorflow_a", "tensorflow_b")  # the same work with a spread of a third
-FOUR_TIMES = ("03/climb/epoch/default fit", "03/climb/epoch/bigger batches")
-ACCURACY = [f"03/climb/accuracy/{way}" for way in ("default fit", "bigger batches", "resident")]
+FOUR_TIMES = ("03/climb/epoch/default", "03/climb/epoch/bigger-batches")
+ACCURACY = [f"03/climb/accuracy/{way}" for way in ("default", "bigger-batches", "resident")]
 SHAKE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99)  # a machine is never quite still
 RESTLESS = [0.4, 3.0, 0.9, 2.2, 0.5, 1.7, 0.3, 2.9]
 T4, P100, UNKNOWN = ({"kind": "GPU", "name": n} for n in ("Tesla T4", "P100-PCIE-16GB", "No. 5"))
@@ -72,7 +72,7 @@ CASES = [
     *(case(n, CONTRADICTED, *SAME) for n in (5, 6)),
     *(case(n, SUPPORTED, *SAME) for n in (11, 13, 18)),
     *(case(n, UNCLEAR, *TWICE_A_FIT) for n in (5, 6, 11, 13, 18)),
-    case(18, UNCLEAR, "03/climb/epoch/tf.data with prefetch", "03/climb/epoch/resident"),
+    case(18, UNCLEAR, "03/climb/epoch/tf-data", "03/climb/epoch/resident"),
     case(5, UNCLEAR, [4.0] * 4, [1.0] * 4),  # clear enough, but four times are no interval
     case(8, SUPPORTED, (FEEDS[129], FEEDS[128])),
     case(8, CONTRADICTED, (FEEDS[128], FEEDS[127])),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from accel_helpers.learn import predict
+from accel_helpers.measure import results
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,22 @@ def test_verdicts(guess, actual, verdict, kept, own_progress):
         own_progress.mkdir()
     predict.guess("q", guess)
     assert predict.reveal("q", actual).verdict == verdict
+
+
+def test_a_guess_at_what_was_left_out_is_neither_right_nor_wrong():
+    predict.guess("q", "XLA")
+    left_out = predict.reveal("q", "resident", tried=("bigger batches", "resident"))
+    assert left_out.verdict == "not tried" and "Not so" not in str(left_out)
+    assert not results.card_path().exists(), "nothing is kept for the class's board"
+    assert predict.reveal("q", "resident", tried=("XLA", "resident")).verdict == "wrong"
+    assert predict.reveal("q", "XLA", tried=("XLA", "resident")).verdict == "right"
+
+
+def test_where_nothing_could_be_measured_no_answer_is_revealed():
+    predict.guess("q", 3)
+    nothing = predict.reveal("q", None, unit="times")
+    assert nothing.verdict == "not measurable" and "Not measurable here" in str(nothing)
+    assert not results.card_path().exists()
 
 
 @pytest.mark.parametrize(

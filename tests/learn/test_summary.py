@@ -14,7 +14,7 @@ from accel_helpers.train import worth
 
 NOW = datetime.datetime(2026, 11, 22, 9, 5)
 EVIL = '<script>alert(1)</script><img src=x onerror="x"> & \' \ud800\x00\u202e'
-FOUR_TIMES = ("default fit", "bigger batches")
+FOUR_TIMES = ("default", "bigger-batches")
 E1, E5 = review.answers()[0], review.answers()[4]
 
 

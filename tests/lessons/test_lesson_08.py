@@ -1,5 +1,6 @@
 """What lesson 08 reads from a compiled program, counts and says, on TensorFlow and on JAX."""
 
+import logging
 import math
 import re
 from pathlib import Path
@@ -46,6 +47,16 @@ def test_all_ways_compute_the_same_and_jax_has_one_less(keras):
     assert others == pytest.approx([first] * len(others), rel=1e-5)
     if not lacks:  # only what XLA compiles has such a text
         assert made["XLA"].func.experimental_get_compiler_ir(x)(stage="hlo")
+
+
+def test_tensorflow_makes_no_remark_on_the_chains_of_all_lengths(keras, caplog):
+    lesson_08.wake_xla.cache_clear()
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        for length in lesson_08.LENGTHS:
+            for call in lesson_08.ways(chain(length), keras.ops.ones(8)).values():
+                for _ in range(20):  # as a measurement calls it
+                    call()
+    assert "retracing" not in caplog.text
 
 
 def test_a_graph_has_operations_and_the_arrays_between_them(keras):

@@ -26,6 +26,7 @@ from accel_helpers.lessons.lesson_04 import keep_losses, memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import whole_batch
 from accel_helpers.lessons.lesson_10 import split, start_anew
+from accel_helpers.measure.measurement import Speedup
 from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
@@ -113,7 +114,8 @@ def test_a_rate_is_the_operations_over_the_time_beside_what_the_chip_is_rated_at
         ah.timing.Measurement.from_samples([s] * 5, name=name)
         for s, name in ((0.1, "CPU"), (0.005, "GPU"))
     )
-    said = lesson_01.rates([cpu, gpu], ah.hardware.match("Tesla T4"), reference=[cpu]).alt
+    grey = ah.results.Reference([cpu], "another machine")
+    said = lesson_01.rates([cpu, gpu], ah.hardware.match("Tesla T4"), reference=grey).alt
     for words in ("CPU 172", "GPU 3,436", "NVIDIA T4: rated at 8,100"):
         assert words in said
 
@@ -140,7 +142,7 @@ def test_a_product_that_lands_nowhere_is_said_to(capsys):
     assert lesson_02.landed(refuse) == lesson_02.LANDED[-1]
     assert "no such device" in capsys.readouterr().out
     assert lesson_02.landed(lambda: np.ones(2)) == "on the CPU"
-    assert len(lesson_02.theirs()) == 2
+    assert len(lesson_02.theirs().data) == 2
 
 
 @pytest.mark.parametrize("steps", [1, 7, 100])
@@ -165,7 +167,7 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_the_sweep_comes_to_each_of_its_verdicts(device):
     came, (net, bare) = {}, lesson_03.NETS
-    for small, large in ((9, 9), (1, 9), (1, 1)):
+    for small, large in ((9, 9), (0.5, 9), (0.5, 0.4), (1, 1)):
         sizes = {(1, 32): 1, (16, 32): small, (512, 32): large, (net, 32): 8, (bare, 32): 2}
         steps = {kind: {} for kind in dict.fromkeys(("cpu", device))}
         for size, level in sizes.items():  # the accelerator takes as long as width 1
@@ -173,11 +175,39 @@ def test_the_sweep_comes_to_each_of_its_verdicts(device):
                 seconds = [(level if kind == "cpu" else 1) * f for f in (1, 1.02, 0.99, 1.01, 0.98)]
                 times[size] = ah.timing.Measurement.from_samples(seconds)
         ratios = lesson_03.times_as_fast(steps)
-        assert ratios[net, 32].ratio == pytest.approx(4 if device == "cpu" else 8)
+        assert ratios[lesson_03.NETS[net], 32].ratio == pytest.approx(4 if device == "cpu" else 8)
         found = lesson_03.swept(ratios, device)
-        came[found.verdict] = found.smallest
+        came[found.verdict] = found.pays.removeprefix("batches of 32 ")
     assert set(came) == {v for v in lesson_03.SWEPT if v.startswith("room") == (device == "cpu")}
-    assert list(came.values()) == [(16, 32), (512, 32), None]
+    assert list(came.values()) == ["at every width", "from width 512 on", "", ""]
+
+
+def ratios_of(table):
+    """Speed-ups by (width, batch size), known to 3 %, from their middles."""
+    found = {}
+    for size, middle in table.items():
+        told = abs(middle - 1) > 0.05
+        interval = (middle / 1.03, middle * 1.03)
+        found[size] = Speedup(None, None, interval, told, middle if told else None)
+    return found
+
+
+def test_the_title_of_a_sweep_follows_from_its_numbers():
+    rising = {(16, 32): 1.5, (16, 256): 2, (128, 32): 3, (128, 256): 9}
+    assert lesson_03.finding(ratios_of(rising)).startswith("The wider the layer and the larger")
+    falling = {**rising, (128, 256): 2.0, (128, 32): 8.0}
+    assert lesson_03.finding(ratios_of(falling)) == (
+        "Most at width 128 and batches of 32: 8 times as fast"
+    )
+    nothing = dict.fromkeys(rising, 1.0)
+    assert lesson_03.finding(ratios_of(nothing)) == "No difference could be measured at any size"
+
+
+def test_a_prediction_is_held_against_what_could_be_measured_and_against_nothing_else():
+    sizes = {(1, 1): 0.8, (1, 2): 1.0, (1, 3): 3.0}
+    less, same, more = ratios_of(sizes).values()
+    assert [lesson_03.came_out(ratio, "cpu") for ratio in (less, same, more)] == [None, None, 3.0]
+    assert [lesson_03.came_out(ratio, "gpu") for ratio in (less, same, more)] == [0.8, None, 3.0]
 
 
 def test_the_whole_batch_is_what_all_pictures_together_say():

@@ -30,11 +30,18 @@ def test_the_pretend_t4_is_worked_out_from_stored_figures_and_starts_later_than_
     cpu, t4 = line(40e-6, 1e9), hardware.match("T4")
     found = pretend("add", cpu)
     assert {*cpu} <= {*found} and found[10] == pytest.approx(START + cpu[10].median, rel=1e-3)
-    assert found[10**8] == pytest.approx(found[10] + 8e8 / (1e9 * t4.mem_bw_gb_s))
+    assert found[10**8] == pytest.approx(found[10] + 8e8 / (1e9 * t4.mem_bw_gb_s), rel=1e-3)
     sent = pretend("add", cpu, LINK)  # 400 MB there and 400 MB back
     assert sent[10**8] - found[10**8] == pytest.approx(0.05079, rel=1e-3)
     product = pretend("product", {n: cpu[10] for n in (16, 4096)})
     assert product[4096] - product[16] == pytest.approx(2 * 4096**3 / 8.1e12, rel=0.01)
+
+
+def test_the_pretend_t4_starts_later_than_the_cpu_at_each_small_size_that_was_timed():
+    cpu = line(40e-6, 1e9) | {10: Measurement.from_samples([97e-6] * 5)}  # a restless start
+    found = pretend("add", cpu)
+    assert all(found[n] > cpu[n].median for n in (10, 100, 1000))
+    assert found[10_000] < found[10], "the others begin as the middle of the three"
 
 
 def test_what_was_not_measured_is_named_so_and_gone_as_soon_as_a_gpu_has_been_timed():

@@ -150,12 +150,27 @@ def test_a_ratio_names_the_faster_one_whichever_it_is_and_there_is_none_in_doubt
     assert doubt.verdict == "no measurable difference" and doubt.reason
 
 
-def test_small_differences_between_two_cells_are_left_to_taking_turns():
-    level, two, seven = (
-        measured([level + i % 3 / 1000 for i in range(6)]) for level in (1, 1.02, 1.07)
+@pytest.mark.parametrize("in_turns", [False, True])
+def test_a_difference_of_less_than_5_percent_counts_as_none(in_turns):
+    level, one, seven = (
+        measured([level + i % 3 / 1000 for i in range(6)]) for level in (1, 1.01, 1.07)
     )
-    assert not compare(two, level).conclusive and "turns" in compare(two, level).reason
-    assert compare(seven, level).verdict == "faster"
+    same = compare(one, level, in_turns=in_turns)
+    assert same.verdict == "no measurable difference" and same.ratio is None
+    assert "less than 5 %" in same.reason
+    assert compare(seven, level, in_turns=in_turns).verdict == "faster"
+
+
+def test_no_difference_under_5_percent_is_said_to_be_visible():
+    level = measured([1 + i % 2 / 1000 for i in range(12)])
+    assert "less than about 5 %" in compare(level, level).reason
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"), [(1.06, "1.06"), (0.93, "0.93"), (2.04, "2"), (31.4, "31"), (187, "187")]
+)
+def test_a_ratio_near_1_is_not_printed_as_1(ratio, said):
+    assert compare(measured([ratio] * 6), measured([1.0] * 6)).times == said
 
 
 def test_the_interval_holds_the_median_and_the_ratio():
@@ -230,7 +245,8 @@ def test_measurements_taken_in_turns_are_compared_pair_by_pair():
 
 @pytest.mark.parametrize(
     ("fast", "each", "box", "count"),
-    [("", 1.0, 12, 12), ("", 10.0, 12, 2), ("", 4.0, 12, 5), ("1", 1.0, 360, 12)],
+    # what a caller asks for is what is taken, whatever the sizes of the lessons
+    [("", 1.0, 12, 12), ("", 10.0, 12, 2), ("", 4.0, 12, 5), ("1", 1.0, 12, 12)],
 )
 def test_a_box_ends_when_it_is_full(monkeypatch, fast, each, box, count):
     monkeypatch.setenv("ACCEL_FAST", fast)

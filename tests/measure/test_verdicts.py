@@ -1,5 +1,7 @@
 """Verdicts follow from the measurements, and say when they cannot tell."""
 
+import random
+import re
 from itertools import product
 from types import SimpleNamespace
 
@@ -7,6 +9,7 @@ import pytest
 
 from accel_helpers.machine.runtime import describe
 from accel_helpers.measure import ceilings, scores, verdicts
+from accel_helpers.measure.measurement import Speedup
 from accel_helpers.measure.timing import Measurement, compare
 
 SAME = "no measurable difference"
@@ -21,21 +24,73 @@ def ratio(value):
 
 
 @pytest.mark.parametrize(
-    ("ratios", "at_least", "verdict", "smallest"),
+    ("ratios", "at_least", "verdict", "words"),
     [
-        ({(16, 32): 0.5, (128, 32): 1.0}, 1, "nowhere", None),
-        ({(16, 32): 0.5, (128, 32): 3.0, (512, 32): 9.0}, 1, "from some size on", (128, 32)),
-        ({(16, 256): 2.0, (128, 32): 2.0}, 1, "everywhere", (16, 256)),
-        ({(16, 32): 1.5, (128, 32): 3.0}, 2, "from some size on", (128, 32)),
-        # one that stands out below the others is chance, and no size from which on it pays
-        ({(9, 1): 3, (9, 2): 1, (50, 1): 3, (50, 2): 9}, 2, "from some size on", (50, 1)),
+        ({(16, 32): 0.5, (128, 32): 1.0}, 1, "nowhere",
+         ("", "32 at width 16", "32 from width 128 on")),
+        ({(16, 32): 1.0, (128, 32): 1.0}, 1, "cannot tell", ("", "", "32 at every width")),
+        ({(16, 32): 0.5, (99, 32): 3, (512, 32): 9}, 1, "at some sizes",
+         ("32 from width 99 on", "32 at width 16", "")),
+        ({(16, 256): 2.0, (128, 32): 2.0}, 1, "everywhere",
+         ("32 at every width; batches of 256 at every width", "", "")),
+        ({(16, 32): 1.5, (128, 32): 1.5, (512, 32): 3.0}, 2, "at some sizes",
+         ("32 from width 512 on", "32 up to width 128", "")),
+        # a corner is no border: narrow widths pay in large batches, wide ones in small batches
+        ({(16, 32): 1.5, (512, 32): 1.5, (2048, 32): 6, (16, 2048): 1.5, (512, 2048): 8,
+          (2048, 2048): 30}, 2, "at some sizes",
+         ("32 from width 2,048 on; batches of 2,048 from width 512 on",
+          "32 up to width 512; batches of 2,048 at width 16", "")),
     ],
-)
-def test_where_it_pays(ratios, at_least, verdict, smallest):
+)  # fmt: skip
+def test_where_it_pays_is_said_for_each_batch_size(ratios, at_least, verdict, words):
     speedups = {size: ratio(value) for size, value in ratios.items()}
     found = verdicts.where_it_pays(speedups, at_least=at_least)
-    assert (found.verdict, found.smallest) == (verdict, smallest)
-    assert found.largest == (max(ratios, key=ratios.get) if smallest else None)
+    assert found.verdict == verdict
+    said = found.pays, found.not_worth, found.untold
+    assert said == tuple(f"batches of {each}" if each else "" for each in words)
+    sizes_that_pay = [size for size, value in ratios.items() if value > at_least]
+    assert found.largest == max(sizes_that_pay, key=ratios.get, default=None)
+
+
+def widths_named(text, batch, widths):
+    """The widths that a sentence names for a batch size: read by other means than it is written."""
+    parts = [part for part in text.split("; ") if part.startswith(f"batches of {batch:,} ")]
+    if not parts:
+        return set()
+    (part,) = parts
+    where = part.removeprefix(f"batches of {batch:,} ")
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"[\d,]+", where)]
+    if where == "at every width":
+        return set(widths)
+    if where.startswith("from width"):
+        return {width for width in widths if width >= numbers[0]}
+    if where.startswith("up to width"):
+        return {width for width in widths if width <= numbers[0]}
+    assert where.startswith("at width ")
+    return set(numbers)
+
+
+@pytest.mark.parametrize("at_least", [1, 2])
+def test_the_sentences_of_a_sweep_never_contradict_its_table(at_least):
+    rng = random.Random(20261123)
+    widths, batches = (16, 128, 512, 2048), (32, 256, 2048)
+    for _ in range(500):
+        ratios = {}
+        for size in product(widths, batches):
+            middle, spread = rng.choice([0.4, 1, 1.5, 2, 3, 8, 31]), rng.choice([1.02, 1.2, 2])
+            interval = (middle / spread, middle * spread)
+            told = not interval[0] <= 1 <= interval[1]
+            ratios[size] = Speedup(None, None, interval, told, middle if told else None)
+        found = verdicts.where_it_pays(ratios, at_least=at_least)
+        for (width, batch), speedup in ratios.items():
+            groups = (found.pays, found.not_worth, found.untold)
+            named = [width in widths_named(text, batch, widths) for text in groups]
+            low, high = speedup.interval
+            pays, not_worth = low > at_least, speedup.conclusive and high < at_least
+            assert named == [pays and speedup.conclusive, not_worth, not (pays or not_worth)]
+        count = sum(speedup.interval[0] > at_least for speedup in ratios.values())
+        assert (found.verdict == "everywhere") == (count == len(ratios))
+        assert (found.verdict in ("nowhere", "cannot tell")) == (count == 0)
 
 
 @pytest.mark.parametrize(

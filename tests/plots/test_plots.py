@@ -21,6 +21,7 @@ from accel_helpers.plots import rows, style
 from accel_helpers.tpu.systolic import MatrixUnit
 from accel_helpers.train.worth import Plan, break_even
 
+MACHINE = "a machine that was made up, 2026-01-01"
 LONG = "several training steps between two returns to Python (64)"
 
 
@@ -57,7 +58,8 @@ def either(verb, *data, **named):
     def drawn(own=True, grey=False):
         packed = data[0] if len(data) == 1 else data
         mine = data if own else (None,) * len(data)
-        return verb(*mine, title="T", reference=packed if grey else None, **named)
+        reference = results.Reference(packed, MACHINE) if grey else None
+        return verb(*mine, title="T", reference=reference, **named)
 
     return drawn
 
@@ -156,7 +158,7 @@ def test_a_picture_is_a_png_with_a_sentence_and_nothing_is_cut_at_its_edge(name)
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_reference_machine_is_grey_and_named_and_the_learner_is_not(name):
-    machine = f"on {results.reference().label}: "
+    machine = f"on {MACHINE}: "
     for own, grey in ((True, False), (True, True), (False, True)):
         shown = pixels(drawn(name, own, grey))
         assert ((shown.max(axis=2) - shown.min(axis=2)).max() > 12) == own

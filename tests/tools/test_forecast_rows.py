@@ -116,7 +116,7 @@ def test_a_row_is_left_out_by_the_written_rules_alone(tmp_path):
 
 
 def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
-    seconds = {"gpu/width 128/batch 32": 1e-3, "gpu/small CNN, 64 x 64/batch 32": 4e-3}
+    seconds = {"gpu/width 128/batch 32": 1e-3, "gpu/cnn/batch 32": 4e-3}
     seconds |= {"gpu/width 2048/batch 2048": 1e-6, "cpu/width 128/batch 32": 1e-3}
     taken = {f"03/step/{name}": Measurement.from_samples([s]) for name, s in seconds.items()}
     machine, path = {"accelerator": {"kind": "GPU", "name": "Tesla T4"}}, tmp_path / "theirs.json"

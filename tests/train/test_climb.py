@@ -17,18 +17,9 @@ def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):
     return climb.Stage(name, batch_size, 8, epoch, accuracy)
 
 
-NAMES = (
-    "default fit",
-    "bigger batches",
-    "steps per execution",
-    "XLA",
-    "tf.data with prefetch",
-    "resident",
-    "resident, small batches",
-)
 WALK = climb.Climb(
     (
-        stage("default fit", 2.0),
+        stage("default", 2.0),
         stage("large", 0.5, (0.7, 0.8, 0.89), 256),
         stage("large again", 0.5, (0.7, 0.8, 0.89), 256),
         stage("resident", 0.1),
@@ -72,6 +63,23 @@ def test_a_result_card_keeps_it(tmp_path):
     assert again.stages == WALK.stages, "the order, too"
 
 
+def test_a_card_names_stages_by_ids_so_that_a_label_may_be_improved():
+    (*_, last), _ = WALK.record_as("03/climb")
+    assert last == "03/climb/epoch/resident"
+    walk = climb.Climb((stage("default", 2.0), stage("resident-small", 0.5)))
+    epochs, numbers = walk.record_as("03/climb")
+    assert "03/climb/epoch/resident-small" in epochs
+    assert "03/climb/accuracy/resident-small" in numbers
+    assert list(walk.epochs) == ["default fit", "resident, small batches"], "what a learner reads"
+
+
+def test_a_stage_that_a_card_has_only_in_part_is_left_out():
+    epochs, numbers = WALK.record_as("03/climb")
+    del numbers["03/climb/accuracy/large"]
+    again = climb.Climb.from_card(epochs, numbers, "03/climb")
+    assert [s.id for s in again.stages] == ["default", "large again", "resident"]
+
+
 @pytest.mark.slow
 def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypatch):
     monkeypatch.delenv("ACCEL_FAST", raising=False)
@@ -79,12 +87,12 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     with caplog.at_level(logging.WARNING, "tensorflow"):
         walk = climb.measure(training.load_images(320, source="bundled"), seconds=600)
     assert "retracing" not in caplog.text
-    sizes = {s.name: (s.batch_size, s.steps) for s in walk.stages}
-    assert list(sizes) == [name for name in NAMES if name in sizes]
+    sizes = {s.id: (s.batch_size, s.steps) for s in walk.stages}
+    assert list(sizes) == [id for id in climb.STAGES if id in sizes]
     if backend.choose().name == "tensorflow":
-        assert len(sizes) == len(NAMES)
-    assert sizes["default fit"] == sizes["resident, small batches"] == (32, 10)
-    assert sizes["bigger batches"] == sizes["resident"] == (256, 2)
+        assert len(sizes) == len(climb.STAGES)
+    assert sizes["default"] == sizes["resident-small"] == (32, 10)
+    assert sizes["bigger-batches"] == sizes["resident"] == (256, 2)
     for s in walk.stages:
         assert len(s.epoch.samples) == climb.ROUNDS and s.epoch.first_call > 0
         assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
@@ -95,9 +103,9 @@ def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatc
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()
     walk = climb.measure(training.load_images(640, source="bundled"), seconds=0.1)
-    assert set(walk.epochs) == set(climb.FIRST)
+    assert {stage.id for stage in walk.stages} == set(climb.FIRST)
     assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
-    assert walk["default fit"].steps == 20
+    assert walk["default"].steps == 20
     fewest = climb.PART // 32, climb.LARGER // climb.BATCH_SIZE  # steps of what is scaled up
     assert min(fewest) >= 2 * climb.GROUP
 
@@ -120,13 +128,13 @@ def test_each_stage_changes_what_its_name_says():
         for name, way in ways.items()
     }
     if backend.choose().name == "tensorflow":
-        assert settings["default fit"] == (1, False, "arrays") and not notes
-        assert settings["XLA"] == (climb.GROUP, True, "arrays")
-        assert settings["tf.data with prefetch"] == (climb.GROUP, True, "pipeline")
-        assert settings["steps per execution"] == (climb.GROUP, False, "arrays")
+        assert settings["default"] == (1, False, "arrays") and not notes
+        assert settings["xla"] == (climb.GROUP, True, "arrays")
+        assert settings["tf-data"] == (climb.GROUP, True, "pipeline")
+        assert settings["grouped-steps"] == (climb.GROUP, False, "arrays")
     else:
         assert {steps for steps, _, _ in settings.values()} == {1}
-    assert ways["resident"].data == ways["resident, small batches"].data == "resident"
+    assert ways["resident"].data == ways["resident-small"].data == "resident"
 
 
 def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):

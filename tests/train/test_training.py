@@ -1,5 +1,8 @@
 """The lesson model, its data and the timing of fit, on real Keras."""
 
+import math
+import random
+
 import numpy as np
 import pytest
 
@@ -48,15 +51,104 @@ def test_the_clock_that_is_handed_in_is_the_one_used(data):
     assert timed.step.samples == (1 / 3, 1 / 3)
 
 
-def test_a_box_takes_a_part_where_the_whole_does_not_fit(data, monkeypatch):
-    monkeypatch.delenv("ACCEL_FAST", raising=False)
-    ticks = iter(range(1000))  # so that an epoch of whatever length takes 1 s
-    model, options = training.quickstart_model(), {"batch_size": 4, "seconds": 8.5}
-    timed = training.time_fit(model, *data, clock=lambda: float(next(ticks)), **options)
-    part = 80 / 69  # of 80 steps: six in the 6.5 s that the first 64 left, at 64 in 1 s
-    assert timed.epochs.samples == pytest.approx([part] * 4) and timed.steps_per_epoch == 80
-    assert timed.epochs.first_call == pytest.approx(1 + (1 - 64 / 80) * part)
-    assert "276 of the 320" in timed.epochs.notes[0] and "4 samples" in timed.epochs.notes[1]
+class Machine:
+    """A model whose epochs cost a fixed time and one for each step, on a clock of its own.
+
+    The first step of all compiles. From `busy` steps on every step takes `slower` times as long.
+    """
+
+    def __init__(self, fixed, each, *, compiling=0.0, noise=0.0, busy=math.inf, slower=1.0):
+        self.fixed, self.each, self.compiling = fixed, each, compiling
+        self.noise, self.busy, self.slower = noise, busy, slower
+        self.now, self.steps, self.longest_part = 0.0, 0, 0
+        self.random = random.Random(1)
+        self.weights = ()
+
+    def clock(self):
+        return self.now
+
+    def fit(self, x, y, *, batch_size, epochs=1, callbacks=(), verbose=0):
+        steps = -(-len(x) // batch_size)
+        self.longest_part = max(self.longest_part, steps)
+        self.stop_training = False
+        for callback in callbacks:
+            callback.set_model(self)
+        for epoch in range(epochs):
+            for callback in callbacks:
+                callback.on_epoch_begin(epoch)
+            self.now += self.fixed * self.random.uniform(1 - self.noise, 1 + self.noise)
+            for step in range(steps):
+                self.steps += 1
+                slower = self.slower if self.steps > self.busy else 1.0
+                self.now += self.each * slower + (self.compiling if self.steps == 1 else 0.0)
+                for callback in callbacks:
+                    callback.on_train_batch_end(step)
+                if self.stop_training:
+                    break
+            for callback in callbacks:
+                callback.on_epoch_end(epoch)
+            if self.stop_training:
+                break
+
+
+def timed_on(machine, steps, seconds):
+    x = np.zeros(steps * 32)
+    return training.time_fit(machine, x, x, seconds=seconds, clock=machine.clock)
+
+
+@pytest.mark.parametrize("steps", [5, 63, 300, 1875, 20_000])
+@pytest.mark.parametrize("fixed", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("each", [0.0015, 0.03, 0.4])
+def test_an_epoch_in_a_box_is_as_long_as_a_whole_one(steps, fixed, each):
+    machine = Machine(fixed, each, compiling=1.0)
+    timed = timed_on(machine, steps, seconds=3)
+    epoch = fixed + steps * each
+    assert timed.steps_per_epoch == steps
+    assert timed.epochs.median == pytest.approx(epoch, rel=1e-6)
+    assert timed.epochs.first_call == pytest.approx(1.0 + epoch, rel=1e-6)
+    assert machine.now < 1.0 + 3 * (1 + 1 / 3) + 4 * (fixed + 2 * each)
+    if len(timed.epochs.samples) < 5:
+        assert "The time was up" not in timed.epochs.notes[0]
+
+
+def test_what_an_epoch_begins_with_is_not_multiplied_where_it_varies():
+    timed = timed_on(Machine(0.05, 0.0015, noise=0.2), steps=20_000, seconds=3)
+    assert timed.epochs.median == pytest.approx(0.05 + 30, rel=0.1)
+
+
+def test_a_note_says_what_was_timed_in_place_of_whole_epochs():
+    whole, part = (timed_on(Machine(0.05, 0.0015), n, seconds=3).epochs for n in (63, 20_000))
+    assert len(whole.notes) == 1 and len(whole.samples) >= 5
+    assert "an epoch has 20,000" in part.notes[0]
+    assert f"{len(part.samples)} samples fitted into 3 s" in part.notes[-1]
+
+
+def test_a_box_ends_where_the_machine_becomes_slow_and_that_is_said():
+    """Within an epoch, too: 63 steps that get 40 times as slow must not hold a learner up."""
+    machine = Machine(0.01, 0.003, busy=200, slower=1000)
+    timed = timed_on(machine, steps=63, seconds=3)
+    assert machine.now < 3 + 2 * 3.0, "one step of 3 s may run over"
+    assert timed.epochs.samples[0] == pytest.approx(0.01 + 63 * 0.003)
+    early = Machine(0.01, 0.03, busy=40, slower=1000)
+    timed = timed_on(early, steps=63, seconds=30)
+    assert early.now < 30 + 2 * 30.0
+    assert timed.epochs.median == pytest.approx(0.01 + 63 * 0.03)
+    assert "37 steps were timed" in timed.epochs.notes[0]
+
+
+def test_a_real_fit_is_timed_in_a_box(data):
+    model = training.quickstart_model()
+    for batch_size, steps in ((4, 80), (300, 2)):  # the last batch of the second is not full
+        timed = training.time_fit(model, *data, batch_size=batch_size, seconds=0.5)
+        assert timed.steps_per_epoch == steps and min(timed.epochs.samples) > 0
+        assert timed.epochs.first_call > 0
+
+
+def test_a_box_of_the_lessons_shrinks_where_that_is_asked_for(monkeypatch):
+    monkeypatch.setenv("ACCEL_FAST", "1")
+    assert training.box(3) == pytest.approx(0.1)
+    monkeypatch.setenv("ACCEL_FAST", "")
+    assert training.box(3) == 3
 
 
 def test_sizes_shrink_where_that_is_asked_for(monkeypatch):
