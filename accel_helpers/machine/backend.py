@@ -200,6 +200,13 @@ def groups_steps(keras=None) -> bool:
     ----------
     keras : module, optional
         By default the one that is loaded.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> on_jax = SimpleNamespace(backend=lambda: "jax")
+    >>> groups_steps(SimpleNamespace(backend=on_jax, __version__="3.16.0"))
+    True
     """
     if keras is None:
         framework()  # an error that says what to do, where Keras is not loaded

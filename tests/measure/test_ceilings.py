@@ -39,14 +39,9 @@ class Pretend:
 
         return run
 
-    def measure(self):
+    def measure(self, seconds=None):
         makers = {"make_product": self.make_product, "make_pass": self.make_pass}
-        return measure(clock=lambda: self.now, **makers)
-
-
-@pytest.fixture(autouse=True)
-def full_size(monkeypatch):
-    monkeypatch.delenv("ACCEL_FAST", raising=False)
+        return measure(seconds=seconds, clock=lambda: self.now, **makers)
 
 
 def test_the_rates_of_a_known_device_come_out():
