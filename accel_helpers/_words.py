@@ -38,11 +38,13 @@ def format_seconds(seconds: float) -> str:
 def format_duration(seconds: float) -> str:
     """How long a person waits: minutes and hours, once there are two of them.
 
-    >>> [format_duration(s) for s in (3.21, 300, 6_660, 10_000, float("inf"))]
-    ['3.21 s', '5 minutes', '110 minutes', '2.8 hours', 'any length']
+    >>> [format_duration(s) for s in (0, 3.21, 300, 6_660, 10_000, float("inf"))]
+    ['0 s', '3.21 s', '5 minutes', '110 minutes', '2.8 hours', 'any length']
     """
     if seconds == float("inf"):
         return "any length"
+    if seconds == 0:
+        return "0 s"
     if seconds < 120:
         return format_seconds(seconds)
     minutes = float(f"{seconds / 60:.2g}")  # as "110", and not as "1.1e+02"

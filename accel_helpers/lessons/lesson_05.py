@@ -171,8 +171,8 @@ def choices(look, here, there, epochs: int, prices) -> str:
     if choice is None:
         lines.append("A step was timed too few times to choose by it.")
     else:
-        lines.append(f"The best choice on time is {choice.name}, set-up included: of what stands")
-        lines.append("below it in this table nothing is surely faster.")
+        lines.append(f"The best choice on time is {choice.name}, set-up included.")
+        lines.append("Nothing below it in the table is surely faster.")
     return "\n".join(lines)
 
 

@@ -61,6 +61,9 @@ class Worth:
         words = _records.load(WORDS, "set of sentences")
         best, low, high = self.advice, *map(format_duration, self.epoch.interval)
         early, late = (format_duration(60 * minutes) for minutes in self.break_even)
+        begins = f"at {spanned(early, late)} of training on the CPU"
+        if self.break_even[1] == math.inf:
+            begins = f"at {early} of training on the CPU at the earliest, and perhaps never"
         others = [f"{name}: {_gain(gain)}" for name, gain in self.tried.items() if name != best]
         fields = {
             "device": self.epoch.name.upper(),
@@ -69,7 +72,7 @@ class Worth:
             "soonest": times(self.expected[1]),
             "total": "about " + format_duration(self.epochs * self.factor.slow.median),
             "epochs": f"{self.epochs} of them" if self.epochs > 1 else "one",
-            **{"early": early, "late": late, "between": spanned(early, late), "best": best},
+            **{"early": early, "late": late, "begins": begins, "best": best},
             "span": spanned(low, high),
             "epoch": format_duration(self.epoch.median),
             "rest": format_duration(self.factor.fast.median),
