@@ -120,7 +120,10 @@ def besides(found, device: str) -> str:
         what = "Less to win" if device == "cpu" else "Slower"
         said.append(f"**{what}:** {found.not_worth}. Stay on the CPU there.")
     if found.untold:
-        said.append(f"**Could not be told:** {found.untold}. Run the cell above again.")
+        what = "Twice as fast or not" if device == "cpu" else "Faster or slower"
+        said.append(
+            f"**{what}, that could not be told:** {found.untold}. Run the cell above again."
+        )
     return " ".join(said)
 
 

@@ -155,25 +155,30 @@ def choices(look, here, there, epochs: int, prices) -> str:
         price = prices.get(row.chip)
         count = len(look.here.samples)
         every.append(Plan(_one(row.chip), epoch, there.setup_minutes, price, samples=count))
-    lines = [_line("", "the training takes", "earlier by", "cost", "for an hour saved")]
+    lines = [_line("", "the training takes", "earlier by (-: later)", "cost", "for an hour saved")]
     for plan in every:
         found = break_even(here, plan, epochs)
         cells = [spanned(*map(format_duration, plan.cost(epochs))), "", "", ""]
         few, many = found.saved_seconds
-        if plan is not here and many > 0:
-            cells[1] = spanned(format_duration(max(few, 0.0)), format_duration(many))
+        if plan is not here:
+            cells[1] = spanned(_signed(few), _signed(many))
         if plan.price is not None:
             cells[2] = spanned(*map(times, plan.cost(epochs, "money")))
-        if cells[1] and plan.price is not None:
+        if plan is not here and many > 0 and plan.price is not None:
             cells[3] = spanned(*map(times, found.price_of_an_hour))
         lines.append(_line(plan.name, *cells))
     choice = best(every, epochs)
     if choice is None:
         lines.append("A step was timed too few times to choose by it.")
     else:
-        lines.append(f"The best choice on time is {choice.name}, set-up included.")
-        lines.append("Nothing below it in the table is surely faster.")
+        lines.append(f"On time, set-up included: {choice.name} is the first in this table that")
+        lines.append("no other surely beats.")
     return "\n".join(lines)
+
+
+def _signed(seconds: float) -> str:
+    """A duration, with a minus where it is a loss."""
+    return f"-{format_duration(-seconds)}" if seconds < 0 else format_duration(seconds)
 
 
 def _line(name, *cells) -> str:

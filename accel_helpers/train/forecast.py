@@ -155,6 +155,7 @@ class Forecast:
             fields["epoch"] = f" (an epoch {format_seconds(self.steps * self.here.median)})"
         fields |= {"host": format_seconds(self.host.median), "samples": samples_of(self.here)}
         fields["ceiling"] = times(self.ceiling)
+        fields["middle"] = times(self.here.median / self.host.median)
         text = words["host"].format(**fields)
         if not self.measured:
             return f"{text} {words['few'].format(**fields)}"

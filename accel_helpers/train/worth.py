@@ -111,6 +111,10 @@ class Worth:
         lines.append(f"do: {self.verdict}")
         if self.chip:
             lines = [f"{x}, by forecast" if f"{x}, by forecast" in words else x for x in lines]
+        # where the set-up alone takes longer, no forecast is needed to say no
+        longest_training = self.epochs * self.epoch.interval[1] / 60
+        if longest_training < self.setup_minutes:
+            lines[0] = self.verdict
         lines.append("next" if best else "nothing")
         if best.startswith("batch"):
             lines.append("bigger")

@@ -121,10 +121,9 @@ def test_the_table_names_one_chip_to_choose():
     found = known(here=1.0, chips=("T4", "A100", "H100"))
     here, there = lesson_05.plans(found, None, 0, setup_minutes=5)
     text = lesson_05.choices(found, here, there, epochs=40, prices={})
-    assert "choice on time is a T4" in text
-    assert "choice on time is this CPU" in lesson_05.choices(
-        found, here, there, epochs=1, prices={}
-    )
+    assert "a T4 is the first in this table" in text
+    at_once = lesson_05.choices(found, here, there, epochs=1, prices={})
+    assert "this CPU is the first in this table" in at_once
     lines = text.splitlines()
     assert [line.split("  ")[0] for line in lines[1:5]] == [
         "this CPU",

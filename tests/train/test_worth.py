@@ -238,7 +238,12 @@ def test_a_verdict_by_forecast_says_probably_and_offers_no_ceiling(digits):
     assert worth_it.chip
     assert "at most" not in str(worth_it)
     assert str(worth_it).startswith("Probably worth it")
-    assert str(asked(digits, Machine(cpu=60.0, nothing=1.0), 3)).startswith("Probably not worth it")
+    slow_at_feeding = Machine(cpu=60.0, nothing=40.0)
+    assert str(asked(digits, slow_at_feeding, 6)).startswith("Probably not worth it")
+
+
+def test_a_training_that_is_shorter_than_the_set_up_needs_no_forecast_to_stay(digits):
+    assert str(asked(digits, Machine(cpu=60.0, nothing=1.0), 3)).startswith("Not worth it")
 
 
 def test_a_forecast_never_goes_over_the_ceiling_and_says_where_it_ends_there(digits):
