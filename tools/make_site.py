@@ -30,7 +30,8 @@ KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page
 PRINTERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PRINTER = next(filter(None, map(shutil.which, PRINTERS)), None)
 BOOK = ("course.epub", "course.pdf")[: 1 + bool(PRINTER)]
-LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
+# Possessive (?+ and *+): an open bracket before many links would be tried in every way else.
+LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?+)*+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
 ASKS = re.compile(r"Run this cell to [\w ]+\.|your answers are kept in a small file [\w ]+\.")
 ANSWER = "Colab (the badge above) or the lab takes your answers; here you think, and read on."
