@@ -183,7 +183,9 @@ def test_a_number_is_guessed_and_comes_back(lesson):
     expect(form.get_by_role("status")).to_contain_text("Kept: 12.5 times.")
     reveal = lesson.place('reveal("03/sweep"')
     lesson.run_cell(reveal)
-    expect(lesson.cell(reveal)).to_contain_text("You guessed 12.5 times; what came out:")
+    # on small sizes the room may be too little to be measured: then the page says that
+    answer = re.compile("You guessed 12.5 times; what came out:|Not measurable here")
+    expect(lesson.cell(reveal)).to_contain_text(answer)
 
 
 @pytest.mark.slow
