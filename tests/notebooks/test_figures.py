@@ -38,7 +38,7 @@ def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
 def test_what_lesson_05_says_of_the_forecast_is_its_score():
     score = (PATHS["05"].parents[1] / "docs" / "forecast.md").read_text("utf-8")
     (row,) = re.findall(r"^\| training \| (\d+) of (\d+) sources .*\| (\d+)% \(", score, re.M)
-    said = r"Of (\d+) published trainings of (\d+) sources .* held (\d+) %"
+    said = r"Of (\d+) published trainings of (\d+) sources .* held for (\d+) %"
     assert re.search(said, prose("05")).groups() == row
     assert re.search(r"^\| 0\.1[34] \| .* \(Keras example\), train", score, re.M)  # "up to eight"
 
