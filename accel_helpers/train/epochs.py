@@ -180,13 +180,26 @@ def _from_stretches(watch, steps: int) -> list[float]:
     return [fixed + steps * each for each in per_step]
 
 
+def _in_order(marks):
+    """Marks by their steps, none of them later than the one that follows.
+
+    Fit may report from several threads, one overtaking another; but where a step is done, all
+    steps before it are.
+    """
+    ordered, earliest = [], float("inf")
+    for steps_done, seen in sorted(marks, reverse=True):
+        earliest = min(earliest, seen)
+        ordered.append((steps_done, earliest))
+    return ordered[::-1]
+
+
 def _stretches(marks, length: int):
     """Pairs of marks that are at least so many steps apart, one beginning where one ends."""
     start = None
     for mark in marks:
         if start is None:
             start = mark
-        elif mark[0] - start[0] >= length:
+        elif mark[0] - start[0] >= length and mark[1] > start[1]:
             yield start, mark
             start = mark
 
@@ -217,7 +230,7 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=N
 
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
-            self.marks[-1].sort()  # fit reports from several threads
+            self.marks[-1] = _in_order(self.marks[-1])
             cut_off = end is not None and self.model.stop_training
             if not cut_off:
                 self.ticks[-1].append(clock())
@@ -234,10 +247,13 @@ def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=N
         elif end is not None:
 
             def on_train_batch_end(self, batch, logs=None):
-                now = clock()
-                self.marks[-1].append((batch + 1, now))
+                self.marks[-1].append((batch + 1, clock()))
+
+            def on_train_batch_begin(self, batch, logs=None):
+                # Not at the end of a batch: fit may call that from another thread, and on JAX a
+                # training that is stopped from there has lost what its metrics stand in.
                 enough = sum(map(len, self.marks)) >= FEWEST_MARKS
-                if now > (end if enough else latest):
+                if clock() > (end if enough else latest):
                     self.model.stop_training = True
 
         @property

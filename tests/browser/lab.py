@@ -158,6 +158,15 @@ class Lesson:
                 return
         raise LabError(f"{key} does not lead there")
 
+    def choose_by_key(self, option):
+        """Choose the option that has the focus; now and then the first press is lost."""
+
+        def chosen():
+            self.page.keyboard.press("Space")
+            return option.is_checked()
+
+        wait_for("an option that is chosen", chosen, self.pause)
+
     def settle(self):
         """Come back when no cell runs or waits."""
         self.page.wait_for_function(f"() => !({RUNNING})()")

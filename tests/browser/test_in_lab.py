@@ -109,8 +109,7 @@ def test_the_keyboard_alone_is_enough(form):
     wrong, why = quiz_page.slip(question)
     # Not the arrow keys: JupyterLab keeps those for itself, to go from cell to cell.
     lesson.tab_to(form.control(number, wrong))
-    press("Space")
-    expect(form.control(number, wrong)).to_be_checked()
+    lesson.choose_by_key(form.control(number, wrong))
     lesson.tab_to(form.button(number))
     press("Enter")
     expect(form.feedback(number, why)).to_be_visible()
@@ -118,7 +117,8 @@ def test_the_keyboard_alone_is_enough(form):
     press("Enter")
     expect(form.said(number).get_by_text("(✓ right)")).to_be_visible()
     lesson.tab_to(form.control(number, question.letters()), "Shift+Tab")
-    press("Space")
+    lesson.choose_by_key(form.control(number, question.letters()))
+    expect(form.said(number)).to_contain_text("Not checked yet.")
     lesson.tab_to(form.button(number))
     press("Space")
     expect(form.said(number)).to_contain_text("✓ Right.")
@@ -199,7 +199,7 @@ def test_a_choice_is_made_with_the_mouse_and_with_the_keyboard_alone(lesson):
     expect(lesson.cell(reveal)).to_contain_text("You guessed bigger batches; what came out:")
     lesson.run_cell(ask, "Control+Enter")  # a fresh form; the mouse is not used from here on
     lesson.tab_to(form.get_by_label("XLA", exact=True))
-    press("Space")
+    lesson.choose_by_key(form.get_by_label("XLA", exact=True))
     lesson.tab_to(form.get_by_role("button", name="Keep my guess"))
     press("Enter")
     expect(form.get_by_role("status")).to_contain_text("Kept: XLA.")
