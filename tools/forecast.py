@@ -1,8 +1,8 @@
 """Forecast rows of measurements, and fit the constants from published ones.
 
-python tools/forecast.py ROWS.csv           id, forecast_ms, low_ms and high_ms of each row
-python tools/forecast.py --card CARD.json   the rows that a GPU's result card gives
-python tools/forecast.py --fit              accel_helpers/data/forecast.toml from published.csv
+python -m tools.forecast ROWS.csv           id, forecast_ms, low_ms and high_ms of each row
+python -m tools.forecast --card CARD.json   the rows that a GPU's result card gives
+python -m tools.forecast --fit              accel_helpers/data/forecast.toml from published.csv
 Rows have the columns of tools/published.csv. What is left out is named, and why.
 """
 
@@ -18,13 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
+from accel_helpers.machine import hardware
+from accel_helpers.measure import results, step_time
+from accel_helpers.train import forecast, training
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # where the library was not installed
-
-from accel_helpers.machine import hardware  # noqa: E402
-from accel_helpers.measure import results, step_time  # noqa: E402
-from accel_helpers.train import forecast, training  # noqa: E402
-
 PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
 # Where the search begins, and the spread (of the logarithm) with which a constant is held there:
 # the rows cannot tell some apart, and would call a share of the peak 1.1.
@@ -154,7 +152,7 @@ def constants():
     large = [pair for pair in apart if pair[0].args["training"]]
     found = "".join(f"{name} = {value:.4g}\n" for name, value in fit(rows).items())
     return f"""\
-# Made by `python tools/forecast.py --fit` from tools/published.csv; never by hand.
+# Made by `python -m tools.forecast --fit` from tools/published.csv; never by hand.
 made_on = "{datetime.now(UTC):%Y-%m-%d}"
 rows = {len(rows)}
 sources = {json.dumps(sorted({row.source for row in rows}))}

@@ -74,9 +74,10 @@ def read(cell, ran):
     found["untimed"] = "nbval-ignore-output" in tags and cell.id not in ran
     for verb, given in ASKED.findall(source):
         ask = quiz.show if verb == "quiz.show" else exam.draw
-        for _ in ask(*ast.literal_eval(f"[{given}]")).questions:
-            found["questions"] += verb == "quiz.show"
-            found["clock"] += QUESTION
+        count = len(ask(*ast.literal_eval(f"[{given}]")).questions)
+        found["clock"] += QUESTION * count
+        if verb == "quiz.show":
+            found["questions"] += count
     if tags & {"setup", "exercise"} or ASKED.search(source):
         return found + Counter(clock=EXERCISE * ("exercise" in tags))
     if "nbval-ignore-output" in tags:  # what it prints is not stored: the texts in its code

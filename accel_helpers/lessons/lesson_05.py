@@ -9,6 +9,7 @@ from accel_helpers.lessons import lesson_03
 from accel_helpers.measure import results
 from accel_helpers.train import training
 from accel_helpers.train.break_even import FEW, best
+from accel_helpers.train.epochs import MANY_EPOCHS, stopwatch
 from accel_helpers.train.worth import Plan, break_even
 
 # --- data of any shape: arrays, a tf.data.Dataset, a keras.utils.PyDataset --------------------
@@ -59,23 +60,14 @@ def race(make_model, x, y, *, batch_size: int, seconds: float, keep: str = ""):
 
 def train(make_model, x, y, *, batch_size: int, seconds: float, keep: str = "") -> None:
     """Train a new model for about so many seconds."""
-    import keras
-
     model = make_model()
     if y is not None and hasattr(x, "shape"):
         training.time_fit(model, x, y, batch_size=batch_size, seconds=seconds, keep=keep)
         return
 
-    class Stop(keras.callbacks.Callback):
-        """End the training when the time is up."""
-
-        end = time.perf_counter() + seconds
-
-        def on_train_batch_end(self, batch, logs=None):
-            if time.perf_counter() > self.end:
-                self.model.stop_training = True
-
-    options = {"epochs": 10**6, "verbose": 0, "callbacks": [Stop()], "shuffle": False}
+    end = time.perf_counter() + seconds
+    watch = stopwatch(end=end, latest=end)
+    options = {"epochs": MANY_EPOCHS, "verbose": 0, "callbacks": [watch], "shuffle": False}
     if y is not None:
         options |= {"y": y, "batch_size": batch_size}
     model.fit(in_batches(x, batch_size), **options)

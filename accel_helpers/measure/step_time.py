@@ -38,13 +38,13 @@ NOTHING = Load(0, 0, 0, 0)
 
 @functools.cache
 def fitted() -> SimpleNamespace:
-    """The constants and widths that `tools/forecast.py --fit` found in published measurements."""
+    """The constants and widths that were fitted (`python -m tools.forecast --fit`)."""
     return SimpleNamespace(**_records.load(FITTED, "table of constants"))
 
 
 @functools.cache
 def score() -> dict:
-    """How many published measurements lay in their intervals (`python -m benchmarks.forecast`)."""
+    """How many rows lay in their intervals (`python -m benchmarks.forecast_page`)."""
     return _records.load(SCORE, "score")
 
 
