@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_helpers._words import format_rate, format_seconds
+from accel_helpers._words import format_rate, format_seconds, wrapped
 from accel_helpers.machine import attached, hardware
 
 __all__ = ["meter", "upper_limit"]
@@ -32,10 +32,10 @@ class Energy:
     def __str__(self) -> str:
         said = f"Energy in {format_seconds(self.seconds)}: "
         if self.joules is None:
-            return f"{said}{self.how}, as on most virtual machines ({'; '.join(self.notes)})."
-        return (
-            "; ".join([f"{said}{format_rate(self.joules, 'J')} by {self.how}", *self.notes]) + "."
-        )
+            reasons = "; ".join(self.notes)
+            return wrapped(f"{said}{self.how}, as on most virtual machines ({reasons}).", indent=2)
+        measured = f"{said}{format_rate(self.joules, 'J')} by {self.how}"
+        return wrapped("; ".join([measured, *self.notes]) + ".", indent=2)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 from accel_helpers._records import positive
-from accel_helpers._words import format_range, format_seconds, percent
+from accel_helpers._words import format_range, format_seconds, percent, wrapped
 
 CONFIDENCE = 0.95  # two such intervals that do not overlap: chance does that far less often
 BLOCKS = 30  # what many samples are condensed to
@@ -122,8 +122,8 @@ class Measurement:
         if self.first_call is not None:
             text += f"; first call {format_seconds(self.first_call)}"
         lines = [f"{self.name}: {text})" if self.name else f"{text})"]
-        lines += [f"  Note: {note}" for note in self.notes]
-        lines += [f"  Careful: {warning}" for warning in self.warnings]
+        lines += [wrapped(note, lead="  Note: ", indent=4) for note in self.notes]
+        lines += [wrapped(warning, lead="  Careful: ", indent=4) for warning in self.warnings]
         return "\n".join(lines)
 
 

@@ -17,7 +17,9 @@ flops = partial(format_rate, unit="FLOP/s")
 def epochs(
     timing: Measurement, *, title: str = "Seconds per epoch", reference: Reference | None = None
 ) -> Picture:
-    """A dot for every epoch of a fit, the first one, which is the `first_call`, set apart.
+    """A dot for every timing of an epoch, the first one, which is the `first_call`, set apart.
+
+    In a box of few seconds a timing may be of a part of an epoch, so the dots count timings.
 
     >>> print(epochs(Measurement.from_samples([1.0, 1.1, 1.0, 1.1], first_call=2.5)))
     Dot plot. Seconds per epoch: the first epoch took 2.5 s, the later ones a median of 1.05 s.
@@ -27,7 +29,7 @@ def epochs(
     high = 1.12 * max(max(of.first_call, *of.samples) for of, *_ in sides)
     labels, said = [], []
     with style.figure(style.WIDE, 2.4, title, under=under) as (figure, axes):
-        style.scale(axes.xaxis, "epoch", 0.5, most, style.plain, whole=True)
+        style.scale(axes.xaxis, "timing", 0.5, most, style.plain, whole=True)
         style.scale(axes.yaxis, "time of an epoch", 0, high, format_seconds)
         for of, mine, words in sides:
             colour, first = style.palette(mine)[0], style.SECOND if mine else style.REFERENCE

@@ -86,7 +86,7 @@ def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, capsys):
         "dense model, batches of 32",
         "dense model, batches of 256",
     ]
-    assert said.count("minutes here;") == 4
+    assert said.count("minutes here,") == 4
     labels = {each.verdict for each in space["tries"].values()}
     assert labels <= {"worth it", "not worth it", "the interval holds both", "cannot be told yet"}
 

@@ -199,7 +199,9 @@ def test_warnings_come_where_they_are_needed(samples, words):
     found = measured(samples)
     assert len(found.warnings) == len(words)
     assert all(word in said for word, said in zip(words, found.warnings, strict=True))
-    assert all(said in str(found) for said in found.warnings)
+    lines = " ".join(str(found).split())
+    assert all(f"Careful: {said}" in lines for said in found.warnings)
+    assert max(map(len, str(found).splitlines())) < 100, "a notebook would break words"
 
 
 def test_a_function_that_returns_nothing_is_noted_where_a_framework_could_run_ahead():
