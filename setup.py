@@ -81,6 +81,7 @@ setup(
     packages=find_packages(include=["accel_helpers", "accel_helpers.*"]),
     package_data={
         "accel_helpers": [
+            "course/verdicts/*.md",
             "data/*.csv",
             "data/*.toml",
             "data/*.txt",

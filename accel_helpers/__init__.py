@@ -12,8 +12,23 @@ import importlib
 
 __version__ = "0.1.0"
 
+# The verbs, flat on `ah`: what each is called here, and where it stands.
+_VERBS = {
+    "describe": "machine.runtime:describe",
+    "diagnose": "machine.doctor:diagnose",
+    "use_backend": "machine.backend:choose",
+    "pick_strategy": "machine.strategy:pick",
+    "benchmark": "measure.timing:benchmark",
+    "compare": "measure.timing:compare",
+    "time_fit": "train.epochs:time_fit",
+    "fit_resident": "train.resident:fit_resident",
+    "judge": "machine.hardware:judge",
+    "worth_it": "train.verbs:worth_it",
+    "forecast": "train.verbs:forecast",
+    "plot": "plots.of_results:plot",
+}
 # The map of the house: `ah.NAME.verb` is in the file NAME.py of the folder it stands under here.
-# Imports point one way: lessons -> learn -> plots -> tpu, train -> measure -> machine.
+# Imports point one way: course -> lessons -> learn -> plots -> tpu, train -> measure -> machine.
 _FOLDERS = {
     "machine": ("runtime", "hardware", "backend", "doctor", "strategy"),
     "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings", "energy"),
@@ -23,21 +38,25 @@ _FOLDERS = {
         *("predict", "questions", "grading", "quiz", "exam", "review", "ledger"),
         *("summary", "progress"),
     ),
-    "": ("plots", "probe"),  # every picture; code tried in a process of its own
+    "": ("plots", "probe", "course"),  # every picture; code tried in a process; a lesson's page
 }
 _ELSEWHERE = {"checks": "lessons", "practice": "lessons.lesson_03", "tpu_compiler": "tpu.compiler"}
 _PLACES = {
     name: f"{folder}.{name}".lstrip(".") for folder, names in _FOLDERS.items() for name in names
 } | _ELSEWHERE
-__all__ = [*_PLACES, "__version__"]
+__all__ = [*_VERBS, *_PLACES, "__version__"]
 
 
 def __getattr__(name: str):
+    if name in _VERBS:
+        module, _, function = _VERBS[name].partition(":")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), function)
     if name in _PLACES:
         return importlib.import_module(f"{__name__}.{_PLACES[name]}")
-    known = ", ".join(sorted(_PLACES))
-    raise AttributeError(f"accel_helpers has no module {name!r}. It has: {known}.")
+    verbs, modules = ", ".join(_VERBS), ", ".join(sorted(_PLACES))
+    there = f"Its verbs: {verbs}. Its modules: {modules}."
+    raise AttributeError(f"accel_helpers has no verb or module {name!r}. {there}")
 
 
 def __dir__():
-    return sorted([*globals(), *_PLACES])
+    return sorted([*globals(), *_VERBS, *_PLACES])

@@ -45,9 +45,11 @@ def test_a_file_can_be_read_in_one_sitting(path):
 
 
 def public():
-    """Every public name, as `module.name`."""
-    homes = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
-    return {
+    """Every public name: the verbs, and `module.name` of the rest."""
+    found = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+    homes = {name: home for name, home in found.items() if inspect.ismodule(home)}
+    verbs = {name: verb for name, verb in found.items() if name not in homes}
+    return verbs | {
         f"{name}.{verb}": getattr(home, verb)
         for name, home in homes.items()
         for verb in home.__all__

@@ -14,6 +14,9 @@ import kernel
 import lesson
 import repair
 from lesson import Refused
+from nbformat.v4 import new_output
+
+from accel_helpers.machine import runtime
 
 SECONDS = 300  # for one cell; a lesson must be much quicker
 # nbval does not compare these: pictures, widgets, and how an output is wrapped.
@@ -72,6 +75,16 @@ def kinds(outputs):
     return [(output.output_type, sorted(output.get("data", ()))) for output in outputs]
 
 
+def name_machine(nb):
+    """Say, below what frameworks printed, on which machine and with which versions they did."""
+    here = runtime.describe()
+    versions = ", ".join(f"{name} {version}" for name, version in here.frameworks.items())
+    said = f"(Printed on {here.cpu_name}, {here.cores} cores, with {versions}.)\n"
+    for cell in nb.cells:
+        if repair.SPOKEN in lesson.tags(cell):
+            cell.outputs.append(new_output("stream", name="stdout", text=said))
+
+
 def keep_old(new, old, replacements):
     """Put the old outputs back where they say the same: what differs is what a learner reads."""
     before = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
@@ -80,7 +93,9 @@ def keep_old(new, old, replacements):
         if cell.cell_type != "code" or was is None or was.source != cell.source:
             continue
         same = words(cell.outputs, replacements) == words(was.outputs, replacements)
-        if same and kinds(cell.outputs) == kinds(was.outputs):
+        if repair.SPOKEN in lesson.tags(cell) and was.outputs:
+            cell.outputs = copy.deepcopy(was.outputs)
+        elif same and kinds(cell.outputs) == kinds(was.outputs):
             cell.outputs = copy.deepcopy(was.outputs)
             for output in cell.outputs:
                 if output.output_type == "execute_result":
@@ -96,6 +111,7 @@ def built(text, path, fresh=False, seconds=SECONDS, interrupts=()):
         raise Refused(f"it cannot be read: {error}") from None
     new = execute(old, path.parent, seconds, interrupts)
     repair.clean_outputs(new)
+    name_machine(new)
     if not fresh:
         keep_old(new, old, patterns(lesson.read(lesson.SANITIZE)))
     text, _ = repair.fix(lesson.dump(new), path, lesson.neighbours(path))

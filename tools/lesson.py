@@ -23,8 +23,14 @@ LINK = re.compile(
     + r"(?P<repository>[^\s/()\"'<>]+/[^\s/()\"'<>]+)/blob/(?P<ref>[^\s()\"'<>]+?)"
     + r"/notebooks/(?P<name>[\w.-]+\.ipynb)"
 )
-_REPOSITORY_LINE = re.compile(r'^REPOSITORY = "([^"\n]*)"$', re.MULTILINE)
-_REF_LINE = re.compile(r'^REF = "([^"\n]*)"$', re.MULTILINE)
+# Where a copy was published; pip repeats the words of one that never was.
+NEVER = "This copy was never published: put the course's .whl file beside this page"
+_COURSE_LINE = re.compile(r'^COURSE = "([^"\n]*)"$', re.MULTILINE)
+_PUBLISHED = re.compile(r"git\+https://github\.com/([^@\s]+)@(\S+)")
+_NUMBER_LINE = re.compile(r'(?<=^lesson = ah\.course\.lesson\(")\d\d(?="\)$)', re.MULTILINE)
+
+FURTHER = re.compile(r"^#+ (Going further|One solution)", re.M)
+CORE_ENDS = re.compile(r"^#+ (What the exam asks|Quiz\b)|" + FURTHER.pattern, re.M)
 
 # GitHub: letters, digits and single hyphens inside, at most 39 characters.
 _OWNER = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9])*")
@@ -75,24 +81,29 @@ def checked(stamp):
     return stamp
 
 
-def setup_source(stamp):
-    """Give the setup cell's text for a stamp."""
-    return restamp_setup(SETUP_TEXT, checked(stamp))
+def setup_source(stamp, number):
+    """Give the setup cell's text for a stamp and a lesson's number."""
+    numbered = _NUMBER_LINE.sub(number, SETUP_TEXT)
+    return restamp_setup(numbered, checked(stamp))
 
 
 def restamp_setup(source, stamp):
-    """Write a stamp into the two constants of a setup cell and touch nothing else."""
-    source = _REPOSITORY_LINE.sub(lambda _: f'REPOSITORY = "{stamp.repository}"', source)
-    return _REF_LINE.sub(lambda _: f'REF = "{stamp.ref}"', source)
+    """Write a stamp into the constant of a setup cell and touch nothing else."""
+    place = f"git+https://github.com/{stamp.repository}@{stamp.ref}"
+    words = NEVER if stamp == UNSTAMPED else place
+    return _COURSE_LINE.sub(lambda _: f'COURSE = "{words}"', source)
 
 
 def setup_stamp(source):
     """Read the stamp of a setup cell; None where there is none, or one that cannot be."""
-    repositories, refs = _REPOSITORY_LINE.findall(source), _REF_LINE.findall(source)
-    if len(repositories) != 1 or len(refs) != 1:
+    found = _COURSE_LINE.findall(source)
+    if found == [NEVER]:
+        return UNSTAMPED
+    published = _PUBLISHED.fullmatch(found[0]) if len(found) == 1 else None
+    if published is None:
         return None
     try:
-        return checked(Stamp(repositories[0], refs[0]))
+        return checked(Stamp(*published.groups()))
     except Refused:
         return None
 
@@ -149,6 +160,24 @@ def tags(cell):
 def is_code(cell):
     """Tell whether a cell holds code that runs."""
     return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+def core_end(nb):
+    """Give the place of the cell behind the core path, which begins behind the setup cell."""
+    prose = (cell.source if cell.cell_type == "markdown" else "" for cell in nb.cells)
+    return next((i for i, text in enumerate(prose) if CORE_ENDS.search(text)), len(nb.cells))
+
+
+def python(source):
+    """Give a cell's code without its lines for the shell; nothing of a cell that is all shell."""
+    if source.lstrip().startswith(("%%bash", "%%sh")):
+        return ""
+    return re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.M)
+
+
+def is_converted(nb):
+    """Tell whether a lesson's page talks to its `lesson` behind the setup cell."""
+    return any(is_code(cell) and re.search(r"\blesson\.", cell.source) for cell in nb.cells[2:])
 
 
 def read(path):

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 import tomllib
+from inspect import ismodule
 
 import jinja2
 import lesson
@@ -21,7 +22,7 @@ REAL = ROOT / "tests" / "machine" / "logs" / "real"
 
 def page(name: str) -> str:
     """A page as the docstrings and the data have it now."""
-    modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+    modules = {name: home for name in ah.__all__ if ismodule(home := getattr(ah, name))}
     real = {path.stem: tomllib.loads(lesson.read(path)) for path in sorted(REAL.glob("*.toml"))}
     reports = {name: found["report"] for name, found in real.items()}
     loader = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
@@ -30,7 +31,8 @@ def page(name: str) -> str:
     card = ah.results.reference(*re.findall(r'ms\("([^"]+)"', text))  # all that it writes out
     timed = run_lessons.times()
     lessons = {p.name[:2]: (p.name, minutes.sections(p, timed)) for p in lesson.chosen([])}
-    given = {"modules": modules, "said": said, "reports": reports}
+    verbs = {name: verb for name in ah.__all__ if callable(verb := getattr(ah, name))}
+    given = {"modules": modules, "verbs": verbs, "said": said, "reports": reports}
     given |= {"known": symptoms.KNOWN, "groups": symptoms.GROUPS, "slow": symptoms.SLOW}
     given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
     given |= {"card": card, "claims": ledger.fill(card), "sweep": lesson_03.their_sweep("cpu").data}

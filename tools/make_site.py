@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from inspect import ismodule
 from pathlib import Path
 
 import jinja2
@@ -63,7 +64,8 @@ def keep_run():
     for path in lesson.chosen([]):
         stored = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
         for cell in lesson.parse(lesson.read(REPORT / "notebooks" / path.name)).cells:
-            kept = stored[cell.id].get("outputs") and "reference-picture" not in lesson.tags(cell)
+            others = lesson.tags(cell) & {"reference-picture", "reference-output"}
+            kept = stored[cell.id].get("outputs") and not others
             if cell.get("outputs") and not kept:
                 run["cells"].setdefault(path.name, {})[cell.id] = cell.outputs
     text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
@@ -104,7 +106,7 @@ def stage(folder, out, with_results):
         if name in own:
             who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
         notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
-    modules = {name: getattr(ah, name) for name in ah.__all__ if name != "__version__"}
+    modules = {name: home for name in ah.__all__ if ismodule(home := getattr(ah, name))}
     made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
     made["docs/chips.md"] = "chips.md.j2", {"chips": [*csv.DictReader(chips)]}

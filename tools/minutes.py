@@ -23,29 +23,31 @@ from pathlib import Path
 import lesson
 import run_lessons
 
+from accel_helpers.course import places
 from accel_helpers.learn import exam, quiz
 from accel_helpers.machine import runtime
 
-MOST = {"cells": 25, "words": 1000, "longest": 12, "predictions": 2, "folded": 2, "waiting": 60}
+MOST = {"cells": 36, "words": 1000, "longest": 12, "predictions": 2, "folded": 2, "waiting": 60}
 MOST |= {"first result": 3, "further": 15, "waits further": 120, "questions": 8, "untimed": 0}
 OTHERS = {
-    "10": {"cells": 38, "words": 1500, "first result": 3.5},
+    "03": {"cells": 44, "waiting": 90},
+    "10": {"cells": 44, "words": 1500, "first result": 3.5},
     "11": {"cells": 99, "words": 9999},
 }
-QUESTIONS, WAITING = 5, 300  # at least; seconds at most, the cores of all lessons together
+QUESTIONS, WAITING = 5, 360  # at least; seconds at most, the cores of all lessons together
 LOW, HIGH = 0.9, 1.15  # what may be promised, as shares of what is worked out
 # Seconds, the constants of a sitting: for a word, a line of code that is not folded, a picture, ...
 WORD, LINE, PICTURE, PREDICTION, QUESTION, EXERCISE = 60 / 200, 5, 20, 25, 55, 300
 BUSY = 2  # loops that keep the processor busy while lessons are timed
 
-FURTHER = re.compile(r"^#+ (Going further|One solution)", re.M)
-CORE_ENDS = re.compile(r"^#+ (What the exam asks|Quiz\b)|" + FURTHER.pattern, re.M)
 MACHINERY = re.compile(
-    r"(\w+ = )?((print|display)\()*ah\.(plots|results|progress|predict|quiz|checks|verdicts)\."
+    r"(\w+ = )?((print|display)\()*"
+    r"(lesson|ah\.(plots|results|progress|predict|quiz|checks|verdicts))\."
 )
+SHOWS = re.compile(r"\blesson\.(verdict|reveal)\(\s*\"([^\"]+)\"")
 NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
 SAID = re.compile(r'(ah\.verdicts\.say\([^"]*""")(.*?)"""', re.S)
-ASKED = re.compile(r"^ah\.(quiz\.show|exam\.draw)\(([^)]*)\)", re.M)
+ASKED = re.compile(r"^(?:ah\.(quiz\.show|exam\.draw)|(lesson\.quiz))\(([^)]*)\)", re.M)
 # In Markdown, and in a notebook's file:
 HEAD = re.compile(r'^(\s*"?[-* ]*?)\*\*Minutes:\*\*[^\\\n]*', re.M)
 ROW = re.compile(r'^(\s*"?\| \[?(\d\d)\b.*?\| )(\d+)(?= \|)', re.M)
@@ -56,27 +58,39 @@ def words(text):
     return sum(bool(re.search(r"\w", word)) for word in NOT_READ.sub("", text).split())
 
 
-def read(cell, ran):
+def longest_sentence(number, source):
+    """Count the words of what a cell of a lesson may say, the longest text at each place."""
+    known, count = places.places(number), 0
+    for _, id in SHOWS.findall(source):
+        count += max(map(words, known[id].sentences.values()), default=0)
+    return count
+
+
+def read(cell, ran, number):
     """Count one cell: its words and lines, and its seconds on the clock of the course."""
     if cell.cell_type != "code":
         return Counter(cells=1, words=words(cell.source), clock=WORD * words(cell.source))
     tags, took, shown = lesson.tags(cell), ran.get(cell.id, 0), []
     spoken = [re.split(r"^\s*\[[^]]*\]", text, flags=re.M) for _, text in SAID.findall(cell.source)]
-    said = sum(max(map(words, texts)) for texts in spoken)
-    source = re.sub(r"^(\s*)[%!].*", r"\1pass", SAID.sub(r'\1"""', cell.source), flags=re.M)
+    said = sum(max(map(words, texts)) for texts in spoken) + longest_sentence(number, cell.source)
+    source = lesson.python(SAID.sub(r'\1"""', cell.source))
     nodes = list(ast.walk(ast.parse(source)))
-    code = {n for n, line in enumerate(source.splitlines(), 1) if line.strip()}
+    shown_code = SAID.sub(r'\1"""', cell.source)
+    code = {n for n, line in enumerate(shown_code.splitlines(), 1) if line.strip()}
     folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
     does = [n for n in nodes if isinstance(n, ast.stmt) and MACHINERY.match(ast.unparse(n))]
     apart = {n for node in does for n in range(node.lineno, node.end_lineno + 1)} & code
     apart = code if folded or tags & {"setup", "verdict"} else apart
     found = Counter(cells=1, lines=len(code), machinery=len(apart), waiting=took, clock=took)
     found["untimed"] = "nbval-ignore-output" in tags and cell.id not in ran
-    for verb, given in ASKED.findall(source):
-        ask = quiz.show if verb == "quiz.show" else exam.draw
-        count = len(ask(*ast.literal_eval(f"[{given}]")).questions)
+    for verb, of_lesson, given in ASKED.findall(source):
+        if of_lesson:
+            count = len(quiz.show(number).questions)
+        else:
+            ask = quiz.show if verb == "quiz.show" else exam.draw
+            count = len(ask(*ast.literal_eval(f"[{given}]")).questions)
         found["clock"] += QUESTION * count
-        if verb == "quiz.show":
+        if verb != "exam.draw":
             found["questions"] += count
     if tags & {"setup", "exercise"} or ASKED.search(source):
         return found + Counter(clock=EXERCISE * ("exercise" in tags))
@@ -86,7 +100,7 @@ def read(cell, ran):
     for out in () if "nbval-ignore-output" in tags else cell.outputs:
         data = out.get("data", {"text/plain": out.get("text", "")})
         shown += data.get("text/plain", "").splitlines() if "image/png" not in data else []
-    asks = source.count("predict.ask(")
+    asks = source.count("predict.ask(") + source.count("lesson.ask(")
     prose = said + sum(words(line) for line in shown if line.rstrip()[-1:] in {*".:?!"})
     found += Counter(words=prose, longest=len(code), predictions=asks, folded=folded)
     found["clock"] += WORD * (said + sum(map(words, shown))) + PREDICTION * asks
@@ -97,16 +111,16 @@ def read(cell, ran):
 def pictures(cell):
     """Count what a cell draws: the pictures that are stored, or one of a plot that is not."""
     stored = sum("image/png" in output.get("data", {}) for output in cell.get("outputs", ()))
-    return stored or int("ah.plots." in cell.source)
+    return stored or int(bool(re.search(r"\bah\.plots?[.(]|\blesson\.plot\(", cell.source)))
 
 
 def work_out(path, timed):
     """Give a lesson's row of the table, and its minutes in parts, as its head has them."""
     nb, ran = lesson.parse(lesson.read(path)), timed.get(path.stem, {}).get("cells", {})
-    counts = [read(cell, ran) for cell in nb.cells]
+    counts = [read(cell, ran, path.name[:2]) for cell in nb.cells]
     prose = [cell.source if cell.cell_type == "markdown" else "" for cell in nb.cells]
-    ends = next((i for i, text in enumerate(prose) if CORE_ENDS.search(text)), len(prose))
-    over = next((i for i, text in enumerate(prose) if FURTHER.search(text)), len(prose))
+    ends = lesson.core_end(nb)
+    over = next((i for i, text in enumerate(prose) if lesson.FURTHER.search(text)), len(prose))
     first = next((i for i, c in enumerate(nb.cells, 1) if "first-result" in lesson.tags(c)), 0)
     places = (0, first), (2, ends), (0, ends), (ends, over), (over, None)
     soon, core, way, tail, on = (sum(counts[a:b], Counter()) for a, b in places)
@@ -133,7 +147,7 @@ def sections(path, timed):
     for cell in lesson.parse(lesson.read(path)).cells:
         if cell.cell_type == "markdown" and (heads := re.findall(r"^#+ (.*)", cell.source, re.M)):
             name = heads[-1]
-        found[name] += read(cell, ran)["clock"] / 60
+        found[name] += read(cell, ran, path.name[:2])["clock"] / 60
     return dict(found)
 
 

@@ -26,6 +26,7 @@ COLAB_KEYS = frozenset({"gpuType", "machine_shape", "runtime_attributes", "toc_v
 CELL_KEYS = frozenset({"tags", "slideshow", "cellView", "jupyter"})
 UNSTORED = frozenset({"nbval-ignore-output", "nbval-skip"})
 GREY = "reference-picture"  # it stores one picture, of the reference run alone
+SPOKEN = "reference-output"  # it stores what it printed on our machine, and which one that is
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -102,6 +103,8 @@ def clean_outputs(nb):
             continue
         if GREY in tags(cell):
             cell.outputs = [o for o in cell.outputs if "image/png" in o.get("data", ())]
+        elif SPOKEN in tags(cell):
+            cell.outputs = [o for o in cell.outputs if o.get("name") == "stdout"]
         elif tags(cell) & UNSTORED:
             cell.outputs = []
         if "nbval-skip" in tags(cell) or not lesson.is_code(cell):
@@ -111,7 +114,7 @@ def clean_outputs(nb):
         cell.outputs = [output for output in cell.outputs if output.get("data", True)]
 
 
-def _place_setup(nb, stamp):
+def _place_setup(nb, stamp, number):
     """Put the setup cell's own bytes second; make the cell where there is none."""
     places = [i for i, cell in enumerate(nb.cells) if "setup" in tags(cell)]
     if not places and len(nb.cells) > 1 and setup_stamp(nb.cells[1].source):
@@ -122,7 +125,7 @@ def _place_setup(nb, stamp):
     if cell.cell_type != "code":
         nb.cells.insert(places[0], cell)
         return
-    cell.source, cell.metadata["tags"] = setup_source(stamp), ["setup"]
+    cell.source, cell.metadata["tags"] = setup_source(stamp, number), ["setup"]
     nb.cells.insert(1, cell)
 
 
@@ -147,7 +150,10 @@ def _ruff(arguments, text, path):
     beside = shutil.which("ruff", path=str(Path(sys.executable).parent))  # quicker to start
     ruff = [beside] if beside else [sys.executable, "-m", "ruff"]
     command = [*ruff, *arguments, "--no-cache"]
-    command += ["--config", str(lesson.ROOT / "pyproject.toml"), "--stdin-filename", str(path), "-"]
+    command += ["--config", str(lesson.ROOT / "pyproject.toml")]
+    if lesson.is_converted(lesson.parse(text)):
+        command += ["--line-length", "79"]
+    command += ["--stdin-filename", str(path), "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     said = done.stderr.decode(errors="replace")
     if "No module named ruff" in said:
@@ -205,7 +211,7 @@ def fix(text, path, lessons=None):
         "the notebook's metadata": lambda: nb.update(metadata=kept),
         "cell metadata": lambda: [cell.update(metadata=clean) for cell, clean in cells],
         "outputs that may not be stored": lambda: clean_outputs(nb),
-        "the setup cell": lambda: _place_setup(nb, stamp),
+        "the setup cell": lambda: _place_setup(nb, stamp, path.name[:2]),
         "the badge": lambda: _place_badge(nb, stamp, path.name, lessons),
     }
     for what, mend in steps.items():

@@ -19,7 +19,7 @@ MARKERS = (
 )
 TAGS = frozenset(
     "setup nbval-ignore-output nbval-skip raises-exception exercise solution hide-input "
-    "reference-picture verdict first-result".split()
+    "reference-picture reference-output verdict first-result script take-away".split()
 )
 LARGEST_OUTPUT = 200_000  # bytes of JSON that the outputs of one cell may take
 FEWEST_COMPARED = 3
@@ -103,8 +103,8 @@ def _setup(it):
     else:
         stamp = setup_stamp(cell.source)
         if stamp is None:
-            yield 1, "REPOSITORY or REF is missing or cannot be one: run `make stamp`."
-        elif cell.source != setup_source(stamp):
+            yield 1, "COURSE is missing or cannot be a place: run `make stamp`."
+        elif cell.source != setup_source(stamp, it.path.name[:2]):
             yield 1, "it is not the text in tools/setup_cell.txt; --fix puts it back."
     for i, cell in enumerate(it.nb.cells):
         if i != 1 and "setup" in tags(cell):
@@ -121,8 +121,9 @@ def _tags(it):
             yield i, "mark the cell with a tag such as nbval-ignore-output, not with a comment."
         if {"nbval-skip", "nbval-ignore-output"} <= tags(cell):
             yield i, "nbval-skip already keeps nbval away: drop nbval-ignore-output."
-        if repair.GREY in tags(cell) and "nbval-ignore-output" not in tags(cell):
-            yield i, f"a cell tagged {repair.GREY} is tagged nbval-ignore-output, too."
+        for tag in tags(cell) & {repair.GREY, repair.SPOKEN}:
+            if "nbval-ignore-output" not in tags(cell):
+                yield i, f"a cell tagged {tag} is tagged nbval-ignore-output, too."
 
 
 @rule("notebook-metadata")
@@ -164,7 +165,7 @@ def _counts(it):
 def _ignored_output(it):
     for i, cell in it.cells("code"):
         for tag in sorted(tags(cell) & repair.UNSTORED):
-            if cell.outputs and repair.GREY not in tags(cell):
+            if cell.outputs and not tags(cell) & {repair.GREY, repair.SPOKEN}:
                 yield i, f"a cell tagged {tag} stores no output."
         stored = [sorted(output.get("data", ())) for output in cell.outputs]
         if repair.GREY in tags(cell) and stored != [["image/png", "text/plain"]]:
@@ -287,7 +288,7 @@ _HINTS_WANTED = (
     f"the Markdown before an exercise needs {HINTS} hints in steps: <details>, "
     "<summary>Hint 1</summary>, a blank line, words, </details>."
 )
-_CHECKED = re.compile(r"^[^#\n]*\bah\.checks\.check\(\s*[\"']([^\"'\n]+)[\"']", re.M)
+_CHECKED = re.compile(r"^[^#\n]*\b(?:ah\.checks|lesson)\.check\(\s*[\"']([^\"'\n]+)[\"']", re.M)
 
 
 @rule("exercise")
@@ -304,7 +305,7 @@ def _exercise(it):
                     yield i, _HINTS_WANTED
                 checked = _CHECKED.findall(cell.source)
                 if not checked:
-                    yield i, 'an exercise is checked: print(ah.checks.check("NN/name", answer)).'
+                    yield i, 'an exercise is checked: lesson.check("name", answer).'
                 for name in sorted(set(checked) - solved):
                     yield i, f"no cell tagged 'solution' checks {name!r}: add one that passes."
             prose = ""
@@ -327,3 +328,33 @@ def _speed_up(it):
         if match and not _SOURCE.search(re.sub(r"\[!\[.*?\]\(.*?\)\]\(.*?\)", "", cell.source)):
             said = match[0].strip()
             yield i, f"{said!r} stands there without its source: measure it, or name the source."
+
+
+WIDEST = 79  # columns
+LONGEST = {"script": 14, "take-away": 20}  # lines of a cell; others:
+LINES = 10
+_MACHINERY = re.compile(r"\b(keep|reference)=|\brecord\(|\bah\.verdicts\.|\blesson_\d\d\b")
+
+
+@rule("plain")
+def _plain(it):
+    """A core that teaches the frameworks: what a reader carries out of it."""
+    if not lesson.is_converted(it.nb):
+        return
+    core = [(i, cell) for i, cell in it.cells("code") if 2 <= i < lesson.core_end(it.nb)]
+    away = [cell for _, cell in core if "take-away" in tags(cell)]
+    if len(away) != 1:
+        yield None, f"the core has {len(away)} cells tagged take-away, and needs one."
+    elif re.search(r"\b(ah|lesson)\.|accel_helpers", away[0].source):
+        yield None, "its take-away is for a notebook without this library: use the frameworks."
+    for i, cell in core:
+        if "exercise" in tags(cell):
+            continue
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        most = max((LONGEST[tag] for tag in tags(cell) & LONGEST.keys()), default=LINES)
+        if len(lines) > most:
+            yield i, f"it has {len(lines)} lines, and {most} are the most: one idea a cell."
+        if max(map(len, lines)) > WIDEST:
+            yield i, f"a line is wider than {WIDEST} columns."
+        if found := _MACHINERY.search(cell.source):
+            yield i, f"{found[0]!r} is machinery: the lesson object keeps, draws and says."

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
+from typing import ClassVar
 
 from accel_helpers._records import positive
 from accel_helpers._words import format_range, format_seconds, percent, wrapped
@@ -130,6 +131,8 @@ class Measurement:
 @dataclass(frozen=True)
 class Speedup:
     """How two measurements compare, and whether they can be told apart."""
+
+    OUTCOMES: ClassVar = VERDICTS  # of its `verdict`
 
     slow: Measurement  # the one expected to be slower
     fast: Measurement

@@ -106,15 +106,21 @@ def card_path() -> Path:
     return Path(os.environ.get("ACCEL_RESULT_CARD") or "result_card.json")
 
 
-def record(
-    measurements: Mapping[str, Measurement],
-    *,
-    numbers: Mapping[str, Sequence[float]] | None = None,
-    path=None,
-) -> str:
-    """Put measurements on the current card; a lesson goes on whether or not that works.
+@dataclass(frozen=True)
+class Saved:
+    """Whether results are on the card, and a sentence that says where, or why not."""
 
-    A sentence says where they were saved, or why not.
+    ok: bool
+    sentence: str
+
+
+def save_on_card(
+    measurements: Mapping[str, Measurement],
+    numbers: Mapping[str, Sequence[float]] | None = None,
+    *,
+    path=None,
+) -> Saved:
+    """Put measurements on the current card; a lesson goes on whether or not that works.
 
     Parameters
     ----------
@@ -127,12 +133,12 @@ def record(
 
     Examples
     --------
-    >>> record({"step": Measurement.from_samples([0.1])}, path="no such folder/card.json")
-    'Not saved: card.json cannot be written here (No such file or directory).'
+    >>> save_on_card({"a": Measurement.from_samples([0.1])}, path="no such folder/card.json").ok
+    False
     """
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
-            raise TypeError(f"record needs measurements; {name!r} is {type(m).__name__}.")
+            raise TypeError(f"a card needs measurements; {name!r} is {type(m).__name__}.")
     numbers = _records.read(Numbers, dict(numbers or {}), "numbers")
     path, count = card_path() if path is None else Path(path), len(measurements) + len(numbers)
     try:
@@ -140,16 +146,36 @@ def record(
         measurements = {**card.measurements, **measurements}
         save(replace(card, measurements=measurements, numbers={**card.numbers, **numbers}), path)
     except DataError as error:
-        return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
+        why = f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
+        return Saved(False, why)
     except OSError as error:
-        return f"Not saved: {path.name} cannot be written here ({error.strerror})."
-    return f"Saved on your result card, {path.name}: {count} result{'s' if count != 1 else ''}."
+        why = f"Not saved: {path.name} cannot be written here ({error.strerror})."
+        return Saved(False, why)
+    many = f"{count} result{'s' if count != 1 else ''}"
+    return Saved(True, f"Saved on your result card, {path.name}: {many}.")
+
+
+def record(
+    measurements: Mapping[str, Measurement],
+    *,
+    numbers: Mapping[str, Sequence[float]] | None = None,
+    path=None,
+) -> str:
+    """As `save_on_card`: its sentence.
+
+    >>> record({"step": Measurement.from_samples([0.1])}, path="no such folder/card.json")
+    'Not saved: card.json cannot be written here (No such file or directory).'
+    """
+    return save_on_card(measurements, numbers, path=path).sentence
 
 
 def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> None:
     """Record what a verb measured, if it has a name; a word only where that could not be saved."""
-    if name and not (said := record(measurements, numbers=numbers)).startswith("Saved"):
-        print(said)
+    if not name:
+        return
+    saved = save_on_card(measurements, numbers)
+    if not saved.ok:
+        print(saved.sentence)
 
 
 def reference_runs(folder: Path = RUNS) -> tuple[Card, ...]:

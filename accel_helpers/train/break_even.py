@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
@@ -60,6 +61,8 @@ class Plan:
 @dataclass(frozen=True)
 class BreakEven:
     """The answer of `break_even`; it prints as three sentences."""
+
+    OUTCOMES: ClassVar = (*LABELS, FEW, BOUGHT)  # of its `verdict`
 
     here: Plan
     there: Plan

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import mean, median
-from typing import Self
+from typing import ClassVar, Self
 
 from accel_helpers._words import wrapped
 from accel_helpers.machine import backend, runtime
@@ -74,6 +74,8 @@ class Climb:
     0.2
     """
 
+    OUTCOMES: ClassVar = Speedup.OUTCOMES  # of its `verdict`
+
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
 
@@ -108,7 +110,7 @@ class Climb:
 
     @property
     def verdict(self) -> str:
-        """Of the last stage against the first: a verdict of `timing.compare`."""
+        """Of the last stage against the first: one of `OUTCOMES`."""
         return self.overall[self.stages[-1].name].verdict
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:

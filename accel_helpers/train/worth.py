@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 from accel_helpers import _records
 from accel_helpers._records import positive, whole
@@ -36,6 +37,8 @@ LATE = "the time was up"
 @dataclass(frozen=True)
 class Worth:
     """What `it` found; it prints as a few sentences."""
+
+    OUTCOMES: ClassVar = LABELS  # of its `verdict`
 
     verdict: str  # one of `LABELS`
     epoch: Measurement  # seconds per epoch as you train now; its name is the device

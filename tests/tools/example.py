@@ -4,7 +4,7 @@ import lesson
 from lesson import UNSTAMPED, badge, setup_source
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-NAME = "99_example.ipynb"
+NAME = "00_example.ipynb"
 PIXEL = "UE5H"  # nobody looks at it
 SHOWN = {"image/png": PIXEL, "text/plain": "A single dot that stands for nothing."}
 TITLE = """# An example
@@ -42,10 +42,9 @@ def counted(nb):
 def example(stamp=UNSTAMPED, name=NAME):
     """Make a notebook that keeps every rule, as if it had been executed."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    ready = printed("accel_helpers is ready.\n")
     cells = [
         new_markdown_cell(f"{badge(stamp, name)}\n\n{TITLE}", id="title"),
-        code("setup", setup_source(stamp), ready, tagged=["setup"]),
+        code("setup", setup_source(stamp, name[:2]), tagged=["setup"]),
         new_markdown_cell("## Run\n\nThe library has a version.", id="prose"),
         code("one", "print(bool(ah.__version__))", printed("True\n")),
         code("two", "print(1 + 1)", printed("2\n")),

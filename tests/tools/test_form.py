@@ -85,11 +85,11 @@ MENDED = [  # what is planted, and the rules that must see it
     (at("two", id="one"), "ids"),
     (at("two", id="a b"), "ids"),
     (at("title", source=TITLE), "badge"),
-    (at("title", swap=(NAME, "98_other.ipynb")), "badge"),
+    (at("title", swap=(NAME, "01_other.ipynb")), "badge"),
     (swapped, "setup"),
     (without("setup"), "setup"),
-    (at("setup", swap=("try:\n", "try: \n")), "setup"),
-    (at("setup", swap=('"main"', '"main; rm -rf ~"')), "setup"),
+    (at("setup", swap=("-q ", "--quiet ")), "setup"),
+    (at("setup", swap=('this page"', 'this page; rm -rf ~"')), "setup"),
     (notebook(kernelspec={"name": "venv"}), "notebook-metadata"),
     (notebook(colab={"provenance": []}), "notebook-metadata"),
     (at("one", metadata={"execution": {"iopub.status.busy": "2026"}}), "cell-metadata"),
@@ -101,7 +101,29 @@ MENDED = [  # what is planted, and the rules that must see it
     (at("one", source="print( 1 )"), "ruff-format"),
     (at("one", source="import os\nprint(1)"), "ruff-check ruff-format"),
 ]
+AWAY = code("away", "import keras", tagged=["take-away"])
+
+
+def talking(source="lesson.quiz()", *others, tagged=()):
+    """Append cells that talk to the lesson object, as the core of a converted page does."""
+
+    def spoil(nb):
+        nb.cells += [code("talk", source, printed("1\n"), tagged=tagged), *others]
+        counted(nb)
+
+    return spoil
+
+
+NOT_PLAIN = [
+    talking(),
+    talking("lesson.quiz()", AWAY, code("more", "import jax", tagged=["take-away"])),
+    talking("lesson.quiz()", code("away", "ah.time_fit", tagged=["take-away"])),
+    talking("lesson.quiz()\n" + "print(1)\n" * 10, AWAY),
+    talking(f"lesson.quiz()  # {'wide ' * 13}", AWAY),
+    talking("lesson.quiz(keep=1)", AWAY),
+]
 FOR_AUTHORS = [
+    (at("measure", outputs=[printed("1")], tags="reference-output"), "tags"),
     (at("title", swap=("# An example", "An example")), "title headings"),
     (at("title", swap=("**You need:** nothing", "**You need:**")), "title"),
     (without("title"), "title setup headings"),
@@ -182,7 +204,21 @@ def test_a_defect_is_seen_and_left_to_the_author(spoil, expected):
 
 def test_every_rule_has_been_seen_to_fail():
     seen = {name for _, expected in MENDED + FOR_AUTHORS for name in expected.split()}
-    assert set(rules.RULES) - seen == {"canonical"}, "the layout has a test of its own"
+    apart = {"canonical", "plain"}
+    assert set(rules.RULES) - seen == apart, "these have tests of their own"
+
+
+@pytest.mark.parametrize("spoil", NOT_PLAIN)
+def test_a_core_that_teaches_our_library_is_not_plain(spoil):
+    nb = example()
+    spoil(nb)
+    assert "plain" in found(nb)
+
+
+def test_a_core_in_the_frameworks_words_is_plain():
+    nb = example()
+    talking("print(lesson.quiz())\n" + "print(1)\n" * 8 + "print(2)", AWAY)(nb)
+    assert "plain" not in found(nb)
 
 
 def test_the_layout_is_the_one_that_nbformat_writes():
@@ -202,19 +238,19 @@ def test_a_repair_keeps_the_stamp_wherever_it_stands():
     nb = example(STAMPED)
     without("setup")(nb)
     mended = lesson.parse(repair.fix(lesson.dump(nb), Path(NAME))[0])
-    assert mended.cells[1].source == setup_source(STAMPED)
+    assert mended.cells[1].source == setup_source(STAMPED, "00")
     assert mended.cells[0].source.startswith(badge(STAMPED, NAME))
 
 
 def test_a_link_to_another_lesson_follows_the_stamp(tmp_path):
     nb = example(STAMPED)
     foreign = "https://colab.research.google.com/github/a/b/blob/main/notebooks/theirs.ipynb"
-    prose(f"[next]({lesson.link(lesson.UNSTAMPED, '98_next.ipynb')}), [theirs]({foreign})")(nb)
-    path, names = tmp_path / NAME, frozenset({NAME, "98_next.ipynb"})
+    prose(f"[next]({lesson.link(lesson.UNSTAMPED, '01_next.ipynb')}), [theirs]({foreign})")(nb)
+    path, names = tmp_path / NAME, frozenset({NAME, "01_next.ipynb"})
     assert [p.rule for p in form.check(lesson.dump(nb), path, names)] == ["badge"]
     text, _ = repair.fix(lesson.dump(nb), path, names)
     assert form.check(text, path, names) == []
-    assert foreign in text and lesson.link(STAMPED, "98_next.ipynb") in text
+    assert foreign in text and lesson.link(STAMPED, "01_next.ipynb") in text
 
 
 def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path, capsys):

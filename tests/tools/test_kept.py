@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import re
 
 import lesson
 import pytest
@@ -11,8 +10,13 @@ from nbformat.v4 import new_code_cell, new_notebook
 import accel_helpers as ah
 
 PRACTICE = "00_start_here.ipynb"  # its sum is an exercise in measuring
-LESSONS = [path for path in lesson.chosen([]) if path.name != PRACTICE]
-HOMES = [getattr(ah, name) for name in ah.__all__ if name != "__version__"]
+# A page that is converted is not asked: what goes through its `lesson` is kept.
+LESSONS = [
+    path
+    for path in lesson.chosen([])
+    if path.name != PRACTICE and not lesson.is_converted(lesson.parse(lesson.read(path)))
+]
+HOMES = [home for name in ah.__all__ if inspect.ismodule(home := getattr(ah, name))]
 KEEPING = {"from_samples"} | {  # what somebody timed with a clock of their own, too
     verb
     for home in HOMES
@@ -25,7 +29,7 @@ KEEPING = {"from_samples"} | {  # what somebody timed with a clock of their own,
 def unkept(nb):
     """Give the calls of measuring verbs whose result is kept neither there nor by a later call."""
     cells = [cell for cell in nb.cells if "nbval-ignore-output" in lesson.tags(cell)]
-    trees = [ast.parse(re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", cell.source)) for cell in cells]
+    trees = [ast.parse(lesson.python(cell.source)) for cell in cells]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     keeps = [call for call in calls if any(k.arg == "keep" for k in call.keywords)]

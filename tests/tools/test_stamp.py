@@ -119,7 +119,7 @@ def test_everything_gets_the_same_stamp_and_can_be_stamped_anew_and_unstamped(co
     assert f"{UNSTAMPED.repository}-tools" in readme and "somebody/else@main" in readme
     assert "0 files changed" in run("--repo", repository, "--ref", ref)[1]
     assert run("--unstamp")[0] == 0 and texts(course) == before
-    assert sorted(os.listdir(course / "notebooks")) == [OTHER, NAME], "nothing is left there"
+    assert sorted(os.listdir(course / "notebooks")) == [NAME, OTHER], "nothing is left there"
 
 
 BAD_REPOSITORIES = [

@@ -1,0 +1,25 @@
+"""The frameworks' start-up log, kept out of a page."""
+
+import logging
+import os
+import sys
+import tempfile
+
+
+def hide_log() -> None:
+    """Send what frameworks log past Python to a temporary file, for the rest of this notebook.
+
+    TensorFlow writes a page of it when it starts. Python's own warnings and errors stay visible.
+    Outside a notebook this does nothing.
+
+    Examples
+    --------
+    >>> hide_log()
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # of the processes that a page starts
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # no remark on each model compiled
+    if "ipykernel" in sys.modules:
+        # Native code writes to file descriptor 2; Python's errors go to the page another way.
+        file = tempfile.TemporaryFile()
+        os.dup2(file.fileno(), 2)
+        file.close()  # descriptor 2 keeps it open

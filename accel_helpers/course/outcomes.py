@@ -1,0 +1,46 @@
+"""Which outcomes a place has sentences for, by what is shown there."""
+
+from accel_helpers.machine import backend
+from accel_helpers.measure import verdicts
+from accel_helpers.measure.measurement import Speedup
+from accel_helpers.train.break_even import BreakEven
+from accel_helpers.train.climb import Climb
+from accel_helpers.train.worth import Worth
+
+#: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
+#: its own; the others are plain words.
+OUTCOMES: dict[str, tuple[str, ...]] = {
+    "Speedup": Speedup.OUTCOMES,
+    "Climb": Climb.OUTCOMES,
+    "BreakEven": BreakEven.OUTCOMES,
+    "Worth": Worth.OUTCOMES,
+    "attached": verdicts.LABELS["attached"],
+    "Verified": verdicts.LABELS["verified"],
+    "device": ("cpu", "gpu", "tpu"),
+    "always": ("always",),  # what came out is in the sentence, and does not choose it
+}
+NOT_MEASURED = "not measured"  # of None; a place may have a sentence for it
+KINDS = {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "cpu": "cpu"}
+
+
+def outcome_of(result, kind: str) -> str:
+    """The outcome of a result, at a place of this kind.
+
+    >>> outcome_of("/job:localhost/replica:0/task:0/device:GPU:0", "device")
+    'gpu'
+    """
+    if result is None:
+        return NOT_MEASURED
+    if kind == "always":
+        return "always"
+    if kind == "device":
+        return device_kind(result)
+    return getattr(result, "verdict", result)
+
+
+def device_kind(result) -> str:
+    """ "cpu", "gpu" or "tpu": of a device, its name, or something that lies on one."""
+    if not isinstance(result, str) and hasattr(result, "__array__"):
+        return backend.where(result)
+    named = str(result).lower()
+    return next((kind for word, kind in KINDS.items() if word in named), named)

@@ -1,0 +1,60 @@
+"""The picture of any result."""
+
+from collections.abc import Mapping
+
+from accel_helpers._words import shown
+from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.results import Reference
+from accel_helpers.plots import charts, rows
+from accel_helpers.plots.style import Picture
+from accel_helpers.train.break_even import BreakEven
+from accel_helpers.train.climb import Climb
+from accel_helpers.train.epochs import FitTiming
+
+__all__ = ["plot"]
+
+
+def plot(result, *, title: str = "", reference: Reference | None = None) -> Picture:
+    """Draw what one of the verbs returned.
+
+    Parameters
+    ----------
+    result : Measurement, Speedup, FitTiming, Climb, BreakEven or mapping
+        A mapping is of names to seconds, the parts of one step.
+    title : str, optional
+        Above the picture: what was found. By default what the result says of itself.
+    reference : Reference, optional
+        Another machine's, drawn in grey (see `results.reference_values`).
+
+    Returns
+    -------
+    Picture
+        A notebook shows it; its `alt` says the same in a sentence. A TypeError for anything else.
+
+    Examples
+    --------
+    >>> step = Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step")
+    >>> print(plot(step, title="A step"))
+    Dot plot. A step: step 11 ms.
+    """
+    if isinstance(result, Measurement):
+        title = title or result.name or "Single timings"
+        return rows.measurements([result], title=title, reference=reference)
+    if isinstance(result, Speedup):
+        title = title or str(result).partition(" (")[0]
+        return rows.measurements([result.slow, result.fast], title=title, reference=reference)
+    if isinstance(result, FitTiming):
+        title = title or "Seconds per epoch"
+        return charts.epochs(result.epochs, title=title, reference=reference)
+    if isinstance(result, Climb):
+        title = title or "What each change gains"
+        return rows.climb(result, title=title, reference=reference)
+    if isinstance(result, BreakEven):
+        return charts.break_even(result, title=title or None, reference=reference)
+    if isinstance(result, Mapping):
+        title = title or "Where the time of one step goes"
+        return rows.parts(result, title=title, reference=reference)
+    raise TypeError(
+        "plot draws a Measurement, a comparison, the epochs of time_fit, a climb, a break-even, "
+        f"or the parts of a step as a mapping of names to seconds; got {shown(result)}."
+    )

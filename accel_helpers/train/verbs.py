@@ -1,0 +1,104 @@
+"""Verbs that measure a model: a function makes it for them, so that nobody's own one changes."""
+
+from collections.abc import Callable
+
+from accel_helpers._words import shown
+from accel_helpers.train import forecast as forecasts
+from accel_helpers.train import worth
+from accel_helpers.train.forecast import CHIPS, Forecast
+from accel_helpers.train.worth import Worth
+
+__all__ = ["forecast", "worth_it"]
+
+
+def worth_it(
+    make_model: Callable,
+    x,
+    y=None,
+    *,
+    batch_size: int = 32,
+    epochs: int = 5,
+    seconds: float = 60.0,
+    setup_minutes: float = 5.0,
+) -> Worth:
+    """Say whether a GPU or TPU pays for this model, and what to try first.
+
+    Parameters
+    ----------
+    make_model : callable
+        Without arguments; it returns the model, compiled and built.
+    x, y
+        As for ``fit``: arrays, a ``tf.data.Dataset`` or a ``keras.utils.PyDataset``.
+    batch_size, epochs : int, optional
+        Of your training. Parts of it are timed and multiplied; validation is not counted.
+    seconds : float, optional
+        For everything. A step or a compilation that has begun is waited for.
+    setup_minutes : float, optional
+        What another machine costs first: changing the runtime, installing, uploading, compiling.
+
+    Returns
+    -------
+    Worth
+        Its `verdict` is one of `Worth.OUTCOMES`; it prints as a few sentences.
+
+    Examples
+    --------
+    >>> from accel_helpers.train import training
+    >>> images = training.load_images(320, source="bundled")
+    >>> found = worth_it(training.quickstart_model, images.x_train, images.y_train, seconds=1)
+    >>> found.verdict in found.OUTCOMES
+    True
+    """
+    model = made_by(make_model)
+    return worth.it(model, x, y, batch_size, epochs, seconds, setup_minutes=setup_minutes)
+
+
+def forecast(
+    make_model: Callable,
+    batch_size: int,
+    chips: tuple[str, ...] = CHIPS,
+    *,
+    x=None,
+    y=None,
+    samples: int | None = None,
+    seconds: float = 6.0,
+) -> Forecast:
+    """Say how long a training step of this model would take on chips that are not here.
+
+    Parameters
+    ----------
+    make_model : callable
+        Without arguments; it returns the model, compiled and built, with all shapes known.
+    batch_size : int
+        Samples in a step.
+    chips : tuple of str, optional
+        NVIDIA's data-centre GPUs from K80 to H100, and Colab's G4; of a TPU only the least time.
+    x, y : optional
+        Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
+    samples : int, optional
+        In an epoch; by default as many as x has.
+    seconds : float, optional
+        For timing the training on this machine (0: not at all).
+
+    Returns
+    -------
+    Forecast
+        `rows`, one for each chip; `step(row)`: seconds, low, high. It prints as a table.
+
+    Examples
+    --------
+    >>> from accel_helpers.train import training
+    >>> forecast(training.quickstart_model, 32, chips=("T4",), seconds=0).rows[0].largest
+    'operations'
+    """
+    model, timed = made_by(make_model), {"samples": samples, "seconds": seconds}
+    return forecasts.forecast(model, batch_size, chips, x=x, y=y, **timed)
+
+
+def made_by(make_model: Callable):
+    """Call a function that makes a model; a model in its place is told apart."""
+    if not callable(make_model) or hasattr(make_model, "fit"):
+        advice = "Put the lines that make your model into `def make_model():`, with `return model`"
+        got = f"a function that makes the model is needed; got {shown(make_model)}"
+        raise TypeError(f"{got}. {advice}.")
+    return make_model()
