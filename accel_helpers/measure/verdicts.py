@@ -4,7 +4,7 @@ import re
 from collections import namedtuple
 from collections.abc import Collection, Iterable, Mapping
 
-from accel_helpers.machine.runtime import SILENT_GPU, Runtime
+from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import ceilings, measurement, results, scores, timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
@@ -20,10 +20,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     "bound_by": ceilings.BOUNDS,
     "where_it_pays": ("everywhere", "at some sizes", "nowhere", "cannot tell"),
     "step_parts": ("mostly arithmetic", "mostly other work", "mixed", "cannot tell"),
-    "attached": (
-        *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
-        *("nothing in Colab", "nothing here"),
-    ),
+    "attached": Runtime.OUTCOMES,
     "how_much_longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
     "verified": (
         *("not attached", "visible, not in the files", "attached, not visible"),
@@ -174,19 +171,13 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
 
 
 def attached(found: Runtime) -> str:
-    """Say in a few words what `runtime.describe` found: one of `LABELS["attached"]`.
+    """Say in a few words what `runtime.describe` found: its `verdict`.
 
     >>> from accel_helpers.machine import runtime
     >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
     'a TPU that is not there'
     """
-    if SILENT_GPU & {*found.faults}:
-        return "a driver that does not answer"
-    if found.accelerator:
-        return f"a {found.accelerator.kind}"
-    if "tpu-claimed" in found.faults:
-        return "a TPU that is not there"
-    return "nothing in Colab" if found.place == "colab" else "nothing here"
+    return found.verdict
 
 
 def how_much_longer(found: Speedup) -> str:
