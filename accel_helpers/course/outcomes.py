@@ -1,6 +1,7 @@
 """Which outcomes a place has sentences for, by what is shown there."""
 
 from accel_helpers.machine import backend
+from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import verdicts
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
@@ -14,7 +15,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Climb": Climb.OUTCOMES,
     "BreakEven": BreakEven.OUTCOMES,
     "Worth": Worth.OUTCOMES,
-    "attached": verdicts.LABELS["attached"],
+    "Runtime": Runtime.OUTCOMES,
     "Verified": verdicts.LABELS["verified"],
     "device": ("cpu", "gpu", "tpu"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it

@@ -125,7 +125,9 @@ def dialog() -> style.Picture:
         axes.text(7.0, 6.75, "Cancel", va="center", color=style.SAID)
         _box(axes, 8.2, 6.4, 1.4, 0.7, "Save", face=style.OWN, colour="white")
         offered = "; ".join(f"{text}, chosen" if text == CHOSEN else text for text in OFFERED)
-        alt = f"{title}. The menu Runtime, in it Change runtime type; it opens a dialog of that name "
+        alt = (
+            f"{title}. The menu Runtime, in it Change runtime type; it opens a dialog of that name "
+        )
         alt += f"with a choice of the hardware accelerator ({offered}) and the button Save."
         return style.picture(figure, alt)
 

@@ -4,11 +4,10 @@ import re
 from collections import namedtuple
 from collections.abc import Collection, Iterable, Mapping
 
-from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import ceilings, measurement, results, scores, timing
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 
-__all__ = ["attached", "how_much_longer", "say", "step_parts", "verified"]
+__all__ = ["how_much_longer", "say", "step_parts", "verified"]
 
 Border = namedtuple("Border", "verdict pays not_worth untold largest")
 StepParts = namedtuple("StepParts", "verdict seconds")
@@ -20,7 +19,6 @@ LABELS: dict[str, tuple[str, ...]] = {
     "bound_by": ceilings.BOUNDS,
     "where_it_pays": ("everywhere", "at some sizes", "nowhere", "cannot tell"),
     "step_parts": ("mostly arithmetic", "mostly other work", "mixed", "cannot tell"),
-    "attached": Runtime.OUTCOMES,
     "how_much_longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
     "verified": (
         *("not attached", "visible, not in the files", "attached, not visible"),
@@ -168,16 +166,6 @@ def step_parts(plain: Measurement, *others: Measurement, keep: str = "") -> Step
     else:
         seconds["everything else"] = plain.median - products.median
     return StepParts(verdict, seconds)
-
-
-def attached(found: Runtime) -> str:
-    """Say in a few words what `runtime.describe` found: its `verdict`.
-
-    >>> from accel_helpers.machine import runtime
-    >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
-    'a TPU that is not there'
-    """
-    return found.verdict
 
 
 def how_much_longer(found: Speedup) -> str:

@@ -8,12 +8,11 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_01, lesson_02, lesson_03, lesson_10
+from accel_helpers.lessons import lesson_02, lesson_03, lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
-    ("00", "again.verdict"): "compare",
     ("03", "race and race.verdict"): "compare",
     ("03", "found"): lesson_03.SWEPT,
     ("03", "pieces"): "step_parts",
@@ -25,8 +24,6 @@ SOURCES = {
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",
-    ("01", "ah.verdicts.attached(now)"): "attached",
-    ("01", "outcome"): lesson_01.TIMED,
     ("02", "place"): lesson_02.LANDED,
     ("02", "mine"): "verified",
     ("10", "ran"): (
