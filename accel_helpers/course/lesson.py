@@ -1,6 +1,8 @@
 """A lesson that remembers: it asks, keeps, draws and says, and measures nothing."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from accel_helpers import lessons
@@ -23,6 +25,15 @@ class Lesson:
     number: str
     places: dict[str, Place] = field(repr=False)
 
+    @property
+    def folder(self) -> str:
+        """A temporary folder for the scripts of this page; it is gone when the notebook ends."""
+        return self._temporary.name
+
+    @cached_property
+    def _temporary(self) -> TemporaryDirectory:
+        return TemporaryDirectory(prefix=f"lesson-{self.number}-")
+
     def ask(self, id: str) -> predict.Question:
         """Ask for a guess; last in a cell, the form appears."""
         place = self._place(id, "question")
@@ -34,7 +45,9 @@ class Lesson:
         `tried` are the choices that were tried, where some were left out.
         """
         place = self._place(id, "question")
-        print(predict.reveal(self._path(id), value, unit=place.unit, tried=tried))
+        outcome = outcome_of(value, place.outcomes)
+        shown = outcome if outcome in place.choices else value
+        print(predict.reveal(self._path(id), shown, unit=place.unit, tried=tried))
         return self._said(place, value) if place.sentences else None
 
     def verdict(self, id: str, result):

@@ -1,5 +1,6 @@
 """Which outcomes a place has sentences for, by what is shown there."""
 
+from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.measure import verdicts
 from accel_helpers.measure.measurement import Speedup
@@ -15,8 +16,9 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "BreakEven": BreakEven.OUTCOMES,
     "Worth": Worth.OUTCOMES,
     "attached": verdicts.LABELS["attached"],
-    "Verified": verdicts.LABELS["verified"],
+    "FourFacts": FourFacts.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
+    "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }
 NOT_MEASURED = "not measured"  # of None; a place may have a sentence for it
@@ -35,6 +37,8 @@ def outcome_of(result, kind: str) -> str:
         return "always"
     if kind == "device":
         return device_kind(result)
+    if kind == "landed":
+        return landed(result)
     return getattr(result, "verdict", result)
 
 
@@ -44,3 +48,15 @@ def device_kind(result) -> str:
         return backend.where(result)
     named = str(result).lower()
     return next((kind for word, kind in KINDS.items() if word in named), named)
+
+
+def landed(result) -> str:
+    """Where a result lies, by its device; an error in its place is "nowhere".
+
+    >>> landed("cpu:0"), landed(RuntimeError("no such device"))
+    ('on the CPU', 'nowhere: an error')
+    """
+    if isinstance(result, Exception):
+        return "nowhere: an error"
+    kind = device_kind(result)
+    return "on the CPU" if kind == "cpu" else f"on a {kind.upper()}"

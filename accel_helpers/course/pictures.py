@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import plots
+from accel_helpers.course.outcomes import device_kind
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
@@ -121,12 +122,35 @@ LOSSES = Kind(
     data=as_curves,
 )
 
+# --- race: the CPU and the best device; where that is the CPU, too, it is the control -------------
+
+
+def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
+    """Both sides by the names that a card has: "02/race/gpu/first", or "02/control/first"."""
+    kind = device_kind(race.fast.name)
+    start = f"{path.rpartition('/')[0]}/control" if kind == "cpu" else f"{path}/{kind}"
+    return {f"{start}/first": race.slow, f"{start}/second": race.fast}
+
+
+RACE = Kind(
+    measured=lambda result, path: (sides_of(result, path), {}),
+    names=lambda result, path: [*sides_of(result, path)],
+    restored=lambda card, path: [
+        timed
+        for name, timed in card.measurements.items()
+        if name.startswith((f"{path}/", f"{path.rpartition('/')[0]}/control/"))
+    ],
+    draw=lambda data, title, reference: plots.measurements(data, title=title, reference=reference),
+    data=as_measurements,
+)
+
 PICTURES: dict[str, Kind] = {
     "epochs": EPOCHS,
     "measurements": MEASUREMENTS,
     "parts": PARTS,
     "climb": CLIMB,
     "losses": LOSSES,
+    "race": RACE,
 }
 
 

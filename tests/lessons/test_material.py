@@ -31,7 +31,8 @@ from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
 
-LESSON_03 = Path(__file__).parents[2] / "notebooks" / "03_time_a_keras_model.ipynb"
+LESSONS = Path(__file__).parents[2] / "notebooks"
+LESSON_02, LESSON_03 = sorted(LESSONS.glob("0[23]_*.ipynb"))
 CASES = lesson_02.CASES
 
 
@@ -135,14 +136,15 @@ def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
         assert found == ([case["finding"]] if case["finding"] else []), case["name"]
 
 
-def test_a_product_that_lands_nowhere_is_said_to(capsys):
-    def refuse():
-        raise RuntimeError("no such device")
-
-    assert lesson_02.landed(refuse) == lesson_02.LANDED[-1]
-    assert "no such device" in capsys.readouterr().out
-    assert lesson_02.landed(lambda: np.ones(2)) == "on the CPU"
-    assert len(lesson_02.theirs().data) == 2
+def test_the_page_of_lesson_02_shows_the_cases_that_are_checked_and_their_sources():
+    cells = json.loads(LESSON_02.read_text("utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    for number, case in CASES.items():
+        head = f"### Case {number}: {case['name']}\n\n{case['machine']}\n\n"
+        assert f"{head}```text{case['log']}```" in text.replace("```text\n", "```text")
+        assert all(link in text for link in re.findall(r"\]\(https://[^)]+\)", case["source"]))
+    for letter, cure in lesson_02.CURES.items():
+        assert f"* **{letter}** {cure['text']}\n" in text + "\n"
 
 
 @pytest.mark.parametrize("steps", [1, 7, 100])

@@ -8,7 +8,7 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_01, lesson_02, lesson_03, lesson_10
+from accel_helpers.lessons import lesson_01, lesson_03, lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
@@ -27,8 +27,6 @@ SOURCES = {
     ("07", "gap.verdict"): "compare",
     ("01", "ah.verdicts.attached(now)"): "attached",
     ("01", "outcome"): lesson_01.TIMED,
-    ("02", "place"): lesson_02.LANDED,
-    ("02", "mine"): "verified",
     ("10", "ran"): (
         *("the first: it has Keras", "the second: it has the exported program", "both", "none"),
     ),
