@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Speedup
 
+WITH_A_GPU = ("its name", "gpu:0", "device:GPU:0 or cuda:0", "how many times as fast, if at all")
+
 
 @dataclass(frozen=True)
 class FourFacts:
@@ -47,15 +49,19 @@ class FourFacts:
         return {
             "attached": str(self.attached or "the CPU, no accelerator"),
             "visible": str(self.visible),
-            "placed": str(self.placed),
+            "placed": str(self.placed).rpartition("/")[2],  # TensorFlow's names are long
             "faster": str(self.faster).partition(" (")[0].partition(". ")[0],
         }
 
     @property
     def table(self) -> str:
-        """The rows in Markdown."""
-        lines = (f"| **{fact}** | {said} |" for fact, said in self.rows.items())
-        return "\n".join(["| fact | the answer here |", "|---|---|", *lines])
+        """The rows in Markdown; where there is no accelerator, beside what would be said of one."""
+        lines = ["| fact | the answer here |", "|---|---|"]
+        lines += [f"| **{fact}** | {said} |" for fact, said in self.rows.items()]
+        if self.verdict == "not attached":
+            more = ("on a GPU", "---", *WITH_A_GPU)
+            lines = [f"{line} {cell} |" for line, cell in zip(lines, more, strict=True)]
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return "\n".join(f"{fact:<10} {said}" for fact, said in self.rows.items())

@@ -1,7 +1,6 @@
 """The four facts: the first no decides, and the race is kept under what it was raced on."""
 
 from itertools import product
-from types import SimpleNamespace
 
 import pytest
 
@@ -39,7 +38,9 @@ FASTER, SLOWER, SAME = race(2.0, 1.0), race(1.0, 2.0), race(1.0, 1.0)
 def test_the_first_no_decides(attached, visible, placed, faster, verdict):
     found = FourFacts(attached, visible, placed, faster)
     assert outcome_of(found, "FourFacts") == verdict
-    assert str(placed) in found.table and str(placed) in str(found)
+    for shown in (found.table, str(found)):
+        assert all(said in shown for said in found.rows.values())
+    assert ("on a GPU" in found.table) == (verdict == "not attached")
 
 
 def test_what_the_four_facts_come_to_is_all_that_has_a_sentence():

@@ -139,9 +139,9 @@ def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
 def test_the_page_of_lesson_02_shows_the_cases_that_are_checked_and_their_sources():
     cells = json.loads(LESSON_02.read_text("utf-8"))["cells"]
     text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-    for number, case in CASES.items():
-        head = f"### Case {number}: {case['name']}\n\n{case['machine']}\n\n"
-        assert f"{head}```text{case['log']}```" in text.replace("```text\n", "```text")
+    for n, case in CASES.items():
+        shown = f"**Case {n}: {case['name']}**\n\n{case['machine']}\n\n```text{case['log']}```"
+        assert shown in text.replace("```text\n", "```text")
         assert all(link in text for link in re.findall(r"\]\(https://[^)]+\)", case["source"]))
     for letter, cure in lesson_02.CURES.items():
         assert f"* **{letter}** {cure['text']}\n" in text + "\n"
