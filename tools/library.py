@@ -35,8 +35,25 @@ def page(name: str) -> str:
     given = {"modules": modules, "verbs": verbs, "said": said, "reports": reports}
     given |= {"known": symptoms.KNOWN, "groups": symptoms.GROUPS, "slow": symptoms.SLOW}
     given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
-    given |= {"card": card, "claims": ledger.fill(card), "sweep": lesson_03.their_sweep("cpu").data}
+    given |= {
+        "away": take_away(),
+        "card": card,
+        "claims": ledger.fill(card),
+        "sweep": lesson_03.their_sweep("cpu").data,
+    }
     return made.get_template(f"{name}.j2").render(given).rstrip() + "\n"
+
+
+def take_away() -> dict[str, tuple[str, str, str]]:
+    """The cell of each lesson that a reader takes along: title, file and code, by number."""
+    found = {}
+    for path in lesson.chosen([]):
+        nb = lesson.parse(lesson.read(path))
+        title = re.search(r"^# \d\d · (.+)$", nb.cells[0].source, re.M)[1]
+        for cell in nb.cells:
+            if "take-away" in lesson.tags(cell):
+                found[path.name[:2]] = title, path.name, cell.source
+    return found
 
 
 def said(value) -> str:
@@ -45,7 +62,7 @@ def said(value) -> str:
     return inspect.getdoc(value).splitlines()[0] if callable(value) else constant
 
 
-for each in ("library.md", "failures.md", "teach.md", "answers.md"):
+for each in ("library.md", "failures.md", "teach.md", "answers.md", "take_away.md"):
     if "--check" not in sys.argv[1:]:
         (ROOT / "docs" / each).write_text(page(each), "utf-8")
     elif (ROOT / "docs" / each).read_text("utf-8") != page(each):

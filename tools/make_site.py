@@ -108,6 +108,8 @@ def stage(folder, out, with_results):
         notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
     modules = {name: home for name in ah.__all__ if ismodule(home := getattr(ah, name))}
     made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
+    verbs = [name for name in ah.__all__ if callable(getattr(ah, name))]
+    made["docs/api/verbs.md"] = "verbs.md.j2", {"verbs": verbs}
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
     made["docs/chips.md"] = "chips.md.j2", {"chips": [*csv.DictReader(chips)]}
     text = lesson.read(docs / "library.md")

@@ -118,7 +118,7 @@ def as_curves(losses) -> dict[str, Sequence[float]]:
 LOSSES = Kind(
     measured=lambda result, path: ({}, {f"{path}/loss": next(iter(as_curves(result).values()))}),
     names=lambda result, path: [f"{path}/loss"],
-    restored=lambda card, path: {"reference": card.numbers[f"{path}/loss"]},
+    restored=lambda card, path: {card.label: card.numbers[f"{path}/loss"]},
     draw=lambda data, title, reference: plots.curves(data, title=title, reference=reference),
     data=as_curves,
 )

@@ -37,6 +37,8 @@ def built(tmp_path_factory):
     nb = example()
     nb.cells += [code("address", "object()"), code("widget", WIDGET)]
     nb.cells.append(code("grey", GREY, tagged=["nbval-ignore-output", repair.GREY]))
+    spoken = "import time\n\nprint(time.time(), ah.describe().place)"
+    nb.cells.append(code("spoken", spoken, tagged=["nbval-ignore-output", repair.SPOKEN]))
     nb.metadata["language_info"] = {"name": "python"}
     path = save(folder, nb)
     with pytest.MonkeyPatch.context() as patch:
@@ -51,6 +53,14 @@ def built(tmp_path_factory):
         assert build.main(["--fresh", str(path)]) == 0
     fresh = path.read_text(encoding="utf-8")
     return SimpleNamespace(path=path, text=text, old=old, again=again, fresh=fresh)
+
+
+def test_what_a_framework_said_is_kept_with_the_machine_that_it_said_it_on(built):
+    said = cell(lesson.parse(built.text), "spoken").outputs
+    text = "".join(output.text for output in said)
+    assert "(Printed on " in text and "cores, with " in text and "keras" in text
+    assert cell(lesson.parse(built.again), "spoken").outputs == said
+    assert cell(lesson.parse(built.fresh), "spoken").outputs != said
 
 
 def test_it_stores_what_nbval_will_see_in_form_and_a_second_run_changes_nothing(built):

@@ -217,6 +217,7 @@ def test_a_core_that_teaches_our_library_is_not_plain(spoil):
 
 def test_a_core_in_the_frameworks_words_is_plain():
     nb = example()
+    without("picture")(nb)  # its line is wide
     talking("print(lesson.quiz())\n" + "print(1)\n" * 8 + "print(2)", AWAY)(nb)
     assert "plain" not in found(nb)
 

@@ -1,0 +1,162 @@
+"""The lesson object: what a page asks, keeps, draws and says through it."""
+
+import gc
+from pathlib import Path
+
+import pytest
+
+from accel_helpers.course import Lesson, lesson
+from accel_helpers.course.outcomes import OUTCOMES, outcome_of
+from accel_helpers.course.pictures import PICTURES, reference_for
+from accel_helpers.course.places import place
+from accel_helpers.learn import predict, progress
+from accel_helpers.measure import results, timing
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.plots.of_results import plot
+
+EPOCHS = """question: How long?
+unit: seconds
+picture: epochs
+title: It took {result[0]:.1f} s
+"""
+RACE = """picture: measurements
+title: Which takes longer?
+outcomes: Speedup
+[faster] **{result.times} times.** See
+[this](there).
+[slower] No.
+"""
+CHOICE = """question: Which?
+choices: a | b
+outcomes: always
+[always] Then.
+"""
+
+
+def measured(seconds, name=""):
+    return Measurement.from_samples([seconds] * 5, first_call=3 * seconds, name=name)
+
+
+@pytest.fixture
+def page():
+    texts = {"epochs": EPOCHS, "race": RACE, "choice": CHOICE}
+    return Lesson("00", {id: place(id, text) for id, text in texts.items()})
+
+
+def test_a_place_is_read_with_its_fields_and_sentences():
+    read = place("race", RACE)
+    assert (read.picture, read.title, read.outcomes) == (
+        "measurements",
+        "Which takes longer?",
+        "Speedup",
+    )
+    assert read.sentences == {
+        "faster": "**{result.times} times.** See\n[this](there).",
+        "slower": "No.",
+    }
+    assert place("choice", CHOICE).choices == ("a", "b")
+
+
+def test_a_line_that_is_no_field_is_named():
+    with pytest.raises(ValueError, match="race: a line begins with one of title.*'colour: red'"):
+        place("race", "colour: red\n")
+
+
+def test_only_the_sentence_that_holds_is_shown(page):
+    race = timing.compare(measured(2.0), measured(1.0))
+    shown = page.verdict("race", race).data
+    assert shown.startswith("**2 times.**") and "No." not in shown
+
+
+def test_an_outcome_without_a_sentence_is_named_with_those_that_there_are(page):
+    tie = timing.compare(measured(1.0, "a"), measured(1.0, "b"))
+    with pytest.raises(ValueError, match="race: no sentence for 'no mea.*there is faster, slower"):
+        page.verdict("race", tie)
+
+
+@pytest.mark.parametrize("verb, needs", [("plot", "picture"), ("verdict", "sentences")])
+def test_a_place_that_is_not_there_is_answered_with_those_that_are(page, verb, needs):
+    with pytest.raises(ValueError, match=f"Lesson 00 has no {needs} for 'nowhere'. It has"):
+        getattr(page, verb)("nowhere", 1)
+
+
+def test_a_guess_is_asked_for_kept_and_held_against_what_came_out(page, capsys):
+    assert page.ask("choice").choices == ("a", "b")
+    predict.guess("00/choice", "a")
+    assert page.reveal("choice", "b").data == "Then."
+    assert "You guessed a; what came out: b." in capsys.readouterr().out
+    assert progress.current().guesses["00/choice"].actual == "b"
+
+
+def test_a_guess_without_sentences_shows_none(page, capsys):
+    bare = Lesson("00", {"n": place("n", "question: How many?\nunit: times\n")})
+    assert bare.reveal("n", 3.0) is None
+    assert "Answer: 3 times." in capsys.readouterr().out
+
+
+def test_what_is_drawn_is_on_the_card_under_its_place(page):
+    drawn = page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
+    assert "It took 2.5 s" in drawn.alt
+    kept = results.load(results.card_path()).measurements
+    assert kept["00/epochs"].first_call == 2.5
+
+
+def test_what_is_said_is_on_the_card_too_where_the_place_has_a_picture(page):
+    race = timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu"))
+    page.verdict("race", race)
+    assert {*results.load(results.card_path()).measurements} == {"00/race/cpu", "00/race/gpu"}
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", "/no such folder/card.json")
+    page.plot("epochs", [2.5, 1.0, 1.1])
+    assert "Not saved" in capsys.readouterr().out
+
+
+def test_another_machine_is_drawn_in_grey_and_named(page):
+    other = results.Card("2027-01-02", "run", {"cpu_name": "Another", "cores": 3})
+    other = results.replace(other, measurements={"00/epochs": measured(2.0)})
+    grey = reference_for(PICTURES["epochs"], measured(1.0), "00/epochs", runs=[other])
+    assert grey.data.median == 2.0 and "Another, 3 cores" in grey.label
+    assert reference_for(PICTURES["epochs"], measured(1.0), "00/other", runs=[other]) is None
+
+
+@pytest.mark.parametrize(
+    ("result", "kind", "outcome"),
+    [
+        (None, "Speedup", "not measured"),
+        ("faster", "Speedup", "faster"),
+        ("/job:localhost/replica:0/task:0/device:GPU:0", "device", "gpu"),
+        ("cuda:0", "device", "gpu"),
+        ("TFRT_CPU_0", "device", "cpu"),
+        (3.7, "always", "always"),
+    ],
+)
+def test_the_outcome_of_a_result(result, kind, outcome):
+    assert outcome_of(result, kind) == outcome
+
+
+def test_result_classes_declare_all_that_they_can_say():
+    for measures in ((2.0, 1.0), (1.0, 2.0), (1.0, 1.0)):
+        race = timing.compare(*map(measured, measures))
+        assert race.verdict in OUTCOMES["Speedup"]
+
+
+def test_scripts_lie_in_a_folder_that_is_gone_at_the_end():
+    opened = lesson("03")
+    folder = Path(opened.folder)
+    assert folder.is_dir() and opened.folder == str(folder)
+    del opened
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_lesson_is_opened_by_its_number():
+    assert lesson("03").number == "03"
+    with pytest.raises(ValueError, match="a lesson is one of 00, 01.*'3'"):
+        lesson("3")
+
+
+def test_what_plot_cannot_draw_is_named():
+    with pytest.raises(TypeError, match="plot draws a Measurement.*got 'text'"):
+        plot("text")

@@ -1,0 +1,51 @@
+"""A take-away cell runs in a notebook that has never heard of this library, on both frameworks."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import lesson
+import pytest
+from cells import PATHS, cells, notebook
+
+# The library cannot be imported: what a cell needs of it would fail.
+BLOCK = "import sys; sys.modules['accel_helpers'] = None\n"
+# What a reader has of their own.
+OWN = """
+import keras
+import numpy as np
+x = np.random.default_rng(0).random((640, 3), dtype="float32")
+y = x.sum(axis=1)
+def make_model():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    return model
+model = make_model()
+"""
+# What each cell says is to be done with it, by lesson; the data and the model are one's own.
+USED = {
+    "00": (OWN, ""),
+    "01": ("", ""),
+    "02": ("", ""),
+    "03": (OWN, "model.fit(x, y, epochs=4, callbacks=[timer], verbose=0)"),
+    "04": ("", OWN + "model.fit(x, y, batch_size=batch_size, verbose=0)"),
+    "05": (OWN, ""),
+}
+AWAY = {number: cell.source for number in PATHS for cell in cells(number, tag="take-away")}
+BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("number", AWAY)
+def test_it_runs_without_this_library(number, backend):
+    before, after = USED[number]
+    environ = {**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": ""}
+    command = [sys.executable, "-c", BLOCK + before + AWAY[number] + "\n" + after]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_each_converted_lesson_has_one():
+    converted = [number for number in PATHS if lesson.is_converted(notebook(number))]
+    assert [*AWAY] == converted
