@@ -43,8 +43,9 @@ def outcome_of(result, kind: str) -> str:
 
 
 def device_kind(result) -> str:
-    """ "cpu", "gpu" or "tpu": of a device, its name, or something that lies on one."""
-    if not isinstance(result, str) and hasattr(result, "__array__"):
+    """ "cpu", "gpu" or "tpu": of a device, its name, or something that lies on one, as a model."""
+    lies = hasattr(result, "__array__") or hasattr(result, "weights")
+    if not isinstance(result, str) and lies:
         return backend.where(result)
     named = str(result).lower()
     return next((kind for word, kind in KINDS.items() if word in named), named)
