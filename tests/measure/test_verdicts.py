@@ -108,28 +108,6 @@ def test_step_parts(plain, grouped, products, verdict, parts):
     assert all(seconds > 0 for seconds in found.seconds.values())
 
 
-STOP = "not needed yet"
-
-
-@pytest.mark.parametrize(
-    ("attached", "visible", "placed", "faster", "verdict", "said"),
-    [
-        (False, False, False, None, "not attached", ["no", STOP, STOP, STOP]),
-        (False, True, True, "faster", "visible, not in the files", ["no", "yes", "yes", "yes"]),
-        (True, False, False, None, "attached, not visible", ["yes", "no", STOP, STOP]),
-        (True, True, False, "faster", "visible, not placed", ["yes", "yes", "no", STOP]),
-        (True, True, True, None, "placed, not timed", ["yes", "yes", "yes", "not measured"]),
-        (True, True, True, "slower", "placed, slower", ["yes", "yes", "yes", "no"]),
-        (True, True, True, SAME, "placed, no difference", ["yes", "yes", "yes", "cannot tell"]),
-        (True, True, True, "faster", "all four", ["yes"] * 4),
-    ],
-)
-def test_verified_stops_at_the_first_no(attached, visible, placed, faster, verdict, said):
-    found = verdicts.verified(attached=attached, visible=visible, placed=placed, faster=faster)
-    assert found.verdict == verdict
-    assert found.facts == dict(zip(("attached", "visible", "placed", "faster"), said, strict=True))
-
-
 @pytest.mark.parametrize(
     ("environ", "smi", "verdict"),
     [
@@ -179,11 +157,6 @@ GIVEN = {  # a source, and all that it says to many things
     "step_parts": [verdicts.step_parts(about(2.0), about(x)) for x in LEVELS],
     "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
     "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
-    "verified": [
-        verdicts.verified(attached=a, visible=b, placed=c, faster=faster)
-        for a, b, c in product((True, False), repeat=3)
-        for faster in (None, "faster", "slower", SAME)
-    ],
 }
 
 

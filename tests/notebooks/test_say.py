@@ -8,7 +8,7 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_02, lesson_03, lesson_10
+from accel_helpers.lessons import lesson_03, lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
@@ -19,13 +19,10 @@ SOURCES = {
     ("03", "climb.verdict"): "compare",
     ("03", "gap.verdict"): "compare",
     ("03", "bound"): "bound_by",
-    ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
     ("05", "met"): ("held", "missed", "too few samples"),
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",
-    ("02", "place"): lesson_02.LANDED,
-    ("02", "mine"): "verified",
     ("10", "ran"): (
         *("the first: it has Keras", "the second: it has the exported program", "both", "none"),
     ),
