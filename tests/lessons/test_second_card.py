@@ -10,9 +10,9 @@ import pytest
 import run_lessons
 from second_card import LABEL, SLOWER, made_up
 
+from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.lessons import (
     lesson_00,
-    lesson_02,
     lesson_03,
     lesson_05,
     lesson_07,
@@ -33,8 +33,9 @@ SCALED = (
     "by their own numbers",
     "their own, eight at a time",
 )
+RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 THEIRS = {  # all that lessons draw in grey
-    "02 race": lesson_02.theirs,
+    "02 race": lambda runs: reference_for(PICTURES["race"], RACE, "02/race", runs),
     "03 epochs": lesson_03.their_epochs,
     "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
     "03 parts": lesson_03.their_parts,
