@@ -1,6 +1,8 @@
 """A lesson that remembers: it asks, keeps, draws and says, and measures nothing."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from accel_helpers import lessons
@@ -22,6 +24,15 @@ class Lesson:
 
     number: str
     places: dict[str, Place] = field(repr=False)
+
+    @property
+    def folder(self) -> str:
+        """A temporary folder for the scripts of this page; it is gone when the notebook ends."""
+        return self._temporary.name
+
+    @cached_property
+    def _temporary(self) -> TemporaryDirectory:
+        return TemporaryDirectory(prefix=f"lesson-{self.number}-")
 
     def ask(self, id: str) -> predict.Question:
         """Ask for a guess; last in a cell, the form appears."""

@@ -2,8 +2,10 @@
 
 from accel_helpers.machine import backend
 from accel_helpers.measure import verdicts
+from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
+from accel_helpers.train.choice import Choice, Held
 from accel_helpers.train.climb import Climb
 from accel_helpers.train.worth import Worth
 
@@ -14,6 +16,9 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Climb": Climb.OUTCOMES,
     "BreakEven": BreakEven.OUTCOMES,
     "Worth": Worth.OUTCOMES,
+    "Choice": Choice.OUTCOMES,
+    "Held": Held.OUTCOMES,
+    "Energy": Energy.OUTCOMES,
     "attached": verdicts.LABELS["attached"],
     "Verified": verdicts.LABELS["verified"],
     "device": ("cpu", "gpu", "tpu"),
