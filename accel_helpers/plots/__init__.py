@@ -12,4 +12,12 @@ from accel_helpers.plots.unit import unit_animation, unit_strip
 from accel_helpers.plots.warp import warp_animation
 
 __all__ = ["bars", "break_even", "climb", "curves", "digits", "epochs", "ladder", "measurements"]
-__all__ += ["parts", "roofline", "shares", "sweep", "unit_animation", "unit_strip", "warp_animation"]
+__all__ += [
+    "parts",
+    "roofline",
+    "shares",
+    "sweep",
+    "unit_animation",
+    "unit_strip",
+    "warp_animation",
+]

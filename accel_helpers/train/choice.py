@@ -33,6 +33,7 @@ class Choice:
     factors: Mapping[str, tuple[float, float]]  # times as fast as here, low and high
     no_room: tuple[str, ...] = ()  # chips that the model does not fit on
     my_hour: float | None = None  # what an hour of yours is worth, in any currency
+    raced: tuple[str, ...] = ()  # what was measured, and not forecast
 
     @cached_property
     def found(self) -> dict[str, BreakEven]:
@@ -76,7 +77,10 @@ class Choice:
         words = _records.load(WORDS, "set of sentences")["choice"]
         fields = {"model": self.model, "epochs": self.epochs, "here": self.here.name}
         fields["minutes"] = _minutes(*self.here.cost(self.epochs))
-        lines = ["head", self.verdict]
+        told = self.verdict
+        if told == LABELS[0] and self.chip not in self.raced:
+            told += ", by forecast"
+        lines = ["head", told]
         if self.chip:
             few, many = self.found[self.chip].saved_seconds
             fields |= {"chip": self.chips[self.chip].name, "saved": _minutes(few, many)}
@@ -86,7 +90,9 @@ class Choice:
             if self.verdict == FEW:
                 lines.pop()
             elif sooner and self.free(self.chip):
-                lines.append("sooner")
+                sure = self.verdict != LABELS[0] == self.found[sooner].verdict
+                lines.append("surely" if sure else "sooner")
+                fields["surely"] = _minutes(*self.found[sooner].saved_seconds)
                 name = self.chips[sooner].name
                 fields["sooner"] = name[0].upper() + name[1:]
                 gain = self._middle(self.chip) - self._middle(sooner)
@@ -112,7 +118,7 @@ class Choice:
         minutes = _minutes(*self.here.cost(self.epochs))
         rows = [(self.here.name, "1", minutes, "-", "-", "-")]
         for name, found in self.found.items():
-            cells = [name + ", free" * (name in FREE)]
+            cells = [name + ", free" * (name in FREE) + ", measured" * (name in self.raced)]
             few = found.verdict == FEW
             cells.append("?" if few else _span(*self.factors[name]))
             cells.append(_minutes(*found.there.cost(self.epochs)))
@@ -205,7 +211,8 @@ def choices(
         factors[name] = look.faster(row) or (0.0, math.inf)
     if not chips:
         raise ValueError("No chip of this forecast has room for the model.")
-    return Choice(look.model, epochs, here, chips, factors, tuple(no_room), my_hour)
+    raced = (next(iter(chips)),) if race else ()
+    return Choice(look.model, epochs, here, chips, factors, tuple(no_room), my_hour, raced)
 
 
 def against(look, race) -> Held | None:
