@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from accel_helpers import _records
-from accel_helpers._records import positive
+from accel_helpers._records import positive, whole
 from accel_helpers._words import fragment, times, wrapped
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.measurement import FEW_SAMPLES, Speedup
@@ -188,6 +188,7 @@ def choices(
     """See `Forecast.choices`, which this is."""
     if not (look.here and look.steps):
         raise ValueError("A choice needs a forecast that was timed here, of a known epoch: x=, y=.")
+    epochs = whole(epochs, "epochs")
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     here_low, here_high = (look.steps * each for each in look.here.interval)
     count = len(look.here.samples)

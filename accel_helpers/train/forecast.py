@@ -278,8 +278,8 @@ def forecast(
     --------
     >>> from accel_helpers.train import training
     >>> found = forecast(training.quickstart_model(), batch_size=32, chips=("T4",), seconds=0)
-    >>> found.rows[0].largest
-    'operations'
+    >>> [*found.parts("T4")]
+    ['compute', 'memory', 'overhead']
     """
     rows, notes = expected(model, batch_size, chips, training, dtype)
     steps = samples and ceil(whole(samples, "samples") / batch_size)

@@ -93,8 +93,9 @@ def forecast(
     Examples
     --------
     >>> from accel_helpers.train import training
-    >>> forecast(training.quickstart_model, 32, chips=("T4",), seconds=0).rows[0].largest
-    'operations'
+    >>> parts = forecast(training.quickstart_model, 32, chips=("T4",), seconds=0).parts("T4")
+    >>> max(parts, key=parts.get)
+    'overhead'
     """
     model, mine = made_by(make_model), choice.attached()
     if chips is None:

@@ -21,7 +21,6 @@ SOURCES = {
     ("03", "gap.verdict"): "compare",
     ("03", "bound"): "bound_by",
     ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
-    ("05", "met"): ("held", "missed", "too few samples"),
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",
