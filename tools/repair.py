@@ -104,7 +104,11 @@ def clean_outputs(nb):
         if GREY in tags(cell):
             cell.outputs = [o for o in cell.outputs if "image/png" in o.get("data", ())]
         elif SPOKEN in tags(cell):
-            cell.outputs = [o for o in cell.outputs if o.get("name") == "stdout"]
+            cell.outputs = [
+                o
+                for o in cell.outputs
+                if o.get("name") == "stdout" or "text/html" in o.get("data", ())
+            ]
         elif tags(cell) & UNSTORED:
             cell.outputs = []
         if "nbval-skip" in tags(cell) or not lesson.is_code(cell):

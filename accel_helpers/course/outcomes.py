@@ -3,8 +3,10 @@
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
+from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
+from accel_helpers.train.choice import Choice, Held
 from accel_helpers.train.climb import Climb
 from accel_helpers.train.worth import Worth
 
@@ -17,6 +19,9 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Worth": Worth.OUTCOMES,
     "Runtime": Runtime.OUTCOMES,
     "FourFacts": FourFacts.OUTCOMES,
+    "Choice": Choice.OUTCOMES,
+    "Held": Held.OUTCOMES,
+    "Energy": Energy.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it

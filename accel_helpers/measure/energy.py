@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from accel_helpers._words import format_rate, format_seconds, wrapped
 from accel_helpers.machine import attached, hardware
@@ -24,10 +25,17 @@ MOST_W = 2000  # no CPU package or GPU takes as much; the most in accelerators.c
 class Energy:
     """What `meter` gives; it is filled in when the block ends."""
 
+    OUTCOMES: ClassVar = ("measured", "no counter")  # of its `verdict`
+
     joules: float | None = None
     how: str = "not measurable here"  # or "RAPL", "NVML", "RAPL and NVML"
     seconds: float = 0.0
     notes: tuple[str, ...] = ()  # what is not in it, and why
+
+    @property
+    def verdict(self) -> str:
+        """Whether there was a counter to read."""
+        return self.OUTCOMES[self.joules is None]
 
     def __str__(self) -> str:
         said = f"Energy in {format_seconds(self.seconds)}: "

@@ -13,7 +13,9 @@ from accel_helpers._words import format_range, format_seconds, shown, times, wra
 from accel_helpers.machine import backend
 from accel_helpers.measure import step_time, timing, work
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.train import choice
 from accel_helpers.train.break_even import WORDS
+from accel_helpers.train.choice import Choice, Held
 from accel_helpers.train.lent import Turns, Way, lent
 
 CHIPS = ("T4", "L4", "A100", "H100")  # of what Colab lends and sells
@@ -82,12 +84,47 @@ class Forecast:
         _, low, high = self.step(row)
         return self.here.interval[0] / high, self.here.interval[1] / low
 
+    def parts(self, chip: str | step_time.Row) -> dict[str, float]:
+        """Seconds of a step on a chip: compute, memory and overhead.
+
+        Overhead is launching operations, and the feeding and Python that were measured here.
+        """
+        named = [row for row in self.rows if row is chip or str(chip) in row.chip]
+        if not (named and named[0].terms):
+            known = ", ".join(row.chip for row in self.rows if row.terms)
+            raise ValueError(f"this forecast has the parts of {known}; got {shown(chip)}.")
+        terms, feeding = named[0].terms, self.host.median if self.host else 0.0
+        overhead = terms["operations"] + feeding
+        return {"compute": terms["products"], "memory": terms["traffic"], "overhead": overhead}
+
     def shares(self, row: step_time.Row) -> dict[str, float]:
-        """The share of each term in a step, feeding and Python included if they were measured."""
-        terms = dict(row.terms)
-        if self.host:
-            terms["feeding"] = self.host.median
-        return {term: seconds / sum(terms.values()) for term, seconds in terms.items()}
+        """The share of each part in a step."""
+        parts = self.parts(row)
+        return {part: seconds / sum(parts.values()) for part, seconds in parts.items()}
+
+    def choices(
+        self, *, epochs: int, setup_minutes: float = 5.0, my_hour: float | None = None, race=None
+    ) -> Choice:
+        """Put every chip beside this machine: minutes in all, minutes saved, and whether it pays.
+
+        Parameters
+        ----------
+        epochs : int
+            Of your training.
+        setup_minutes : float, optional
+            What another machine costs first: changing the runtime, installing, uploading.
+        my_hour : float, optional
+            What an hour of yours is worth, in any currency: then a column says above which price
+            an hour a chip costs more than the time that it saves is worth.
+        race : Speedup, optional
+            This CPU and this machine's accelerator, as `compare` timed the training on both.
+        """
+        options = {"epochs": epochs, "setup_minutes": setup_minutes, "my_hour": my_hour}
+        return choice.choices(self, race=race, **options)
+
+    def against(self, race) -> Held | None:
+        """Say whether the forecast of the attached chip held; None where there was no race."""
+        return choice.against(self, race)
 
     def __str__(self) -> str:
         words = _records.load(WORDS, "set of sentences")["forecast"]
@@ -102,8 +139,7 @@ class Forecast:
     def _head(self, words) -> str:
         kind = "training" if self.training else "inference"
         head = words[kind].format(**vars(self))
-        terms = words["four shares" if self.host else "three shares"]
-        return wrapped(f"{head} {promised(self.rows, self.training)} {terms}")
+        return wrapped(f"{head} {promised(self.rows, self.training)} {words['shares']}")
 
     def _table(self) -> list[str]:
         """A line for each chip, below one for the columns' names."""
@@ -193,6 +229,7 @@ def forecast(
     y=None,
     samples: int | None = None,
     seconds: float = 6.0,
+    device: str | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Forecast:
     """Say how long a step of this model would take on chips that are not here.
@@ -215,8 +252,9 @@ def forecast(
         Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
     samples : int, optional
         In an epoch; by default as many as x has.
-    seconds, clock : optional
-        For timing the training here, if the model is compiled (0: not at all), and by what.
+    seconds, device, clock : optional
+        For timing the training here, if the model is compiled (0: not at all); on which device (by
+        default the accelerator, where there is one), and by what.
 
     Returns
     -------
@@ -240,8 +278,8 @@ def forecast(
     --------
     >>> from accel_helpers.train import training
     >>> found = forecast(training.quickstart_model(), batch_size=32, chips=("T4",), seconds=0)
-    >>> found.rows[0].largest
-    'operations'
+    >>> [*found.parts("T4")]
+    ['compute', 'memory', 'overhead']
     """
     rows, notes = expected(model, batch_size, chips, training, dtype)
     steps = samples and ceil(whole(samples, "samples") / batch_size)
@@ -249,7 +287,7 @@ def forecast(
     if not (positive(seconds, "seconds", zero=True) and training and model.compiled):
         return found
     given = _made_up(model, batch_size) if x is None else (x, y)
-    of_x, here, host = _measured(model, *given, batch_size, seconds, clock)
+    of_x, here, host = _measured(model, *given, batch_size, seconds, device, clock)
     return replace(found, steps=steps or (None if x is None else of_x), here=here, host=host)
 
 
@@ -322,9 +360,9 @@ def _made_up(model, batch_size):
     return x if len(x) > 1 else x[0], y if len(y) > 1 else y[0]
 
 
-def _measured(model, x, y, batch_size, seconds, clock):
+def _measured(model, x, y, batch_size, seconds, device, clock):
     """Steps of an epoch; seconds of a step here, and around a model that computes nothing."""
-    end, device = clock() + seconds, backend.devices()[-1]
+    end, device = clock() + seconds, device or backend.devices()[-1]
     with lent(model) as place:
         turns = Turns(model, x, y, batch_size, place, seconds / 30)
         if batch_size != turns.batch_size and not turns.rebatch:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from accel_helpers._words import shown
+from accel_helpers.train import choice, worth
 from accel_helpers.train import forecast as forecasts
-from accel_helpers.train import worth
 from accel_helpers.train.forecast import CHIPS, Forecast
 from accel_helpers.train.worth import Worth
 
@@ -56,12 +56,13 @@ def worth_it(
 def forecast(
     make_model: Callable,
     batch_size: int,
-    chips: tuple[str, ...] = CHIPS,
+    chips: tuple[str, ...] | None = None,
     *,
     x=None,
     y=None,
     samples: int | None = None,
     seconds: float = 6.0,
+    device: str | None = None,
 ) -> Forecast:
     """Say how long a training step of this model would take on chips that are not here.
 
@@ -73,25 +74,34 @@ def forecast(
         Samples in a step.
     chips : tuple of str, optional
         NVIDIA's data-centre GPUs from K80 to H100, and Colab's G4; of a TPU only the least time.
+        By default the GPU that is attached, and what Colab lends and sells.
     x, y : optional
         Your data, as for ``fit``; without them, made-up numbers of the same shapes are timed.
     samples : int, optional
         In an epoch; by default as many as x has.
     seconds : float, optional
         For timing the training on this machine (0: not at all).
+    device : str, optional
+        Where to time it, "cpu" or "gpu"; by default on the accelerator, if there is one.
 
     Returns
     -------
     Forecast
-        `rows`, one for each chip; `step(row)`: seconds, low, high. It prints as a table.
+        `choices(epochs=40)`: which chip, if any; `parts("T4")`: compute, memory and overhead of a
+        step there; `rows`, one for each chip. It prints as a table.
 
     Examples
     --------
     >>> from accel_helpers.train import training
-    >>> forecast(training.quickstart_model, 32, chips=("T4",), seconds=0).rows[0].largest
-    'operations'
+    >>> parts = forecast(training.quickstart_model, 32, chips=("T4",), seconds=0).parts("T4")
+    >>> max(parts, key=parts.get)
+    'overhead'
     """
-    model, timed = made_by(make_model), {"samples": samples, "seconds": seconds}
+    model, mine = made_by(make_model), choice.attached()
+    if chips is None:
+        chips = tuple(chip for chip in CHIPS if not mine or chip not in mine)
+        chips = (mine, *chips) if mine else chips
+    timed = {"samples": samples, "seconds": seconds, "device": device}
     return forecasts.forecast(model, batch_size, chips, x=x, y=y, **timed)
 
 

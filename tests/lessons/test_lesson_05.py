@@ -1,15 +1,16 @@
 """Lesson 05 with a learner's own model in it: data of other shapes go through every cell."""
 
 import json
+import re
 from pathlib import Path
 
+import kernel
 import numpy as np
 import pytest
 
 import accel_helpers as ah
-from accel_helpers.lessons import lesson_05
-from accel_helpers.measure import step_time
-from accel_helpers.train.forecast import Forecast
+from accel_helpers.measure import results
+from accel_helpers.train import choice
 
 PAGE = Path(__file__).parents[2] / "notebooks" / "05_is_it_worth_it.ipynb"
 
@@ -19,7 +20,7 @@ def table(keras):
     dice = np.random.default_rng(0)
     layers = [keras.Input((12,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(3)]
     x, y = dice.random((600, 12), "float32"), dice.integers(0, 3, 600)
-    return keras.Sequential(layers), {"x": x, "y": y, "batch": 64, "examples": 20_000}
+    return keras.Sequential(layers), {"x": x, "y": y, "batch_size": 64, "samples": 20_000}
 
 
 def frozen(keras):
@@ -38,7 +39,7 @@ def dataset(keras):
     tf = pytest.importorskip("tensorflow")
     model, own = table(keras)
     x = tf.data.Dataset.from_tensor_slices((own["x"], own["y"])).batch(16)
-    return model, {"x": x, "y": None, "batch": 16}
+    return model, {"x": x, "y": None, "batch_size": 16}
 
 
 def two_inputs(keras):
@@ -54,13 +55,21 @@ def cells():
     """The code of the lesson, from its data to its verdict."""
     page = json.loads(PAGE.read_text("utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in page if cell["cell_type"] == "code"]
+    code = [kernel.in_small_boxes(text) for text in code]
     first = next(at for at, text in enumerate(code) if "load_images" in text)
     last = next(at for at, text in enumerate(code) if '"05/verdict"' in text)
     return code[first : last + 1]
 
 
-@pytest.mark.parametrize("bring", [table, frozen, dataset, two_inputs])
-def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, capsys):
+@pytest.fixture
+def card(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    monkeypatch.setenv("ACCEL_PROGRESS", str(tmp_path / "progress.json"))
+    return tmp_path / "card.json"
+
+
+def run(keras, bring, seconds=0.4):
+    """Every cell from the data to the verdict, with a model and data of one's own."""
     model, given = bring(keras)
 
     def make_model():
@@ -71,63 +80,39 @@ def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, capsys):
         mine.compile("adam", loss, metrics=["accuracy"], jit_compile=False)
         return mine
 
-    space = {"ah": ah}
+    space = {"ah": ah, "lesson": ah.course.lesson("05")}
     for code in cells():
-        exec(code, space)
+        exec(re.sub(r"seconds=0\.4\b", f"seconds={seconds}", code), space)  # of the race
         if "load_images" in code:
             space |= given
         if "def make_model" in code:
             space["make_model"] = make_model
-    said = capsys.readouterr().out
-    large = 8 * space["batch"]
-    assert [*space["tries"]] == [
-        "your model, as above",
-        f"your model, batches of {large}",
-        "dense model, batches of 32",
-        "dense model, batches of 256",
-    ]
-    assert said.count("minutes here,") == 4
-    labels = {each.verdict for each in space["tries"].values()}
-    assert labels <= {"worth it", "not worth it", "the interval holds both", "cannot be told yet"}
+    return space
 
 
-def test_steps_of_an_epoch_are_counted_for_data_of_any_shape(keras):
-    tf = pytest.importorskip("tensorflow")
-    x = np.zeros((100, 4), "float32")
-    data = tf.data.Dataset.from_tensor_slices((x, x)).batch(10)
-    assert [lesson_05.batches_in(each, 32) for each in (x, {"a": x}, [x, x], data)] == [4, 4, 4, 4]
-    assert lesson_05.batches_in(data, 10) == 10
+@pytest.mark.parametrize("bring", [table, frozen, dataset, two_inputs])
+def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, card):
+    space = run(keras, bring)
+    assert space["forecast"].steps == -(-space["samples"] // space["batch_size"])
+    assert space["choice"].verdict in choice.Choice.OUTCOMES and space["race"] is None
+    assert len(space["choice"].rows) == 5 and 0 < space["factor"]
+    kept = results.load(card).numbers
+    assert kept["05/here"] == space["choice"].here.epoch and "05/bars/T4" in kept
+    kept = ah.progress.current().guesses["05/verdict"].guess
+    assert kept.startswith(space["forecast"].model), "the verdict names the model"
 
 
-def known(here, chips=("T4",), count=5):
-    """A forecast of a small model, where a step takes a known time here."""
-    load = step_time.Load(1e9, made=1e6, parameters=1e5, operations=20)
-    rows = tuple(step_time.on_chip(load, chip, "float32", True) for chip in chips)
-    times = ([each] * count for each in (here, 1e-3))
-    both = [ah.timing.Measurement.from_samples(each) for each in times]
-    return Forecast("small", 32, True, "float32", rows, (), 100, *both)
-
-
-def test_the_guess_is_held_against_the_forecast_where_nothing_raced():
-    found = known(here=0.1)
-    middle, remark = lesson_05.answer(found, race=None)
-    low, high = found.faster(found.rows[0])
-    assert low < middle < high and "nothing was measured" in remark
-    assert lesson_05.answer(known(here=0.1, count=1), race=None) is None
-    assert lesson_05.met(known(here=0.1, count=1), None, False)[0] == "too few samples"
-
-
-def test_the_table_names_one_chip_to_choose():
-    found = known(here=1.0, chips=("T4", "A100", "H100"))
-    here, there = lesson_05.plans(found, None, 0, setup_minutes=5)
-    text = lesson_05.choices(found, here, there, epochs=40, prices={})
-    assert "a T4 is the first in this table" in text
-    at_once = lesson_05.choices(found, here, there, epochs=1, prices={})
-    assert "this CPU is the first in this table" in at_once
-    lines = text.splitlines()
-    assert [line.split("  ")[0] for line in lines[1:5]] == [
-        "this CPU",
-        "a T4",
-        "an A100",
-        "an H100",
-    ]
+def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, card, monkeypatch):
+    places = {"gpu:0": "cpu:0"}  # the CPU plays the GPU
+    on = keras.device
+    monkeypatch.setattr(keras, "device", lambda name: on(places.get(name, name)))
+    monkeypatch.setattr(keras.distribution, "list_devices", lambda kind=None: ["gpu:0"])
+    monkeypatch.setattr(choice, "attached", lambda: "NVIDIA T4")
+    space = run(keras, table, seconds=3)
+    held, found = space["forecast"].against(space["race"]), space["choice"]
+    assert held.verdict in ("held", "missed")
+    assert [*found.chips] == ["this GPU", "L4", "A100", "H100"]
+    assert found.factors["this GPU"] == space["race"].interval
+    kept = results.load(card)
+    assert {"05/race/cpu", "05/race/gpu"} <= {*kept.measurements}
+    assert kept.numbers["05/forecast"] == pytest.approx([*held.expected, held.gain])

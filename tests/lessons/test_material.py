@@ -18,7 +18,6 @@ from accel_helpers.lessons import (
     lesson_01,
     lesson_02,
     lesson_03,
-    lesson_05,
     lesson_06,
 )
 from accel_helpers.lessons.lesson_03 import timed
@@ -282,27 +281,6 @@ def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits(
     assert "ResNet-50, bfloat16, batch of 128 4.81 GB and fits" in alt
     assert "ResNet-50, bfloat16, batch of 1,024 23.6 GB and too much; 512 fit" in alt
     assert "16.9 GB on a v5e and 33.6 GB on a v6e" in alt
-
-
-# --- lesson 05: who stands beside the CPU -------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("raced", "name", "epoch"), [(False, "a T4", (2, 4)), (True, "this GPU", (0.4, 0.4))]
-)
-def test_a_plan_is_of_the_chip_that_raced_and_else_of_the_forecast(raced, name, epoch):
-    def steady(seconds, who):
-        return ah.timing.Measurement.from_samples([seconds] * 9, name=who)
-
-    look = SimpleNamespace(
-        steps=200, batch_size=32, here=steady(0.06, "step"), rows=[SimpleNamespace(chip="T4")]
-    )
-    look.step = lambda row: (0.015, 0.01, 0.02)
-    race = ah.timing.compare(steady(0.6, "CPU"), steady(0.02, "GPU")) if raced else None
-    cpu, chip = lesson_05.plans(look, race, steps_raced=10, setup_minutes=5)
-    assert (cpu.name, chip.name, chip.setup_minutes) == ("this CPU", name, 5)
-    assert cpu.epoch == pytest.approx((12, 12))
-    assert chip.epoch == pytest.approx(epoch)
 
 
 # --- lesson 06: the tools and the truth ---------------------------------------------------------

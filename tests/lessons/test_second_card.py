@@ -14,7 +14,6 @@ from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.lessons import (
     lesson_00,
     lesson_03,
-    lesson_05,
     lesson_07,
     lesson_08,
     lesson_10,
@@ -41,7 +40,7 @@ THEIRS = {  # all that lessons draw in grey
     "03 parts": lesson_03.their_parts,
     "03 climb": lesson_03.their_climb,
     "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
-    "05 break-even": lambda runs: lesson_05.theirs(20, runs),
+    "05 crossing": lambda runs: reference_for(PICTURES["crossing"], None, "05/crossing", runs),
     "08 chains": lesson_08.their_chains,
     "10 scaling": lambda runs: lesson_10.their_scaling(SCALED, runs),
     "10 ladder": lambda runs: lesson_10.their_ladder(LADDER, runs),

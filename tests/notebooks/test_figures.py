@@ -5,10 +5,11 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from cells import PATHS, cells, printed, prose, the_cell
+from cells import cells, printed, prose, the_cell
 
 import accel_helpers as ah
 from accel_helpers.lessons.lesson_07 import LINK, START
+from accel_helpers.measure import step_time
 
 
 def text_with(number, words):
@@ -35,11 +36,19 @@ def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
 
 
 def test_what_lesson_05_says_of_the_forecast_is_its_score():
-    score = (PATHS["05"].parents[1] / "docs" / "forecast.md").read_text("utf-8")
-    (row,) = re.findall(r"^\| training \| (\d+) of (\d+) sources .*\| (\d+)% \(", score, re.M)
-    said = r"Of (\d+) published trainings of (\d+) sources .* held for (\d+) %"
-    assert re.search(said, prose("05")).groups() == row
-    assert re.search(r"^\| 0\.1[34] \| .* \(Keras example\), train", score, re.M)  # "up to eight"
+    small = step_time.score()["small_keras"]
+    assert f"only {small['held']} of {small['rows']}" in prose("05")
+
+
+def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
+    t4, h100 = (ah.hardware.match(name) for name in ("T4", "H100-SXM5-80GB"))
+    hand, fitted = the_cell("05", "step_t4 =").source, step_time.fitted().constants
+    assert f"{t4.peak_fp32_tflops}e12" in hand and f"{t4.mem_bw_gb_s:.0f}e9" in hand
+    assert f"{fitted['passes_training']:.0f} * batch_size" in hand
+    assert f"{1e6 * fitted['operation_training']:.0f}e-6" in hand
+    text = prose("05")
+    assert f"{h100.peak_fp32_tflops / t4.peak_fp32_tflops:.0f} times as many float32" in text
+    assert f"memory {h100.mem_bw_gb_s / t4.mem_bw_gb_s:.0f} times as fast" in text
 
 
 def test_the_figures_in_lesson_06_are_those_that_are_stored():

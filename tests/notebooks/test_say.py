@@ -19,7 +19,6 @@ SOURCES = {
     ("03", "climb.verdict"): "compare",
     ("03", "gap.verdict"): "compare",
     ("03", "bound"): "bound_by",
-    ("05", "met"): ("held", "missed", "too few samples"),
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",

@@ -105,6 +105,10 @@ DRAWN = {  # each with what its sentence says
     "sweep": (either(plots.sweep, RATIOS, note="N."), "512 by 32: 10; net, b, batches of 32: 10"),
 }
 UNLIKE = {  # those that no reference run is drawn in
+    "bars": (
+        lambda: plots.bars({"a": {"x": 1e-3, "y": 0.0}, LONG: {"x": 0.0, "y": 3e-3}}, title="T"),
+        "a x 1 ms, y 0",
+    ),
     "published": (
         lambda: plots.roofline(
             {"fit": (12.0, 1e9)}, HERE, published=hardware.match("NVIDIA H200"), title="T"

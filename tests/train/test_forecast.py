@@ -200,7 +200,8 @@ def test_the_printed_interval_is_as_wide_as_the_promised_one_with_feeding_in_it(
         assert most / whole == pytest.approx(high / seconds)
         assert whole / least == pytest.approx(seconds / low) or found.capped(row)
         assert sum(found.shares(row).values()) == pytest.approx(1)
-        assert found.shares(row)["feeding"] == pytest.approx(host / whole)
+        overhead = row.terms["operations"] + host
+        assert found.shares(row)["overhead"] == pytest.approx(overhead / whole)
 
 
 @pytest.mark.parametrize("host", [1e-4, 1e-3, 5e-3, 9e-3])
