@@ -134,7 +134,7 @@ def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
     return {f"{start}/first": race.slow, f"{start}/second": race.fast}
 
 
-RACE = Kind(
+CONTROL = Kind(
     measured=lambda result, path: (sides_of(result, path), {}),
     names=lambda result, path: [*sides_of(result, path)],
     restored=lambda card, path: [
@@ -176,7 +176,7 @@ PICTURES: dict[str, Kind] = {
     "answer": ANSWER,
     "dialog": DIALOG,
     "rates": RATES,
-    "race": RACE,
+    "control": CONTROL,
 }
 
 
@@ -291,7 +291,7 @@ def of_race(held, path: str):
     return {f"{path}/{each.name}": each for each in (race.slow, race.fast)}, said
 
 
-RACE = Kind(
+HELD = Kind(
     measured=of_race,
     names=lambda held, path: [*of_race(held, path)[0]],
     restored=MEASUREMENTS.restored,
@@ -307,4 +307,4 @@ ENERGY = Kind(
     restored=lambda card, path: card.numbers[path],
     draw=lambda data, title, reference: None,  # kept, and never drawn
 )
-PICTURES |= {"bars": BARS, "crossing": CROSSING, "race": RACE, "energy": ENERGY}
+PICTURES |= {"bars": BARS, "crossing": CROSSING, "held": HELD, "energy": ENERGY}

@@ -65,7 +65,7 @@ def test_where_a_result_landed_is_one_of_the_choices(device, where):
     ("other", "path"), [("CPU again", "02/control"), ("gpu:0", "02/race/gpu"), (TPU, "02/race/tpu")]
 )
 def test_a_race_is_on_the_card_under_what_it_was_raced_on(other, path):
-    kind, found = PICTURES["race"], race(2.0, 1.0, other)
+    kind, found = PICTURES["control"], race(2.0, 1.0, other)
     measured, _ = kind.measured(found, "02/race")
     assert measured == {f"{path}/first": found.slow, f"{path}/second": found.fast}
     card = results.Card("2027-01-02", "run", {"cpu_name": "Another"}, measured)
@@ -74,5 +74,5 @@ def test_a_race_is_on_the_card_under_what_it_was_raced_on(other, path):
 
 
 def test_the_race_on_a_gpu_is_what_a_claim_asks_for():
-    measured, _ = PICTURES["race"].measured(FASTER, "02/race")
+    measured, _ = PICTURES["control"].measured(FASTER, "02/race")
     assert [*measured] in [[*claim.names] for claim in claims()]

@@ -34,7 +34,7 @@ SCALED = (
 )
 RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 THEIRS = {  # all that lessons draw in grey
-    "02 race": lambda runs: reference_for(PICTURES["race"], RACE, "02/race", runs),
+    "02 race": lambda runs: reference_for(PICTURES["control"], RACE, "02/race", runs),
     "03 epochs": lesson_03.their_epochs,
     "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
     "03 parts": lesson_03.their_parts,
