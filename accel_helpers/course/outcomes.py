@@ -1,7 +1,7 @@
 """Which outcomes a place has sentences for, by what is shown there."""
 
 from accel_helpers.machine import backend
-from accel_helpers.measure import verdicts
+from accel_helpers.measure import ceilings, verdicts
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
 from accel_helpers.train.climb import Climb
@@ -16,6 +16,8 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Worth": Worth.OUTCOMES,
     "attached": verdicts.LABELS["attached"],
     "Verified": verdicts.LABELS["verified"],
+    "bound": ceilings.BOUNDS,
+    "step": ("overhead", "memory", "compute"),  # the largest part of it
     "device": ("cpu", "gpu", "tpu"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }

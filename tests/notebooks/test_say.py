@@ -8,18 +8,12 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_01, lesson_02, lesson_03, lesson_10
+from accel_helpers.lessons import lesson_01, lesson_02, lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
     ("00", "again.verdict"): "compare",
-    ("03", "race and race.verdict"): "compare",
-    ("03", "found"): lesson_03.SWEPT,
-    ("03", "pieces"): "step_parts",
-    ("03", "climb.verdict"): "compare",
-    ("03", "gap.verdict"): "compare",
-    ("03", "bound"): "bound_by",
     ("04", "device"): ("cpu", "gpu", "tpu"),  # what ah.backend.where gives
     ("05", "met"): ("held", "missed", "too few samples"),
     ("06", "longer"): "how_much_longer",
