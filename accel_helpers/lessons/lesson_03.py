@@ -245,7 +245,7 @@ _SLIPS = {  # of `timed`: what it is, what leads on
 
 
 def _repaired(answer) -> Result:
-    ask = Asked(answer, start="Copy the broken one, then mend it.")
+    ask = Asked(answer, start="Copy the broken one, then fix it.")
     ask.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
     device, between = device_for("A"), "Return the difference of two clock readings."
     seconds = ask(device)
