@@ -45,7 +45,9 @@ class Lesson:
         `tried` are the choices that were tried, where some were left out.
         """
         place = self._place(id, "question")
-        print(predict.reveal(self._path(id), value, unit=place.unit, tried=tried))
+        outcome = outcome_of(value, place.outcomes)
+        shown = outcome if outcome in place.choices else value
+        print(predict.reveal(self._path(id), shown, unit=place.unit, tried=tried))
         return self._said(place, value) if place.sentences else None
 
     def verdict(self, id: str, result):

@@ -1,5 +1,6 @@
 """Which outcomes a place has sentences for, by what is shown there."""
 
+from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings, verdicts
 from accel_helpers.measure.measurement import Speedup
@@ -15,10 +16,11 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "BreakEven": BreakEven.OUTCOMES,
     "Worth": Worth.OUTCOMES,
     "attached": verdicts.LABELS["attached"],
-    "Verified": verdicts.LABELS["verified"],
+    "FourFacts": FourFacts.OUTCOMES,
     "bound": ceilings.BOUNDS,
     "step": ("overhead", "memory", "compute"),  # the largest part of it
     "device": ("cpu", "gpu", "tpu"),
+    "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }
 NOT_MEASURED = "not measured"  # of None; a place may have a sentence for it
@@ -37,12 +39,27 @@ def outcome_of(result, kind: str) -> str:
         return "always"
     if kind == "device":
         return device_kind(result)
+    if kind == "landed":
+        return landed(result)
     return getattr(result, "verdict", result)
 
 
 def device_kind(result) -> str:
-    """ "cpu", "gpu" or "tpu": of a device, its name, or something that lies on one."""
-    if not isinstance(result, str) and hasattr(result, "__array__"):
+    """ "cpu", "gpu" or "tpu": of a device, its name, or something that lies on one, as a model."""
+    lies = hasattr(result, "__array__") or hasattr(result, "weights")
+    if not isinstance(result, str) and lies:
         return backend.where(result)
     named = str(result).lower()
     return next((kind for word, kind in KINDS.items() if word in named), named)
+
+
+def landed(result) -> str:
+    """Where a result lies, by its device; an error in its place is "nowhere".
+
+    >>> landed("cpu:0"), landed(RuntimeError("no such device"))
+    ('on the CPU', 'nowhere: an error')
+    """
+    if isinstance(result, Exception):
+        return "nowhere: an error"
+    kind = device_kind(result)
+    return "on the CPU" if kind == "cpu" else f"on a {kind.upper()}"

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import plots
+from accel_helpers.course.outcomes import device_kind
+from accel_helpers.lessons import lesson_04
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
@@ -116,9 +118,31 @@ def as_curves(losses) -> dict[str, Sequence[float]]:
 LOSSES = Kind(
     measured=lambda result, path: ({}, {f"{path}/loss": next(iter(as_curves(result).values()))}),
     names=lambda result, path: [f"{path}/loss"],
-    restored=lambda card, path: {"reference": card.numbers[f"{path}/loss"]},
+    restored=lambda card, path: {card.label: card.numbers[f"{path}/loss"]},
     draw=lambda data, title, reference: plots.curves(data, title=title, reference=reference),
     data=as_curves,
+)
+
+# --- race: the CPU and the best device; where that is the CPU, too, it is the control -------------
+
+
+def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
+    """Both sides by the names that a card has: "02/race/gpu/first", or "02/control/first"."""
+    kind = device_kind(race.fast.name)
+    start = f"{path.rpartition('/')[0]}/control" if kind == "cpu" else f"{path}/{kind}"
+    return {f"{start}/first": race.slow, f"{start}/second": race.fast}
+
+
+RACE = Kind(
+    measured=lambda result, path: (sides_of(result, path), {}),
+    names=lambda result, path: [*sides_of(result, path)],
+    restored=lambda card, path: [
+        timed
+        for name, timed in card.measurements.items()
+        if name.startswith((f"{path}/", f"{path.rpartition('/')[0]}/control/"))
+    ],
+    draw=lambda data, title, reference: plots.measurements(data, title=title, reference=reference),
+    data=as_measurements,
 )
 
 PICTURES: dict[str, Kind] = {
@@ -127,7 +151,55 @@ PICTURES: dict[str, Kind] = {
     "parts": PARTS,
     "climb": CLIMB,
     "losses": LOSSES,
+    "race": RACE,
 }
+
+
+# --- lesson 04: where a model trained; losses with the seconds and size of an epoch; memory -------
+
+
+def trained(model, path: str):
+    """A model's losses, under the device that its weights lie on; one replica."""
+    place = f"{path}/{device_kind(model)}"
+    return {}, {f"{place}/loss": model.history.history["loss"], f"{place}/replicas": [1]}
+
+
+TRAINED = Kind(
+    measured=trained,
+    names=lambda model, path: [*trained(model, path)[1]],
+    restored=lambda card, path: {
+        "reference": card.numbers[next(n for n in card.numbers if n.startswith(f"{path}/"))]
+    },
+    draw=lambda data, title, reference: plots.curves(data, title=title, reference=reference),
+    data=lambda model: as_curves(model.history.history["loss"]),
+)
+
+
+def learning(result, path: str):
+    """Losses, and the seconds and the size of an epoch."""
+    seconds = [*result["epoch"]]
+    alone = len(seconds) == 1  # a slow machine had time for one, in which it compiled, too
+    timed = Measurement.from_samples(seconds, name="one epoch") if alone else as_epochs(seconds)
+    numbers = {f"{path}/loss": result["loss"], f"{path}/size": [result["size"]]}
+    return {f"{path}/epoch": timed}, numbers
+
+
+LEARNING = Kind(
+    measured=learning,
+    names=lambda result, path: [f"{path}/{name}" for name in ("loss", "size", "epoch")],
+    restored=lambda card, path: {"reference": card.numbers[f"{path}/loss"]},
+    draw=lambda data, title, reference: lesson_04.losses_picture(
+        data, title=title, reference=reference
+    ),
+    data=lambda result: as_curves(result["loss"]),
+)
+MEMORY = Kind(  # stored answers: nothing was measured, so no card has anything of it
+    measured=lambda result, path: ({}, {}),
+    names=lambda result, path: [path],
+    restored=lambda card, path: None,
+    draw=lambda data, title, reference: lesson_04.memory_picture(data, title=title),
+)
+PICTURES |= {"trained": TRAINED, "learning": LEARNING, "memory": MEMORY}
 
 
 def reference_for(kind: Kind, result, path: str, runs=None):

@@ -1,21 +1,39 @@
-"""Lesson 04: losses for the card, a picture of the memory of a step, and the exercise."""
+"""Lesson 04: the pictures of a training run and of the memory of a step, and the exercise."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 from accel_helpers._words import format_bytes
 from accel_helpers.learn.checks import choices
-from accel_helpers.measure import results
-from accel_helpers.plots import rows, style
+from accel_helpers.measure.results import Reference
+from accel_helpers.plots import lines, rows, style
 from accel_helpers.plots.style import Picture
 from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.compiler import MEMORY
+from accel_helpers.train import text
+
+#: What the models of the stored answers are called in the picture; the rest go by their name.
+SPOKEN = {
+    "strategy": "lesson 03's small model",
+    "shakespeare": "Shakespeare",
+    "resnet50": "ResNet-50",
+}
 
 
-def keep_losses(model, path: str, **numbers) -> list[float]:
-    """The losses of a training; they go on the result card under a path, with other numbers."""
-    numbers = {"loss": model.history.history["loss"], **numbers}
-    results.record({}, numbers={f"{path}/{name}": value for name, value in numbers.items()})
-    return numbers["loss"]
+def losses_picture(
+    curves: Mapping[str, Sequence[float]], *, title: str, reference: Reference | None = None
+) -> Picture:
+    """The losses of the Shakespeare model, above the level of one that knows nothing."""
+    chance = math.log(len(text.load_text().vocabulary))
+    said = {"knowing nothing": [chance]}
+    return lines.curves(curves, title=title, said=said, reference=reference)
+
+
+def label(name: str, step: CompiledStep) -> str:
+    """What a stored step is called: the model, the format of its numbers, the batch."""
+    model, *_ = name.split("-")
+    numbers = step.policy.removeprefix("mixed_")
+    return f"{SPOKEN.get(model, model)}, {numbers}, batch of {step.batch_size:,}"
 
 
 def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
@@ -24,8 +42,10 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
     for name, step in steps.items():
         fits = step.verdict == "fits"
         needs = step.peak_memory if fits else step.needed
-        notes = (format_bytes(needs), "fits" if fits else "does not fit")
-        bars.append(rows.Row(name, style.OWN if fits else style.SECOND, notes, bar=(0, needs)))
+        verdict = "fits" if fits else f"too much; {step.largest_batch} fit"
+        colour = style.OWN if fits else style.SECOND
+        notes = (format_bytes(needs), verdict)
+        bars.append(rows.Row(label(name, step), colour, notes, bar=(0, needs)))
     with style.figure(style.WIDE, 0.9 + rows.room(bars), title) as (figure, axes):
         rows.paint(axes, bars, ["needs", "on a v5e"], thick=0.5)
         for chip, ends in MEMORY.items():
@@ -40,7 +60,7 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
 
 
 #: What can be done about a model that is to train on a TPU.
-STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a cut-up model", "text kept outside")
+STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
 _HINTS = {
     "A": "What does Colab's TPU runtime lack, that your notebook imports?",
     "B": "The peak grows with the batch. What does the card name as the largest batch that fits?",
@@ -52,9 +72,9 @@ _HINTS = {
 _SLIPS = {
     ("A", "a strategy"): "a v5e-1 is one chip, so there is nobody to share with.",
     ("B", "a strategy"): "with one chip a strategy has nothing to share out.",
-    ("B", "a cut-up model"): "the weights fit easily. It is the batch that does not.",
+    ("B", "a sharded model"): "the weights fit easily. It is the batch that does not.",
     ("C", "Keras on JAX"): "it runs on JAX already, and JAX alone takes one chip.",
-    ("C", "a cut-up model"): "the model fits on one chip. Seven others have no work.",
+    ("C", "a sharded model"): "the model fits on one chip. Seven others have no work.",
     ("D", "a smaller batch"): "a batch of one would not fit either.",
     ("D", "a strategy"): "copies do not help: each chip would hold the whole model.",
     ("E", "a strategy"): "that is what the old notebook goes on to do, with TensorFlow.",

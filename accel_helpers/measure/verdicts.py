@@ -1,15 +1,13 @@
 """Verdicts: what measurements say, as one of a few words for which a lesson holds a sentence."""
 
 import re
-from collections import namedtuple
 
 from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import ceilings, measurement, scores
-from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Speedup
+from accel_helpers.measure.measurement import Speedup
 
-__all__ = ["attached", "how_much_longer", "say", "verified"]
+__all__ = ["attached", "how_much_longer", "say"]
 
-Verified = namedtuple("Verified", "verdict facts")
 #: All words of each source of verdicts, by the name of what gives them.
 LABELS: dict[str, tuple[str, ...]] = {
     "compare": measurement.VERDICTS,
@@ -20,11 +18,6 @@ LABELS: dict[str, tuple[str, ...]] = {
         *("nothing in Colab", "nothing here"),
     ),
     "how_much_longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
-    "verified": (
-        *("not attached", "visible, not in the files", "attached, not visible"),
-        *("visible, not placed", "placed, not timed", "placed, slower", "placed, no difference"),
-        "all four",
-    ),
 }
 
 
@@ -88,44 +81,3 @@ def how_much_longer(found: Speedup) -> str:
     if high < 1 / 1.05:
         return "less"
     return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"
-
-
-_TIMED = {  # verdict of timing.compare -> the fourth fact, and the verdict where the others hold
-    None: ("not measured", "placed, not timed"),
-    FASTER: ("yes", "all four"),
-    SLOWER: ("no", "placed, slower"),
-    SAME: ("cannot tell", "placed, no difference"),
-}
-
-
-def verified(*, attached: bool, visible: bool, placed: bool, faster: str | None = None) -> Verified:
-    """Put the four facts about an accelerator in order: the first "no" decides.
-
-    The `verdict` is one of `LABELS["verified"]`; the `facts` are "yes", "no", "not measured",
-    "cannot tell" or "not needed yet".
-
-    Parameters
-    ----------
-    attached, visible, placed : bool
-        The machine has one (`runtime.describe`), the framework lists it (`backend.devices`), and
-        a result lies on it (`backend.where`).
-    faster : str, optional
-        The verdict of `timing.compare` on CPU and accelerator; None where it was not timed.
-
-    Examples
-    --------
-    >>> verified(attached=True, visible=True, placed=False).verdict
-    'visible, not placed'
-    """
-    said, verdict = _TIMED[faster]
-    facts = {"attached": "yes" if attached else "no"}
-    facts["visible"] = ("yes" if visible else "no") if attached or visible else "not needed yet"
-    facts["placed"] = ("yes" if placed else "no") if visible else "not needed yet"
-    facts["faster"] = said if visible and placed else "not needed yet"
-    if not attached:
-        verdict = "visible, not in the files" if visible else "not attached"
-    elif not visible:
-        verdict = "attached, not visible"
-    elif not placed:
-        verdict = "visible, not placed"
-    return Verified(verdict, facts)

@@ -37,10 +37,11 @@ def epochs(
             axes.axhspan(*of.interval, color=colour, alpha=0.15, lw=0)
             axes.axhline(of.median, color=colour, lw=1.2)
             axes.plot(range(2, len(of.samples) + 2), of.samples, "o", color=colour, ms=5)
-            ring = {"marker": "o", "mfc": "white", "mew": 1.6, "ms": 6}
-            axes.plot([1], [of.first_call], color=first, **ring)
-            labels.append((1, of.first_call, f"first epoch: {start}", first, ring))
-            labels.append((most, of.median, f"median {median}", colour, None))
+            mark = {"marker": "D", "ms": 6}  # no ring: a hollow mark says "perhaps no difference"
+            axes.plot([1], [of.first_call], color=first, **mark)
+            labels.append((1, of.first_call, f"first epoch: {start}", first, mark))
+            whose = "" if mine or len(sides) == 1 else f"\n{style.folded(reference.label)}"
+            labels.append((most, of.median, f"median {median}{whose}", colour, None))
             said.append(f"{words}the first epoch took {start}, the later ones a median of {median}")
         style.beside(figure, axes, labels)
         return style.picture(figure, f"Dot plot. {title}: {'; '.join(said)}.")
@@ -180,6 +181,8 @@ def sweep(
                     axes.plot([x], [y], mfc=face, mew=1.4, **mark, **look)
                 if mine or len(sides) == 1:  # the grey one beside it has the same mark
                     labels.append((x, y, name, look["color"], mark))
+                elif i == 0:
+                    labels.append((x, y, style.folded(reference.label), look["color"], mark))
         style.beside(figure, axes, labels)
         what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(said)}."
         return style.picture(figure, " ".join(what.split()))

@@ -64,13 +64,16 @@ def curves(
             for i, (name, line) in enumerate(of.items()):
                 across, middles, lows, highs = zip(*line, strict=True)
                 look = {"color": style.palette(own)[i % len(style.palette(own))], "zorder": 2 + own}
-                size = 5 + (most - i) * nested + 3 * (parts[0][1] and not own)
-                mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.2 + 0.6 * own}
+                size = 5 + (most - i) * nested + 2 * (parts[0][1] and not own)
+                mark = {"marker": style.MARKS[i], "ms": size}
                 axes.plot(across, middles, lw=1.2, **mark, **look)
                 axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
                 end = across[-1], middles[-1], style.folded(name), look["color"]
                 if own or len(parts) == 1 or name not in parts[0][0]:  # its grey has the same mark
                     labels.append((*end, None if log or len(line) == 1 else mark))
+                elif i == 0:
+                    whose = style.folded(reference.label)
+                    labels.append((*end[:2], whose, look["color"], None))
         for name, line in dashed.items():
             ends = line if len(line) > 1 else [(at, line[0][1]) for at in (left, right)]
             axes.plot(*list(zip(*ends, strict=True))[:2], color=style.INK, lw=1.2, ls="--")

@@ -16,6 +16,8 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import kernel  # of tools
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ON_A_MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 LIMIT = 300.0  # seconds: nothing takes so long; a machine that is busy may take its time
@@ -205,7 +207,7 @@ class Lab:
         """Open a copy of a notebook in a page of its own; its kernel ends with it."""
         file = self.work / notebook.stem / notebook.name
         file.parent.mkdir()
-        shutil.copyfile(notebook, file)
+        file.write_text(kernel.in_small_boxes(notebook.read_text("utf-8")), "utf-8")
         path = file.relative_to(self.work).as_posix()
         page = self.browser.new_page(viewport={"width": 1280, "height": 1000})
         try:

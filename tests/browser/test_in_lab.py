@@ -42,7 +42,9 @@ def opened(started, number):
     asked = quiz_page.of_lesson(number)
     assert asked, "every lesson has questions"
     with started.open(path) as lesson:
-        yield quiz_page.QuizPage(lesson, f'ah.quiz.show("{number}")', asked)
+        converted = any("lesson.quiz()" in "".join(cell["source"]) for cell in lesson.cells)
+        call = "lesson.quiz()" if converted else f'ah.quiz.show("{number}")'
+        yield quiz_page.QuizPage(lesson, call, asked)
 
 
 def first_question(form):
@@ -272,7 +274,9 @@ def test_a_lesson_opens_and_its_forms_are_there_and_a_question_is_answered(start
         lesson = form.lesson
         sources = ["".join(cell["source"]) for cell in lesson.cells]
         (setup,) = (n for n, text in enumerate(sources) if text.startswith("# @title Setup"))
-        guesses = [n for n, text in enumerate(sources) if re.match(r"ah\.predict\.ask\(", text)]
+        guesses = [
+            n for n, text in enumerate(sources) if re.match(r"(ah\.predict|lesson)\.ask\(", text)
+        ]
         for place in (setup, *guesses, form.place):
             lesson.run_cell(place)
         for place in guesses:

@@ -22,7 +22,7 @@ from accel_helpers.lessons import (
     lesson_06,
 )
 from accel_helpers.lessons.lesson_03 import timed
-from accel_helpers.lessons.lesson_04 import keep_losses, memory_picture
+from accel_helpers.lessons.lesson_04 import memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import whole_batch
 from accel_helpers.lessons.lesson_10 import split, start_anew
@@ -31,7 +31,8 @@ from accel_helpers.tpu.systolic import MatrixUnit
 
 np = pytest.importorskip("numpy")
 
-LESSON_03 = Path(__file__).parents[2] / "notebooks" / "03_time_a_keras_model.ipynb"
+LESSONS = Path(__file__).parents[2] / "notebooks"
+LESSON_02, LESSON_03 = sorted(LESSONS.glob("0[23]_*.ipynb"))
 CASES = lesson_02.CASES
 
 
@@ -135,14 +136,15 @@ def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
         assert found == ([case["finding"]] if case["finding"] else []), case["name"]
 
 
-def test_a_product_that_lands_nowhere_is_said_to(capsys):
-    def refuse():
-        raise RuntimeError("no such device")
-
-    assert lesson_02.landed(refuse) == lesson_02.LANDED[-1]
-    assert "no such device" in capsys.readouterr().out
-    assert lesson_02.landed(lambda: np.ones(2)) == "on the CPU"
-    assert len(lesson_02.theirs().data) == 2
+def test_the_page_of_lesson_02_shows_the_cases_that_are_checked_and_their_sources():
+    cells = json.loads(LESSON_02.read_text("utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    for n, case in CASES.items():
+        shown = f"**Case {n}: {case['name']}**\n\n{case['machine']}\n\n```text{case['log']}```"
+        assert shown in text.replace("```text\n", "```text")
+        assert all(link in text for link in re.findall(r"\]\(https://[^)]+\)", case["source"]))
+    for letter, cure in lesson_02.CURES.items():
+        assert f"* **{letter}** {cure['text']}\n" in text + "\n"
 
 
 @pytest.mark.parametrize("steps", [1, 7, 100])
@@ -204,8 +206,9 @@ def test_the_whole_batch_is_what_all_pictures_together_say():
 @pytest.mark.parametrize("place", ["cpu", "gpu", "tpu"])
 def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
-    model = SimpleNamespace(history=SimpleNamespace(history={"loss": [2.0, 1.0]}))
-    assert keep_losses(model, f"04/one code path/{place}", replicas=[1]) == [2.0, 1.0]
+    model = SimpleNamespace(history=SimpleNamespace(history={"loss": [2.0, 1.0]}), weights=[])
+    monkeypatch.setattr(ah.backend, "where", lambda trained: place)
+    assert "rained on" in ah.course.lesson("04").verdict("one code path", model).data
     numbers = ah.results.load(tmp_path / "card.json").numbers
     path = f"04/one code path/{place}"
     assert numbers == {f"{path}/loss": (2.0, 1.0), f"{path}/replicas": (1.0,)}
@@ -217,10 +220,26 @@ def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monk
     assert folded == ({False} if place == "tpu" else {True})
 
 
+@pytest.mark.parametrize("seconds", [[2.5, 1.0, 1.1], [9.0]])
+def test_the_losses_of_shakespeare_are_on_the_card_with_the_seconds_of_an_epoch(
+    seconds, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    losses = [3.0, 2.5, 2.2][: len(seconds)]
+    epochs = {"loss": losses, "epoch": seconds, "size": 92_160}
+    assert "knowing nothing 4.11" in ah.course.lesson("04").plot("shakespeare", epochs).alt
+    card = ah.results.load(tmp_path / "card.json")
+    assert card.numbers["04/shakespeare/loss"] == tuple(losses)
+    assert card.numbers["04/shakespeare/size"] == (92_160,)
+    timed = card.measurements["04/shakespeare/epoch"]
+    assert timed.first_call == (2.5 if len(seconds) > 1 else None)
+
+
 def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits():
     steps = {name: ah.tpu_compiler.stored(name) for name in ("resnet50", "resnet50-large")}
     alt = memory_picture(steps, title="T").alt
-    assert "resnet50 4.81 GB and fits; resnet50-large 23.6 GB and does not fit" in alt
+    assert "ResNet-50, bfloat16, batch of 128 4.81 GB and fits" in alt
+    assert "ResNet-50, bfloat16, batch of 1,024 23.6 GB and too much; 512 fit" in alt
     assert "16.9 GB on a v5e and 33.6 GB on a v6e" in alt
 
 

@@ -20,28 +20,6 @@ def ratio(value):
     return compare(about(value), about(1.0))
 
 
-STOP = "not needed yet"
-
-
-@pytest.mark.parametrize(
-    ("attached", "visible", "placed", "faster", "verdict", "said"),
-    [
-        (False, False, False, None, "not attached", ["no", STOP, STOP, STOP]),
-        (False, True, True, "faster", "visible, not in the files", ["no", "yes", "yes", "yes"]),
-        (True, False, False, None, "attached, not visible", ["yes", "no", STOP, STOP]),
-        (True, True, False, "faster", "visible, not placed", ["yes", "yes", "no", STOP]),
-        (True, True, True, None, "placed, not timed", ["yes", "yes", "yes", "not measured"]),
-        (True, True, True, "slower", "placed, slower", ["yes", "yes", "yes", "no"]),
-        (True, True, True, SAME, "placed, no difference", ["yes", "yes", "yes", "cannot tell"]),
-        (True, True, True, "faster", "all four", ["yes"] * 4),
-    ],
-)
-def test_verified_stops_at_the_first_no(attached, visible, placed, faster, verdict, said):
-    found = verdicts.verified(attached=attached, visible=visible, placed=placed, faster=faster)
-    assert found.verdict == verdict
-    assert found.facts == dict(zip(("attached", "visible", "placed", "faster"), said, strict=True))
-
-
 @pytest.mark.parametrize(
     ("environ", "smi", "verdict"),
     [
@@ -92,11 +70,6 @@ GIVEN = {  # a source, and all that it says to many things
     "how_much_longer": [verdicts.how_much_longer(ratio(x)) for x in LEVELS],
     "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
     "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
-    "verified": [
-        verdicts.verified(attached=a, visible=b, placed=c, faster=faster)
-        for a, b, c in product((True, False), repeat=3)
-        for faster in (None, "faster", "slower", SAME)
-    ],
     "attached": [
         verdicts.attached(machine(*given))
         for given in product(

@@ -25,14 +25,13 @@ def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
     assert f"needs {middle.peak_memory / 1e9:.1f} GB in bfloat16, " in text
     assert f", {default.peak_memory / 1e9:.1f} GB in float32." in text
     assert 2 * middle.padded_bytes < middle.peak_memory  # the answer that is revealed
-    over = [(step.needed - step.memory) / 1e9 for step in (large, refused)]
-    assert "1,024 are {:.1f} GB too much; in float32, 512 are {:.1f} GB too".format(*over) in text
     best = f"{large.largest_batch} in `{large.policy}`, {refused.largest_batch} in {refused.policy}"
     assert best in text and on_v6e == ["fits", "fits"]
     ridge = 1e3 * chip.peak_bf16_tflops_dense / chip.mem_bw_gb_s
     assert "about 240" in text and 235 < ridge < 246
     assert f"With {small.intensity:.0f}, memory" in text
-    assert f"{large.versions}" in text and f"these {large.memory / 1e9:.1f} GB" in text
+    assert f"{large.versions}" in text
+    assert f"these {large.memory / 1e9:.1f} billion bytes" in text
 
 
 def test_what_lesson_05_says_of_the_forecast_is_its_score():

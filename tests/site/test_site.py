@@ -102,7 +102,7 @@ def test_a_lesson_is_folded_and_shows_its_pictures(site):
     (folded,) = BeautifulSoup(text, "html.parser").select(
         "details:-soup-contains('# @title Setup')"
     )
-    assert "REPOSITORY" in folded.text
+    assert "COURSE" in folded.text
     assert 'alt="Dot plot. The first epoch' in text and "mathjax" not in text.lower()
 
 

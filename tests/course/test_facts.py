@@ -1,0 +1,78 @@
+"""The four facts: the first no decides, and the race is kept under what it was raced on."""
+
+from itertools import product
+
+import pytest
+
+from accel_helpers.course.facts import FourFacts
+from accel_helpers.course.outcomes import OUTCOMES, outcome_of
+from accel_helpers.course.pictures import PICTURES, reference_for
+from accel_helpers.learn.ledger import claims
+from accel_helpers.measure import results, timing
+from accel_helpers.measure.measurement import Measurement
+
+ON_TENSORFLOW = "/job:localhost/replica:0/task:0/device:{}:0"
+TPU = "TPU_0(process=0,(0,0,0,0))"
+
+
+def race(first, second, other="gpu:0"):
+    sides = (Measurement.from_samples([seconds] * 5) for seconds in (first, second))
+    return timing.compare(*sides, names=("CPU", other))
+
+
+FASTER, SLOWER, SAME = race(2.0, 1.0), race(1.0, 2.0), race(1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("attached", "visible", "placed", "faster", "verdict"),
+    [
+        (None, "cpu:0", "cpu:0", SAME, "not attached"),
+        (None, "gpu:0", "cuda:0", FASTER, "visible, not in the files"),
+        ("Tesla T4", "cpu:0", ON_TENSORFLOW.format("CPU"), SAME, "attached, not visible"),
+        ("Tesla T4", "gpu:0", ON_TENSORFLOW.format("CPU"), FASTER, "visible, not placed"),
+        ("Tesla T4", "gpu:0", ON_TENSORFLOW.format("GPU"), SLOWER, "placed, slower"),
+        ("TPU v5e", "tpu:0", TPU, SAME, "placed, no difference"),
+        ("Tesla T4", "gpu:0", "cuda:0", FASTER, "all four"),
+    ],
+)
+def test_the_first_no_decides(attached, visible, placed, faster, verdict):
+    found = FourFacts(attached, visible, placed, faster)
+    assert outcome_of(found, "FourFacts") == verdict
+    for shown in (found.table, str(found)):
+        assert all(said in shown for said in found.rows.values())
+    assert ("on a GPU" in found.table) == (verdict == "not attached")
+
+
+def test_what_the_four_facts_come_to_is_all_that_has_a_sentence():
+    given = product((None, "T4"), ("cpu:0", "gpu:0"), ("cpu:0", "cuda:0"), (FASTER, SLOWER, SAME))
+    assert {FourFacts(*facts).verdict for facts in given} == {*OUTCOMES["FourFacts"]}
+
+
+@pytest.mark.parametrize(
+    ("device", "where"),
+    [
+        (ON_TENSORFLOW.format("CPU"), "on the CPU"),
+        ("cuda:0", "on a GPU"),
+        (ON_TENSORFLOW.format("TPU"), "on a TPU"),
+        (RuntimeError("Unknown backend: 'gpu' requested"), "nowhere: an error"),
+    ],
+)
+def test_where_a_result_landed_is_one_of_the_choices(device, where):
+    assert outcome_of(device, "landed") == where and where in OUTCOMES["landed"]
+
+
+@pytest.mark.parametrize(
+    ("other", "path"), [("CPU again", "02/control"), ("gpu:0", "02/race/gpu"), (TPU, "02/race/tpu")]
+)
+def test_a_race_is_on_the_card_under_what_it_was_raced_on(other, path):
+    kind, found = PICTURES["race"], race(2.0, 1.0, other)
+    measured, _ = kind.measured(found, "02/race")
+    assert measured == {f"{path}/first": found.slow, f"{path}/second": found.fast}
+    card = results.Card("2027-01-02", "run", {"cpu_name": "Another"}, measured)
+    grey = reference_for(kind, found, "02/race", runs=[card])
+    assert grey.data == [found.slow, found.fast]
+
+
+def test_the_race_on_a_gpu_is_what_a_claim_asks_for():
+    measured, _ = PICTURES["race"].measured(FASTER, "02/race")
+    assert [*measured] in [[*claim.names] for claim in claims()]
