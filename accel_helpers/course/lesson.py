@@ -60,9 +60,14 @@ class Lesson:
             self._keep(place, result)
         return self._said(place, result)
 
-    def plot(self, id: str, result):
-        """Draw a result, put it on the result card, and draw a reference machine's in grey."""
+    def plot(self, id: str, result=None):
+        """Draw a result, put it on the result card, and draw a reference machine's in grey.
+
+        Without a result nothing is kept, and the picture is the course's own.
+        """
         place = self._place(id, "picture")
+        if result is None:
+            return pictures.PICTURES[place.picture].draw(None, place.title, None)
         kind = self._keep(place, result)
         reference = pictures.reference_for(kind, result, self._path(id))
         return kind.draw(kind.data(result), place.title.format(result=result), reference)

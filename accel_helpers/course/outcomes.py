@@ -2,7 +2,8 @@
 
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
-from accel_helpers.measure import ceilings, verdicts
+from accel_helpers.machine.runtime import Runtime
+from accel_helpers.measure import ceilings
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
 from accel_helpers.train.climb import Climb
@@ -15,7 +16,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Climb": Climb.OUTCOMES,
     "BreakEven": BreakEven.OUTCOMES,
     "Worth": Worth.OUTCOMES,
-    "attached": verdicts.LABELS["attached"],
+    "Runtime": Runtime.OUTCOMES,
     "FourFacts": FourFacts.OUTCOMES,
     "bound": ceilings.BOUNDS,
     "step": ("overhead", "memory", "compute"),  # the largest part of it

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from accel_helpers import plots
 from accel_helpers.course.outcomes import device_kind
-from accel_helpers.lessons import lesson_04
+from accel_helpers.lessons import lesson_00, lesson_01, lesson_04
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
@@ -145,12 +145,36 @@ RACE = Kind(
     data=as_measurements,
 )
 
+# --- lessons 00 and 01: pictures of the course's own, and the rate of a matmul ------------------
+
+
+def of_the_course(draw: Callable) -> Kind:
+    """A picture that no learner's result goes into."""
+    nothing = {"measured": lambda result, path: ({}, {}), "names": lambda result, path: []}
+    return Kind(
+        **nothing,
+        restored=lambda card, path: None,
+        draw=lambda data, title, reference: draw(),
+    )
+
+
+ANSWER, DIALOG = of_the_course(lesson_00.answer), of_the_course(lesson_01.dialog)
+RATES = Kind(
+    measured=lesson_01.rates_measured,
+    names=lambda result, path: [f"{path}/cpu", f"{path}/size"],
+    restored=lesson_01.rates_on,
+    draw=lambda data, title, reference: lesson_01.rates(data, reference=reference),
+)
+
 PICTURES: dict[str, Kind] = {
     "epochs": EPOCHS,
     "measurements": MEASUREMENTS,
     "parts": PARTS,
     "climb": CLIMB,
     "losses": LOSSES,
+    "answer": ANSWER,
+    "dialog": DIALOG,
+    "rates": RATES,
     "race": RACE,
 }
 

@@ -154,4 +154,11 @@ def reveal(
 
 
 def _number(value, unit: str) -> str:
-    return value if isinstance(value, str) else f"{value:.3g} {unit}".rstrip()
+    """A choice, or a number of three digits with its unit: 2,650 times.
+
+    >>> _number(2653.4, "times"), _number(0.0021, "s"), _number("JAX", "")
+    ('2,650 times', '0.0021 s', 'JAX')
+    """
+    if isinstance(value, str):
+        return value
+    return f"{float(f'{value:.3g}'):,.12g} {unit}".rstrip()

@@ -8,11 +8,11 @@ from accel_helpers.measure.timing import compare
 
 
 def answer(runs=None):
-    """The sweep of lesson 03 on a reference machine: measured, or the room where it is a CPU."""
+    """The sweep of lesson 03 on a reference machine: measured, or ceilings where it is a CPU."""
     for kind, note in {
         "gpu": "GPU against CPU.",
         "tpu": "TPU against CPU.",
-        "cpu": "The room: about the most that a better chip could gain. No GPU was measured.",
+        "cpu": "Ceilings: about the most that a better chip could gain. No GPU was measured.",
     }.items():
         if grey := their_sweep(kind, runs):
             return plots.sweep({}, title=finding(grey.data), note=note, reference=grey)

@@ -6,7 +6,7 @@ import importlib.resources
 import math
 import re
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 from accel_helpers import _records
 from accel_helpers._words import format_rate
@@ -70,13 +70,19 @@ _NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == float | None)
 
 @dataclass(frozen=True)
 class Plausibility:
-    """What `judge` answers: a verdict, a rate and its limit, their ratio, a sentence."""
+    """What `judge` answers: a verdict, a rate and its limit, their ratio, a sentence.
+
+    And what it was asked about: the work, the time that it took, and the device's row.
+    """
 
     verdict: str
     rate: float
     limit: float | None
     share: float | None
     reason: str
+    work: float | None = None
+    time: Any = None  # as it was given: seconds, or a measurement
+    chip: Accelerator | None = None
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.reason}"
@@ -158,7 +164,7 @@ def judge(
     *,
     flops: float | None = None,
     bytes_moved: float | None = None,
-    seconds: float,
+    seconds: Any,
     accelerator: Accelerator | str | None = None,
     dtype: str = "float32",
 ) -> Plausibility:
@@ -173,8 +179,8 @@ def judge(
     flops, bytes_moved : float
         One of the two: operations done (those of convolutions are overstated by counting), or
         bytes read and written in one pass over the data.
-    seconds : float
-        The measured time of that work.
+    seconds : float or Measurement
+        The measured time of that work; of a measurement it is the median.
     accelerator : Accelerator or str, optional
         The device, or its name as for `match`.
     dtype : str
@@ -194,15 +200,17 @@ def judge(
         raise ValueError("judge takes flops or bytes_moved, and not both.")
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
     work = _records.positive(work, "flops or bytes_moved")
-    seconds = _records.positive(seconds, "seconds")
+    asked = {"work": work, "time": seconds}
+    seconds = _records.positive(getattr(seconds, "median", seconds), "seconds")
     rate = work / seconds
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
+    asked["chip"] = row
     column, what = _limit_column(row, unit, dtype)
     if not column:
         device = row.name if row else accelerator
         why = "no accelerator was named" if device is None else f"{device}: {what}"
         reason = f"There is no published limit for this rate ({why})."
-        return Plausibility("unknown", rate, None, None, reason)
+        return Plausibility("unknown", rate, None, None, reason, **asked)
     limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9)
     core = " core" if row.unit == "core" else ""
     says = f"the published {format_rate(limit, unit)} of {row.name}{core} ({what})"
@@ -216,7 +224,7 @@ def judge(
     elif (work - kept) / seconds <= MARGIN * limit:
         verdict, why = "above ceiling", _ON_CHIP
     reason = f"{format_rate(rate, unit)} is {rate / limit:.3g} times {says}.{why}"
-    return Plausibility(verdict, rate, limit, rate / limit, reason)
+    return Plausibility(verdict, rate, limit, rate / limit, reason, **asked)
 
 
 def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:

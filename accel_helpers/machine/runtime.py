@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from accel_helpers._words import html_card, wrapped
 from accel_helpers.machine import attached, faults
@@ -23,6 +24,11 @@ SILENT_GPU = {"gpu-not-handed-over", "gpu-by-list", "gpu-silent"}
 class Runtime:
     """What `describe` found. It prints as a card, and as a small table in a notebook."""
 
+    OUTCOMES: ClassVar = (  # of its `verdict`
+        *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
+        *("nothing in Colab", "nothing here"),
+    )
+
     place: str
     release: str | None
     accelerator: Attached | None
@@ -34,6 +40,21 @@ class Runtime:
     memory_bytes: int | None
     notes: tuple[str, ...]
     faults: tuple[str, ...] = ()  # the ids of what the notes say
+
+    @property
+    def verdict(self) -> str:
+        """What is attached, in a few words: one of `OUTCOMES`.
+
+        >>> describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere").verdict
+        'a TPU that is not there'
+        """
+        if SILENT_GPU & {*self.faults}:
+            return "a driver that does not answer"
+        if self.accelerator:
+            return f"a {self.accelerator.kind}"
+        if "tpu-claimed" in self.faults:
+            return "a TPU that is not there"
+        return "nothing in Colab" if self.place == "colab" else "nothing here"
 
     def to_dict(self) -> dict:
         """Give all of it as plain JSON types: no host name, no user name, no path."""

@@ -2,21 +2,16 @@
 
 import re
 
-from accel_helpers.machine.runtime import SILENT_GPU, Runtime
 from accel_helpers.measure import ceilings, measurement, scores
 from accel_helpers.measure.measurement import Speedup
 
-__all__ = ["attached", "how_much_longer", "say"]
+__all__ = ["how_much_longer", "say"]
 
 #: All words of each source of verdicts, by the name of what gives them.
 LABELS: dict[str, tuple[str, ...]] = {
     "compare": measurement.VERDICTS,
     "scores": scores.VERDICTS,
     "bound_by": ceilings.BOUNDS,
-    "attached": (
-        *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
-        *("nothing in Colab", "nothing here"),
-    ),
     "how_much_longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
 }
 
@@ -46,22 +41,6 @@ def labelled(text: str) -> dict[str, str]:
     return dict(zip(found[::2], map(str.strip, found[1::2]), strict=True))
 
 
-def attached(found: Runtime) -> str:
-    """Say in a few words what `runtime.describe` found: one of `LABELS["attached"]`.
-
-    >>> from accel_helpers.machine import runtime
-    >>> attached(runtime.describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere"))
-    'a TPU that is not there'
-    """
-    if SILENT_GPU & {*found.faults}:
-        return "a driver that does not answer"
-    if found.accelerator:
-        return f"a {found.accelerator.kind}"
-    if "tpu-claimed" in found.faults:
-        return "a TPU that is not there"
-    return "nothing in Colab" if found.place == "colab" else "nothing here"
-
-
 def how_much_longer(found: Speedup) -> str:
     """Say how much longer one thing takes than another, as far as the interval allows.
 
@@ -69,7 +48,8 @@ def how_much_longer(found: Speedup) -> str:
     longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or "cannot
     tell" where the interval lies across a limit.
 
-    >>> slow, fast = (Measurement.from_samples([s] * 5) for s in (4.0, 1.0))
+    >>> from accel_helpers.measure import timing
+    >>> slow, fast = (timing.Measurement.from_samples([s] * 5) for s in (4.0, 1.0))
     >>> how_much_longer(timing.compare(slow, fast))
     'twice or more'
     """

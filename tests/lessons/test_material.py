@@ -32,7 +32,7 @@ from accel_helpers.tpu.systolic import MatrixUnit
 np = pytest.importorskip("numpy")
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
-LESSON_02, LESSON_03 = sorted(LESSONS.glob("0[23]_*.ipynb"))
+LESSON_00, LESSON_01, LESSON_02, LESSON_03 = sorted(LESSONS.glob("0[0-3]_*.ipynb"))
 CASES = lesson_02.CASES
 
 
@@ -101,24 +101,50 @@ def test_the_pairs_of_lesson_00_show_what_it_says_of_them():
     assert not any(m.warnings for pair in lesson_00.PAIRS.values() for m in pair)
 
 
-def test_the_old_steps_of_lesson_01_say_what_is_known_of_them(capsys):
-    fates = exercises()["01/old"].truth
-    for letter in lesson_01.SAID:
-        lesson_01.try_old(letter)
-        shown = capsys.readouterr().out
-        assert lesson_01.OLD_STEPS[letter] in shown
-        assert ("Doctor: " in shown) == (fates[letter] == "fails"), letter
+def test_the_times_in_the_exercise_of_lesson_00_are_those_that_are_graded():
+    number = r"(\d+\.\d)"
+    one = rf"{number} \({number} to {number}\)"
+    shown = re.findall(rf'"([A-D])\\": \.\.\.,  # {one}, then {one}', LESSON_00.read_text("utf-8"))
+    assert [letter for letter, *_ in shown] == [*lesson_00.PAIRS]
+    for letter, *numbers in shown:
+        seconds = [s for m in lesson_00.PAIRS[letter] for s in (m.median, *m.interval)]
+        assert [*map(float, numbers)] == pytest.approx([1000 * s for s in seconds], abs=0.051)
+
+
+def test_the_doctor_knows_each_old_step_of_lesson_01_that_fails():
+    fates, text = exercises()["01/old"].truth, LESSON_01.read_text("utf-8")
+    rows = re.findall(r"\| ([ABC]) \| .*? \| `(.*?)` \|", text)
+    said = {letter: message.replace("`, then `", "\n") for letter, message in rows}
+    assert {letter for letter, fate in fates.items() if fate == "fails"} == said.keys()
+    for letter, message in said.items():
+        assert ah.diagnose(f"In Colab: {message}").findings, letter
 
 
 def test_a_rate_is_the_operations_over_the_time_beside_what_the_chip_is_rated_at():
-    cpu, gpu = (
-        ah.timing.Measurement.from_samples([s] * 5, name=name)
-        for s, name in ((0.1, "CPU"), (0.005, "GPU"))
-    )
-    grey = ah.results.Reference([cpu], "another machine")
-    said = lesson_01.rates([cpu, gpu], ah.hardware.match("Tesla T4"), reference=grey).alt
+    judged = [
+        ah.judge(
+            flops=2 * 2048**3,
+            seconds=ah.timing.Measurement.from_samples([seconds] * 5, name=name),
+            accelerator="Tesla T4",
+        )
+        for seconds, name in ((0.1, "cpu:0"), (0.005, "gpu:0"))
+    ]
+    timed, numbers = lesson_01.rates_measured(judged, "01/product")
+    assert [*timed] == ["01/product/cpu", "01/product/gpu"]
+    assert numbers == {"01/product/size": [2048]}
+    grey = ah.results.Reference(judged[:1], "another machine")
+    said = lesson_01.rates(judged, reference=grey).alt
     for words in ("CPU 172", "GPU 3,436", "NVIDIA T4: rated at 8,100"):
         assert words in said
+    card = ah.results.reference("01/product/cpu", "01/product/size")
+    (theirs,) = lesson_01.rates_on(card, "01/product")
+    assert theirs.time.median == card.measurements["01/product/cpu"].median
+    unknown = [ah.judge(flops=1e9, seconds=judged[0].time, accelerator="No. 5")]
+    assert "NVIDIA T4: rated at 8,100" in lesson_01.rates(unknown).alt
+
+
+def test_the_dialog_says_that_it_is_a_drawing_and_of_when():
+    assert lesson_01.dialog().alt.startswith(f"Drawing, not a screenshot (as of {lesson_01.AS_OF})")
 
 
 def test_the_cases_of_lesson_02_differ_and_say_where_they_come_from():

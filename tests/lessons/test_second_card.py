@@ -10,10 +10,9 @@ import pytest
 import run_lessons
 from second_card import LABEL, SLOWER, made_up
 
-from accel_helpers.course import pictures
+from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.lessons import (
     lesson_00,
-    lesson_02,
     lesson_03,
     lesson_05,
     lesson_07,
@@ -34,19 +33,13 @@ SCALED = (
     "by their own numbers",
     "their own, eight at a time",
 )
-
-
-def drawn(kind, result, path, runs):
-    """What `lesson.plot` draws in grey beside a result."""
-    return pictures.reference_for(pictures.PICTURES[kind], result, path, runs)
-
-
+RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 THEIRS = {  # all that lessons draw in grey
-    "02 race": lesson_02.theirs,
-    "03 epochs": lambda runs: drawn("epochs", {}, "03/epoch/cpu", runs),
+    "02 race": lambda runs: reference_for(PICTURES["race"], RACE, "02/race", runs),
+    "03 epochs": lambda runs: reference_for(PICTURES["epochs"], {}, "03/epoch/cpu", runs),
     "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
     "03 line": lambda runs: lesson_03.their_line("cpu", runs),
-    "03 climb": lambda runs: drawn("climb", None, "03/climb", runs),
+    "03 climb": lambda runs: reference_for(PICTURES["climb"], None, "03/climb", runs),
     "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
     "05 break-even": lambda runs: lesson_05.theirs(20, runs),
     "08 chains": lesson_08.their_chains,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from accel_helpers.machine.runtime import describe
+from accel_helpers.machine.runtime import Runtime, describe
 from accel_helpers.measure import ceilings, scores, verdicts
 from accel_helpers.measure.timing import Measurement, compare
 
@@ -35,7 +35,7 @@ def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
         (tmp_path / "dev").mkdir()
         (tmp_path / "dev" / "nvidia0").touch()
     facts = {"environ": environ, "root": tmp_path, "versions": lambda _: None}
-    assert verdicts.attached(describe(run=lambda *_: smi or "", **facts)) == verdict
+    assert describe(run=lambda *_: smi or "", **facts).verdict == verdict
 
 
 def test_say_shows_the_text_of_the_verdict_and_fills_in_that_alone():
@@ -59,23 +59,11 @@ def roof(flops, moved):
     return ceilings.bound_by(SimpleNamespace(flops=flops, bytes=moved), 1.0, limits)
 
 
-def machine(kind, fault, place):
-    return SimpleNamespace(
-        accelerator=kind and SimpleNamespace(kind=kind), faults=fault, place=place
-    )
-
-
 GIVEN = {  # a source, and all that it says to many things
     "compare": [ratio(x) for x in LEVELS],
     "how_much_longer": [verdicts.how_much_longer(ratio(x)) for x in LEVELS],
     "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
     "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
-    "attached": [
-        verdicts.attached(machine(*given))
-        for given in product(
-            (None, "GPU", "TPU"), ([], ["gpu-silent"], ["tpu-claimed"]), ("colab", "local")
-        )
-    ],
 }
 
 
@@ -83,3 +71,16 @@ GIVEN = {  # a source, and all that it says to many things
 def test_the_labels_of_a_source_are_all_that_it_says(source):
     said = {getattr(each, "verdict", each) for each in GIVEN[source]}
     assert said == set(verdicts.LABELS[source])
+
+
+def test_what_is_attached_is_said_in_one_of_its_words():
+    kinds, faults = (None, "GPU", "TPU"), ([], ["gpu-silent"], ["tpu-claimed"])
+    said = {
+        Runtime.verdict.fget(
+            SimpleNamespace(
+                accelerator=kind and SimpleNamespace(kind=kind), faults=fault, place=place
+            )
+        )
+        for kind, fault, place in product(kinds, faults, ("colab", "local"))
+    }
+    assert said == set(Runtime.OUTCOMES)

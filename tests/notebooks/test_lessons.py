@@ -72,6 +72,6 @@ def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
 
 
 def test_the_picture_of_the_readme_is_the_one_that_lesson_00_stores():
-    stored = the_cell("00", "lesson_00.answer()").outputs[0].data["image/png"]
+    stored = the_cell("00", 'lesson.plot("answer")').outputs[0].data["image/png"]
     picture = PATHS["00"].parents[1] / "docs" / "pictures" / "is-it-worth-it.png"
     assert picture.read_bytes() == base64.b64decode(stored)

@@ -8,18 +8,15 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_01, lesson_10
+from accel_helpers.lessons import lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
-    ("00", "again.verdict"): "compare",
     ("05", "met"): ("held", "missed", "too few samples"),
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",
-    ("01", "ah.verdicts.attached(now)"): "attached",
-    ("01", "outcome"): lesson_01.TIMED,
     ("10", "ran"): (
         *("the first: it has Keras", "the second: it has the exported program", "both", "none"),
     ),
