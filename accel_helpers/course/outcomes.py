@@ -4,6 +4,7 @@ from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure.energy import Energy
+from accel_helpers.measure import ceilings
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
 from accel_helpers.train.choice import Choice, Held
@@ -22,6 +23,8 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Choice": Choice.OUTCOMES,
     "Held": Held.OUTCOMES,
     "Energy": Energy.OUTCOMES,
+    "bound": ceilings.BOUNDS,
+    "step": ("overhead", "memory", "compute"),  # the largest part of it
     "device": ("cpu", "gpu", "tpu"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it

@@ -11,10 +11,9 @@ from itertools import product
 from accel_helpers._words import format_seconds, percent, shown
 from accel_helpers.learn.checks import Asked, Check, Result, Told, choices
 from accel_helpers.machine import backend
-from accel_helpers.measure import ceilings, results, timing, verdicts
-from accel_helpers.measure.measurement import FASTER
+from accel_helpers.measure import ceilings, results, timing
 from accel_helpers.train import climb
-from accel_helpers.train.training import box
+from accel_helpers.train.training import box, time_steps
 
 __all__ = ["TRUTH", "device_for"]
 
@@ -22,8 +21,7 @@ WIDTHS, BATCH_SIZES = (16, 128, 512, 2048), (32, 256, 2048)
 SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}  # width 1 has next to no work
 CNN, BARE = "cnn", "cnn-bare"  # as a result card names them; in batches of 32
 NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}  # as a picture does
-WORTH = 2  # times as fast: a lower ceiling is no reason to look for another chip
-SWEPT = tuple(f"{k}: {v}" for k in ("faster", "room") for v in verdicts.LABELS["where_it_pays"])
+GREY = 256  # the batches of the one grey line of a sweep
 
 
 def race(make_model, x, y, *, seconds: float, batch_size: int = 32, keep="03/race"):
@@ -87,20 +85,6 @@ def finding(ratios: dict) -> str:
     return f"Most at width {width:,} and batches of {batch:,}: {factor} times as fast"
 
 
-def swept(ratios: dict, device: str):
-    """Where a width pays, measured ("faster: …") or, on a CPU alone, at most ("room: …")."""
-    kind, least = ("room", WORTH) if device == "cpu" else ("faster", 1)
-    dense = {at: ratio for at, ratio in ratios.items() if at[0] not in NETS.values()}
-    found = verdicts.where_it_pays(dense, at_least=least)
-    return found._replace(verdict=f"{kind}: {found.verdict}")
-
-
-def came_out(ratio, device: str):
-    """What a prediction is held against; None where nothing can be told, or room is below 1."""
-    told = ratio.verdict == FASTER or (ratio.conclusive and device != "cpu")
-    return ratio.ratio if told else None
-
-
 def of_the_net(ratios: dict, device: str) -> str:
     """What the sweep says of the small convolutional net, in a sentence."""
     ratio = ratios[NETS[CNN], 32]
@@ -111,26 +95,6 @@ def of_the_net(ratios: dict, device: str) -> str:
     return (
         f"Pictures and convolutions: {who} {ratio.times} times as fast ({low:.2g} to {high:.2g})."
     )
-
-
-def besides(found, device: str) -> str:
-    """What a sweep says of the sizes at which nothing pays, or nothing could be told."""
-    said = []
-    if found.not_worth:
-        what = "Less to win" if device == "cpu" else "Slower"
-        said.append(f"**{what}:** {found.not_worth}. Stay on the CPU there.")
-    if found.untold:
-        what = "Twice as fast or not" if device == "cpu" else "Faster or slower"
-        said.append(
-            f"**{what}, that could not be told:** {found.untold}. Run the cell above again."
-        )
-    return " ".join(said)
-
-
-def their_epochs(runs=None):
-    """The epochs on the CPU of the newest reference machine that timed some; or None."""
-    card = results.reference("03/epoch/cpu", runs=runs)
-    return card and card.reference(card.measurements["03/epoch/cpu"])
 
 
 def their_sweep(device: str, runs=None):
@@ -148,25 +112,41 @@ def their_sweep(device: str, runs=None):
     return card.reference(times_as_fast(steps))
 
 
-def their_parts(runs=None):
-    """The parts of a step on the newest reference machine that took one apart; or None."""
-    path = "03/step parts"
-    card = results.reference(f"{path}/ordinary", f"{path}/products", runs=runs)
+def their_line(device: str, runs=None):
+    """Of their sweep, the dense models in batches of `GREY`: one line beside one's own; or None."""
+    card = their_sweep(device, runs)
     if card is None:
         return None
-    kinds = ("ordinary", "grouped", "products")  # on some frameworks nothing is grouped
-    steps = [card.measurements.get(f"{path}/{kind}") for kind in kinds]
-    return card.reference(verdicts.step_parts(*filter(None, steps)).seconds)
+    line = {at: ratio for at, ratio in card.data.items() if at[1] == GREY}
+    return results.Reference(line, card.label)
 
 
-def their_climb(runs=None):
-    """The climb of the newest reference run that has the stages that none leaves out; or None."""
-    card = results.reference(*climb.needed("03/climb"), runs=runs)
-    return card and card.reference(_climb(card))
+def make_net(filters=(16, 32)):
+    """A small convolutional net for pictures of 64 x 64; without filters it has no convolutions."""
+    import keras
+
+    model = keras.Sequential([keras.Input((64, 64, 1))])
+    for count in filters:
+        model.add(keras.layers.Conv2D(count, 3, activation="relu"))
+        model.add(keras.layers.MaxPooling2D())
+    model.add(keras.layers.GlobalAveragePooling2D())
+    model.add(keras.layers.Dense(10))
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    xla = backend.framework() == "jax"
+    model.compile("adam", loss, metrics=["accuracy"], jit_compile=xla)
+    return model
 
 
-def _climb(card):
-    return climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
+MAKERS = {CNN: make_net, BARE: partial(make_net, filters=())}
+
+
+def sweep(x, y, *, seconds: float) -> dict:
+    """Time a step of all sizes, and of the nets, on each device here; the ratios.
+
+    The steps go on the result card: "03/step/DEVICE/width WIDTH/batch SIZE".
+    """
+    timed = partial(time_steps, x, y, **SIZES, nets=MAKERS, seconds=seconds, keep="03/step")
+    return times_as_fast({device: timed(device=device) for device in backend.devices()})
 
 
 def roofline_points(work, climbed) -> dict:
@@ -183,7 +163,8 @@ def their_roofline(work, runs=None):
     if card is None:
         return None
     limits = ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
-    return card.reference((roofline_points(work, _climb(card)), limits))
+    climbed = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
+    return card.reference((roofline_points(work, climbed), limits))
 
 
 # --- the pretend accelerator ---------------------------------------------------------------------
@@ -264,7 +245,7 @@ _SLIPS = {  # of `timed`: what it is, what leads on
 
 
 def _repaired(answer) -> Result:
-    ask = Asked(answer, start="Copy the broken one, then mend it.")
+    ask = Asked(answer, start="Copy the broken one, then fix it.")
     ask.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
     device, between = device_for("A"), "Return the difference of two clock readings."
     seconds = ask(device)

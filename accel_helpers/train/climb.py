@@ -158,7 +158,7 @@ def _turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
+def measure(images, *, device: str | None = None, seconds=10.0, keep="") -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -169,6 +169,7 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
     images : Images
         Of `training.load_images`: those that repeat others are left out of the accuracy.
     device : str, optional
+        One of `backend.devices`; by default the accelerator, or the CPU where there is none.
     seconds, keep : float, str, optional
         About how long it may take: with fewer pictures, the last stages left out where translating
         the others took most of it; under which prefix the result card keeps it ("03/climb"). In
@@ -181,6 +182,7 @@ def measure(images, *, device="cpu", seconds=10.0, keep="") -> Climb:
     'default fit'
     """
     begin, count = time.perf_counter(), len(images.x_train)
+    device = device or backend.devices()[-1]
     seeds = SEEDS if seconds >= SHORT_BOX else 1
     different = min(count, images.different, PART)
     different = different // BATCH_SIZE * BATCH_SIZE or different  # a part of one is a new program

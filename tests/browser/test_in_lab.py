@@ -174,7 +174,7 @@ def test_all_of_it_runs_and_asks_the_network_for_nothing_but_its_badge(lesson):
 
 @pytest.mark.slow
 def test_a_number_is_guessed_and_comes_back(lesson):
-    form = lesson.cell(lesson.place('ask("03/sweep"'))
+    form = lesson.cell(lesson.place('ask("width"'))
     keep = form.get_by_role("button", name="Keep my guess")
     keep.click()
     expect(form.get_by_role("status")).to_have_text("Choose or type an answer first.")
@@ -183,16 +183,14 @@ def test_a_number_is_guessed_and_comes_back(lesson):
     lesson.page.keyboard.type("12.5")
     keep.click()
     expect(form.get_by_role("status")).to_contain_text("Kept: 12.5 times.")
-    reveal = lesson.place('reveal("03/sweep"')
+    reveal = lesson.place('reveal("width"')
     lesson.run_cell(reveal)
-    # on small sizes the room may be too little to be measured: then the page says that
-    answer = re.compile("You guessed 12.5 times; what came out:|Not measurable here")
-    expect(lesson.cell(reveal)).to_contain_text(answer)
+    expect(lesson.cell(reveal)).to_contain_text("You guessed 12.5 times; what came out:")
 
 
 @pytest.mark.slow
 def test_a_choice_is_made_with_the_mouse_and_with_the_keyboard_alone(lesson):
-    ask, reveal = lesson.place('ask("03/climb"'), lesson.place('reveal("03/climb"')
+    ask, reveal = lesson.place('ask("climb"'), lesson.place('reveal("climb"')
     form, press = lesson.cell(ask), lesson.page.keyboard.press
     form.get_by_label("bigger batches", exact=True).click()
     form.get_by_role("button", name="Keep my guess").click()

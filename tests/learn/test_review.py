@@ -12,7 +12,7 @@ from accel_helpers.measure import results
 
 
 def test_every_exam_question_has_both_answers_with_sources_a_section_and_names_on_the_card():
-    names = {f"03/race/{name}" for name in ("CPU", "GPU")}
+    names = {f"03/race/{name}" for name in ("cpu", "gpu")}
     names |= {f"02/race/gpu/{name}" for name in ("first", "second")}
     names |= {n for card in results.reference_runs() for n in (*card.measurements, *card.numbers)}
     assert [one.number for one in answers()] == [f"E{n}" for n in range(1, 15)]

@@ -90,7 +90,7 @@ def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path
     assert "interval" in measured and f"<code>07/cpu/add</code>: {measured}" in found
     assert "not measured yet" not in found
     slow, fast = (reference.measurements[f"03/climb/epoch/{way}"] for way in FOUR_TIMES)
-    race = {"03/race/CPU": slow, "03/race/GPU": fast}  # borrowed from a CPU
+    race = {"03/race/cpu": slow, "03/race/gpu": fast}  # borrowed from a CPU
     found = part(written(tmp_path, card=dataclasses.replace(reference, measurements=race)), "E3")
     assert re.search(r"<strong>Supported here</strong>: GPU is [\d.]+ times as fast", found)
 

@@ -35,10 +35,10 @@ SCALED = (
 RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 THEIRS = {  # all that lessons draw in grey
     "02 race": lambda runs: reference_for(PICTURES["control"], RACE, "02/race", runs),
-    "03 epochs": lesson_03.their_epochs,
+    "03 epochs": lambda runs: reference_for(PICTURES["epochs"], {}, "03/epoch/cpu", runs),
     "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
-    "03 parts": lesson_03.their_parts,
-    "03 climb": lesson_03.their_climb,
+    "03 line": lambda runs: lesson_03.their_line("cpu", runs),
+    "03 climb": lambda runs: reference_for(PICTURES["climb"], None, "03/climb", runs),
     "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], None, "05/crossing", runs),
     "08 chains": lesson_08.their_chains,

@@ -8,17 +8,11 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_03, lesson_10
+from accel_helpers.lessons import lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
-    ("03", "race and race.verdict"): "compare",
-    ("03", "found"): lesson_03.SWEPT,
-    ("03", "pieces"): "step_parts",
-    ("03", "climb.verdict"): "compare",
-    ("03", "gap.verdict"): "compare",
-    ("03", "bound"): "bound_by",
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",

@@ -58,7 +58,7 @@ def test_every_chip_that_colab_lends_has_a_row_and_nothing_is_measured_without_a
     ],
 )
 def test_an_accelerator_is_measured_where_its_name_stands_in_a_result(accelerator, kind, device):
-    race = f"03/race/{kind.upper()}"
+    race = f"03/race/{kind}"
     names = ("01/product/cpu", f"01/product/{kind}", race, "04/epoch/2 replicas")
     table = rows(card(*names, accelerator=accelerator))
     assert (table[device], table["CPU"]) == ([DATE, NO, DATE, NO], [DATE, NO, NO, NO])
