@@ -3,8 +3,8 @@
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
-from accel_helpers.measure.energy import Energy
 from accel_helpers.measure import ceilings
+from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.break_even import BreakEven
 from accel_helpers.train.choice import Choice, Held
