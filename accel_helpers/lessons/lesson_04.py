@@ -51,7 +51,7 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
         for chip, ends in MEMORY.items():
             axes.axvline(ends, color=style.INK, lw=1.4, ls="--")
             look = {"xytext": (-6, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-            axes.annotate(f"a {chip} is full", (ends, 0), fontsize=9, **look)
+            axes.annotate(f"{chip} full", (ends, 0), fontsize=9, **look)
         most = 1.04 * max(MEMORY.values())
         style.scale(axes.xaxis, "memory of one training step", 0, most, format_bytes)
         said = "; ".join(f"{row.name} {' and '.join(row.notes)}" for row in bars)
