@@ -79,7 +79,7 @@ def finding(ratios: dict) -> str:
     ]
     never_falls = not any(surely_less(other, one) for one, other in larger)
     if never_falls and surely_less(smallest, largest):
-        return "The wider the layer and the larger the batch, the more a better chip can win"
+        return "The wider the layer and the larger the batch, the more a better chip can gain"
     width, batch = max(dense, key=lambda size: dense[size].ratio or 0)
     factor = dense[width, batch].times
     return f"Most at width {width:,} and batches of {batch:,}: {factor} times as fast"

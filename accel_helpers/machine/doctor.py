@@ -47,7 +47,7 @@ class Diagnosis:
         none = "nothing wrong" if self.examined == "this runtime" else "no failure it knows"
         things = {0: none, 1: "one thing"}.get(n, f"{n} things, the first to mend first")
         if self.lines:
-            things += f"; lines of yesterday: {len(self.lines)}"
+            things += f"; outdated lines: {len(self.lines)}"
         return f"The doctor looked at {self.examined} and found {things}."
 
     def _rows(self) -> list[list[tuple[str, str]]]:

@@ -16,7 +16,7 @@ from accel_helpers.train.break_even import FEW, LABELS, WORDS, BreakEven, Plan, 
 THIS = "this GPU"  # the one that is attached
 FREE = ("T4",)  # what Colab lends for free
 SOONER, A_MINUTE = 1.1, 60  # times as soon, and seconds: less is no reason for another chip
-HEADS = ("", "times as fast", "minutes in all", "minutes saved", "pays for trainings", "pays?")
+HEADS = ("", "pays?", "times as fast", "minutes in all", "minutes saved", "pays for training runs")
 PAYS = dict(zip((*LABELS, FEW), ("yes", "no", "perhaps", "?"), strict=True))
 
 
@@ -116,15 +116,16 @@ class Choice:
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table, a row for this machine and one for each chip."""
         minutes = _minutes(*self.here.cost(self.epochs))
-        rows = [(self.here.name, "1", minutes, "-", "-", "-")]
+        rows = [(self.here.name, "-", "1", minutes, "-", "-")]
         for name, found in self.found.items():
-            cells = [name + ", free" * (name in FREE) + ", measured" * (name in self.raced)]
+            label = name + ", free" * (name in FREE) + ", measured" * (name in self.raced)
+            cells = [label, PAYS[found.verdict]]
             few = found.verdict == FEW
             cells.append("?" if few else _span(*self.factors[name]))
             cells.append(_minutes(*found.there.cost(self.epochs)))
             cells += ["?", "?"] if few else [_saved(found), _pays(found)]
-            rows.append((*cells, PAYS[found.verdict]))
-        rows += [(name, "-", "-", "-", "-", "no room") for name in self.no_room]
+            rows.append(tuple(cells))
+        rows += [(name, "no room", "-", "-", "-", "-") for name in self.no_room]
         if self.my_hour is None:
             return rows
         prices = ["-", *map(self._price, self.found), *("-" for _ in self.no_room)]
@@ -142,7 +143,7 @@ class Choice:
     @property
     def heads(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return HEADS if self.my_hour is None else (*HEADS, "too dear above, an hour")
+        return HEADS if self.my_hour is None else (*HEADS, "worth at most, an hour")
 
     def __str__(self) -> str:
         table = [self.heads, *self.rows]
