@@ -78,11 +78,22 @@ def kinds(outputs):
 def name_machine(nb):
     """Say, below what frameworks printed, on which machine and with which versions they did."""
     here = runtime.describe()
-    versions = ", ".join(f"{name} {version}" for name, version in here.frameworks.items())
+    shown = {name: here.frameworks.get(name) for name in ("tensorflow", "jax", "keras")}
+    versions = ", ".join(f"{name} {version}" for name, version in shown.items() if version)
     said = f"(Printed on {here.cpu_name}, {here.cores} cores, with {versions}.)\n"
     for cell in nb.cells:
         if repair.SPOKEN in lesson.tags(cell):
             cell.outputs.append(new_output("stream", name="stdout", text=said))
+
+
+def take_run(nb, path):
+    """Take what frameworks printed in a whole run of a lesson, where its code is still the same."""
+    ran = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
+    for cell in nb.cells:
+        other = ran.get(cell.id)
+        if repair.SPOKEN in lesson.tags(cell) and other and other.source == cell.source:
+            cell.outputs = copy.deepcopy(other.outputs)
+    repair.clean_outputs(nb)
 
 
 def keep_old(new, old, replacements):
@@ -102,8 +113,11 @@ def keep_old(new, old, replacements):
                     output.execution_count = cell.execution_count
 
 
-def built(text, path, fresh=False, seconds=SECONDS, interrupts=()):
-    """Give a lesson's text after formatting, execution and cleaning; the file is not touched."""
+def built(text, path, fresh=False, seconds=SECONDS, interrupts=(), run=None):
+    """Give a lesson's text after formatting, execution and cleaning; the file is not touched.
+
+    `run` is a folder of executed lessons, as `make run ALL=1` leaves it.
+    """
     text, _ = repair.fix(text, path, lesson.neighbours(path))
     try:
         old = lesson.parse(text)
@@ -111,6 +125,8 @@ def built(text, path, fresh=False, seconds=SECONDS, interrupts=()):
         raise Refused(f"it cannot be read: {error}") from None
     new = execute(old, path.parent, seconds, interrupts)
     repair.clean_outputs(new)
+    if run:
+        take_run(new, run / path.name)
     name_machine(new)
     if not fresh:
         keep_old(new, old, patterns(lesson.read(lesson.SANITIZE)))
@@ -122,6 +138,7 @@ def main(arguments=None):
     """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not, 2 refused."""
     parser = argparse.ArgumentParser(prog="build.py", description=__doc__.splitlines()[0])
     parser.add_argument("--fresh", action="store_true", help="store every picture anew")
+    parser.add_argument("--run", type=Path, help="executed lessons: take what frameworks printed")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="the most for one cell")
     parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
     given, failed = parser.parse_args(arguments), 0
@@ -131,7 +148,7 @@ def main(arguments=None):
             for path in files:
                 text = lesson.read(path)
                 try:
-                    new = built(text, path, given.fresh, given.seconds, interrupts)
+                    new = built(text, path, given.fresh, given.seconds, interrupts, given.run)
                     if lesson.read(path) != text:
                         raise Refused("it was changed meanwhile, so run this again")
                 except Refused as error:

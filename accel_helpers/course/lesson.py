@@ -39,12 +39,14 @@ class Lesson:
         place = self._place(id, "question")
         return predict.ask(self._path(id), place.question, unit=place.unit, choices=place.choices)
 
-    def reveal(self, id: str, value, *, tried=()):
+    def reveal(self, id: str, value=None, *, tried=()):
         """Put what came out beside the guess, and show the sentence for it if there is one.
 
-        `tried` are the choices that were tried, where some were left out.
+        What no measurement answers, its place does. `tried` are the choices that were tried,
+        where some were left out.
         """
         place = self._place(id, "question")
+        value = place.answer or value
         outcome = outcome_of(value, place.outcomes)
         shown = outcome if outcome in place.choices else value
         print(predict.reveal(self._path(id), shown, unit=place.unit, tried=tried))

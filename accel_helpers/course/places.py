@@ -1,7 +1,7 @@
 """The sentences of a lesson: `verdicts/NN.md`, read place by place.
 
-A place begins with its heading, which is its id. Below it stand fields, each on a line (`title`,
-`question`, `unit`, `choices`, `picture`, `outcomes`), then for each outcome its sentences:
+A place begins with its heading, which is its id. Below it stand fields, each on a line (those of
+`FIELDS`), then for each outcome its sentences:
 
     ## race
     picture: measurements
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TEXTS = Path(__file__).parent / "verdicts"
-FIELDS = ("title", "question", "unit", "choices", "picture", "outcomes")
+FIELDS = ("title", "question", "unit", "choices", "answer", "picture", "outcomes")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Place:
     question: str = ""  # that asks for a guess
     unit: str = ""  # of the guess, where it is a number
     choices: tuple[str, ...] = ()  # of the guess, where it is one of them
+    answer: str = ""  # of a guess whose answer no measurement gives
     picture: str = ""  # one of `pictures.PICTURES`
     outcomes: str = ""  # one of `outcomes.OUTCOMES`: what its sentences are for
     sentences: Mapping[str, str] = field(default_factory=dict)  # by outcome

@@ -39,7 +39,7 @@ def opened(picked) -> Iterator:
     if name == "tensorflow" and new and faults.installed("tensorflow-tpu"):
         raise RuntimeError(
             "To import tensorflow-tpu can end this process, so it was not loaded. Keras on JAX is "
-            "the way that is known: set KERAS_BACKEND=jax, then ah.strategy.pick().scope()."
+            "the way that is known: set KERAS_BACKEND=jax, then ah.pick_strategy().scope()."
         )
     backend.settle(os.environ, faults.installed("jax"))
     if kind in ("cpu", "virtual replicas"):
@@ -118,4 +118,4 @@ def _on_jax(kind: str, replicas: int) -> Iterator[None]:
 def _check_number(names: list, replicas: int, device: str, spoken: str) -> None:
     if len(names) < replicas:
         seen = f"{replicas} {device}s were asked for and {spoken} sees {len(names)}"
-        raise RuntimeError(f"{seen}: ah.doctor.diagnose() looks for the reason.")
+        raise RuntimeError(f"{seen}: ah.diagnose() looks for the reason.")

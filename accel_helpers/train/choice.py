@@ -119,7 +119,10 @@ class Choice:
         rows = [(self.here.name, "-", "1", minutes, "-", "-")]
         for name, found in self.found.items():
             label = name + ", free" * (name in FREE) + ", measured" * (name in self.raced)
-            cells = [label, PAYS[found.verdict]]
+            pays = PAYS[found.verdict]
+            if pays == "yes" and name not in self.raced:
+                pays = "probably"  # a forecast is no measurement
+            cells = [label, pays]
             few = found.verdict == FEW
             cells.append("?" if few else _span(*self.factors[name]))
             cells.append(_minutes(*found.there.cost(self.epochs)))

@@ -118,7 +118,10 @@ class Worth:
         longest_training = self.epochs * self.epoch.interval[1] / 60
         if longest_training < self.setup_minutes:
             lines[0] = self.verdict
-        lines.append("next" if best else "nothing")
+        if best:
+            lines.append("next")
+        elif self.tried:
+            lines.append("nothing")
         if best.startswith("batch"):
             lines.append("bigger")
         if alone and self.other_backend and 0 < low < FEEDING:

@@ -88,6 +88,12 @@ def test_a_guess_is_asked_for_kept_and_held_against_what_came_out(page, capsys):
     assert progress.current().guesses["00/choice"].actual == "b"
 
 
+def test_an_answer_that_nothing_measures_stands_in_its_place(capsys):
+    asked = place("which", "question: Which?\nchoices: a | b\nanswer: b\n")
+    Lesson("00", {"which": asked}).reveal("which")
+    assert "Answer: b." in capsys.readouterr().out
+
+
 def test_a_guess_without_sentences_shows_none(page, capsys):
     bare = Lesson("00", {"n": place("n", "question: How many?\nunit: times\n")})
     assert bare.reveal("n", 3.0) is None
