@@ -193,7 +193,7 @@ TRAINED = Kind(
     measured=trained,
     names=lambda model, path: [*trained(model, path)[1]],
     restored=lambda card, path: {
-        "reference": card.numbers[next(n for n in card.numbers if n.startswith(f"{path}/"))]
+        card.label: card.numbers[next(n for n in card.numbers if n.startswith(f"{path}/"))]
     },
     draw=lambda data, title, reference: plots.curves(data, title=title, reference=reference),
     data=lambda model: as_curves(model.history.history["loss"]),
@@ -212,7 +212,7 @@ def learning(result, path: str):
 LEARNING = Kind(
     measured=learning,
     names=lambda result, path: [f"{path}/{name}" for name in ("loss", "size", "epoch")],
-    restored=lambda card, path: {"reference": card.numbers[f"{path}/loss"]},
+    restored=lambda card, path: {card.label: card.numbers[f"{path}/loss"]},
     draw=lambda data, title, reference: lesson_04.losses_picture(
         data, title=title, reference=reference
     ),
