@@ -216,8 +216,8 @@ def reference_values(*names: str, runs: Sequence[Card] | None = None) -> Referen
     """What the newest reference run that has all these names says: a list, for a plot's grey.
 
     >>> [epochs] = reference_values("03/epoch/cpu").data
-    >>> epochs.name
-    'one epoch'
+    >>> epochs.median > 0
+    True
     """
     card = reference(*names, runs=runs)
     if card is None:
