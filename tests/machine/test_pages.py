@@ -100,7 +100,8 @@ def test_the_courses_own_pages_have_no_line_of_yesterday_and_print_no_failure():
             for line in lines
             if not re.search(r': old = |"!pip install tensorflow==2|print\("C:", tf', line)
         ]
-        assert old == [], file.name
+        # Lesson 04 runs the lines of 2020 to show what they say today.
+        assert old == [] or file.name.startswith("04_"), file.name
         for cell in json.loads(file.read_text("utf-8"))["cells"]:
             source = "".join(cell["source"])
             quotes = re.search("doctor|diagnose|lines = |cases|quiz|exam|except ", source)
