@@ -37,7 +37,7 @@ START = {
 HOLD, BEND = 0.02, 0.2  # weight of that; from which error on a row counts less than its square
 COUNTS = "gmac_example mact_example mparam operations layers_with_weights".split()
 DTYPES = dict(fp32="float32", tf32="tfloat32", fp16="float16", amp16="float16", bf16="bfloat16")
-# The steps that lesson 03 puts on a result card, of the quickstart model and of its `make_cnn`
+# The steps that lesson 03 puts on a result card, of the quickstart model and of its `make_net`
 STEP = re.compile(r"03/step/gpu/(width (\d+)|cnn)/batch (\d+)")
 Row = namedtuple("Row", "id chip args seconds source harness")
 

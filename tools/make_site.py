@@ -131,6 +131,8 @@ def stage(folder, out, with_results):
     for path in folder.rglob("*.md"):
         path.write_text(linked(lesson.read(path), path.parent.relative_to(folder), known, stamp))
     for name, notebook in notebooks.items():
+        # a cell may ask the shell with "!", which is not Python to the highlighter
+        notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
         for cell in notebook.cells:
             fold(cell, {} if name in own else run["cells"].get(name, {}))
             if cell.cell_type == "markdown":

@@ -21,10 +21,14 @@ from pygments.formatters import HtmlFormatter
 
 import accel_helpers as ah
 from accel_helpers._words import fragment
+from accel_helpers.course.places import places
 
 FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
 CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
+QUIZ = re.compile(r"ah\.quiz\.show\(|lesson\.quiz\(")
+ASKS = re.compile(r"(ah\.predict|lesson)\.ask\(")
+SAYS = re.compile(r'lesson\.(?:verdict|reveal)\("(.+?)"')
 STYLE = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
 COLOUR, soup = Highlight2HTML(), functools.partial(BeautifulSoup, features="html.parser")
 
@@ -58,26 +62,34 @@ def text(source: str):
             yield str(each), str(each)
 
 
+def may_say(cases):
+    """The sentences of a verdict, each with its outcome; what is measured is left open."""
+    said = (f"* *{name}:* {re.sub('{.*?}', '…', what)}" for name, what in cases)
+    return [markdown2html(each) for each in ("**What the lesson may say:**", *said)]
+
+
 def made(cell, page: str):
-    """What a cell of code brings: what its verdict may say, or itself and what came of it."""
+    """What a cell of code brings: itself, what came of it, and what its verdict may say."""
     if cases := CASE.findall(re.sub(r"\*\*{}[.,]?\*\*", "", cell.source)):
-        said = "\n".join(f"* *{name}:* {re.sub('{.*?}', '…', what)}" for name, what in cases)
-        return [markdown2html(f"**What the lesson may say:**\n\n{said}")]
+        return may_say(cases)
     more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
     found = [COLOUR(cell.source) + more * ("unit_animation" in cell.source)]
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():
         data = output.get("data", {})
         said = escape(output.get("text") or data.get("text/plain", ""))
         shown = [more if data else f"<pre>{said}</pre>"]
-        if "ah.predict.ask(" in cell.source and data:  # its last line is for those without a form
+        if ASKS.search(cell.source) and data:  # its last line is for those without a form
             return ["".join(f"<p>{line}</p>" for line in said.split("\n")[1:-1])]
         if picture := data.get("image/png"):
             wide, high = struct.unpack(">II", base64.b64decode(picture)[16:24])
             image = f'<img src="data:image/png;base64,{picture}" alt="{said}" class='
             shown = [image + half for half in (("top>", "bottom>") if high > wide else ("whole>",))]
-        if not picture and lines(found[-1] + shown[0]) < MOST:
+        if not picture and lines(found[-1] + shown[0]) < MOST - 2:
             shown[0] = found.pop() + shown[0]
         found += shown
+    for id in SAYS.findall(cell.source):
+        if cases := places(page[:2])[id].sentences:
+            found += may_say(cases.items())
     return found
 
 
@@ -89,7 +101,7 @@ def parts(path: Path):
             yield from text(re.split(END, cell.source, flags=re.M)[0])
             if re.search(END, cell.source, re.M):
                 return
-        elif "ah.quiz.show(" in cell.source:
+        elif QUIZ.search(cell.source):
             for number, q in enumerate(bank, 1):
                 choices = fragment("quiz/choices", q) if q.has_choices else ""
                 yield f"Question {number} of {len(bank)}", None

@@ -176,19 +176,20 @@ def test_a_stamped_lesson_fetches_its_release(machine, repository):
 @pytest.mark.parametrize("why", ["no network", "no such release", "no git"])
 def test_pip_says_why_something_cannot_be_fetched(machine, repository, why):
     stamp = STAMP
-    if why == "no network":
-        with socket.socket() as closed:
-            closed.bind(("127.0.0.1", 0))
+    # A port that nobody listens at; it is held until the end, or another program may get it.
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        if why == "no network":
             machine.redirect(f"http://127.0.0.1:{closed.getsockname()[1]}/course")
-        words = "Failed to connect"
-    elif why == "no such release":
-        machine.redirect(repository.as_uri())
-        stamp = Stamp(STAMP.repository, "v9")
-        words = "v9"
-    else:
-        machine.environment["PATH"] = str(machine.bin)
-        words = "Cannot find command 'git'"
-    out = machine.run(setup_source(stamp, "03"))
+            words = "unable to access"
+        elif why == "no such release":
+            machine.redirect(repository.as_uri())
+            stamp = Stamp(STAMP.repository, "v9")
+            words = "v9"
+        else:
+            machine.environment["PATH"] = str(machine.bin)
+            words = "Cannot find command 'git'"
+        out = machine.run(setup_source(stamp, "03"))
     assert words in said_of_failure(out[0])
 
 

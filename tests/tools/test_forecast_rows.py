@@ -2,13 +2,13 @@
 
 import csv
 import io
-import json
 import tomllib
 
 import forecast as tool  # in tools/
 import numpy as np
 import pytest
 
+from accel_helpers.lessons import lesson_03
 from accel_helpers.machine import hardware
 from accel_helpers.measure import results, step_time
 from accel_helpers.measure.measurement import Measurement
@@ -111,13 +111,7 @@ def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
     assert [*table[0]] == HEADER and [float(row["step_ms"]) for row in table] == [1, 4]
     assert "theirs/03/step/gpu/width 2048" in err and "cpu" not in err
     assert forecast_page.of_cards(tmp_path).count("theirs/03/step/gpu") == 2
-    lesson = (tool.ROOT / "notebooks" / "03_time_a_keras_model.ipynb").read_text("utf-8")
-    cells = ("".join(cell["source"]) for cell in json.loads(lesson)["cells"])
-    exec(
-        next(cell for cell in cells if "def make_cnn" in cell).split("\n\n\n")[0],
-        of := {"keras": keras},
-    )
-    models = training.quickstart_model(), of["make_cnn"]()
+    models = training.quickstart_model(), lesson_03.MAKERS[lesson_03.CNN]()
     for row, model in zip(tool.read(written(path, *table))[0], models, strict=True):
         assert row.args["load"] == pytest.approx(forecast.load_of(model, 32)[0]._replace(kept=0))
 
