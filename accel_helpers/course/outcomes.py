@@ -6,18 +6,14 @@ from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import ceilings
 from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
-from accel_helpers.train.break_even import BreakEven
 from accel_helpers.train.choice import Choice, Held
 from accel_helpers.train.climb import Climb
-from accel_helpers.train.worth import Worth
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
 #: its own; the others are plain words.
 OUTCOMES: dict[str, tuple[str, ...]] = {
     "Speedup": Speedup.OUTCOMES,
     "Climb": Climb.OUTCOMES,
-    "BreakEven": BreakEven.OUTCOMES,
-    "Worth": Worth.OUTCOMES,
     "Runtime": Runtime.OUTCOMES,
     "FourFacts": FourFacts.OUTCOMES,
     "Choice": Choice.OUTCOMES,

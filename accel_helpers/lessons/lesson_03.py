@@ -13,7 +13,7 @@ from accel_helpers.learn.checks import Asked, Check, Result, Told, choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings, results, timing
 from accel_helpers.train import climb
-from accel_helpers.train.training import box, time_steps
+from accel_helpers.train.training import time_steps
 
 __all__ = ["TRUTH", "device_for"]
 
@@ -22,27 +22,6 @@ SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}  # width 1 has next
 CNN, BARE = "cnn", "cnn-bare"  # as a result card names them; in batches of 32
 NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}  # as a picture does
 GREY = 256  # the batches of the one grey line of a sweep
-
-
-def race(make_model, x, y, *, seconds: float, batch_size: int = 32, keep="03/race"):
-    """The same training on the CPU and on the accelerator, in turns; None where there is none."""
-    cpu, *others = backend.devices()
-    if not others:
-        return None
-
-    def trains_on(device):
-        with backend.on(device):
-            model = make_model()
-
-        def train():
-            with backend.on(device):
-                model.fit(x, y, batch_size=batch_size, verbose=0)
-            return model  # so that it can be waited for
-
-        return train
-
-    both, names = (trains_on(cpu), trains_on(others[-1])), ("CPU", others[-1].upper())
-    return timing.compare(*both, seconds=box(seconds), names=names, keep=keep)
 
 
 def times_as_fast(steps: dict) -> dict:

@@ -2,20 +2,16 @@
 
 import ast
 import re
-import sys
-from pathlib import Path
 from string import Formatter
 
 import lesson
 import pytest
+from cells import PATHS, SETS, cells, race
 
 from accel_helpers import course
 from accel_helpers.course import places
 from accel_helpers.course.outcomes import NOT_MEASURED, OUTCOMES
 from accel_helpers.course.pictures import PICTURES
-
-sys.path.append(str(Path(__file__).parents[1] / "notebooks"))
-from cells import PATHS, SETS, cells, race  # noqa: E402
 
 WRITTEN = sorted(path.stem for path in places.TEXTS.glob("*.md"))
 VERBS = ("ask", "reveal", "verdict", "plot")

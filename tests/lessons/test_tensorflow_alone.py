@@ -39,8 +39,9 @@ CONVERTED = [
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.skipif(not importlib.util.find_spec("tensorflow"), reason="TensorFlow is not here")
-def test_lessons_run_where_jax_is_not_installed(tmp_path, monkeypatch):
+def test_lessons_run_where_jax_is_not_installed(tmp_path, monkeypatch, required):
+    if not importlib.util.find_spec("tensorflow"):
+        required("TensorFlow is not installed")
     (tmp_path / "sitecustomize.py").write_text(BLOCKED)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(run_lessons.__file__).parents[1]}")
     done = run_lessons.run(CONVERTED, tmp_path / "report", fast=True)

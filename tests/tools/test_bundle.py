@@ -1,13 +1,10 @@
 """What someone relies on who carries the course into a room without a network."""
 
-import sys
 import zipfile
 
 import bundle
 import nbformat
 import pytest
-
-sys.path.append(str(bundle.ROOT / "tests" / "notebooks"))
 import test_setup_cell as setup
 
 machine, seen = setup.machine, setup.seen  # a learner's machine without the library or a network
