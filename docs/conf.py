@@ -23,6 +23,7 @@ default_role = "code"  # as the docstrings mean it
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the texts say what a parameter takes
 autodoc_preserve_defaults = True
+nb_render_markdown_format = "myst"  # what a cell says may hold a table
 suppress_warnings = ["myst.header"]  # a lesson's questions begin below its title's level
 html_theme = "sphinx_book_theme"
 html_static_path, html_js_files = ["_static"], ["course.js"]
