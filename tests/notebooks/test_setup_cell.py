@@ -187,7 +187,7 @@ def test_pip_says_why_something_cannot_be_fetched(machine, repository, why):
             stamp = Stamp(STAMP.repository, "v9")
             words = "v9"
         else:
-            machine.environment["PATH"] = str(machine.bin)
+            machine.environment |= {"PATH": str(machine.bin), "SHELL": "/bin/sh"}
             words = "Cannot find command 'git'"
         out = machine.run(setup_source(stamp, "03"))
     assert words in said_of_failure(out[0])
