@@ -15,7 +15,7 @@ def answer(runs=None):
         "cpu": "Ceilings: about the most that a better chip could gain. No GPU was measured.",
     }.items():
         if grey := their_sweep(kind, runs):
-            return plots.sweep({}, title=finding(grey.data), note=note, reference=grey)
+            return plots.sweep({}, title=finding(grey.data, kind), note=note, reference=grey)
 
 
 # milliseconds, before and after a change; in B, C and D the medians are about 8 % apart

@@ -178,7 +178,7 @@ def tpu_recipe(
     Examples
     --------
     >>> print(tpu_recipe(python=(3, 13), versions={}.get).splitlines()[1])
-    None of us has seen it run on a v5e-1. Keras on JAX needs none of this.
+    We have not seen it run on a v5e-1. Keras on JAX needs none of this.
     """
     it, python = faults.RECIPE, tuple(python or sys.version_info[:2])
     plain, for_cpus = versions("tensorflow"), versions("tensorflow-cpu")

@@ -133,7 +133,7 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     >>> card = ah.results.reference()
     >>> theirs = ah.climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
     >>> climb(theirs, title="A climb").alt[:22]
-    'Ladder. A climb: up to'
+    'Ladder. A climb: 9.7 t'
     """
     note = f"{style.BARS} Times as fast: turn by turn, so not quite the ratio of the epochs."
     sides, under = style.sides(climb, reference, note)
@@ -150,16 +150,20 @@ def climb(climb, *, title: str, reference=None) -> Picture:
             words.append(f"{name}: {text}, {notes[1]}, {right} right")
         drawn.append(rows)
         said.append(start + "; ".join(words))
-    rows, first = beneath(*drawn), drawn[0][0].name
-    most = max(1, *(row.line or 1 for row in drawn[0]))
-    title += f": up to {style.short(most)} times" * (most > 1)
+    rows = beneath(*drawn)
+    # The title names no gain that larger batches brought: they can cost accuracy.
+    first, *others = sides[0][0].stages
+    alike = [stage.name for stage in others if stage.batch_size == first.batch_size]
+    most = max((row.line or 1 for row in drawn[0] if row.name in alike), default=1)
+    if most > 1:
+        title += f": {style.short(most)} times, same batch size"
     with style.figure(5.8, 1.1 + room(rows), title, under=under) as (figure, axes):
         paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
         for place, row in zip(places(rows), rows, strict=True):
             if row.line:
                 axes.plot([1, row.line], [place] * 2, color=row.colour, lw=1.2, zorder=0.9)
-        label = f"times as fast as {first}"
+        label = f"times as fast as {first.name}"
         style.scale(axes.xaxis, label, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
         return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
 

@@ -213,13 +213,19 @@ def ratios_of(table):
 
 def test_the_title_of_a_sweep_follows_from_its_numbers():
     rising = {(16, 32): 1.5, (16, 256): 2, (128, 32): 3, (128, 256): 9}
-    assert lesson_03.finding(ratios_of(rising)).startswith("The wider the layer and the larger")
+    assert lesson_03.finding(ratios_of(rising), "gpu").startswith(
+        "The wider the layer and the larger"
+    )
     falling = {**rising, (128, 256): 2.0, (128, 32): 8.0}
-    assert lesson_03.finding(ratios_of(falling)) == (
+    assert lesson_03.finding(ratios_of(falling), "gpu") == (
         "Most at width 128 and batches of 32: 8 times as fast"
     )
+    assert lesson_03.finding(ratios_of(falling), "cpu").startswith("Most room at width 128")
     nothing = dict.fromkeys(rising, 1.0)
-    assert lesson_03.finding(ratios_of(nothing)) == "No difference could be measured at any size"
+    assert (
+        lesson_03.finding(ratios_of(nothing), "gpu")
+        == "No difference could be measured at any size"
+    )
 
 
 def test_the_whole_batch_is_what_all_pictures_together_say():

@@ -1,5 +1,6 @@
 """Pictures say in words what they show, nothing is cut or covered, and grey means reference."""
 
+import copy
 import functools
 import io
 import itertools
@@ -66,7 +67,13 @@ def either(verb, *data, **named):
 
 HERE = ceilings(4e9, float32=8e10)
 SLOPING = ceilings(float32=110e9, bfloat16=109e9, float16=2e9)
-CLIMB = SimpleNamespace(epochs=STEPS, overall=GAINS, accuracy=dict.fromkeys(STEPS, 0.96))
+BATCHES = {name: 256 if name == "batches of 256" else 32 for name in STEPS}
+CLIMB = SimpleNamespace(
+    stages=[SimpleNamespace(name=name, batch_size=size) for name, size in BATCHES.items()],
+    epochs=STEPS,
+    overall=GAINS,
+    accuracy=dict.fromkeys(STEPS, 0.96),
+)
 DRAWN = {  # each with what its sentence says
     "measurements": (either(plots.measurements, DECADES), f"{LONG} 0 1 ns; "),
     "parts": (either(plots.parts, {"a": 1e-3, LONG: 3e-3}), "a 1 ms; "),
@@ -192,6 +199,13 @@ def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
     said = dict(part.split(": ", 1) for part in drawn("climb").alt.split("; ")[1:])
     assert said[LONG].startswith("no measurable difference")
     assert said["unsure"].startswith("between 1.4 and 11 times")
+
+
+def test_a_climb_has_in_its_title_no_gain_that_larger_batches_brought():
+    assert drawn("climb").alt.startswith("Ladder. T: 800 times, same batch size: ")
+    for stage in (larger := copy.deepcopy(CLIMB)).stages[1:]:
+        stage.batch_size = 256
+    assert plots.climb(larger, title="T").alt.startswith("Ladder. T: default fit: the start")
 
 
 def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
