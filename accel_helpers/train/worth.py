@@ -187,7 +187,8 @@ def it(
     def gain(name: str) -> Speedup:
         both = [run for run in runs if name in run]
         took = {each: [t for run in both for t in run[each]] for each in ("now", name)}
-        pair = [Measurement.from_samples(t, name=names.get(n, n)) for n, t in took.items()]
+        known = names if name == "other" else {}  # a change is compared with "now"
+        pair = [Measurement.from_samples(t, name=known.get(n, n)) for n, t in took.items()]
         flip = accelerator and name == "other"  # of the CPU over the accelerator
         return timing.compare(*pair[:: -1 if flip else 1], in_turns=True)
 

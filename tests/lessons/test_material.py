@@ -331,3 +331,11 @@ def test_a_model_that_starts_anew_is_what_a_fresh_one_is():
         model.fit(x, y[:, 0], epochs=2, shuffle=False, verbose=0)
         ends.append(model.get_weights())
     assert all(map(np.array_equal, *ends))
+
+
+@pytest.mark.parametrize("lesson", sorted(LESSONS.glob("*.ipynb")), ids=lambda path: path.name[:2])
+def test_a_cell_formats_no_ratio_that_a_busy_machine_leaves_none(lesson):
+    """A comparison that tells nothing has no ratio, and a cell that formats it stops the lesson."""
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    assert not re.search(r"\{[^{}]*\.ratio\s*:", code)
