@@ -69,10 +69,12 @@ class Lesson:
         """
         place = self._place(id, "picture")
         if result is None:
-            return pictures.PICTURES[place.picture].draw(None, place.title, None)
+            kind = pictures.PICTURES[place.picture]
+            return kind.draw(None, title=place.title, reference=None)
         kind = self._keep(place, result)
         reference = pictures.reference_for(kind, result, self._path(id))
-        return kind.draw(kind.data(result), place.title.format(result=result), reference)
+        title = place.title.format(result=result)
+        return kind.draw(kind.data(result), title=title, reference=reference)
 
     def check(self, exercise: str, answer) -> lessons.Result:
         """Say whether an answer to an exercise is right; if not, what it is, and a hint."""

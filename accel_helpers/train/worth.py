@@ -184,11 +184,10 @@ def it(
     names, runs = {"now": (accelerator or ("cpu",))[-1]}, []
     names["other"] = "cpu" if accelerator else "feeding and Python"
 
-    def gain(name: str) -> Speedup:
+    def gain(name: str, **called: str) -> Speedup:
         both = [run for run in runs if name in run]
         took = {each: [t for run in both for t in run[each]] for each in ("now", name)}
-        known = names if name == "other" else {}  # a change is compared with "now"
-        pair = [Measurement.from_samples(t, name=known.get(n, n)) for n, t in took.items()]
+        pair = [Measurement.from_samples(t, name=called.get(n, n)) for n, t in took.items()]
         flip = accelerator and name == "other"  # of the CPU over the accelerator
         return timing.compare(*pair[:: -1 if flip else 1], in_turns=True)
 
@@ -228,7 +227,7 @@ def it(
         cost = sum(costs.values())
         runs.append(_rounds(turn, ways, lambda n: n < MOST and clock() + cost < end))
     tried = {name: gain(name) for name in ways if name not in names}
-    factor = gain("other")
+    factor = gain("other", **names)
     epoch = factor.fast if accelerator else factor.slow
     for name in [n for n, of in tried.items() if len(of.fast.samples) < FEW_SAMPLES]:
         tried.pop(name)

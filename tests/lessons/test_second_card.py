@@ -33,14 +33,15 @@ SCALED = (
     "their own, eight at a time",
 )
 RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
+CROSSING = SimpleNamespace(here=SimpleNamespace(epoch=(1, 2)), there=SimpleNamespace(epoch=(1, 2)))
 THEIRS = {  # all that lessons draw in grey
     "02 race": lambda runs: reference_for(PICTURES["control"], RACE, "02/race", runs),
-    "03 epochs": lambda runs: reference_for(PICTURES["epochs"], {}, "03/epoch/cpu", runs),
+    "03 epochs": lambda runs: reference_for(PICTURES["epochs"], [2.0, 1.0], "03/epoch/cpu", runs),
     "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
     "03 line": lambda runs: lesson_03.their_line("cpu", runs),
     "03 climb": lambda runs: reference_for(PICTURES["climb"], None, "03/climb", runs),
     "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
-    "05 crossing": lambda runs: reference_for(PICTURES["crossing"], None, "05/crossing", runs),
+    "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
     "08 chains": lesson_08.their_chains,
     "10 scaling": lambda runs: lesson_10.their_scaling(SCALED, runs),
     "10 ladder": lambda runs: lesson_10.their_ladder(LADDER, runs),

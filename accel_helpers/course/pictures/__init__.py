@@ -20,7 +20,6 @@ PICTURES: dict[str, Kind] = {
     "measurements": kinds.MEASUREMENTS,
     "parts": kinds.PARTS,
     "climb": kinds.CLIMB,
-    "losses": kinds.LOSSES,
     **lesson_00.KINDS,
     **lesson_01.KINDS,
     **lesson_02.KINDS,

@@ -1,25 +1,13 @@
-"""What a kind of picture is, and the kinds that more than one lesson has."""
+"""What a kind of picture is, and the kinds that are no single lesson's own."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from accel_helpers import plots
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
-from accel_helpers.measure.results import Card
+from accel_helpers.measure.results import Card, Reference
 from accel_helpers.train.climb import Climb, needed
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of picture: how its result is kept on a card, found there again, and drawn."""
-
-    measured: Callable  # (result, path): its measurements and its numbers, as a card keeps them
-    names: Callable  # (result, path): what a reference card must have
-    restored: Callable  # (card, path): the data of the picture
-    draw: Callable  # (data, title, reference): the picture
-    data: Callable = lambda result: result  # what is drawn of a result
 
 
 def nothing_measured(result, path: str):
@@ -27,9 +15,27 @@ def nothing_measured(result, path: str):
     return {}, {}
 
 
-def reference_for(kind: Kind, result, path: str, runs=None) -> Any:
+@dataclass(frozen=True)
+class Kind:
+    """One kind of picture: how its result is kept on a card, found there again, and drawn."""
+
+    draw: Callable | None = None  # (data, title=, reference=): the picture; none where it is kept
+    measured: Callable = nothing_measured  # (result, path): measurements and numbers of a card
+    restored: Callable | None = None  # (card, path): the data of the picture
+    needs: Callable | None = None  # (path): what a reference card must have, if not all of it
+    data: Callable = lambda result: result  # what is drawn of a result
+
+
+def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
     """The same on the newest reference machine that has all of it; or None."""
-    card = results.reference(*kind.names(result, path), runs=runs)
+    if kind.restored is None:
+        return None
+    if kind.needs:
+        names = kind.needs(path)
+    else:
+        measurements, numbers = kind.measured(result, path)
+        names = [*measurements, *numbers]
+    card = results.reference(*names, runs=runs)
     if card is None:
         return None
     return card.reference(kind.restored(card, path))
@@ -53,10 +59,9 @@ def as_epochs(seconds) -> Measurement:
 
 
 EPOCHS = Kind(
+    draw=plots.epochs,
     measured=lambda result, path: ({path: as_epochs(result)}, {}),
-    names=lambda result, path: [path],
     restored=lambda card, path: card.measurements[path],
-    draw=lambda data, title, reference: plots.epochs(data, title=title, reference=reference),
     data=as_epochs,
 )
 
@@ -75,12 +80,11 @@ def by_name(result, path: str) -> dict[str, Measurement]:
 
 
 MEASUREMENTS = Kind(
+    draw=plots.measurements,
     measured=lambda result, path: (by_name(result, path), {}),
-    names=lambda result, path: [*by_name(result, path)],
     restored=lambda card, path: [
         timed for name, timed in card.measurements.items() if name.startswith(f"{path}/")
     ],
-    draw=lambda data, title, reference: plots.measurements(data, title=title, reference=reference),
     data=as_measurements,
 )
 
@@ -100,46 +104,20 @@ def parts_on(card: Card, path: str) -> dict[str, float]:
     }
 
 
-PARTS = Kind(
-    measured=of_parts,
-    names=lambda result, path: [f"{path}/{name}" for name in result],
-    restored=parts_on,
-    draw=lambda data, title, reference: plots.parts(data, title=title, reference=reference),
-)
+PARTS = Kind(draw=plots.parts, measured=of_parts, restored=parts_on)
 
 # --- climb ---------------------------------------------------------------------------------------
 
 CLIMB = Kind(
+    draw=plots.climb,
     measured=lambda result, path: result.record_as(path),
-    names=lambda result, path: needed(path),
+    needs=needed,  # a slow machine leaves stages out
     restored=lambda card, path: Climb.from_card(card.measurements, card.numbers, path),
-    draw=lambda data, title, reference: plots.climb(data, title=title, reference=reference),
 )
-
-# --- losses: of a training, epoch by epoch -------------------------------------------------------
-
-
-def as_curves(losses) -> dict[str, Sequence[float]]:
-    return losses if isinstance(losses, Mapping) else {"yours": list(losses)}
-
-
-LOSSES = Kind(
-    measured=lambda result, path: ({}, {f"{path}/loss": next(iter(as_curves(result).values()))}),
-    names=lambda result, path: [f"{path}/loss"],
-    restored=lambda card, path: {card.label: card.numbers[f"{path}/loss"]},
-    draw=lambda data, title, reference: plots.curves(data, title=title, reference=reference),
-    data=as_curves,
-)
-
 
 # --- of the course: a picture that no learner's result goes into --------------------------------
 
 
 def of_the_course(draw: Callable) -> Kind:
     """The kind of a picture that `draw()` makes."""
-    return Kind(
-        measured=nothing_measured,
-        names=lambda result, path: [],
-        restored=lambda card, path: None,
-        draw=lambda data, title, reference: draw(),
-    )
+    return Kind(draw=lambda data, title, reference: draw())

@@ -14,14 +14,13 @@ def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
 
 
 CONTROL = Kind(
+    draw=plots.measurements,
     measured=lambda result, path: (sides_of(result, path), {}),
-    names=lambda result, path: [*sides_of(result, path)],
     restored=lambda card, path: [
         timed
         for name, timed in card.measurements.items()
         if name.startswith((f"{path}/", f"{path.rpartition('/')[0]}/control/"))
     ],
-    draw=lambda data, title, reference: plots.measurements(data, title=title, reference=reference),
     data=as_measurements,
 )
 

@@ -1,7 +1,7 @@
-"""The pictures of lesson 05: bars of several chips, a crossing, a race against its forecast."""
+"""The pictures of lesson 05: bars of several chips, and a crossing; a race and energy are kept."""
 
 from accel_helpers import plots
-from accel_helpers.course.pictures.kinds import MEASUREMENTS, Kind, as_measurements
+from accel_helpers.course.pictures.kinds import Kind
 from accel_helpers.measure.results import Card
 from accel_helpers.train.break_even import BreakEven, Plan, break_even
 
@@ -19,13 +19,12 @@ def bars_on(card: Card, path: str) -> dict[str, dict[str, float]]:
 
 
 BARS = Kind(
+    draw=plots.bars,
     measured=lambda bars, path: (
         {},
         {f"{path}/{chip}": [pieces[each] for each in PIECES] for chip, pieces in bars.items()},
     ),
-    names=lambda bars, path: [f"{path}/{chip}" for chip in bars],
     restored=bars_on,
-    draw=lambda data, title, reference: plots.bars(data, title=title, reference=reference),
 )
 
 
@@ -42,15 +41,12 @@ def crossing_on(card: Card, path: str) -> BreakEven:
 
 
 CROSSING = Kind(
+    draw=plots.break_even,
     measured=lambda found, path: (
         {},
         dict(zip(ends(path), (found.here.epoch, found.there.epoch), strict=True)),
     ),
-    names=lambda found, path: ends(path),
     restored=crossing_on,
-    draw=lambda data, title, reference: plots.break_even(
-        data, title=title or None, reference=reference
-    ),
 )
 
 
@@ -61,21 +57,13 @@ def of_race(held, path: str):
     return {f"{path}/{each.name}": each for each in (race.slow, race.fast)}, said
 
 
-HELD = Kind(
-    measured=of_race,
-    names=lambda held, path: [*of_race(held, path)[0]],
-    restored=MEASUREMENTS.restored,
-    draw=MEASUREMENTS.draw,
-    data=lambda held: as_measurements(held.race),
-)
+# Both are kept, and never drawn.
+HELD = Kind(measured=of_race)
 ENERGY = Kind(
     measured=lambda energy, path: (
         {},
         {path: (energy.joules, energy.seconds)} if energy.joules else {},
     ),
-    names=lambda energy, path: [path],
-    restored=lambda card, path: card.numbers[path],
-    draw=lambda data, title, reference: None,  # kept, and never drawn
 )
 
 KINDS: dict[str, Kind] = {"bars": BARS, "crossing": CROSSING, "held": HELD, "energy": ENERGY}
