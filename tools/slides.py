@@ -35,11 +35,12 @@ COLOUR, soup = Highlight2HTML(), functools.partial(BeautifulSoup, features="html
 
 @functools.cache
 def lines(html: str) -> float:
-    """About how many lines of text it takes; three of code count for two."""
+    """About how many lines of text it takes: three of code are two, a block's edges a half."""
     page = soup(html)
-    code = [len(x) for pre in page("pre") for x in pre.extract().get_text().strip().split("\n")]
-    rows = [1 + len(each.get_text()) // 72 for each in page(["p", "li", "tr"])]
-    return (MOST - 1) * len(page("img")) + 1.3 * sum(rows) + sum(1 + x // 85 for x in code) * 2 / 3
+    blocks = [pre.extract().get_text().strip().split("\n") for pre in page("pre")]
+    code = sum(1 + len(line) // 85 for block in blocks for line in block)
+    rows = sum(1 + len(each.get_text()) // 72 for each in page(["p", "li", "tr"]))
+    return 0.5 * len(blocks) + code * 2 / 3 + 1.3 * rows + (MOST - 1) * len(page("img"))
 
 
 def text(source: str):
