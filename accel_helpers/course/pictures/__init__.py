@@ -12,6 +12,12 @@ from accel_helpers.course.pictures import (
     lesson_02,
     lesson_04,
     lesson_05,
+    lesson_06,
+    lesson_07,
+    lesson_08,
+    lesson_09,
+    lesson_10,
+    lesson_11,
 )
 from accel_helpers.course.pictures.kinds import Kind, reference_for
 
@@ -25,6 +31,12 @@ PICTURES: dict[str, Kind] = {
     **lesson_02.KINDS,
     **lesson_04.KINDS,
     **lesson_05.KINDS,
+    **lesson_06.KINDS,
+    **lesson_07.KINDS,
+    **lesson_08.KINDS,
+    **lesson_09.KINDS,
+    **lesson_10.KINDS,
+    **lesson_11.KINDS,
 }
 
 __all__ = ["PICTURES", "Kind", "reference_for"]

@@ -1,0 +1,5 @@
+"""The pictures of lesson 09."""
+
+from accel_helpers.course.pictures.kinds import Kind
+
+KINDS: dict[str, Kind] = {}
