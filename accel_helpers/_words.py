@@ -29,9 +29,11 @@ WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 def format_seconds(seconds: float) -> str:
     """A time with three digits and the unit that suits it.
 
-    >>> [format_seconds(s) for s in (0.00000123, 0.0456, 1.5, 999.7)]
-    ['1.23 µs', '45.6 ms', '1.5 s', '1000 s']
+    >>> [format_seconds(s) for s in (0, 0.00000123, 0.0456, 1.5, 999.7)]
+    ['0 s', '1.23 µs', '45.6 ms', '1.5 s', '1000 s']
     """
+    if seconds == 0:
+        return "0 s"
     return _scaled(seconds, SECONDS)
 
 
@@ -43,8 +45,6 @@ def format_duration(seconds: float) -> str:
     """
     if seconds == float("inf"):
         return "any length"
-    if seconds == 0:
-        return "0 s"
     if seconds < 120:
         return format_seconds(seconds)
     minutes = float(f"{seconds / 60:.2g}")  # as "110", and not as "1.1e+02"

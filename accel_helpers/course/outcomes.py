@@ -8,6 +8,7 @@ from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.choice import Choice, Held
 from accel_helpers.train.climb import Climb
+from accel_helpers.train.parts import StepParts
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
 #: its own; the others are plain words.
@@ -20,7 +21,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Held": Held.OUTCOMES,
     "Energy": Energy.OUTCOMES,
     "bound": ceilings.BOUNDS,
-    "step": ("overhead", "memory", "compute"),  # the largest part of it
+    "step": StepParts.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it

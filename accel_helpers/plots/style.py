@@ -17,7 +17,7 @@ from accel_helpers.measure.results import Reference
 OWN, REFERENCE = "#0072B2", "#767676"  # the learner's, and a reference run's
 SECOND, THIRD = "#D55E00", "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
-GREYS = (REFERENCE, "#949494", "#5A5A5A")  # on white each has a contrast of 3 or more
+GREYS = (REFERENCE, "#949494", "#5A5A5A", "#303030")  # on white each has a contrast of 3 or more
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 INK, SAID = "#333333", "#595959"  # text; what is said in grey, and lines of no data
 EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face

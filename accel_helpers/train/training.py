@@ -12,6 +12,7 @@ from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epochs import BATCH_SIZE, stopwatch, time_fit
 from accel_helpers.train.images import load_images
+from accel_helpers.train.parts import step_parts
 from accel_helpers.train.resident import fit_resident
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "quickstart_model",
     "size",
     "step_flops",
+    "step_parts",
     "time_fit",
     "time_steps",
 ]

@@ -112,7 +112,7 @@ def test_compiling_pays_when_the_sums_of_the_calls_cross(first, before, after):
 LINES = [
     (163, 6309, "1 µs", 1),
     (692, 6309, "9.4 µs", 0),
-    (90, 6309, "0 ns", 1),
+    (90, 6309, "0 s", 1),
     (163, 9, "1", 0),
 ]
 

@@ -25,6 +25,7 @@ PICTURES: dict[str, Kind] = {
     "epochs": kinds.EPOCHS,
     "measurements": kinds.MEASUREMENTS,
     "parts": kinds.PARTS,
+    "bars": kinds.BARS,
     "climb": kinds.CLIMB,
     **lesson_00.KINDS,
     **lesson_01.KINDS,

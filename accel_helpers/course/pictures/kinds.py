@@ -1,6 +1,6 @@
 """What a kind of picture is, and the kinds that are no single lesson's own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import plots
@@ -91,8 +91,18 @@ MEASUREMENTS = Kind(
 # --- parts: the bar of a step, in seconds by name ------------------------------------------------
 
 
-def of_parts(seconds: Mapping[str, float], path: str):
-    return {}, {f"{path}/{name}": [value] for name, value in seconds.items()}
+def by_part(result) -> dict[str, float]:
+    """The seconds of a step's parts by their names.
+
+    >>> from accel_helpers.train.parts import StepParts
+    >>> by_part(StepParts(compute=2.0, memory=0.0, overhead=1.0))
+    {'compute': 2.0, 'memory': 0.0, 'overhead': 1.0}
+    """
+    return dict(getattr(result, "seconds", result))
+
+
+def of_parts(result, path: str):
+    return {}, {f"{path}/{name}": [value] for name, value in by_part(result).items()}
 
 
 def parts_on(card: Card, path: str) -> dict[str, float]:
@@ -104,7 +114,34 @@ def parts_on(card: Card, path: str) -> dict[str, float]:
     }
 
 
-PARTS = Kind(draw=plots.parts, measured=of_parts, restored=parts_on)
+PARTS = Kind(draw=plots.parts, measured=of_parts, restored=parts_on, data=by_part)
+
+# --- bars: the same parts of several steps, one below the other -----------------------------------
+
+PIECES = ("compute", "memory", "overhead", "wait")  # the last one where devices wait for others
+
+
+def by_bar(result) -> dict[str, dict[str, float]]:
+    return {name: by_part(parts) for name, parts in result.items()}
+
+
+def of_bars(result, path: str):
+    numbers = {}
+    for name, parts in by_bar(result).items():
+        numbers[f"{path}/{name}"] = [parts[piece] for piece in PIECES if piece in parts]
+    return {}, numbers
+
+
+def bars_on(card: Card, path: str) -> dict[str, dict[str, float]]:
+    start = f"{path}/"
+    return {
+        name.removeprefix(start): dict(zip(PIECES, seconds, strict=False))
+        for name, seconds in card.numbers.items()
+        if name.startswith(start)
+    }
+
+
+BARS = Kind(draw=plots.bars, measured=of_bars, restored=bars_on, data=by_bar)
 
 # --- climb ---------------------------------------------------------------------------------------
 

@@ -1,31 +1,11 @@
-"""The pictures of lesson 05: bars of several chips, and a crossing; a race and energy are kept."""
+"""The picture of lesson 05, a crossing; a race and energy are kept."""
 
 from accel_helpers import plots
 from accel_helpers.course.pictures.kinds import Kind
 from accel_helpers.measure.results import Card
 from accel_helpers.train.break_even import BreakEven, Plan, break_even
 
-PIECES = ("compute", "memory", "overhead")
 LENGTH = 40  # epochs of the lesson's training, where another machine's crossing stands alone
-
-
-def bars_on(card: Card, path: str) -> dict[str, dict[str, float]]:
-    start = f"{path}/"
-    return {
-        name.removeprefix(start): dict(zip(PIECES, seconds, strict=True))
-        for name, seconds in card.numbers.items()
-        if name.startswith(start)
-    }
-
-
-BARS = Kind(
-    draw=plots.bars,
-    measured=lambda bars, path: (
-        {},
-        {f"{path}/{chip}": [pieces[each] for each in PIECES] for chip, pieces in bars.items()},
-    ),
-    restored=bars_on,
-)
 
 
 def ends(path: str) -> list[str]:
@@ -66,4 +46,4 @@ ENERGY = Kind(
     ),
 )
 
-KINDS: dict[str, Kind] = {"bars": BARS, "crossing": CROSSING, "held": HELD, "energy": ENERGY}
+KINDS: dict[str, Kind] = {"crossing": CROSSING, "held": HELD, "energy": ENERGY}

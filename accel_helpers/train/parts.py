@@ -1,0 +1,135 @@
+"""Where the time of a training step goes: compute, memory, overhead."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Self
+
+from accel_helpers._records import positive, whole
+from accel_helpers._words import format_seconds
+from accel_helpers.train.epochs import BATCH_SIZE, time_fit
+
+STEPS, FEWEST_STEPS = 100, 10  # of a timed epoch, where there are data for them; at least
+TURNS = 2  # a machine that slows down for a while slows only one of them
+
+
+@dataclass(frozen=True)
+class StepParts:
+    """Seconds of a training step in three parts. An estimate: a part too small to measure is 0.
+
+    >>> print(StepParts(compute=0.003, memory=0, overhead=0.001))
+    A step of 4 ms: compute 3 ms, memory 0 s, overhead 1 ms.
+    """
+
+    compute: float
+    memory: float
+    overhead: float
+
+    OUTCOMES: ClassVar[tuple[str, ...]] = ("overhead", "memory", "compute")
+
+    @classmethod
+    def from_steps(cls, bare: float, narrow_batch: float, real: float) -> Self:
+        """Take a step apart.
+
+        Parameters
+        ----------
+        bare : float
+            Seconds of a step at width 1 and batch 1, which has next to nothing to compute or move.
+        narrow_batch : float
+            At the model's width and batch 1: what is added is its weights.
+        real : float
+            At the model's width and batch: what is added is arithmetic on the same weights.
+        """
+        memory = max(0.0, narrow_batch - bare)
+        compute = max(0.0, real - max(bare, narrow_batch))
+        return cls(compute, memory, bare)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The parts by name, for a picture."""
+        return asdict(self)
+
+    @property
+    def largest(self) -> str:
+        """The name of the largest part."""
+        return max(self.seconds, key=self.seconds.get)
+
+    @property
+    def verdict(self) -> str:
+        """The largest part, one of `OUTCOMES`."""
+        return self.largest
+
+    def to_dict(self) -> dict[str, float]:
+        """The parts as plain values."""
+        return self.seconds
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {format_seconds(part)}" for name, part in self.seconds.items())
+        return f"A step of {format_seconds(sum(self.seconds.values()))}: {parts}."
+
+
+def step_parts(
+    make_model: Callable,
+    x,
+    y,
+    *,
+    width: int,
+    batch_size: int = BATCH_SIZE,
+    seconds: float = 6.0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> StepParts:
+    """Time a training step in three sizes, and take it apart into compute, memory and overhead.
+
+    **Overhead** is a step at width 1 and batch 1: launching work, Python, feeding data. **Memory**
+    is what the real width adds to it: reading and writing weights. **Compute** is what the real
+    batch adds to that: the arithmetic, and the traffic of the activations, which cannot be told
+    from it. Lesson 03 does the same by hand, with three fits.
+
+    Parameters
+    ----------
+    make_model : callable
+        ``make_model(width)`` gives a compiled Keras model whose layers are so wide: the units of
+        dense layers, the filters of convolutions.
+    x, y : arrays
+        As for ``fit``; repeated where they are too few.
+    width, batch_size : int
+        The real ones.
+    seconds : float, optional
+        About how long it may take, compiling apart.
+    clock : callable, optional
+        What returns the time in seconds.
+
+    Returns
+    -------
+    StepParts
+        The three parts in seconds, and which is the `largest`.
+
+    Examples
+    --------
+    >>> from accel_helpers.train.training import load_images, quickstart_model
+    >>> images = load_images(64, source="bundled")
+    >>> make_model = lambda width: quickstart_model(width=width)
+    >>> parts = step_parts(make_model, images.x_train, images.y_train, width=128, seconds=0.2)
+    >>> parts.overhead > 0
+    True
+    """
+    width, batch_size = whole(width, "width"), whole(batch_size, "batch_size")
+    box = positive(seconds, "seconds") / (3 * TURNS)
+    bare, real = make_model(1), make_model(width)
+    sizes = [(bare, 1), (real, 1), (real, batch_size)]
+    fastest = [float("inf")] * len(sizes)
+    for _ in range(TURNS):
+        for place, (model, size) in enumerate(sizes):
+            step = _fastest_step(model, x, y, size, box, clock)
+            fastest[place] = min(fastest[place], step)
+    return StepParts.from_steps(*fastest)
+
+
+def _fastest_step(model, x, y, batch_size: int, seconds: float, clock) -> float:
+    """The fastest of several timings of a step: noise only ever adds time."""
+    import numpy as np
+
+    steps = min(STEPS, max(FEWEST_STEPS, len(x) // batch_size))
+    rows = np.arange(steps * batch_size) % len(x)
+    fit = time_fit(model, x[rows], y[rows], batch_size=batch_size, seconds=seconds, clock=clock)
+    return min(fit.step.samples)

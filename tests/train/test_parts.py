@@ -1,0 +1,106 @@
+"""A step taken apart: on a machine whose every cost is known, and on a real one."""
+
+import numpy as np
+import pytest
+
+from accel_helpers.train.parts import StepParts, step_parts
+
+OVERHEAD, WEIGHTS, ARITHMETIC = (
+    0.002,
+    0.00003,
+    0.000001,
+)  # seconds: a step, a unit, a unit's picture
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Model:
+    """A model whose step costs its overhead, its weights and its arithmetic, on a given clock.
+
+    While the machine is `slow` each step takes three times as long.
+    """
+
+    def __init__(self, clock, width, slow=()):
+        self.clock, self.width, self.slow = clock, width, slow
+        self.weights, self.stop_training = (), False
+
+    def fit(self, x, y, *, batch_size, epochs=1, callbacks=(), verbose=0):
+        step = OVERHEAD
+        if self.width > 1:
+            step += WEIGHTS * self.width + ARITHMETIC * self.width * (batch_size - 1)
+        self.stop_training = False
+        for callback in callbacks:
+            callback.set_model(self)
+        for epoch in range(epochs):
+            for callback in callbacks:
+                callback.on_epoch_begin(epoch)
+            for batch in range(-(-len(x) // batch_size)):
+                for callback in callbacks:
+                    callback.on_train_batch_begin(batch)
+                busy = any(start <= self.clock.now < end for start, end in self.slow)
+                self.clock.now += step * (3 if busy else 1)
+                for callback in callbacks:
+                    callback.on_train_batch_end(batch)
+                if self.stop_training:
+                    break
+            for callback in callbacks:
+                callback.on_epoch_end(epoch)
+            if self.stop_training:
+                break
+
+
+def taken_apart(width, batch_size, slow=()):
+    clock, x = Clock(), np.zeros(50)
+    return step_parts(
+        lambda width: Model(clock, width, slow),
+        x,
+        x,
+        width=width,
+        batch_size=batch_size,
+        seconds=6,
+        clock=clock,
+    )
+
+
+@pytest.mark.usefixtures("keras")
+def test_each_part_is_what_its_size_adds():
+    parts = taken_apart(width=100, batch_size=32)
+    assert parts.overhead == pytest.approx(OVERHEAD)
+    assert parts.memory == pytest.approx(100 * WEIGHTS)
+    assert parts.compute == pytest.approx(100 * 31 * ARITHMETIC)
+
+
+@pytest.mark.usefixtures("keras")
+def test_a_machine_that_slows_down_for_one_turn_changes_nothing():
+    quiet = taken_apart(width=100, batch_size=32)
+    disturbed = taken_apart(width=100, batch_size=32, slow=[(0.0, 1.5)])
+    assert disturbed.seconds == pytest.approx(quiet.seconds)
+
+
+@pytest.mark.parametrize(
+    ("bare", "narrow_batch", "real", "parts"),
+    [
+        (1.0, 3.0, 7.0, (4.0, 2.0, 1.0)),
+        (1.0, 0.9, 2.0, (1.0, 0.0, 1.0)),  # memory too small to measure
+        (1.0, 3.0, 2.9, (0.0, 2.0, 1.0)),  # compute too small
+    ],
+)
+def test_a_part_too_small_to_measure_is_nothing(bare, narrow_batch, real, parts):
+    assert StepParts.from_steps(bare, narrow_batch, real) == StepParts(*parts)
+
+
+def test_the_verdict_is_the_largest_part():
+    assert StepParts(compute=1, memory=3, overhead=2).verdict == "memory"
+
+
+@pytest.mark.usefixtures("keras")
+@pytest.mark.parametrize("wrong", [{"width": 0}, {"width": 8, "batch_size": 0}])
+def test_a_size_that_cannot_be_is_named(wrong):
+    with pytest.raises(ValueError, match=next(reversed(wrong))):
+        step_parts(lambda width: None, np.zeros(4), np.zeros(4), **wrong)
