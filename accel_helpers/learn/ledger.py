@@ -94,21 +94,14 @@ class Ledger(Shown, tuple):
         """What to know first, where these are not the learner's own measurements."""
         if self.machine == YOURS:
             return ""
-        return (
-            f"You have no result card yet. This is the card of {self.machine}: read “your” as its."
-        )
+        said = f"You have no result card yet, so this is {self.machine}."
+        return f"{said} “Your” means that machine here."
 
     def __str__(self) -> str:
-        rows = [("no.", "is it true?", f"on {self.machine}", "measured in")]
-        rows += [
-            (
-                f"{entry.claim.number}.",
-                entry.claim.verdict,
-                entry.here,
-                f"lesson {entry.claim.lesson}",
-            )
-            for entry in self
-        ]
+        rows = [("no.", "is it true?", f"on {self.machine}", "settled in")]
+        for entry in self:
+            claim = entry.claim
+            rows.append((f"{claim.number}.", claim.verdict, entry.here, f"lesson {claim.lesson}"))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         above = [self.note, ""] if self.note else []
@@ -157,9 +150,8 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
     again = f"Too rough, or in between. Run lesson {claim.lesson} again with nothing else running."
     sentence = claim.say.get("otherwise", again)
     if not values and card and claim.needs and chip not in claim.needs:
-        return Entry(
-            claim, state, f"This takes {claim.needs}, and none is here.", lacks_hardware=True
-        )
+        needed = f"This takes {claim.needs}, and none is here."
+        return Entry(claim, state, needed, lacks_hardware=True)
     if not values and not claim.published:
         return Entry(claim, YET, f"Run lesson {claim.lesson}: it measures this.")
     try:

@@ -169,7 +169,7 @@ def test_without_a_card_of_ones_own_another_machine_is_named(tmp_path, monkeypat
     shown = ledger.mine()
     assert [*shown] == [*ledger.fill(REFERENCE)]
     for said in (str(shown), shown._repr_html_()):
-        assert f"You have no result card yet. This is the card of {REFERENCE.label}" in said
+        assert f"You have no result card yet, so this is {REFERENCE.label}" in said
         assert f"n {REFERENCE.label}" in said
 
 
