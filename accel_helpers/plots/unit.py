@@ -116,7 +116,7 @@ def strip_title(chosen: Sequence[Step], plan) -> str:
     """Name the unit, the product, and the cycles that are drawn."""
     *others, last = (str(step.cycle) for step in chosen)
     cycles = f"cycles {', '.join(others)} and {last}" if others else f"cycle {last}"
-    return f"{plan.name}: {cycles} of {chosen[0].cycles}"
+    return f"{plan.name}: {cycles}"
 
 
 @contextmanager
