@@ -23,6 +23,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "bound": ceilings.BOUNDS,
     "step": StepParts.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
+    "longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }
@@ -44,6 +45,8 @@ def outcome_of(result, kind: str) -> str:
         return device_kind(result)
     if kind == "landed":
         return landed(result)
+    if kind == "longer":
+        return how_much_longer(result)
     return getattr(result, "verdict", result)
 
 
@@ -66,3 +69,20 @@ def landed(result) -> str:
         return "nowhere: an error"
     kind = device_kind(result)
     return "on the CPU" if kind == "cpu" else f"on a {kind.upper()}"
+
+
+def how_much_longer(race: Speedup) -> str:
+    """Say how much longer the slow side takes than the fast one, as far as the interval allows.
+
+    That is "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
+    longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or "cannot
+    tell" where the interval lies across a limit.
+    """
+    low, high = race.interval
+    if low >= 2:
+        return "twice or more"
+    if low > 1.05 and high < 2:
+        return "a little longer"
+    if high < 1 / 1.05:
+        return "less"
+    return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"

@@ -1,11 +1,10 @@
-"""What lesson 06 times and draws, and its exercises: counting cycles, rounding to bfloat16."""
+"""What lesson 06 draws, and its exercises: counting cycles, rounding to bfloat16."""
 
 import struct
 from itertools import pairwise
 from math import ceil
 
 from accel_helpers.learn.checks import calls
-from accel_helpers.machine import backend
 from accel_helpers.plots import style
 
 
@@ -19,46 +18,29 @@ def number(bits: int) -> float:
     return struct.unpack("<f", struct.pack("<I", bits))[0]
 
 
-def chained_products(n: int, rows: int, device: str, chain: int = 50):
-    """Many products of (rows, n) and (n, n) in a row on a device, as a function to time."""
-    import numpy as np
-    from keras import ops
+def useful_cells(shares, *, title: str) -> style.Picture:
+    """Draw the useful share of a unit's cells over n, and mark where one more lets it drop.
 
-    random = np.random.default_rng(0)
-    arrays = random.standard_normal((rows, n)), random.standard_normal((n, n)) / n**0.5
-    with backend.on(device):
-        x, w = (ops.convert_to_tensor(array.astype("float32")) for array in arrays)
-
-    @backend.jit
-    def chained(x, w):
-        for _ in range(chain):
-            x = ops.matmul(x, w)
-        return x
-
-    def run():
-        with backend.on(device):
-            return chained(x, w)
-
-    return run
-
-
-def unit_sizes(sizes, unit) -> style.Picture:
-    """The useful share of a unit's cells over n, for products of (n, n) and (n, n)."""
-    found = {n: 100 * unit.utilisation(n, n, n) for n in sizes}
-    falls = [(x, y) for x, y in pairwise(found) if unit.tiles(x, x) < unit.tiles(y, y)][:2]
-    ends = ", ".join(f"{found[n]:.1f} % at {n}" for n in (min(found), max(found)))
-    said = [ends, *(f"{found[x]:.1f} % at {x}, but {found[y]:.1f} % at {y}" for x, y in falls)]
-    title = "One more than fits, and the useful share of the cells drops"
+    Parameters
+    ----------
+    shares : mapping of int to float
+        By n, for products of (n, n) and (n, n), from 0 to 1.
+    title : str
+    """
+    percent = {n: 100 * share for n, share in shares.items()}
+    drops = [(n, more) for n, more in pairwise(percent) if percent[more] < percent[n]]
+    ends = ", ".join(f"{percent[n]:.1f} % at {n}" for n in (min(percent), max(percent)))
+    said = [f"{percent[n]:.1f} % at {n}, but {percent[more]:.1f} % at {more}" for n, more in drops]
     with style.figure(style.WIDE, 2.5, title) as (figure, axes):
-        axes.plot(list(found), list(found.values()), color=style.OWN, lw=1.8)
-        for pair in falls:
-            for n, place, side in zip(pair, ((-9, 9), (9, -10)), ("right", "left"), strict=True):
-                axes.plot([n], [found[n]], "o", color=style.OWN, mec="black", ms=5)
+        axes.plot(list(percent), list(percent.values()), color=style.OWN, lw=1.8)
+        for before, after in drops:
+            for n, offset, side in ((before, (-9, 9), "right"), (after, (9, -10), "left")):
+                axes.plot([n], [percent[n]], "o", color=style.OWN, mec="black", ms=5)
                 font = {"textcoords": "offset points", "ha": side, "va": "center"}
-                axes.annotate(f"{n}: {found[n]:.1f} %", (n, found[n]), place, **font)
+                axes.annotate(f"{n}: {percent[n]:.1f} %", (n, percent[n]), offset, **font)
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(found.values()), "{:g} %".format)
-        what = f"Useful share of {unit} over n, in the model: {'; '.join(said)}"
+        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(percent.values()), "{:g} %".format)
+        what = f"Useful share of the cells over n, in the model: {'; '.join([ends, *said])}"
         return style.picture(figure, f"Line plot. {what}.")
 
 

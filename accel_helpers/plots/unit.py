@@ -61,8 +61,7 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     said = " ".join(". ".join(_told(step)) for step in chosen)
     done, total = steps[-1].useful_so_far, len(steps) * steps[-1].useful.size
     said += f" In all {done} of {total} cell-cycles are useful ({100 * done / total:.1f} %)."
-    heading = f"{plan.name}: {len(chosen)} of {len(steps)} cycles"
-    with sheet(chosen, plan, heading) as (figure, _):
+    with sheet(chosen, plan, strip_title(chosen, plan)) as (figure, _):
         return style.picture(figure, f"Strip. {plan.name}. {said}", dpi=136)  # shown smaller
 
 
@@ -111,6 +110,13 @@ def planned(unit, a, b):
     plan.width = max(3.75, plan.left + max(unit.columns, n) * (plan.cell + GAP))
     plan.height = plan.below + max(2, m) * RESULT + 0.5
     return steps, plan
+
+
+def strip_title(chosen: Sequence[Step], plan) -> str:
+    """Name the unit, the product, and the cycles that are drawn."""
+    *others, last = (str(step.cycle) for step in chosen)
+    cycles = f"cycles {', '.join(others)} and {last}" if others else f"cycle {last}"
+    return f"{plan.name}: {cycles}"
 
 
 @contextmanager

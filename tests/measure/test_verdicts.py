@@ -61,7 +61,6 @@ def roof(flops, moved):
 
 GIVEN = {  # a source, and all that it says to many things
     "compare": [ratio(x) for x in LEVELS],
-    "how_much_longer": [verdicts.how_much_longer(ratio(x)) for x in LEVELS],
     "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
     "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
 }

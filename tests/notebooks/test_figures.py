@@ -8,6 +8,7 @@ import pytest
 from cells import cells, printed, prose, the_cell
 
 import accel_helpers as ah
+from accel_helpers.course.places import places
 from accel_helpers.lessons.lesson_07 import LINK, START
 from accel_helpers.measure import step_time
 
@@ -53,17 +54,29 @@ def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
 
 def test_the_figures_in_lesson_06_are_those_that_are_stored():
     v5e = {n: ah.tpu_compiler.stored_product(n, n, n) for n in (128, 129)}
-    text = text_with("06", "On the v5e, 129 takes")
-    assert f"{v5e[129].instructions} instructions instead of {v5e[128].instructions}" in text
+    text = text_with("06", "By the estimate it takes")
     grown = v5e[129].estimated_cycles / v5e[128].estimated_cycles
     assert 1.08 < grown < 1.12 and "a tenth longer" in text
+    v6e = {n: ah.tpu_compiler.stored_product(n, n, n, "v6e").instructions for n in (256, 257)}
+    assert f"after 256: {v6e[257]} instructions for 257, not {v6e[256]}" in prose("06")
     unit = ah.systolic.MatrixUnit(128, 128)  # "about four times" is the answer that is revealed
     assert round(unit.cycles(129, 129, 129) / unit.cycles(128, 128, 128)) == 4
+    assert places("06")["129"].answer == "about four times"
     narrow, padded = (ah.tpu_compiler.stored(f"width-{width}") for width in (100, 128))
     text = text_with("06", "From 100 to 128 the model")
     more = round(100 * (padded.flops / narrow.flops - 1))
     longer = round(100 * (dict(padded.cycles)["hidden"] / dict(narrow.cycles)["hidden"] - 1))
     assert f"{more} % more operations, and the estimate grows by {longer} %" in text
+
+
+def test_the_peaks_in_lesson_06_are_those_of_the_table_of_chips():
+    text = text_with("06", "## Is a TPU more powerful than a GPU?")
+    (row,) = re.findall(r"^\| (\d[\d |]+) \|$", text, re.M)
+    names = ("T4", "v5e", "A100-SXM4-40GB", "v6e", "H100-SXM5-80GB")
+    chips = [ah.hardware.match(name) for name in names]
+    formats = ("bfloat16", "float16")
+    peaks = [max(ah.hardware.peak(chip, each) or 0 for each in formats) for chip in chips]
+    assert [int(cell) for cell in row.split(" | ")] == [round(peak) for peak in peaks]
 
 
 def test_what_lesson_07_says_of_a_t4_is_what_is_stored():

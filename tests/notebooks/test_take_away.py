@@ -32,6 +32,7 @@ USED = {
     "04": ("", ""),
     "05": (OWN, ""),
     "11": ("", ""),
+    "06": (OWN, "list_matmuls(model, batch=32)"),
 }
 AWAY = {number: cell.source for number in PATHS for cell in cells(number, tag="take-away")}
 BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]

@@ -126,7 +126,9 @@ UNLIKE = {  # those that no reference run is drawn in
         "ceilings published: memory 4.8 TB/s, float32 494 TFLOP/s",
     ),
     "sizes": (
-        lambda: lesson_06.unit_sizes(range(64, 301), MatrixUnit(128, 128)),
+        lambda: lesson_06.useful_cells(
+            {n: MatrixUnit(128, 128).utilisation(n, n, n) for n in range(64, 301)}, title="T"
+        ),
         "25.1 % at 128, but 6.4 % at 129; 40.1 % at 256, but 18.0 % at 257",
     ),
     "digits": (

@@ -117,6 +117,15 @@ def test_the_player_has_a_frame_for_each_cycle_and_needs_no_other_server():
     assert player().alt == strip().alt.replace("Strip", "Animation of 11 cycles")
 
 
+@pytest.mark.parametrize(
+    ("cycles", "named"), [((3, 5, 7, 10), "cycles 3, 5, 7 and 10"), ((2,), "cycle 2")]
+)
+def test_the_heading_of_a_strip_names_its_cycles(cycles, named):
+    steps, plan = unit.planned(THREE, A, B)
+    chosen = [step for step in steps if step.cycle in cycles]
+    assert unit.strip_title(chosen, plan).endswith(f": {named}")
+
+
 def test_cycles_are_drawn_in_order_and_by_default_evenly_spread():
     assert re.findall(r"Cycle (\d+) of", strip().alt) == ["1", "3", "5", "7", "9", "11"]
     made = unit_strip(THREE, A, B, cycles=(11, 5, 5))

@@ -40,7 +40,8 @@ def test_the_half_day_prints_in_lesson_06_what_the_whole_lesson_prints(capsys):
     path = "06_inside_a_tpu.ipynb"
     plan = re.search(r"^## .*210 minutes\n(.*?)^\*\*Late", TEACH, re.M | re.S)[1]
     given = re.findall(rf"\[(?:\d\d, )?([^]]+)\]\(\.\./notebooks/{path}#", plan)
-    heading, scope, compared = "", {"ah": ah}, 0
+    heading, compared = "", 0
+    scope = {"ah": ah, "lesson": ah.course.lesson("06")}
     for cell in lesson.parse(lesson.read(lesson.LESSONS / path)).cells:
         if not lesson.is_code(cell):
             heading = (re.findall(r"^#+ (.*)", cell.source, re.M) or [heading])[-1]

@@ -1,0 +1,54 @@
+"""Lesson 06: what its claims ask for is on the card, and a race of 129 is told as it came out."""
+
+import pytest
+
+from accel_helpers.course import lesson
+from accel_helpers.course.outcomes import OUTCOMES, outcome_of
+from accel_helpers.learn.ledger import claims
+from accel_helpers.lessons.lesson_06 import useful_cells
+from accel_helpers.measure import results, timing
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.tpu.answers import stored_product
+
+NAMES = {name for claim in claims() for name in claim.names if name.startswith("06/")}
+
+
+def race(slow):
+    """129 in so many seconds, with a few percent of noise, against 128 in one."""
+    noise = (1, 1.02, 0.99, 1.01, 0.98, 1.0)
+    sides = [Measurement.from_samples([level * each for each in noise]) for level in (slow, 1.0)]
+    return timing.compare(*sides, names=("129", "128"))
+
+
+def test_the_claims_on_tpus_find_their_numbers_on_the_card():
+    page = lesson("06")
+    page.verdict("instructions", {n: stored_product(n, n, n) for n in (127, 128, 129)})
+    page.verdict("sums", (256.0, 1000.0))
+    numbers = results.load(results.card_path()).numbers
+    assert numbers.keys() == NAMES
+    assert list(numbers["06/instructions"]) == [36, 8]
+    assert list(numbers["06/ones"]) == [256, 1000]
+
+
+@pytest.mark.parametrize(
+    ("slow", "outcome"),
+    [
+        (0.5, "less"),
+        (1.0, "about as long"),
+        (1.5, "a little longer"),
+        (2.0, "cannot tell"),
+        (4.0, "twice or more"),
+    ],
+)
+def test_how_much_longer_129_takes_is_told_as_far_as_the_interval_allows(slow, outcome):
+    assert outcome_of(race(slow), "longer") == outcome and outcome in OUTCOMES["longer"]
+
+
+def test_a_race_of_129_is_on_the_card_under_the_names_of_the_reference_run():
+    lesson("06").plot("product", race(1.5))
+    assert {*results.load(results.card_path()).measurements} == {"06/product/129", "06/product/128"}
+
+
+def test_where_one_more_lets_the_useful_share_drop_both_sizes_are_named():
+    drawn = useful_cells({1: 0.1, 2: 0.4, 3: 0.2, 4: 0.3}, title="T")
+    assert "40.0 % at 2, but 20.0 % at 3" in drawn.alt and "at 4, but" not in drawn.alt
