@@ -68,8 +68,7 @@ def adding(lines, *, reference=None) -> Picture:
     if not chips:
         said = {PRETEND: pretend(mine[CPU]), SENT: pretend(mine[CPU], LINK)}
     name, curve = next(iter((chips or said).items()))
-    note = f"T4: {format_seconds(LAUNCH)} or this machine's launch overhead, whichever is longer, "
-    note += "then its data sheet."
+    note = f"T4: {format_seconds(LAUNCH)}, or your launch overhead if longer; then its data sheet."
     return plots.curves(
         lines,
         title=finding(mine[CPU], curve, "" if said else name),
@@ -86,12 +85,10 @@ def finding(cpu, chip, name: str) -> str:
     """Which of two curves is lower, from which size on; the chip without a name was not timed."""
     crossed = crossing(cpu, chip)
     if crossed is None:
-        largest = format_count(max(cpu))
-        who = "this CPU is faster" if name else "this CPU would probably be faster"
-        return f"Adding: {who}, up to {largest} numbers"
-    size = format_count(float(f"{crossed:.1g}"))
-    who = f"{name} is faster" if name else "a T4 would probably be faster"
-    return f"Adding: from about {size} numbers on, {who}"
+        who = "this CPU adds" if name else "this CPU would probably add"
+        return f"Up to {format_count(max(cpu))} numbers, {who} faster"
+    who = f"{name} adds" if name else "a T4 would probably add"
+    return f"From about {format_count(float(f'{crossed:.1g}'))} numbers on, {who} faster"
 
 
 def _size(numbers: float) -> str:
