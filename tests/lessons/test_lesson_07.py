@@ -1,5 +1,7 @@
 """Lesson 07: additions beside a T4 that is only estimated, and what goes on the result card."""
 
+from dataclasses import replace
+
 import pytest
 
 from accel_helpers.course.pictures import PICTURES
@@ -120,7 +122,7 @@ def kept(measured):
 
 
 def test_the_lesson_measures_what_its_claims_read(on_a_gpu):
-    there = kept(on_a_gpu) | kept({"adding": on_a_gpu["adding"]})
+    there = kept(on_a_gpu)
     asked = {
         name.format(device="gpu")
         for claim in ledger.claims()
@@ -150,6 +152,14 @@ def test_a_card_gives_back_the_additions_and_the_roofline(on_a_gpu):
     points, roof = PICTURES["roofline"].restored(card_of(drawn, "roofline", machine), "07/roofline")
     assert points == drawn["points"]
     assert [product.dtype for product in roof.products] == ["float32"]
+
+
+def test_the_roof_is_drawn_by_its_fastest_calls_as_the_points_are(on_a_gpu):
+    product, *_ = on_a_gpu["roofline"]["roof"].products
+    busy = replace(product, time=Measurement.from_samples([0.1, 0.4, 0.4, 0.4, 0.4]))
+    roof = replace(on_a_gpu["roofline"]["roof"], products=(busy,))
+    _, drawn = PICTURES["roofline"].data({"roof": roof, "points": {}})
+    assert drawn.products[0].rate == product.rate
 
 
 def test_the_roofline_says_how_much_of_the_roof_the_step_reaches(on_a_gpu):
