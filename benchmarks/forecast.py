@@ -72,7 +72,7 @@ def too_fast(row):
 def stands_still(row, other, given):
     larger = float(given[row.id]["batch_per_chip"]) / float(given[other.id]["batch_per_chip"])
     of = step_time.terms(chip=row.chip, **row.args)
-    needed = of["products"] + of["traffic"]
+    needed = of["compute"] + of["memory"]
     return larger >= MORE and row.seconds < GROWS * other.seconds and needed > row.seconds / 2
 
 

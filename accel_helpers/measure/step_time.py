@@ -1,8 +1,9 @@
-"""What a step takes on a chip that is not here: three terms, fitted once, one after the other.
+"""What a step takes on a chip that is not here: the bar of lesson 03, calculated.
 
 A roofline taken apart (Williams, Waterman and Patterson, 2009,
-https://doi.org/10.1145/1498765.1498785): products over a share of the published peak, traffic over
-the published bandwidth, and a time for each operation that starts when the last one has.
+https://doi.org/10.1145/1498765.1498785), its terms fitted once and added up: **compute** is matmuls
+over a share of the published peak, **memory** is bytes over the published bandwidth, and
+**overhead** is a time for each operation, which starts when the last one has.
 """
 
 import functools
@@ -53,7 +54,7 @@ class Row:
     """What is said of one chip; of a TPU neither terms nor an interval."""
 
     chip: str
-    terms: Mapping[str, float]  # seconds in products, traffic, operations
+    terms: Mapping[str, float]  # seconds of compute, memory, overhead
     step: tuple[float, float, float]  # seconds, low and high; of a TPU thrice the least
     memory: str  # "fits", "may not fit" or "does not fit"
     fitted: bool  # rows of this chip were
@@ -64,7 +65,7 @@ class Row:
 
 
 def terms(load, chip, dtype="tfloat32", training=True, casts=False, constants=None):
-    """Seconds in products, traffic and operations.
+    """Seconds of compute, memory and overhead.
 
     A `dtype` that the chip has no units for runs as float32; `casts` is mixed precision where
     Python sends off each operation.
@@ -81,9 +82,9 @@ def terms(load, chip, dtype="tfloat32", training=True, casts=False, constants=No
     moved = _moved(load, _size(dtype), training, constants)
     seconds = _starting(load, training, constants)
     return {
-        "products": flops / (1e12 * peak * reached),
-        "traffic": moved / (1e9 * chip.mem_bw_gb_s * reached),
-        "operations": seconds * (constants["casts"] if casts else 1),
+        "compute": flops / (1e12 * peak * reached),
+        "memory": moved / (1e9 * chip.mem_bw_gb_s * reached),
+        "overhead": seconds * (constants["casts"] if casts else 1),
     }
 
 

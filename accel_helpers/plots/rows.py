@@ -108,8 +108,8 @@ def parts(
 ) -> Picture:
     """One bar in pieces, given by name in seconds, and a row for each with its share.
 
-    >>> print(parts({"products": 0.001, "the rest": 0.003}, title="A step"))
-    Bar in pieces. A step: 75 % the rest: products 1 ms; the rest 3 ms.
+    >>> print(parts({"compute": 0.001, "overhead": 0.003}, title="A step"))
+    Bar in pieces. A step: 75 % overhead: compute 1 ms; overhead 3 ms.
     """
     sides, under = style.sides(values, reference)
     drawn, longest = {}, max(sum(pieces.values()) for pieces, *_ in sides)

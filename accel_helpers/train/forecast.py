@@ -94,8 +94,8 @@ class Forecast:
             known = ", ".join(row.chip for row in self.rows if row.terms)
             raise ValueError(f"this forecast has the parts of {known}; got {shown(chip)}.")
         terms, feeding = named[0].terms, self.host.median if self.host else 0.0
-        overhead = terms["operations"] + feeding
-        return {"compute": terms["products"], "memory": terms["traffic"], "overhead": overhead}
+        overhead = terms["overhead"] + feeding
+        return {"compute": terms["compute"], "memory": terms["memory"], "overhead": overhead}
 
     def shares(self, row: step_time.Row) -> dict[str, float]:
         """The share of each part in a step."""

@@ -148,6 +148,6 @@ def test_the_parts_of_a_step_are_compute_memory_and_overhead_with_feeding_in_it(
     row, parts = look.rows[0], look.parts("T4")
     assert parts == look.parts(row) and [*parts] == ["compute", "memory", "overhead"]
     assert sum(parts.values()) == pytest.approx(look.step(row)[0])
-    assert parts["overhead"] == pytest.approx(row.terms["operations"] + 2e-3)
+    assert parts["overhead"] == pytest.approx(row.terms["overhead"] + 2e-3)
     with pytest.raises(ValueError, match="T4, L4"):
         look.parts("V100")

@@ -30,7 +30,7 @@ def test_more_flops_help_no_model_that_is_bound_by_traffic(dtype):
     faster = replace(t4, peak_fp32_tflops=1e3, peak_fp16_tflops_dense=1e4)
     chips = t4, faster, replace(t4, mem_bw_gb_s=2 * t4.mem_bw_gb_s)
     own, faster, wider = (step_time.terms(load, chip, dtype) for chip in chips)
-    assert max(own, key=own.get) == "traffic" and faster["products"] < 0.01 * own["products"]
+    assert max(own, key=own.get) == "memory" and faster["compute"] < 0.01 * own["compute"]
     assert sum(faster.values()) > 0.9 * sum(own.values()) > 1.4 * sum(wider.values())
 
 
@@ -143,7 +143,7 @@ ALL = "low high head rescaling".split()
 def test_a_frozen_base_takes_little_more_than_a_forward_pass(keras):
     ahead, whole = on_a_t4(transfer(keras, ALL), False), on_a_t4(transfer(keras, ALL))
     frozen = on_a_t4(transfer(keras, ["head"]))
-    for term in ("products", "traffic", "operations"):
+    for term in ("compute", "memory", "overhead"):
         assert ahead[term] < frozen[term] < whole[term]
     assert sum(frozen.values()) < 1.4 * sum(ahead.values()) < 0.5 * sum(whole.values())
 
@@ -151,14 +151,14 @@ def test_a_frozen_base_takes_little_more_than_a_forward_pass(keras):
 def test_a_frozen_layer_above_a_trained_one_makes_one_gradient_of_two(keras):
     whole = on_a_t4(transfer(keras, ALL))
     upper, lower = (on_a_t4(transfer(keras, [each, "head"])) for each in ("high", "low"))
-    assert max(upper["products"], lower["products"]) < whole["products"]
+    assert max(upper["compute"], lower["compute"]) < whole["compute"]
     # products of what is trained count three times, and those of what is frozen above it twice
     rows = {row.name: row for row in load_of(transfer(keras, ["low", "head"]), 32)[1].rows}
     assert [rows[name].learns for name in ("low", "high", "head")] == [True, False, True]
     assert [rows[name].passes_back for name in ("low", "high", "head")] == [False, True, True]
     once = {name: row.product_flops for name, row in rows.items()}
     share = (once["low"] * 3 + once["high"] * 2 + once["head"] * 3) / (3 * sum(once.values()))
-    assert lower["products"] == pytest.approx(share * whole["products"])
+    assert lower["compute"] == pytest.approx(share * whole["compute"])
 
 
 def test_frozen_weights_have_no_gradient_and_no_place_in_the_optimizer(keras):
@@ -171,7 +171,7 @@ def test_frozen_weights_have_no_gradient_and_no_place_in_the_optimizer(keras):
     frozen = billion._replace(no_way_back=base, kept=0)
     rows = [step_time.on_chip(load, "T4", "float32", True) for load in (billion, frozen)]
     assert [row.memory for row in rows] == ["may not fit", "fits"]
-    assert rows[1].terms["traffic"] < 0.2 * rows[0].terms["traffic"]
+    assert rows[1].terms["memory"] < 0.2 * rows[0].terms["memory"]
 
 
 def test_what_is_kept_for_the_way_back_is_kept_only_where_there_is_one():
@@ -200,7 +200,7 @@ def test_the_printed_interval_is_as_wide_as_the_promised_one_with_feeding_in_it(
         assert most / whole == pytest.approx(high / seconds)
         assert whole / least == pytest.approx(seconds / low) or found.capped(row)
         assert sum(found.shares(row).values()) == pytest.approx(1)
-        overhead = row.terms["operations"] + host
+        overhead = row.terms["overhead"] + host
         assert found.shares(row)["overhead"] == pytest.approx(overhead / whole)
 
 
