@@ -1,8 +1,6 @@
 """Practice exams, marked twice: by what the exam's material answers, and by what is true today."""
 
-import math
 import random
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +11,7 @@ from accel_helpers.learn.questions import Question
 from accel_helpers.learn.quiz_widget import Shown
 
 COUNT, PASS = 20, 14  # questions of a paper; so many right answers pass
-__all__ = ["draw", "hand_in"]
+__all__ = ["draw", "hand_in", "last_score"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,20 +44,6 @@ class Paper(Shown):
             except AnswerError as error:
                 raise AnswerError(f"question {place}: {error}") from None
         return Result(self, tuple(grades))
-
-    def odds(self, need: int = PASS) -> float:
-        """How probable it is that somebody passes who guesses, and knows how many are right."""
-        marks = {(0, 0): 1.0}  # how probable each pair of them is: material, today
-        for question in self.questions:
-            ways, new = _ways(question), defaultdict(float)
-            # where the two answers differ, either of them is hit, and never both
-            hits = ((1, 0), (0, 1)) if question.differs else ((1, 1),)
-            for (material, today), chance in marks.items():
-                for more, newer in hits:
-                    new[material + more, today + newer] += chance / ways
-                new[material, today] += chance * (1 - len(hits) / ways)
-            marks = new
-        return math.fsum(chance for pair, chance in marks.items() if max(pair) >= need)
 
     def form(self, widgets):
         fields = [quiz_widget.field(widgets, q, n, "") for n, q in enumerate(self.questions, 1)]
@@ -122,8 +106,6 @@ class Result(Shown):
             said.append(f"Outside the exam, look at {self._places(True, False)}: today differs.")
         if lost := self._places(False, False):
             said.append(f"Wrong or empty: {lost}. They come back with ah.quiz.again().")
-        papers = float(f"{1 / self.paper.odds():.2g}")
-        said.append(f"Somebody who guesses blindly passes once in {papers:,.0f} papers.")
         return [*said, self.note] if self.note else said
 
     def _places(self, *mark: bool) -> str:
@@ -135,7 +117,7 @@ class Result(Shown):
 
 
 def draw(number: int = 1) -> Paper:
-    """Draw a paper: one question for every question of the exam, then more of them by chance.
+    """Draw a paper: one question for every question of the exam, then more of them at random.
 
     Another number, from 0 to 10**9, is another paper. Further questions (E11 to E14) are on none.
 
@@ -149,15 +131,15 @@ def draw(number: int = 1) -> Paper:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
     bank = questions.bank().values()
     pool = [q for q in bank if q.exam and q.practice and q.kind != "measured" and not q.further]
-    dice, chosen = random.Random(number), []
+    rng, chosen = random.Random(number), []
     for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
         if not any(exam in q.exam for q in chosen):
             fits = [q for q in pool if exam in q.exam and _fits(q, chosen)]
-            chosen.append(dice.choice(fits))
-    for question in dice.sample(pool, len(pool)):
+            chosen.append(rng.choice(fits))
+    for question in rng.sample(pool, len(pool)):
         if len(chosen) < COUNT and _fits(question, chosen):
             chosen.append(question)
-    dice.shuffle(chosen)
+    rng.shuffle(chosen)
     return Paper(number, tuple(chosen))
 
 
@@ -177,16 +159,21 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     return replace(result, note=quiz.keep(result.grades, sitting))
 
 
+def last_score() -> int | None:
+    """Give the better of the two marks of the last paper; None where none was handed in.
+
+    Examples
+    --------
+    >>> result = hand_in(1, {1: "a"})
+    >>> last_score() == max(result.material, result.today)
+    True
+    """
+    sittings = progress.current().exams
+    return max(sittings[-1].material, sittings[-1].today) if sittings else None
+
+
 def _fits(question: Question, chosen: Sequence[Question]) -> bool:
     """Whether a question is not on the paper yet, nor one that gives it away."""
     return question not in chosen and not any(
         q.id in question.apart or question.id in q.apart for q in chosen
     )
-
-
-def _ways(question: Question) -> int:
-    """Among how many answers the guesser chooses."""
-    sizes = [len(question.letters(material)) for material in (False, True)]
-    if question.kind == "several":
-        return min(math.comb(len(question.options), size) for size in sizes)
-    return math.factorial(min(sizes)) if question.kind == "order" else len(question.options)

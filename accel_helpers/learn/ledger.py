@@ -10,14 +10,15 @@ from accel_helpers._words import format_count
 from accel_helpers.learn.questions import DATA, stored
 from accel_helpers.learn.quiz_widget import Shown
 from accel_helpers.machine import hardware
-from accel_helpers.measure import timing
+from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.results import Card
 
 TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of
 SEEDS = 3  # trainings with fewer beginnings say nothing about accuracy
+YOURS = "your machine"
 YET, PUBLISHED, UNCLEAR = "not measured yet", "by published figures", "cannot be told here"
-__all__ = ["fill"]
+__all__ = ["fill", "mine"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,14 @@ class Entry:
     verdict: str  # "supported here", "contradicted here", or one of the three above
     sentence: str  # what that means
     measured: str = ""  # the measurement with its interval, if there is one
-    folded: bool = False  # it needs hardware that is not here
+    lacks_hardware: bool = False  # the claim needs a chip that is not here
+
+    @property
+    def here(self) -> str:
+        """The verdict in a word or two, for a table."""
+        if self.lacks_hardware:
+            return f"needs {self.claim.needs}"
+        return self.verdict.removesuffix(" here")
 
     def __str__(self) -> str:
         lines = [
@@ -73,16 +81,31 @@ class Entry:
 class Ledger(Shown, tuple):
     """Entries, in the order of the file: a tuple that a notebook shows as a table."""
 
+    machine: str  # whose measurements these are
     macro = "ledger"
 
+    def __new__(cls, entries, machine: str = YOURS):
+        ledger = super().__new__(cls, entries)
+        ledger.machine = machine
+        return ledger
+
     @property
-    def folds(self) -> str:
-        away = [str(entry.claim.number) for entry in self if entry.folded]
-        return f"{len(away)} claims need a GPU or a TPU that is not here: {', '.join(away)}"
+    def note(self) -> str:
+        """What to know first, where these are not the learner's own measurements."""
+        if self.machine == YOURS:
+            return ""
+        said = f"You have no result card yet, so this is {self.machine}."
+        return f"{said} “Your” means that machine here."
 
     def __str__(self) -> str:
-        here, away = ([str(e) for e in self if e.folded == which] for which in (False, True))
-        return "\n".join([*here, self.folds, *away] if away else here)
+        rows = [("no.", "is it true?", f"on {self.machine}", "settled in")]
+        for entry in self:
+            claim = entry.claim
+            rows.append((f"{claim.number}.", claim.verdict, entry.here, f"lesson {claim.lesson}"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        above = [self.note, ""] if self.note else []
+        return "\n".join([*above, *table, "", *map(str, self)])
 
     def to_dict(self) -> dict:
         same = ("number", "claim", "experiment", "source", "lesson")
@@ -103,6 +126,21 @@ def fill(card: Card | None) -> Ledger:
     return Ledger(_entry(claim, card) for claim in claims())
 
 
+def mine() -> Ledger:
+    """Fill the ledger from the current result card, or from a named machine's before there is one.
+
+    Examples
+    --------
+    >>> len(mine())
+    19
+    """
+    path = results.card_path()
+    if path.exists():
+        return fill(results.load(path))
+    reference = results.reference()
+    return Ledger(fill(reference), reference.label)
+
+
 def _entry(claim: Claim, card: Card | None) -> Entry:
     known = {} if card is None else {**card.measurements, **card.numbers}
     chip = str((card and card.machine.get("accelerator") or {}).get("kind"))
@@ -112,7 +150,8 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
     again = f"Too rough, or in between. Run lesson {claim.lesson} again with nothing else running."
     sentence = claim.say.get("otherwise", again)
     if not values and card and claim.needs and chip not in claim.needs:
-        return Entry(claim, state, f"This takes {claim.needs}, and none is here.", folded=True)
+        needed = f"This takes {claim.needs}, and none is here."
+        return Entry(claim, state, needed, lacks_hardware=True)
     if not values and not claim.published:
         return Entry(claim, YET, f"Run lesson {claim.lesson}: it measures this.")
     try:

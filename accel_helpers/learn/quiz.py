@@ -19,11 +19,12 @@ class Quiz(Shown):
     """Questions that wait for answers."""
 
     questions: tuple[Question, ...]
+    none: str = "There is no question here."  # what is said where there is none
     macro, ending = "page", "Run this cell to answer."
 
     def __str__(self) -> str:
         if not self.questions:
-            return "There is no question here."
+            return self.none
         return "\n\n".join(q.text(n, call=True) for n, q in enumerate(self.questions, 1))
 
     def form(self, widgets):
@@ -94,7 +95,8 @@ def again() -> Quiz:
     True
     """
     bank, kept = questions.bank(), progress.current().answers
-    return Quiz(tuple(bank[name] for name in kept if name in bank and not _done(name, kept)))
+    wrong = tuple(bank[name] for name in kept if name in bank and not _done(name, kept))
+    return Quiz(wrong, none="Nothing to repeat: no wrong or empty answer of yours is kept.")
 
 
 @dataclass(frozen=True)

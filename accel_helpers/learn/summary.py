@@ -7,7 +7,7 @@ from pathlib import Path
 
 from accel_helpers._records import write_whole
 from accel_helpers._words import template
-from accel_helpers.learn import ledger, progress
+from accel_helpers.learn import ledger, progress, quiz
 from accel_helpers.learn.review import Answer, answers
 from accel_helpers.measure import results
 
@@ -15,22 +15,18 @@ NAME = "course_summary.html"
 __all__ = ["write"]
 
 
-def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
-    """Write the summary of the current result card, if there is one, whole or not at all.
+def write(path=None) -> Path:
+    """Write the summary of what you answered and measured, whole or not at all.
 
     Parameters
     ----------
     path : path-like, optional
         By default course_summary.html beside the result card; a file that is there is replaced.
-    missed : sequence of str, optional
-        A sentence for each question that is still to be learned.
-    answered : str, optional
-        How many questions were answered, in a sentence.
 
     Examples
     --------
     >>> import tempfile
-    >>> write(Path(tempfile.mkdtemp()) / "mine.html", missed=["What a pod is."]).name
+    >>> write(Path(tempfile.mkdtemp()) / "mine.html").name
     'mine.html'
     """
     mine, card, note = results.card_path(), None, ""
@@ -39,11 +35,19 @@ def write(path=None, *, missed: Sequence[str] = (), answered: str = "") -> Path:
         card = results.load(mine) if mine.exists() else None
     except ValueError as error:
         note = f"Your result card was not used: {error}"
-    now, verdict = datetime.datetime.now(), progress.current().guesses.get("05/verdict")
-    said = {"missed": missed, "answered": answered, "note": note, "now": now, "verdict": verdict}
-    text = page(answers(), card, **said)
-    write_whole(path, text)
+    write_whole(path, page(answers(), card, note=note, **_standing()))
     return path
+
+
+def _standing() -> dict:
+    """What the page says of the learner."""
+    kept = progress.current()
+    return {
+        "now": datetime.datetime.now(),
+        "answered": quiz.overview().sentence() if kept.answers else "",
+        "missed": [f"Lesson {each.lesson}: {each.stem}" for each in quiz.again().questions],
+        "verdict": kept.guesses.get("05/verdict"),
+    }
 
 
 def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:

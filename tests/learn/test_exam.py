@@ -1,29 +1,15 @@
-"""Who knows the material passes, who knows today passes, and who guesses does not."""
-
-import math
-import random
+"""Who knows the material passes, and who knows today passes."""
 
 import known
 import pytest
 
-from accel_helpers.learn import exam, progress, questions, quiz
+from accel_helpers.learn import exam, progress, quiz
 from accel_helpers.learn.grading import AnswerError
 
 PAPERS = [exam.draw(number) for number in range(40)]
 PAPER = next(p for p in PAPERS if {"one", "number"} <= {q.kind for q in p.questions})
 KINDS = [q.kind for q in PAPER.questions]
 ONE, NUMBER = KINDS.index("one") + 1, KINDS.index("number") + 1
-
-
-def guess(question, dice):
-    letters = [o.letter for o in question.options]
-    if question.kind == "number":
-        return dice.choice(question.options).value
-    if question.kind == "several":
-        return "".join(dice.sample(letters, len(question.letters())))
-    if question.kind == "order":
-        return "".join(dice.sample(question.letters(), len(question.letters())))
-    return dice.choice(letters)
 
 
 def test_a_paper_covers_this_exams_ten_questions_and_no_further_one_and_can_be_drawn_again():
@@ -59,20 +45,13 @@ def test_fourteen_right_answers_pass_and_thirteen_do_not():
     assert [(result.material, result.passed) for result in marked] == [(13, False), (14, True)]
 
 
-def test_the_odds_are_those_of_a_guesser_who_is_watched_and_are_stated():
-    # with a low mark: an upper bound, and not far above four thousand guessers
-    dice, paper, need, turns, passed = random.Random(1), PAPERS[0], 8, 4000, 0
-    for _ in range(turns):
-        result = paper.mark({n: guess(q, dice) for n, q in enumerate(paper.questions, 1)})
-        passed += max(result.material, result.today) >= need
-    expected = paper.odds(need)
-    spread = (expected * (1 - expected) / turns) ** 0.5
-    assert passed / turns < expected + 4 * spread and expected < 2 * passed / turns
-    assert max(paper.odds() for paper in PAPERS) < 1 / 1000
-    order = next(q for q in questions.bank().values() if q.kind == "order" and not q.differs)
-    assert round(1 / exam.Paper(0, (order,)).odds(1)) == math.factorial(len(order.letters()))
-    empty = paper.mark({})
-    assert "passes once in" in str(empty) and not empty.passed
+def test_the_last_score_is_the_better_mark_of_the_last_paper(own_progress):
+    assert exam.last_score() is None
+    exam.hand_in(2, known.whole(exam.draw(2)))
+    first = exam.hand_in(1, known.whole(PAPERS[1], material=True))
+    assert exam.last_score() == first.material == exam.COUNT
+    exam.hand_in(1, {})
+    assert exam.last_score() == 0
 
 
 @pytest.mark.parametrize(

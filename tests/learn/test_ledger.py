@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from accel_helpers import cli
+from accel_helpers._words import marked
 from accel_helpers.learn import ledger
 from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
@@ -105,7 +106,8 @@ CASES = [
 @pytest.mark.parametrize(("number", "state", "values", "machine"), CASES)
 def test_a_claim_gets_the_verdict_that_the_measurement_supports(number, state, values, machine):
     entry = ledger.fill(card(number, *values, **machine))[number - 1]
-    assert (entry.verdict, entry.folded) == (state, False) and entry.sentence in str(entry)
+    assert (entry.verdict, entry.lacks_hardware) == (state, False)
+    assert entry.sentence in str(entry)
     assert bool(entry.measured) == (machine.get("accelerator") is not UNKNOWN)
     assert number != 16 or "70 W" in entry.measured
     if state == CONTRADICTED and number in (4, 5, 11):
@@ -131,32 +133,67 @@ def test_the_cases_hold_each_verdict_of_each_claim_and_each_claim_has_its_experi
     ("kind", "away"),
     [(None, LACKING), ("GPU", [9, 10]), ("TPU", [2, 4, 5, 6, 11, 13]), (5, LACKING)],
 )
-def test_what_needs_hardware_that_is_not_here_is_folded_and_named(kind, away):
+def test_what_needs_hardware_that_is_not_here_says_so_in_its_row(kind, away):
     machine = {**REFERENCE.machine, "accelerator": {"kind": kind, "name": "X"} if kind else None}
     filled = ledger.fill(dataclasses.replace(REFERENCE, machine=machine))
-    assert [entry.claim.number for entry in filled if entry.folded] == away
-    assert {entry.verdict for entry in filled if entry.folded} == {UNCLEAR}
-    named = f"{len(away)} claims need a GPU or a TPU that is not here: {', '.join(map(str, away))}"
-    here, folded = filled._repr_html_().split(f"<details><summary>{named}</summary>")
-    rows = [half.count('<th scope="row"') for half in (here, folded)]
-    assert rows == [19 - len(away), len(away)]
-    assert all(text in str(filled) for text in (named, *map(str, filled)))
-    assert all(str(entry.claim.as_of) in here + folded for entry in filled)
+    lacking = [entry for entry in filled if entry.lacks_hardware]
+    assert [entry.claim.number for entry in lacking] == away
+    assert {entry.verdict for entry in lacking} == {UNCLEAR}
+    needing = [entry.claim.number for entry in filled if entry.here.startswith("needs a")]
+    assert needing == away
+
+
+def test_every_claim_has_one_row_and_its_reasons_are_folded_into_it():
+    filled = ledger.fill(REFERENCE)
+    rows = filled._repr_html_().split('<th scope="row"')[1:]
+    assert len(rows) == 19
+    for entry, row in zip(filled, rows, strict=True):
+        folded, _, cells = row.partition("</details>")
+        assert marked(entry.sentence) in folded
+        assert str(entry.claim.as_of) in folded
+        for shown in (entry.claim.verdict, entry.here, f"lesson {entry.claim.lesson}"):
+            assert f">{shown}</td>" in cells
+
+
+def test_the_plain_text_begins_with_the_table_and_has_the_reasons_below():
+    filled = ledger.fill(REFERENCE)
+    table, _, reasons = str(filled).partition("\n\n")
+    head, *rows = table.splitlines()
+    assert "on your machine" in head
+    assert [row.split(".")[0] for row in rows] == [str(n) for n in range(1, 20)]
+    assert reasons == "\n".join(map(str, filled))
+
+
+def test_without_a_card_of_ones_own_another_machine_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    shown = ledger.mine()
+    assert [*shown] == [*ledger.fill(REFERENCE)]
+    for said in (str(shown), shown._repr_html_()):
+        assert f"You have no result card yet, so this is {REFERENCE.label}" in said
+        assert f"n {REFERENCE.label}" in said
+
+
+def test_with_a_card_it_is_the_learners_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    results.save(card(19, (1000.0, 1000.0)), tmp_path / "card.json")
+    shown = ledger.mine()
+    assert shown[18].here == "supported"
+    assert "no result card" not in str(shown)
 
 
 def test_measured_elsewhere_counts_although_the_cards_machine_has_no_gpu():
     filled = ledger.fill(card(5, *FOUR_TIMES))  # begun on a CPU, and carried to a GPU
-    assert filled[4].verdict == SUPPORTED and filled[3].folded
+    assert filled[4].verdict == SUPPORTED
+    assert filled[3].lacks_hardware
 
 
-def test_without_a_card_nothing_is_measured_and_nothing_folded():
+def test_without_a_card_nothing_is_measured_and_no_hardware_missed():
     empty = ledger.fill(None)
     assert [entry.claim.number for entry in empty] == list(range(1, 20))
     said = {entry.claim.number: entry.verdict for entry in empty}
     assert {number for number in said if said[number] == ledger.PUBLISHED} == {7, 16}
     assert {*said.values()} == {ledger.PUBLISHED, ledger.YET}
-    assert not any(entry.folded or entry.measured for entry in empty)
-    assert "<details>" not in empty._repr_html_()
+    assert not any(entry.lacks_hardware or entry.measured for entry in empty)
 
 
 @pytest.mark.parametrize("number", [1, 2, 8, 14, 17, 19])

@@ -149,6 +149,13 @@ def put(kind, inputs, answer):
         inputs[-1].value = str(answer)
 
 
+def test_where_nothing_was_wrong_the_page_says_so_and_asks_for_no_answer(own_progress):
+    shown = quiz.again()
+    for said in (str(shown), shown._repr_html_()):
+        assert "Nothing to repeat" in said
+        assert "Run this cell" not in said
+
+
 def test_colab_gets_one_form_and_everybody_else_both():
     shown, empty = quiz.show("00"), quiz.again()
     assert set(shown._repr_mimebundle_(modules={})) == {"text/plain", "text/html", VIEW}

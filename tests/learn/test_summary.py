@@ -8,7 +8,7 @@ import re
 import pytest
 
 from accel_helpers._words import marked
-from accel_helpers.learn import ledger, predict, review, summary
+from accel_helpers.learn import exam, ledger, predict, questions, quiz, review, summary
 from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
 from accel_helpers.train import worth
@@ -20,7 +20,7 @@ E1, E5 = review.answers()[0], review.answers()[4]
 
 
 @pytest.fixture(autouse=True)
-def current(monkeypatch, tmp_path):
+def current(monkeypatch, tmp_path, own_progress):
     """The place of this machine's card, where none is."""
     monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "result_card.json"))
     return tmp_path / "result_card.json"
@@ -31,10 +31,10 @@ def reference():
     return results.reference_runs()[-1]
 
 
-def written(tmp_path, card=None, **options):
+def written(tmp_path, card=None):
     if card:
         results.save(card, results.card_path())
-    return summary.write(tmp_path / "s.html", **options).read_text("utf-8")
+    return summary.write(tmp_path / "s.html").read_text("utf-8")
 
 
 def page_of(question, card, said=""):
@@ -76,7 +76,8 @@ def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path, reference)
 
 
 def test_the_page_asks_the_network_for_nothing(tmp_path, reference):
-    text = written(tmp_path, card=reference, missed=["One."], answered="Two.")
+    quiz.answer("03/speed_up", "a")
+    text = written(tmp_path, card=reference)
     assert not {"script", "img", "iframe", "object", "form"} & {tag for tag, _ in tags(text)}
     assert "@import" not in text and "url(" not in text and "default-src 'none'" in text
     assert all(link.startswith("https://") for link in links(text))
@@ -98,11 +99,26 @@ def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path
 def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
     empty = written(tmp_path)
     assert "No answers of yours" in empty and "nothing measured yet" in empty
-    text = written(tmp_path, missed=["Why is `fit` slow?"], answered="3 of 5.", card=reference)
-    assert "<p>3 of 5.</p>" in text and "<li>Why is <code>fit</code> slow?</li>" in text
+    text = written(tmp_path, card=reference)
     assert reference.machine["cpu_name"] in text
     assert "22 November 2026, 09:05" in page_of(E1, reference)
-    assert "Still to be learned" not in written(tmp_path, answered="5 of 5.")
+
+
+def test_what_was_wrong_is_still_to_be_learned_and_what_was_right_is_counted(tmp_path):
+    stem = questions.bank()["03/speed_up"].stem
+    quiz.answer("03/speed_up", "a")
+    quiz.answer("00/overlap", "c")
+    text = written(tmp_path)
+    assert f"<li>Lesson 03: {marked(stem)}</li>" in text
+    assert "Right answers: lesson 00 1 of" in text
+    quiz.answer("03/speed_up", "c")
+    assert "Still to be learned" not in written(tmp_path)
+
+
+def test_the_last_paper_is_on_the_summary_with_both_marks(tmp_path):
+    result = exam.hand_in(1, {1: "a"})
+    said = f"{result.material} of 20 as the material answers, {result.today} as is true today"
+    assert said in " ".join(written(tmp_path).split())
 
 
 def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, monkeypatch):

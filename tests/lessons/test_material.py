@@ -247,8 +247,9 @@ def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monk
     chip = {"kind": "TPU" if place == "tpu" else "GPU", "name": "Tesla T4", "count": 1}
     card = ah.results.Card("2027", "run", {"accelerator": chip}, {"04/shakespeare": epoch}, numbers)
     assert status.measured_on(card, "04") == {"CPU" if place == "cpu" else "NVIDIA T4"}
-    folded = {entry.folded for entry in ah.ledger.fill(card) if entry.claim.number in (9, 10)}
-    assert folded == ({False} if place == "tpu" else {True})
+    of_tpus = [entry for entry in ah.ledger.fill(card) if entry.claim.number in (9, 10)]
+    lacking = {entry.lacks_hardware for entry in of_tpus}
+    assert lacking == ({False} if place == "tpu" else {True})
 
 
 @pytest.mark.parametrize("seconds", [[2.5, 1.0, 1.1], [9.0]])

@@ -37,6 +37,7 @@ USED = {
     "04": ("", ""),
     "05": (OWN, ""),
     "07": (WIDE, ""),
+    "11": ("", ""),
 }
 AWAY = {number: cell.source for number in PATHS for cell in cells(number, tag="take-away")}
 BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]

@@ -48,7 +48,7 @@ def lesson(browser):
 
 
 def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(address, lesson):
-    form = quiz_page.QuizPage(lesson, 'ah.quiz.show("11")', quiz_page.of_lesson("11"))
+    form = quiz_page.QuizPage(lesson, "lesson.quiz()", quiz_page.of_lesson("11"))
     letter, why = quiz_page.slip(form.questions[(number := form.number("one")) - 1])
     for visit in (1, 2):
         lesson.go(f"{address}/notebooks/index.html?path={REVIEW.name}")
@@ -58,7 +58,7 @@ def test_a_wrong_answer_gets_its_feedback_and_is_there_after_a_reload(address, l
             form.answer(number, letter)
             expect(form.feedback(number, why)).to_be_visible()
     expect(form.said(number)).to_contain_text(re.compile("You answered.*: wrong", re.S))
-    expect(lesson.cell(lesson.place("ah.backend.choose()"))).to_contain_text("Not in a browser")
+    expect(lesson.cell(lesson.place("import keras"))).to_contain_text("Not in a browser")
 
 
 def test_an_error_that_is_pasted_gets_its_cause(address, lesson):
