@@ -209,8 +209,8 @@ def calls(
                 message = f"{_named(names, case)}: {message} It is {_brief(true[len(said)])}."
                 return Result(False, message, leads_on or way)
             except Exception:  # whatever was returned, it is not what was asked for
-                message = f"{_named(names, case)}: the function returned {shown(ask.said)}."
-                return Result(False, message, needs)
+                returned = f"{_named(names, case)}: the function returned {shown(ask.said)}"
+                return Result(False, f"{returned}, and it is {_brief(true[len(said)])}.", needs)
         wrong = [n for n in range(len(cases)) if not same(said[n], true[n], within)]
         if not wrong:
             return None

@@ -80,7 +80,7 @@ RACES = [
 
 
 @pytest.mark.parametrize(("number", "id", "name"), RACES)
-def test_what_came_out_is_told_as_it_came_out(number, id, name):
+def test_what_came_out_is_told_as_it_came_out(keras, number, id, name):
     """Recorded races, real ones of one CPU: faster, no different, slower."""
     shown = course.lesson(number).verdict(id, race(name)).data
     pieces = re.split(r"\{.*?\}", places.places(number)[id].sentences[name])

@@ -86,17 +86,66 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
     ("exercise", "answer", "message"),
     [
         ("05/pays_from", lambda factor, setup: setup / (factor - 1), "how long the chip trains"),
+        ("05/pays_from", lambda factor, setup: setup / (1 + 1 / factor), "a minus belongs"),
         (
             "07/seconds",
             lambda n, s, b, k: s + 4 * n / b + 4 * n / k,
             "4 bytes for a number through",
         ),
         ("07/seconds", lambda n, s, b, k: s + 8 * n / (k or b), "the link alone"),
+        ("07/seconds", lambda n, s, b, k: s + n / b + n / k, "numbers by bytes per second"),
+        ("07/seconds", lambda n, s, b, k: s + 8 * n / (b + k), "add up the two speeds"),
+        ("07/seconds", lambda n, s, b, k: n * s + 8 * n / b + 8 * n / k, "launch every number"),
         ("08/pays_after", lambda f, b, a: math.ceil(f / (b - a)), "first call is lost"),
     ],
 )
 def test_a_slip_is_told_also_to_whoever_forgets_the_edges(exercise, answer, message):
     assert message in checks.check(exercise, answer).message
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda n, s, b, k: s + 12 * n / b, "launch = 1e-06, bandwidth = 8000000000, link = 4"),
+        (lambda n, s, b, k: s + 12 * n / b, "you have 2.5e-06, and it is 4e-06."),
+        (lambda n, s, b, k: None, "the function returned None, and it is 4e-06."),
+        (
+            lambda n, s, b, k: s + 8 * n / b + 8 * n / k,
+            "link = None: the function stopped with Type",
+        ),
+    ],
+)
+def test_what_is_no_known_slip_of_lesson_07_hears_what_was_expected(answer, message):
+    result = checks.check("07/seconds", answer)
+    assert message in result.message
+    assert result.hint != "It returns one number: seconds." or "returned" in result.message
+
+
+@pytest.mark.parametrize("never", [-1, 0, None], ids=str)
+def test_whoever_has_no_infinity_in_lesson_05_is_shown_the_case(never):
+    result = checks.check(
+        "05/pays_from", lambda factor, setup: setup / (1 - 1 / factor) if factor > 1 else never
+    )
+    assert result.message.startswith("For factor = 0.5, setup = 5:")
+    assert "it is inf" in result.message
+
+
+def test_a_factor_of_one_is_not_forgotten_in_lesson_05():
+    result = checks.check(
+        "05/pays_from", lambda factor, setup: math.inf if factor < 1 else setup / (1 - 1 / factor)
+    )
+    assert result.message.startswith("For factor = 1, setup = 5: the function stopped with Zero")
+    assert "math.inf" in result.hint
+
+
+@pytest.mark.parametrize("step", "ABCDEF")
+@pytest.mark.parametrize("said", ["works", "fails", "does nothing"])
+def test_each_wrong_fate_in_lesson_01_hears_why(step, said):
+    check = EXERCISES["01/old"]
+    if said != check.truth[step]:
+        result = check(check.truth | {step: said})
+        assert re.search(rf"5 of 6 are right\. {step}: \w", result.message)
+        assert "Choose from" not in result.hint
 
 
 @pytest.mark.parametrize(

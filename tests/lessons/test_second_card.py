@@ -14,7 +14,6 @@ from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.lessons import (
     lesson_00,
     lesson_03,
-    lesson_07,
     lesson_08,
     lesson_10,
 )
@@ -42,6 +41,7 @@ THEIRS = {  # all that lessons draw in grey
     "03 climb": lambda runs: reference_for(PICTURES["climb"], None, "03/climb", runs),
     "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
+    "07 adding": lambda runs: reference_for(PICTURES["adding"], {}, "07/adding", runs),
     "08 chains": lesson_08.their_chains,
     "10 scaling": lambda runs: lesson_10.their_scaling(SCALED, runs),
     "10 ladder": lambda runs: lesson_10.their_ladder(LADDER, runs),
@@ -91,15 +91,15 @@ def test_cards_are_read_from_the_folder_that_is_handed_in(tmp_path):
     assert results.reference_runs(tmp_path) == BOTH, "oldest first"
 
 
-@pytest.mark.parametrize("what", ["add", "product"])
-def test_curves_of_several_machines_name_each_of_them(what):
-    keys = [key for key in FIRST.measurements if key.startswith(f"07/cpu/{what}/")]
+def test_a_gpu_of_another_machine_is_drawn_beside_its_cpu():
+    keys = [key for key in FIRST.measurements if key.startswith("07/cpu/add/")]
     gpu = {key.replace("/cpu/", "/gpu/"): FIRST.measurements[key] for key in keys}
     chip = {"kind": "GPU", "name": "A made-up GPU"}
-    second = replace(SECOND, machine={**SECOND.machine, "accelerator": chip}, measurements=gpu)
-    picture = lesson_07.sticks(what, {}, runs=(FIRST, second))
-    assert f"on {FIRST.label}; {second.label}: the CPU from" in picture.alt
-    assert f"the {second.label} from" in picture.alt
+    machine = {**SECOND.machine, "accelerator": chip}
+    second = replace(SECOND, machine=machine, measurements=FIRST.measurements | gpu)
+    found = reference_for(PICTURES["adding"], {}, "07/adding", (FIRST, second))
+    assert found.label == second.label
+    assert [*found.data] == ["the CPU", "the A made-up GPU"]
 
 
 def test_the_first_picture_of_the_course_names_the_machine_of_its_numbers():

@@ -9,7 +9,7 @@ from cells import cells, printed, prose, the_cell
 
 import accel_helpers as ah
 from accel_helpers.course.places import places
-from accel_helpers.lessons.lesson_07 import LINK, START
+from accel_helpers.lessons.lesson_07 import LAUNCH, LINK
 from accel_helpers.measure import step_time
 
 
@@ -81,10 +81,41 @@ def test_the_peaks_in_lesson_06_are_those_of_the_table_of_chips():
 
 def test_what_lesson_07_says_of_a_t4_is_what_is_stored():
     t4, text = ah.hardware.match("T4"), prose("07")
-    assert f"{t4.mem_bw_gb_s:.0f} billion bytes per second" in text
-    assert f"A T4's {t4.peak_fp16_tflops_dense:.0f},000 billion" in text
-    assert f"{LINK / 1e9:.0f} GB/s" in text and "PCIe 3.0 x16 host link (~16 GB/s peak)" in t4.notes
-    assert f"{1e6 * START:.0f} µs more" in text and "40 units" in text and "40 SM" in t4.notes
+    assert f"[{t4.mem_bw_gb_s:.0f} GB/s]" in text
+    assert f"peak in float16 is {t4.peak_fp16_tflops_dense:.0f} trillion" in text
+    assert t4.peak_fp16_tflops_dense / t4.peak_fp32_tflops == pytest.approx(8, abs=0.1)
+    assert f"{LINK / 1e9:.2f} GB/s" in text
+    assert f"{LINK / 1e9:.0f} GB/s" in text
+    assert f"{1e9 * t4.mem_bw_gb_s / LINK:.0f} times as long as the addition" in text
+    assert "PCIe 3.0 x16 host link (~16 GB/s peak)" in t4.notes
+    assert f"the {1e6 * LAUNCH:.0f} µs that we fitted" in text
+    assert "40 units" in text
+    assert "40 SM" in t4.notes
+
+
+def test_the_ridges_of_lesson_07_are_those_of_the_data_sheets():
+    t4, a100 = (ah.hardware.match(name) for name in ("T4", "A100-SXM4-40GB"))
+    source, shown = the_cell("07", "def step_work").source, printed(the_cell("07", "def step_work"))
+    for chip, peak in [(t4, t4.peak_fp32_tflops), (a100, a100.peak_tf32_tflops_dense)]:
+        assert f"{peak:g}e12 / {chip.mem_bw_gb_s:.0f}e9" in source
+        assert f"ridge at {1e3 * peak / chip.mem_bw_gb_s:.0f}," in shown
+    ridge = 1e3 * t4.peak_fp32_tflops / t4.mem_bw_gb_s
+    assert f"8.1 trillion / 320 billion = {ridge:.0f}" in prose("07")
+
+
+def test_what_lesson_07_counts_by_hand_is_about_what_the_library_counts(keras):
+    scope = {}
+    exec(the_cell("07", "def step_work").source.partition("\n\n\nfor ")[0], scope)
+    conv = [keras.Input((64, 64, 1)), keras.layers.Conv2D(16, 3, activation="relu")]
+    dense = [keras.Input((784,)), keras.layers.Dense(128, "relu")]
+    for layers in (dense, [*conv, keras.layers.GlobalAveragePooling2D()]):
+        model = keras.Sequential([*layers, keras.layers.Dense(10, "softmax")])
+        model.compile("adam", "sparse_categorical_crossentropy")
+        for batch_size in (32, 256):
+            operations, moved = scope["step_work"](model, batch_size)
+            work = ah.work.count_step(model, batch_size)
+            assert 1 / 1.6 < operations / work.flops < 1.6
+            assert 1 / 1.6 < moved / work.bytes < 1.6
 
 
 def test_what_lesson_10_says_of_leakage_is_what_its_cell_has_shown():

@@ -13,8 +13,6 @@ from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
 SOURCES = {
-    ("07", "race.verdict"): "compare",
-    ("07", "gap.verdict"): "compare",
     ("10", "ran"): (
         *("the first: it has Keras", "the second: it has the exported program", "both", "none"),
     ),
