@@ -23,6 +23,14 @@ def make_model():
     return model
 model = make_model()
 """
+BATCHES = """
+class Batches(keras.utils.PyDataset):
+    def __len__(self):
+        return 10
+    def __getitem__(self, index):
+        return np.split(x, 10)[index], np.split(y, 10)[index]
+assert 0 < waiting_share(model, Batches()) <= 1
+"""
 # What each cell says is to be done with it, by lesson; the data and the model are one's own.
 USED = {
     "00": (OWN, ""),
@@ -31,6 +39,7 @@ USED = {
     "03": (OWN, "model.fit(x, y, epochs=4, callbacks=[timer], verbose=0)"),
     "04": ("", ""),
     "05": (OWN, ""),
+    "08": (OWN, BATCHES),
 }
 AWAY = {number: cell.source for number in PATHS for cell in cells(number, tag="take-away")}
 BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
