@@ -14,7 +14,6 @@ from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.lessons import (
     lesson_00,
     lesson_03,
-    lesson_08,
     lesson_10,
 )
 from accel_helpers.measure import results
@@ -42,7 +41,7 @@ THEIRS = {  # all that lessons draw in grey
     "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
     "07 adding": lambda runs: reference_for(PICTURES["adding"], {}, "07/adding", runs),
-    "08 chains": lesson_08.their_chains,
+    "08 chains": lambda runs: reference_for(PICTURES["chain"], None, "08/chain", runs),
     "10 scaling": lambda runs: lesson_10.their_scaling(SCALED, runs),
     "10 ladder": lambda runs: lesson_10.their_ladder(LADDER, runs),
 }

@@ -28,6 +28,14 @@ import keras
 def make_model(width):
     return keras.Sequential([keras.Input((784,)), keras.layers.Dense(width)])
 """
+BATCHES = """
+class Batches(keras.utils.PyDataset):
+    def __len__(self):
+        return 10
+    def __getitem__(self, index):
+        return np.split(x, 10)[index], np.split(y, 10)[index]
+assert 0 < waiting_share(model, Batches()) <= 1
+"""
 # What each cell says is to be done with it, by lesson; the data and the model are one's own.
 USED = {
     "00": (OWN, ""),
@@ -39,6 +47,7 @@ USED = {
     "07": (WIDE, ""),
     "11": ("", ""),
     "06": (OWN, "list_matmuls(model, batch=32)"),
+    "08": (OWN, BATCHES),
 }
 AWAY = {number: cell.source for number in PATHS for cell in cells(number, tag="take-away")}
 BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
