@@ -138,7 +138,7 @@ VGG, INCEPTION = ROWS["VGG-16", 512].cluster, ROWS["Inception V3", 512].cluster
 
 
 def printed(id):
-    return "".join(output.get("text", "") for output in CELLS[id]["outputs"])
+    return "".join(line for output in CELLS[id]["outputs"] for line in output["text"])
 
 
 def test_the_arithmetic_of_the_page_is_that_of_the_pretend_cluster():
