@@ -61,14 +61,12 @@ class Published:
     notes: str
 
     def __str__(self) -> str:
+        """What the chips did, and what the pretend ones would do, with how far that is off."""
         pretend = self.cluster.speed_up(self.devices)
-        off = pretend / self.speed_up - 1
-        word = "few" if off < 0 else "many"
-        measured = f"{self.devices:3} did the work of {self.speed_up:5.1f}"
+        measured = f"{self.devices:3} did the work of {self.speed_up:4.3g}"
         share = f"{self.speed_up / self.devices:.0%}"
-        return (
-            f"{self.name:<29} {measured} ({share}); ours: {pretend:5.1f}, {abs(off):.0%} too {word}"
-        )
+        off = f"{pretend / self.speed_up - 1:+.0%}"
+        return f"{self.name:<29} {measured} ({share}), ours {pretend:4.3g} ({off})"
 
 
 def published() -> tuple[Published, ...]:

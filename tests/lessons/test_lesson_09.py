@@ -164,9 +164,11 @@ def test_what_is_off_is_told_as_it_is():
 
 
 def test_a_cluster_says_which_share_of_its_chips_did_all_the_work():
-    said = str(ROWS["Inception V3", 512])
-    assert "512 did the work of 460.8 (90%)" in said
-    assert said.endswith("8% too few")
+    assert "512 did the work of  461 (90%)" in str(ROWS["Inception V3", 512])
+
+
+def test_a_cluster_says_how_far_the_pretend_one_is_off():
+    assert str(ROWS["Inception V3", 512]).endswith("ours  426 (-8%)")
 
 
 def test_two_gpus_gain_by_the_rule_of_thumb_what_was_measured():
