@@ -141,6 +141,18 @@ def printed(id):
     return "".join(line for output in CELLS[id]["outputs"] for line in output["text"])
 
 
+@pytest.mark.parametrize("framework", [0, 1])  # TensorFlow, JAX
+def test_the_page_shows_the_loss_of_one_device_on_two(framework):
+    one, two = printed("l09same").splitlines()[2 * framework :][:2]
+    assert one.startswith("one device: loss 0.")
+    assert two == one.replace("one device", "two devices")
+
+
+def test_the_page_shows_the_loss_of_one_device_on_eight():
+    eight = printed("l09eight").splitlines()[0]
+    assert eight.replace("eight devices", "one device") in printed("l09same")
+
+
 def test_the_arithmetic_of_the_page_is_that_of_the_pretend_cluster():
     for chips in (2, 8, 512):
         assert f"{chips} chips wait {VGG.all_reduce(chips):.2f} s" in printed("l09wait")
