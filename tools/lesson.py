@@ -175,6 +175,11 @@ def python(source):
     return re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.M)
 
 
+def taken_away(source):
+    """Give a cell's code for a notebook of one's own: without the line that writes it to a file."""
+    return re.sub(r"\A%%writefile .*\n", "", source)
+
+
 def is_converted(nb):
     """Tell whether a lesson's page talks to its `lesson` behind the setup cell."""
     return any(is_code(cell) and re.search(r"\blesson\.", cell.source) for cell in nb.cells[2:])

@@ -52,7 +52,7 @@ def take_away() -> dict[str, tuple[str, str, str]]:
         title = re.search(r"^# \d\d · (.+)$", nb.cells[0].source, re.M)[1]
         for cell in nb.cells:
             if "take-away" in lesson.tags(cell):
-                found[path.name[:2]] = title, path.name, cell.source
+                found[path.name[:2]] = title, path.name, lesson.taken_away(cell.source)
     return found
 
 

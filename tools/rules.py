@@ -345,7 +345,7 @@ def _plain(it):
     away = [cell for _, cell in core if "take-away" in tags(cell)]
     if len(away) != 1:
         yield None, f"the core has {len(away)} cells tagged take-away, and needs one."
-    elif re.search(r"\b(ah|lesson)\.|accel_helpers", away[0].source):
+    elif re.search(r"\b(ah|lesson)\.|accel_helpers", lesson.taken_away(away[0].source)):
         yield None, "its take-away is for a notebook without this library: use the frameworks."
     for i, cell in core:
         if "exercise" in tags(cell):

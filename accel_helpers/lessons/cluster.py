@@ -18,7 +18,7 @@ class Cluster:
     * All wait for the slowest: the largest of n normal draws is expected where the distribution
       reaches (n - 3/8) / (n + 1/4), within 0.03 standard deviations (Blom 1958).
     * Cards of a kind differ by 8 % (Sinha et al. 2022, arXiv 2208.11035): read as the range of a
-      box plot's whiskers, 5.4 standard deviations wide, that is a spread of 1.5 %.
+      box plot's whiskers, 5.4 standard deviations wide, that is a standard deviation of 1.5 %.
     * Links can work while other gradients are still computed (Li et al. 2020, arXiv 2006.15704);
       backward is about two thirds of the arithmetic (arXiv 2104.04473, appendix).
     """
@@ -59,6 +59,14 @@ class Published:
     cluster: Cluster  # with what the source says; nothing is fitted
     source: str
     notes: str
+
+    def __str__(self) -> str:
+        """What the chips did, and what the pretend ones would do, with how far that is off."""
+        pretend = self.cluster.speed_up(self.devices)
+        measured = f"{self.devices:3} did the work of {self.speed_up:4.3g}"
+        share = f"{self.speed_up / self.devices:.0%}"
+        off = f"{pretend / self.speed_up - 1:+.0%}"
+        return f"{self.name:<29} {measured} ({share}), ours {pretend:4.3g} ({off})"
 
 
 def published() -> tuple[Published, ...]:

@@ -1,72 +1,8 @@
-"""Lesson 09: how far two trainings are apart, what a device holds, speed-ups, and its exercise."""
+"""Lesson 09: its exercise."""
 
 from statistics import fmean
 
-from accel_helpers import plots
 from accel_helpers.learn.checks import calls
-from accel_helpers.measure import results
-from accel_helpers.plots import style
-
-SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
-
-
-def apart(one, other, start=None) -> float:
-    """How far two lists of arrays are apart, as a share of the way from `start` to the second."""
-    import numpy as np
-
-    flat = (
-        np.concatenate([np.ravel(part) for part in parts]) for parts in (one, other, start or [0])
-    )
-    one, other, start = flat
-    return float(np.linalg.norm(one - other) / np.linalg.norm(other - start))
-
-
-def same(one, other) -> bool:
-    """Whether two trainings leave the same behind, to 1 part in 10,000."""
-    pairs = [
-        [model.history.history[name] for model in (one, other)] for name in ("loss", "accuracy")
-    ]
-    pairs.append((one.get_weights(), other.get_weights()))
-    pairs.append([[v.numpy() for v in m.optimizer.variables] for m in (one, other)])
-    return all(apart(*pair) <= SAME for pair in pairs)
-
-
-def held(model) -> int:
-    """Bytes of a trained model's weights and Adam's numbers on the first of its devices."""
-    variables = [*model.variables, *model.optimizer.variables]
-    return sum(each.value.addressable_shards[0].data.nbytes for each in variables)
-
-
-def laid_out(batch, spread) -> str:
-    """Say how a way to distribute lays a batch out over the devices."""
-    from keras import distribution
-
-    layout = spread.get_data_layout(batch.shape)
-    shards = distribution.distribute_tensor(batch, layout).addressable_shards
-    return f"{batch.shape} over {len(shards)} devices, {shards[0].data.shape} on each"
-
-
-def losses(way: str, model) -> list[float]:
-    """The losses of a training, which go onto the result card."""
-    results.record({}, numbers={f"09/loss/{way}": model.history.history["loss"]})
-    return model.history.history["loss"]
-
-
-def speed_ups(real) -> style.Picture:
-    """How many times as fast as one chip: real clusters as marks, pretend ones and a diagonal."""
-    most, vgg, said = 512, real["VGG-16"], {"nobody waits": {1: 1, 512: 512}}
-    for name, row in real.items():
-        line = {2**n: row.cluster.speed_up(2**n) for n in range(10)}
-        said[f"{name}, pretend: {line[most]:.0f}"] = line
-    title = f"VGG-16: {most} chips do the work of {vgg.speed_up:.0f} (real), {{:.0f}} (pretend)"
-    return plots.curves(
-        {f"{name}, real: {row.speed_up:.0f}": {most: row.speed_up} for name, row in real.items()},
-        title=title.format(vgg.cluster.speed_up(most)),
-        x=("chips", style.plain),
-        y=("times as fast as one chip", "{:.0f}".format),
-        said=said,
-        note="The gap under the diagonal: waiting for the others, mostly for gradients.",
-    )
 
 
 def _each(combine):

@@ -36,6 +36,28 @@ class Batches(keras.utils.PyDataset):
         return np.split(x, 10)[index], np.split(y, 10)[index]
 assert 0 < waiting_share(model, Batches()) <= 1
 """
+# The same in a file of their own, where nothing is made before there are several devices.
+OWN_FILE = '''
+import sys, types
+code = """
+import keras
+import numpy as np
+x = np.random.default_rng(0).random((640, 3), dtype="float32")
+losses = {}
+def train(name):
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    fitted = model.fit(x, x.sum(axis=1), batch_size=64, epochs=3, shuffle=False, verbose=0)
+    losses[name] = fitted.history["loss"]
+"""
+sys.modules["digits"] = digits = types.ModuleType("digits")
+exec(code, digits.__dict__)
+'''
+ONE_LOSS = """
+one, two = digits.losses.values()
+assert digits.np.allclose(one, two, rtol=1e-4), (one, two)
+"""
 # What each cell says is to be done with it, by lesson; the data and the model are one's own.
 USED = {
     "00": (OWN, ""),
@@ -44,12 +66,17 @@ USED = {
     "03": (OWN, "model.fit(x, y, epochs=4, callbacks=[timer], verbose=0)"),
     "04": ("", ""),
     "05": (OWN, ""),
-    "07": (WIDE, ""),
-    "11": ("", ""),
     "06": (OWN, "list_matmuls(model, batch=32)"),
+    "07": (WIDE, ""),
     "08": (OWN, BATCHES),
+    "09": (OWN_FILE, ONE_LOSS),
+    "11": ("", ""),
 }
-AWAY = {number: cell.source for number in PATHS for cell in cells(number, tag="take-away")}
+AWAY = {
+    number: lesson.taken_away(cell.source)
+    for number in PATHS
+    for cell in cells(number, tag="take-away")
+}
 BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
 
 
