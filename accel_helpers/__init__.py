@@ -32,7 +32,7 @@ _VERBS = {
 _FOLDERS = {
     "machine": ("runtime", "hardware", "backend", "doctor", "strategy"),
     "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings", "energy"),
-    "train": ("training", "climb", "resumable", "serving", "text", "worth"),
+    "train": ("training", "climb", "text", "worth"),
     "tpu": ("systolic",),
     "learn": (
         *("predict", "questions", "grading", "quiz", "exam", "review", "ledger"),

@@ -1,9 +1,11 @@
 """Which outcomes a place has sentences for, by what is shown there."""
 
+from collections.abc import Mapping
+
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
-from accel_helpers.measure import ceilings
+from accel_helpers.measure import ceilings, scores
 from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.choice import Choice, Held
@@ -20,8 +22,12 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Held": Held.OUTCOMES,
     "Energy": Energy.OUTCOMES,
     "bound": ceilings.BOUNDS,
+    "scores": scores.VERDICTS,
     "step": ("overhead", "memory", "compute"),  # the largest part of it
     "device": ("cpu", "gpu", "tpu"),
+    "compiling": ("compile", "the first step", "a later step"),  # which of them took longest
+    "resumed": ("nearly", "exactly", "changed"),  # what a killed run came to
+    "processes": ("with_keras.py", "with_tensorflow.py", "both", "neither"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }
@@ -43,6 +49,12 @@ def outcome_of(result, kind: str) -> str:
         return device_kind(result)
     if kind == "landed":
         return landed(result)
+    if kind == "compiling":
+        return max(result, key=result.get)
+    if kind == "resumed":
+        return resumed(**result)
+    if kind == "processes":
+        return ran(result)
     return getattr(result, "verdict", result)
 
 
@@ -65,3 +77,29 @@ def landed(result) -> str:
         return "nowhere: an error"
     kind = device_kind(result)
     return "on the CPU" if kind == "cpu" else f"on a {kind.upper()}"
+
+
+def resumed(calm: float, random: float) -> str:
+    """How well two killed runs resumed, by how far the weights end from an undisturbed run's.
+
+    Nothing was random in the first; the second had dropout and shuffled its data.
+
+    >>> resumed(calm=0.0, random=0.02), resumed(calm=0.0, random=0.0), resumed(calm=0.1, random=0.1)
+    ('nearly', 'exactly', 'changed')
+    """
+    rounding = 1e-4  # a device does not always add up in the same order
+    if calm > rounding:
+        return "changed"
+    return "nearly" if random > rounding else "exactly"
+
+
+def ran(codes: Mapping[str, int]) -> str:
+    """Which of two processes ended well, by their exit codes.
+
+    >>> ran({"one": 1, "other": 0}), ran({"one": 1, "other": 1})
+    ('other', 'neither')
+    """
+    well = [name for name, code in codes.items() if code == 0]
+    if len(well) == len(codes):
+        return "both"
+    return well[0] if well else "neither"

@@ -1,11 +1,10 @@
 """What the texts of the lessons show and claim is what is graded, stored or printed there."""
 
-import ast
 import re
 from types import SimpleNamespace
 
 import pytest
-from cells import cells, printed, prose, the_cell
+from cells import printed, prose, the_cell
 
 import accel_helpers as ah
 from accel_helpers.lessons.lesson_07 import LINK, START
@@ -74,18 +73,38 @@ def test_what_lesson_07_says_of_a_t4_is_what_is_stored():
     assert f"{1e6 * START:.0f} µs more" in text and "40 units" in text and "40 SM" in t4.notes
 
 
-def test_what_lesson_10_says_of_leakage_is_what_its_cell_has_shown():
-    shown = printed(*cells("10", "closest ="))
-    rows = re.findall(r"^(\w+ +\w+) first +([\d.]+)% +([\d.]+)% +([\d.]+)%$", shown, re.M)
-    found = {" ".join(name.split()): [*map(float, values)] for name, *values in rows}
-    says, really, recalled = found["shuffled copies"]
-    assert says > 80 and really < 15 and 75 < recalled < 85
-    assert all(5 < value < 15 for value in found["shuffled split"][:2])
-    near = [found[f"true {way}"] for way in ("copies", "split")]
-    assert all(abs(says - really) < 2 for says, really, _ in near)
-    text = text_with("10", "This is **leakage**")
-    for words in ("more than 80 %", "about four in five", "within two points"):
-        assert words in text
+@pytest.fixture
+def leak():
+    """What lesson 10 has shown: score and new images, by way and labels; copies recalled."""
+    shown = printed(the_cell("10", "new images {really"))
+    rows = re.findall(r"^(\w+) first, (\w+) labels: ([\d.]+)%, new images ([\d.]+)%$", shown, re.M)
+    recalled = dict(zip(("split", "copies"), re.findall(r"itself (\d+)%", shown), strict=True))
+    found = {(way, labels): (float(score), float(new)) for way, labels, score, new in rows}
+    return found, {way: int(share) for way, share in recalled.items()}
+
+
+def test_with_shuffled_labels_only_copies_first_reports_much(leak):
+    found, _ = leak
+    score, on_new_images = found["copies", "shuffled"]
+    assert score > 80
+    assert on_new_images < 15
+    assert max(found["split", "shuffled"]) < 15
+    assert "more than 80 %" in text_with("10", "This is **leakage**")
+
+
+def test_with_true_labels_each_score_is_near_that_of_new_images(leak):
+    found, _ = leak
+    for way in ("split", "copies"):
+        score, on_new_images = found[way, "true"]
+        assert abs(score - on_new_images) < 2
+    assert "within two points" in text_with("10", "This is **leakage**")
+
+
+def test_what_is_most_similar_is_a_copy_only_where_copies_come_first(leak):
+    _, recalled = leak
+    assert recalled["split"] == 0
+    assert recalled["copies"] > 80
+    assert "more than four in five" in text_with("10", "This is **leakage**")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +117,11 @@ def test_what_lesson_10_says_of_leakage_is_what_its_cell_has_shown():
 )
 def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, chosen):
     """Chosen before the test images are used, and those are used in one cell alone."""
-    tree = ast.parse(the_cell("10", "x[test]").source).body
-    (at,) = [i for i, line in enumerate(tree) if ast.unparse(line).startswith("chosen =")]
-    assert not any("x[test]" in ast.unparse(line) for line in tree[: at + 1])
-    gains = {name: SimpleNamespace(verdict=verdict) for name, verdict in verdicts.items()}
-    scope = {"gains": gains}
-    exec(compile(ast.Module(tree[at : at + 1], []), "cell", "exec"), scope)
+    source = the_cell("10", "x[test]").source
+    choice, _, _ = source.partition("right = ")
+    assert "[test]" not in choice
+    ladder = [SimpleNamespace(name=name) for name in ("baseline", *verdicts)]
+    scores = SimpleNamespace(change=lambda a, b: SimpleNamespace(verdict=verdicts[b.name]))
+    scope = {"ladder": ladder, "ah": SimpleNamespace(scores=scores)}
+    exec(choice, scope)
     assert scope["chosen"] == chosen

@@ -8,7 +8,6 @@ import ast
 import pytest
 from cells import PATHS, cells
 
-from accel_helpers.lessons import lesson_10
 from accel_helpers.measure.verdicts import LABELS, labelled
 
 # (lesson, first argument of `say`): a name in LABELS, or the words that a lesson's module declares
@@ -16,11 +15,6 @@ SOURCES = {
     ("06", "longer"): "how_much_longer",
     ("07", "race.verdict"): "compare",
     ("07", "gap.verdict"): "compare",
-    ("10", "ran"): (
-        *("the first: it has Keras", "the second: it has the exported program", "both", "none"),
-    ),
-    ("10", "forgotten"): "scores",
-    ("10", "how_close(apart, died)"): lesson_10.CLOSE,
 }
 
 
