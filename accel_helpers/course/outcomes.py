@@ -27,7 +27,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "device": ("cpu", "gpu", "tpu"),
     "compiling": ("compile", "the first step", "a later step"),  # which of them took longest
     "resumed": ("nearly", "exactly", "changed"),  # what a killed run came to
-    "processes": ("with_keras.py", "with_tensorflow.py", "both", "neither"),
+    "which ran": ("the .keras file", "the exported folder", "both", "neither"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }
@@ -53,7 +53,7 @@ def outcome_of(result, kind: str) -> str:
         return max(result, key=result.get)
     if kind == "resumed":
         return resumed(**result)
-    if kind == "processes":
+    if kind == "which ran":
         return ran(result)
     return getattr(result, "verdict", result)
 
@@ -93,13 +93,13 @@ def resumed(calm: float, random: float) -> str:
     return "nearly" if random > rounding else "exactly"
 
 
-def ran(codes: Mapping[str, int]) -> str:
-    """Which of two processes ended well, by their exit codes.
+def ran(tried: Mapping[str, bool]) -> str:
+    """Which of two things ran.
 
-    >>> ran({"one": 1, "other": 0}), ran({"one": 1, "other": 1})
+    >>> ran({"one": False, "other": True}), ran({"one": False, "other": False})
     ('other', 'neither')
     """
-    well = [name for name, code in codes.items() if code == 0]
-    if len(well) == len(codes):
+    well = [name for name, worked in tried.items() if worked]
+    if len(well) == len(tried):
         return "both"
     return well[0] if well else "neither"

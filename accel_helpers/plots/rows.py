@@ -254,7 +254,7 @@ better.
         lowest = min(value for row in left for value in row.dots)
         style.scale(one.xaxis, "right answers, in %", max(0, lowest - 3), 100, style.plain)
         _around_zero(two, 1.3 * min(ends), 1.3 * max(ends))
-        two.set(xlabel="change, in points (log scale beyond 1)")
+        two.set(xlabel="points (log scale beyond 1)")
         two.tick_params(axis="y", length=0)
         alt = f"Two plots, a row for each model. {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
@@ -266,7 +266,7 @@ def _around_zero(axes, low: float, high: float) -> None:
 
     axes.set_xscale("symlog", linthresh=1)
     axes.set_xlim(low, high)
-    sizes = (1, 3, 10, 30, 100)
+    sizes = (1, 10, 100)
     ticks = [0, *sizes, *(-size for size in sizes)]
     axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
     axes.xaxis.set_minor_locator(FixedLocator([]))

@@ -75,36 +75,22 @@ def test_what_lesson_07_says_of_a_t4_is_what_is_stored():
 
 @pytest.fixture
 def leak():
-    """What lesson 10 has shown: score and new images, by way and labels; copies recalled."""
-    shown = printed(the_cell("10", "new images {really"))
-    rows = re.findall(r"^(\w+) first, (\w+) labels: ([\d.]+)%, new images ([\d.]+)%$", shown, re.M)
-    recalled = dict(zip(("split", "copies"), re.findall(r"itself (\d+)%", shown), strict=True))
-    found = {(way, labels): (float(score), float(new)) for way, labels, score, new in rows}
-    return found, {way: int(share) for way, share in recalled.items()}
+    """The scores that lesson 10 has shown, in %, by its labels and its way to split."""
+    shown = printed(the_cell("10", "labels, split first:"))
+    rows = re.findall(r"^(\w+) labels, (\w+) first: +([\d.]+)%$", shown, re.M)
+    return {(labels, first): float(score) for labels, first, score in rows}
 
 
-def test_with_shuffled_labels_only_copies_first_reports_much(leak):
-    found, _ = leak
-    score, on_new_images = found["copies", "shuffled"]
-    assert score > 80
-    assert on_new_images < 15
-    assert max(found["split", "shuffled"]) < 15
-    assert "more than 80 %" in text_with("10", "This is **leakage**")
+def test_with_nothing_to_learn_only_copies_first_reports_much(leak):
+    assert leak["shuffled", "copies"] > 80
+    assert 5 < leak["shuffled", "split"] < 15
+    assert "reports more than 80 %" in text_with("10", "This is **leakage**")
 
 
-def test_with_true_labels_each_score_is_near_that_of_new_images(leak):
-    found, _ = leak
-    for way in ("split", "copies"):
-        score, on_new_images = found[way, "true"]
-        assert abs(score - on_new_images) < 2
-    assert "within two points" in text_with("10", "This is **leakage**")
-
-
-def test_what_is_most_similar_is_a_copy_only_where_copies_come_first(leak):
-    _, recalled = leak
-    assert recalled["split"] == 0
-    assert recalled["copies"] > 80
-    assert "more than four in five" in text_with("10", "This is **leakage**")
+def test_with_true_labels_the_leak_does_not_show(leak):
+    assert leak["true", "split"] > 95
+    assert leak["true", "copies"] > 95
+    assert "both scores are high" in text_with("10", "This is **leakage**")
 
 
 @pytest.mark.parametrize(
@@ -117,9 +103,9 @@ def test_what_is_most_similar_is_a_copy_only_where_copies_come_first(leak):
 )
 def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, chosen):
     """Chosen before the test images are used, and those are used in one cell alone."""
-    source = the_cell("10", "x[test]").source
+    source = the_cell("10", "x_test)").source
     choice, _, _ = source.partition("right = ")
-    assert "[test]" not in choice
+    assert "x_test" not in choice
     ladder = [SimpleNamespace(name=name) for name in ("baseline", *verdicts)]
     scores = SimpleNamespace(change=lambda a, b: SimpleNamespace(verdict=verdicts[b.name]))
     scope = {"ladder": ladder, "ah": SimpleNamespace(scores=scores)}

@@ -1,4 +1,4 @@
-"""The pictures of lesson 10: digits, shares of right answers, and models one change apart.
+"""The pictures of lesson 10: shares of right answers, and models one change apart.
 
 What `compile` and the first steps took is kept, and never drawn.
 """
@@ -12,15 +12,6 @@ from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
-
-
-def digits_picture(shown, title: str, reference=None):
-    """Images of 64 pixels, and their labels."""
-    images, labels = shown
-    return plots.digits(images.reshape(-1, 8, 8), labels, title=title)
-
-
-DIGITS = Kind(draw=digits_picture)
 
 # --- prepared: one model's answers to the same images, by how these were prepared -----------------
 
@@ -109,7 +100,6 @@ def compiled(seconds: Mapping[str, float], path: str):
 COMPILED = Kind(measured=compiled)
 
 KINDS: dict[str, Kind] = {
-    "digits": DIGITS,
     "prepared": PREPARED,
     "ladder": LADDER,
     "compiled": COMPILED,
