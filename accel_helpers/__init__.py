@@ -31,8 +31,8 @@ _VERBS = {
 # Imports point one way: course -> lessons -> learn -> plots -> tpu, train -> measure -> machine.
 _FOLDERS = {
     "machine": ("runtime", "hardware", "backend", "doctor", "strategy"),
-    "measure": ("timing", "verdicts", "results", "scores", "work", "ceilings", "energy"),
-    "train": ("training", "climb", "resumable", "serving", "text", "worth"),
+    "measure": ("timing", "results", "scores", "work", "ceilings", "energy"),
+    "train": ("training", "climb", "text", "worth"),
     "tpu": ("systolic",),
     "learn": (
         *("predict", "questions", "grading", "quiz", "exam", "review", "ledger"),

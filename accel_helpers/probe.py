@@ -116,11 +116,11 @@ class Child(contextlib.AbstractContextManager):
     """A process that is told and heard line by line; use it in a ``with`` block, or `stop` it.
 
     It has a group of its own: Ctrl-C is not meant for it, and all that it starts ends with it. The
-    end of its standard input says that we are gone. `heard` of its two outputs (0, 1, or 2 for both
-    together) are heard as lines; of the others `output` keeps the end. OSError: it did not start.
+    end of its standard input says that we are gone. With `heard` its standard output is heard as
+    lines; of what is not heard `output` keeps the end. OSError: it did not start.
     """
 
-    def __init__(self, words, environ=None, heard=0, folder=None):
+    def __init__(self, words, environ=None, heard=False, folder=None):
         self.began, self.output = time.monotonic(), ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
         self._said, self._lines = tempfile.TemporaryFile(), queue.SimpleQueue()
@@ -128,7 +128,7 @@ class Child(contextlib.AbstractContextManager):
             words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE if heard else self._said,
-            stderr=subprocess.STDOUT if heard == 2 else self._said,
+            stderr=self._said,
             env=environ,
             cwd=folder,
             start_new_session=True,

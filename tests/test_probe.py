@@ -130,7 +130,7 @@ def test_when_we_are_killed_or_interrupted_the_command_ends(end, listens):
 
 def test_a_child_is_told_and_heard_line_by_line():
     code = "import sys\nfor line in sys.stdin: print('heard', line, end='', flush=True)"
-    with probe.Child(probe.python(code), heard=1) as child:
+    with probe.Child(probe.python(code), heard=True) as child:
         for word in ("one", "two"):
             child.tell(word)
             assert child.hear(60) == f"heard {word}\n"
@@ -139,7 +139,7 @@ def test_a_child_is_told_and_heard_line_by_line():
         assert child.stop(patience=60) == 0, "the end of its input is how it learns of the end"
         assert child.hear(60) == child.hear(60) == ""
         child.tell("nobody hears this")
-    with probe.Child(probe.python("import sys; print(1); sys.exit('why')"), heard=1) as child:
+    with probe.Child(probe.python("import sys; print(1); sys.exit('why')"), heard=True) as child:
         assert (child.hear(60), child.hear(60)) == ("1\n", "")
         assert child.stop(patience=60) == 1 and child.output == "why\n"
 

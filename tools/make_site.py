@@ -77,7 +77,7 @@ def fold(cell, known):
     if cell.id in known:
         cell.outputs = from_dict(known[cell.id])
         cell.metadata["tags"] = [*lesson.tags(cell), "reference"]
-    if cell.metadata.get("jupyter", {}).get("source_hidden") or "verdict" in lesson.tags(cell):
+    if cell.metadata.get("jupyter", {}).get("source_hidden"):
         hide = "hide-cell" if "setup" in lesson.tags(cell) else "hide-input"
         cell.metadata["tags"] = [*lesson.tags(cell), hide]
         if hide == "hide-cell":

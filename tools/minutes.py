@@ -2,10 +2,10 @@
 write the minutes into their heads and the maps, with --time run them and store the seconds.
 
 The core goes from after the setup cell to the first of *What the exam asks*, *Quiz* and *Going
-further*. Words are its Markdown, the sentences that it prints, the longest text of each `say`;
-hints and stubs belong to the five minutes of an exercise. Lines are lines of code: no blank ones
-and no texts of a `say`; what sets up, asks, checks, draws, keeps or says is machinery. The minutes
-go up to *Going further*; the setup cell is run and not read, and code that is folded is not read.
+further*. Words are its Markdown, the sentences that it prints, the longest one of each verdict;
+hints and stubs belong to the five minutes of an exercise. Lines are lines of code, no blank ones;
+what sets up, asks, checks, draws, keeps or says is machinery. The minutes go up to *Going
+further*; the setup cell is run and not read, and code that is folded is not read.
 """
 
 import argparse
@@ -42,11 +42,10 @@ BUSY = 2  # loops that keep the processor busy while lessons are timed
 
 MACHINERY = re.compile(
     r"(\w+ = )?((print|display)\()*"
-    r"(lesson|ah\.(plots|results|progress|predict|quiz|checks|verdicts))\."
+    r"(lesson|ah\.(plots|results|progress|predict|quiz|checks))\."
 )
 SHOWS = re.compile(r"\blesson\.(verdict|reveal)\(\s*\"([^\"]+)\"")
 NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
-SAID = re.compile(r'(ah\.verdicts\.say\([^"]*""")(.*?)"""', re.S)
 ASKED = re.compile(r"^(?:ah\.(quiz\.show|exam\.draw)|(lesson\.quiz))\(([^)]*)\)", re.M)
 # In Markdown, and in a notebook's file:
 HEAD = re.compile(r'^(\s*"?[-* ]*?)\*\*Minutes:\*\*[^\\\n]*', re.M)
@@ -71,16 +70,14 @@ def read(cell, ran, number):
     if cell.cell_type != "code":
         return Counter(cells=1, words=words(cell.source), clock=WORD * words(cell.source))
     tags, took, shown = lesson.tags(cell), ran.get(cell.id, 0), []
-    spoken = [re.split(r"^\s*\[[^]]*\]", text, flags=re.M) for _, text in SAID.findall(cell.source)]
-    said = sum(max(map(words, texts)) for texts in spoken) + longest_sentence(number, cell.source)
-    source = lesson.python(SAID.sub(r'\1"""', cell.source))
+    said = longest_sentence(number, cell.source)
+    source = lesson.python(cell.source)
     nodes = list(ast.walk(ast.parse(source)))
-    shown_code = SAID.sub(r'\1"""', cell.source)
-    code = {n for n, line in enumerate(shown_code.splitlines(), 1) if line.strip()}
+    code = {n for n, line in enumerate(cell.source.splitlines(), 1) if line.strip()}
     folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
     does = [n for n in nodes if isinstance(n, ast.stmt) and MACHINERY.match(ast.unparse(n))]
     apart = {n for node in does for n in range(node.lineno, node.end_lineno + 1)} & code
-    apart = code if folded or tags & {"setup", "verdict"} else apart
+    apart = code if folded or "setup" in tags else apart
     found = Counter(cells=1, lines=len(code), machinery=len(apart), waiting=took, clock=took)
     found["untimed"] = "nbval-ignore-output" in tags and cell.id not in ran
     for verb, of_lesson, given in ASKED.findall(source):

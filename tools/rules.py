@@ -19,7 +19,7 @@ MARKERS = (
 )
 TAGS = frozenset(
     "setup nbval-ignore-output nbval-skip raises-exception exercise solution hide-input "
-    "reference-picture reference-output verdict first-result script take-away".split()
+    "reference-picture reference-output first-result script take-away".split()
 )
 LARGEST_OUTPUT = 200_000  # bytes of JSON that the outputs of one cell may take
 FEWEST_COMPARED = 3
@@ -333,7 +333,7 @@ def _speed_up(it):
 WIDEST = 79  # columns
 LONGEST = {"script": 14, "take-away": 20}  # lines of a cell; others:
 LINES = 10
-_MACHINERY = re.compile(r"\b(keep|reference)=|\brecord\(|\bah\.verdicts\.|\blesson_\d\d\b")
+_MACHINERY = re.compile(r"\b(keep|reference)=|\brecord\(|\blesson_\d\d\b")
 
 
 @rule("plain")

@@ -25,7 +25,6 @@ from accel_helpers.course.places import places
 
 FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
-CASE = re.compile(r'^\[(.+?)\]\s(.*?)(?=\n\[|\n""")', re.M | re.S)  # what a verdict may say
 QUIZ = re.compile(r"ah\.quiz\.show\(|lesson\.quiz\(")
 ASKS = re.compile(r"(ah\.predict|lesson)\.ask\(")
 SAYS = re.compile(r'lesson\.(?:verdict|reveal)\("(.+?)"')
@@ -71,8 +70,6 @@ def may_say(cases):
 
 def made(cell, page: str):
     """What a cell of code brings: itself, what came of it, and what its verdict may say."""
-    if cases := CASE.findall(re.sub(r"\*\*{}[.,]?\*\*", "", cell.source)):
-        return may_say(cases)
     more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
     found = [COLOUR(cell.source) + more * ("unit_animation" in cell.source)]
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():

@@ -1,9 +1,11 @@
 """Which outcomes a place has sentences for, by what is shown there."""
 
+from collections.abc import Mapping
+
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
-from accel_helpers.measure import ceilings
+from accel_helpers.measure import ceilings, scores
 from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.choice import Choice, Held
@@ -21,9 +23,13 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "Held": Held.OUTCOMES,
     "Energy": Energy.OUTCOMES,
     "bound": ceilings.BOUNDS,
+    "scores": scores.VERDICTS,
     "step": StepParts.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
     "longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
+    "compiling": ("compile", "the first step", "a later step"),  # which of them took longest
+    "resumed": ("nearly", "exactly", "changed"),  # what a killed run came to
+    "which ran": ("the .keras file", "the exported folder", "both", "neither"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # what came out is in the sentence, and does not choose it
 }
@@ -39,14 +45,8 @@ def outcome_of(result, kind: str) -> str:
     """
     if result is None:
         return NOT_MEASURED
-    if kind == "always":
-        return "always"
-    if kind == "device":
-        return device_kind(result)
-    if kind == "landed":
-        return landed(result)
-    if kind == "longer":
-        return how_much_longer(result)
+    if kind in _TOLD_BY:
+        return _TOLD_BY[kind](result)
     return getattr(result, "verdict", result)
 
 
@@ -86,3 +86,41 @@ def how_much_longer(race: Speedup) -> str:
     if high < 1 / 1.05:
         return "less"
     return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"
+
+
+def resumed(calm: float, random: float) -> str:
+    """How well two killed runs resumed, by how far the weights end from an undisturbed run's.
+
+    Nothing was random in the first; the second had dropout and shuffled its data.
+
+    >>> resumed(calm=0.0, random=0.02), resumed(calm=0.0, random=0.0), resumed(calm=0.1, random=0.1)
+    ('nearly', 'exactly', 'changed')
+    """
+    rounding = 1e-4  # a device does not always add up in the same order
+    if calm > rounding:
+        return "changed"
+    return "nearly" if random > rounding else "exactly"
+
+
+def ran(tried: Mapping[str, bool]) -> str:
+    """Which of two things ran.
+
+    >>> ran({"one": False, "other": True}), ran({"one": False, "other": False})
+    ('other', 'neither')
+    """
+    well = [name for name, worked in tried.items() if worked]
+    if len(well) == len(tried):
+        return "both"
+    return well[0] if well else "neither"
+
+
+# How an outcome is told where no result class declares it.
+_TOLD_BY = {
+    "always": lambda result: "always",
+    "device": device_kind,
+    "landed": landed,
+    "longer": how_much_longer,
+    "compiling": lambda seconds: max(seconds, key=seconds.get),
+    "resumed": lambda apart: resumed(**apart),
+    "which ran": ran,
+}

@@ -1,11 +1,8 @@
-"""Lesson 10: what it tries, and its exercises: scaling fitted once, a split without leaks."""
+"""Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
 
 import random
 
 from accel_helpers.learn.checks import Told, calls, on_arrays
-from accel_helpers.measure import results
-
-CLOSE = ("exactly the same", "the same up to rounding", "different", "not killed")
 
 
 def scale(train, other):
@@ -25,48 +22,6 @@ def split(originals, seed, share=5):
     images = np.random.default_rng(seed).permutation(np.unique(originals))
     held_out = np.isin(originals, images[: len(images) // share])
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
-
-
-def start_anew(model, fresh) -> None:
-    """Give a model the weights and the unused optimizer of a fresh one: nothing to compile."""
-    for one in (model, fresh):
-        one.optimizer.build(one.trainable_variables)
-    theirs = [*fresh.variables, *fresh.optimizer.variables]
-    for old, new in zip([*model.variables, *model.optimizer.variables], theirs, strict=True):
-        old.assign(new)
-
-
-def rows(found):
-    """What `plots.shares` takes, of (share, low, high) by name."""
-    return [{name: s[part] for name, s in found.items()} for part in (slice(1), slice(1, 3))]
-
-
-def their_scaling(names, runs=None):
-    """What `plots.shares` takes, of the newest reference run that has all these ways; or None."""
-    found = results.reference_values(*(f"10/scaling/{name}" for name in names), runs=runs)
-    return found and results.Reference(rows(dict(zip(names, found.data, strict=True))), found.label)
-
-
-def their_ladder(names, runs=None):
-    """What `plots.ladder` takes, of the newest reference run with the first model; or None."""
-    card = results.reference(f"10/accuracy/{next(iter(names))}", runs=runs)
-    if card is None:
-        return None
-    accuracies, changes = (
-        {name: card.numbers[f"10/{what}/{name}"] for name in names if has(card, what, name)}
-        for what in ("accuracy", "change")
-    )
-    return card.reference((accuracies, {n: c for n, c in changes.items() if n in accuracies}))
-
-
-def has(card, what: str, name: str) -> bool:
-    """Whether a card has a number of this lesson."""
-    return f"10/{what}/{name}" in card.numbers
-
-
-def how_close(apart: float, died) -> str:
-    """Say what the largest distance of the weights means, after a process that `died` somehow."""
-    return CLOSE[2 - (apart <= 1e-4) - (apart == 0) if died.kind == "killed" else 3]
 
 
 TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary

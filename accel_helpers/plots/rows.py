@@ -11,6 +11,8 @@ from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
 
+EXACT = "Bars: 95 % intervals."  # of what is counted; those of few timings can be wider
+
 
 @dataclass(frozen=True)
 class Row:
@@ -201,7 +203,7 @@ def shares(
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
     Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
     """
-    sides, under = style.sides((rows, intervals or {}) if rows else None, reference, style.BARS)
+    sides, under = style.sides((rows, intervals or {}) if rows else None, reference, EXACT)
     drawn = {words: _shares(*of, mine) for of, mine, words in sides}
     lowest = min(end for of in drawn.values() for row in of for end in (*row.dots, *row.bar))
     start = start if lowest > start else 0
@@ -227,32 +229,49 @@ def ladder(
     Two plots, a row for each model. One step: a 70.0 %; b 90.0 %, +20.0 points (+10.0 to +30.0), \
 better.
     """
-    note = f"Dots: one training each. {style.BARS}"
+    note = f"Dots: one training run each. {EXACT}"
     sides, under = style.sides((rows, changes) if rows else None, reference, note)
     lefts, rights, said = [], [], []
+    ends = [-1.0, 1.0]  # of the right axis, in points
     for (scores, steps), mine, start in sides:
         lefts.append(_shares(scores, {}, mine))
         rights.append([])
         for row in lefts[-1]:
-            change, bar, note, words = None, (), "", f"{row.name} {row.notes[0]}"
+            change, bar, notes, words = None, (), ("", ""), f"{row.name} {row.notes[0]}"
             if row.name in steps:
                 change, low, high = (100 * value for value in steps[row.name])
-                bar, note = (low, high), verdict(low, high)
-                words += f", {change:+.1f} points ({low:+.1f} to {high:+.1f}), {note}"
-            note = note.replace(SAME, "not measurable")
-            rights[-1].append(Row(row.name, row.colour, (note,), bar=bar, line=change))
+                bar, outcome = (low, high), verdict(low, high)
+                ends += bar
+                interval = f"{change:+.1f} ({low:+.1f} to {high:+.1f})"
+                notes = (interval, outcome.replace(SAME, "not measurable"))
+                words += f", {interval.replace(' (', ' points (')}, {outcome}"
+            rights[-1].append(Row(row.name, row.colour, notes, bar=bar, line=change))
             said.append(start + words if row is lefts[-1][0] else words)
     left = beneath(*lefts)
-    with style.figure(5.8, 1 + room(left), title, 2, under) as (figure, (one, two)):
+    with style.figure(7.4, 1 + room(left), title, 2, under) as (figure, (one, two)):
         paint(one, left, ["mean"])
-        paint(two, beneath(*rights), ["verdict"])
+        paint(two, beneath(*rights), ["change, in points", "verdict"])
         lowest = min(value for row in left for value in row.dots)
         style.scale(one.xaxis, "right answers, in %", max(0, lowest - 3), 100, style.plain)
-        two.set(xlabel="change, in points")
-        two.axvline(0, color="black", lw=1.2)
+        _around_zero(two, 1.3 * min(ends), 1.3 * max(ends))
+        two.set(xlabel="points (log scale beyond 1)")
         two.tick_params(axis="y", length=0)
         alt = f"Two plots, a row for each model. {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
+
+
+def _around_zero(axes, low: float, high: float) -> None:
+    """An axis on which a small interval that crosses 0 is seen beside a large one."""
+    from matplotlib.ticker import FixedLocator
+
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlim(low, high)
+    sizes = (1, 10, 100)
+    ticks = [0, *sizes, *(-size for size in sizes)]
+    axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.xaxis.set_major_formatter(lambda value, _: style.plain(value) if value else "0")
+    axes.axvline(0, color="black", lw=1.2)
 
 
 def _shares(rows: Numbers, intervals: Numbers, own: bool) -> list[Row]:

@@ -109,6 +109,53 @@ def fit_resident(
     return model.history
 
 
+def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
+    """Train a model from several random seeds, and yield it after each of these training runs.
+
+    It is one model, compiled once: for each seed it gets the weights and the unused optimizer of a
+    fresh one. So take what you need of it before the next seed.
+
+    Parameters
+    ----------
+    make_model : callable
+        Makes the model, compiled, each time that it is called.
+    x, y : arrays
+        As for `fit_resident`.
+    seeds : int, optional
+        The seeds are 0, 1, 2, and so on.
+    **options
+        Of `fit_resident`, such as ``epochs``.
+
+    Examples
+    --------
+    >>> import keras, numpy as np
+    >>> def make_model():
+    ...     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    ...     model.compile("sgd", "mse")
+    ...     return model
+    >>> x = np.ones((64, 1))
+    >>> len({float(model.get_weights()[0][0, 0]) for model in fit_seeds(make_model, x, x, seeds=2)})
+    2
+    """
+    import keras
+
+    model = make_model()
+    for seed in range(seeds):
+        keras.utils.set_random_seed(seed)
+        start_anew(model, make_model())
+        fit_resident(model, x, y, **{"verbose": 0, **options})
+        yield model
+
+
+def start_anew(model, fresh) -> None:
+    """Give a model the weights and the unused optimizer of a fresh one: nothing to compile."""
+    for each in (model, fresh):
+        each.optimizer.build(each.trainable_variables)
+    new_values = [*fresh.variables, *fresh.optimizer.variables]
+    for old, new in zip([*model.variables, *model.optimizer.variables], new_values, strict=True):
+        old.assign(new)
+
+
 def check_model(model) -> None:
     """Refuse a model that cannot be trained as one program, with a sentence."""
     framework, why = backend.framework(), ""

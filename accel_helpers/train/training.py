@@ -13,13 +13,14 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epochs import BATCH_SIZE, stopwatch, time_fit
 from accel_helpers.train.images import load_images
 from accel_helpers.train.parts import step_parts
-from accel_helpers.train.resident import fit_resident
+from accel_helpers.train.resident import fit_resident, fit_seeds
 
 __all__ = [
     "arithmetic",
     "box",
     "compiled_as",
     "fit_resident",
+    "fit_seeds",
     "load_images",
     "quickstart_model",
     "size",

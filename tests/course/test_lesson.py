@@ -136,6 +136,17 @@ def test_another_machine_is_drawn_in_grey_and_named(page):
         ("cuda:0", "device", "gpu"),
         ("TFRT_CPU_0", "device", "cpu"),
         (3.7, "always", "always"),
+        ({"compile": 0.001, "the first step": 1.0}, "compiling", "the first step"),
+        ({"calm": 0.0, "random": 0.02}, "resumed", "nearly"),
+        ({"calm": 0.0, "random": 0.0}, "resumed", "exactly"),
+        ({"calm": 0.02, "random": 0.02}, "resumed", "changed"),
+        (
+            {"the .keras file": False, "the exported folder": True},
+            "which ran",
+            "the exported folder",
+        ),
+        ({"one": False, "other": False}, "which ran", "neither"),
+        ({"one": True, "other": True}, "which ran", "both"),
     ],
 )
 def test_the_outcome_of_a_result(result, kind, outcome):

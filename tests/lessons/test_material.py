@@ -24,7 +24,7 @@ from accel_helpers.lessons.lesson_03 import timed
 from accel_helpers.lessons.lesson_04 import memory_picture
 from accel_helpers.lessons.lesson_06 import bits, number
 from accel_helpers.lessons.lesson_09 import whole_batch
-from accel_helpers.lessons.lesson_10 import split, start_anew
+from accel_helpers.lessons.lesson_10 import split
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.tpu.systolic import MatrixUnit
 
@@ -312,26 +312,6 @@ def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scal
 def test_a_split_holds_out_about_a_fifth(share):
     result = check("10/split", lambda originals, seed: split(originals, seed, share))
     assert not result.ok and "about a fifth" in result.message
-
-
-def test_a_model_that_starts_anew_is_what_a_fresh_one_is():
-    """Its weights, its dice and its optimizer: the second training is the first once more."""
-    import keras
-
-    def fresh():
-        keras.utils.set_random_seed(3)
-        layers = [keras.layers.Dense(4), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
-        model = keras.Sequential([keras.Input((2,)), *layers])
-        model.compile("adam", keras.losses.MeanSquaredError())
-        return model
-
-    x, y = np.random.default_rng(0).random((2, 64, 2))
-    ends, model = [], fresh()
-    for _ in range(2):
-        start_anew(model, fresh())
-        model.fit(x, y[:, 0], epochs=2, shuffle=False, verbose=0)
-        ends.append(model.get_weights())
-    assert all(map(np.array_equal, *ends))
 
 
 @pytest.mark.parametrize("lesson", sorted(LESSONS.glob("*.ipynb")), ids=lambda path: path.name[:2])

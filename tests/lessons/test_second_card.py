@@ -14,7 +14,6 @@ from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.lessons import (
     lesson_00,
     lesson_03,
-    lesson_10,
 )
 from accel_helpers.measure import results
 from accel_helpers.plots import style
@@ -23,12 +22,14 @@ FIRST = results.reference_runs()[-1]
 SECOND = made_up(FIRST)
 BOTH = (FIRST, SECOND)
 WORK = SimpleNamespace(intensity=3.6, flops=14e6)
-LADDER = ("baseline", "hidden layer", "longer training", "convolution", "moved copies")
-SCALED = (
-    "as the training images",
-    "not scaled",
-    "by their own numbers",
-    "their own, eight at a time",
+SCALED = dict.fromkeys(
+    (
+        "as the training images",
+        "not scaled",
+        "by their own numbers",
+        "their own, eight at a time",
+    ),
+    (True, False),
 )
 RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 CROSSING = SimpleNamespace(here=SimpleNamespace(epoch=(1, 2)), there=SimpleNamespace(epoch=(1, 2)))
@@ -42,8 +43,8 @@ THEIRS = {  # all that lessons draw in grey
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
     "07 adding": lambda runs: reference_for(PICTURES["adding"], {}, "07/adding", runs),
     "08 chains": lambda runs: reference_for(PICTURES["chain"], None, "08/chain", runs),
-    "10 scaling": lambda runs: lesson_10.their_scaling(SCALED, runs),
-    "10 ladder": lambda runs: lesson_10.their_ladder(LADDER, runs),
+    "10 scaling": lambda runs: reference_for(PICTURES["prepared"], SCALED, "10/scaling", runs),
+    "10 ladder": lambda runs: reference_for(PICTURES["ladder"], None, "10/ladder", runs),
 }
 
 

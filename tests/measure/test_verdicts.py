@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from accel_helpers.machine.runtime import Runtime, describe
-from accel_helpers.measure import ceilings, scores, verdicts
+from accel_helpers.measure import ceilings, measurement, scores
 from accel_helpers.measure.timing import Measurement, compare
 
 SAME = "no measurable difference"
@@ -38,16 +38,6 @@ def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
     assert describe(run=lambda *_: smi or "", **facts).verdict == verdict
 
 
-def test_say_shows_the_text_of_the_verdict_and_fills_in_that_alone():
-    text = (
-        "[faster] **{:.1f} times.**\nSee [this](there).\n\n[slower] {missing}\n[not measured] No."
-    )
-    assert verdicts.say(ratio(2.0), text, 2).data == "**2.0 times.**\nSee [this](there)."
-    assert verdicts.say(None, text).data == "No."
-    with pytest.raises(ValueError, match=r"\[equal\].*\[faster\], \[slower\]"):
-        verdicts.say("equal", text)
-
-
 LEVELS = (0.02, 0.5, 1.0, 1.5, 2.0, 4.0)
 
 
@@ -59,17 +49,18 @@ def roof(flops, moved):
     return ceilings.bound_by(SimpleNamespace(flops=flops, bytes=moved), 1.0, limits)
 
 
-GIVEN = {  # a source, and all that it says to many things
-    "compare": [ratio(x) for x in LEVELS],
-    "scores": [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS],
-    "bound_by": [roof(*pair) for pair in product(LEVELS, LEVELS)],
+GIVEN = {  # what is declared, and what is said to many things
+    "compare": (measurement.VERDICTS, [ratio(x) for x in LEVELS]),
+    "scores": (scores.VERDICTS, [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS]),
+    "bound_by": (ceilings.BOUNDS, [roof(*pair) for pair in product(LEVELS, LEVELS)]),
 }
 
 
 @pytest.mark.parametrize("source", GIVEN)
-def test_the_labels_of_a_source_are_all_that_it_says(source):
-    said = {getattr(each, "verdict", each) for each in GIVEN[source]}
-    assert said == set(verdicts.LABELS[source])
+def test_the_verdicts_that_are_declared_are_all_that_come(source):
+    declared, results = GIVEN[source]
+    said = {getattr(each, "verdict", each) for each in results}
+    assert said == set(declared)
 
 
 def test_what_is_attached_is_said_in_one_of_its_words():

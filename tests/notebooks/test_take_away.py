@@ -58,6 +58,10 @@ ONE_LOSS = """
 one, two = digits.losses.values()
 assert digits.np.allclose(one, two, rtol=1e-4), (one, two)
 """
+SAVED = """
+again = keras.saving.load_model(f"{folder}/digits.keras")
+assert again.evaluate(x_test, y_test)[1] > 0.9
+"""
 # What each cell says is to be done with it, by lesson; the data and the model are one's own.
 USED = {
     "00": (OWN, ""),
@@ -70,6 +74,7 @@ USED = {
     "07": (WIDE, ""),
     "08": (OWN, BATCHES),
     "09": (OWN_FILE, ONE_LOSS),
+    "10": ("", SAVED),
     "11": ("", ""),
 }
 AWAY = {

@@ -293,3 +293,14 @@ def test_a_break_even_that_tells_nothing_or_sells_time_says_so_in_its_title():
     free, paid = replace(here, price=0.0), replace(there, price=1.0)
     alt = plots.break_even(break_even(free, paid, epochs=90, axis="money")).alt
     assert "it saves time, not money" in alt and "never pays" not in alt
+
+
+def test_an_interval_that_crosses_zero_is_seen_to_cross_it_beside_a_large_one():
+    from matplotlib.figure import Figure
+
+    from accel_helpers.plots import rows
+
+    axes = Figure().subplots()
+    rows._around_zero(axes, -1.3, 35)
+    left, zero, right = (axes.transData.transform((x, 0))[0] for x in (-0.3, 0, 35))
+    assert zero - left > 0.02 * (right - left)

@@ -6,11 +6,9 @@ from example import TITLE, code, printed, save
 from lesson import parse
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
-SAY = '''ah.verdicts.say(race.verdict, """
-[faster] One two three.
-[slower] One two three four
-five, {factor}.
-""")'''
+from accel_helpers.course.places import places
+
+SAID = {"00_a.ipynb": 'lesson.verdict("first", 1)', "10_b.ipynb": 'lesson.verdict("kill", 1)'}
 HINT = "<details>\n<summary>Hint 1</summary>\n\nNot read.\n\n</details>"
 MAP = "| n | lesson | minutes |\n|---|---|---|\n| 00 | Here | 9 |\n| 10 | [B](10_b.ipynb) | 9 |\n"
 README = "| [00 · Here](00_a.ipynb) | 9 | x |\n| [10 · B](10_b.ipynb) | 9 | x |\n"
@@ -26,7 +24,7 @@ def course(tmp_path):
             new_markdown_cell(f"One, [two](https://example.org) `three`.\n\n{HINT}\n\n{MAP}"),
             code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=tagged),
             code("box", "ah.plots.a()\nb = 2\n" * 13, tagged=["nbval-ignore-output"]),
-            code("say", SAY, tagged=["verdict", "nbval-ignore-output"]),
+            code("say", SAID[name], tagged=["nbval-ignore-output"]),
             code("stub", "my = ...\n" * 40, printed("Not yet, try it."), tagged=["exercise"]),
             *(code(None, 'ah.predict.ask("a", "how?")') for _ in range(times)),
             new_markdown_cell("## Quiz"),
@@ -50,10 +48,16 @@ def test_what_is_counted_and_by_which_clock(course):
     shown = {name: row[name] for name in ("cells", "longest", "predictions", "waiting")}
     assert shown == {"cells": 6, "longest": 26, "predictions": 1, "waiting": 18}
     prose = 3 + minutes.words(MAP)
-    assert row["words"] == prose + 3 + 6  # a sentence that is printed, the longest path
+    sentence = minutes.words(places("00")["first"].sentences["always"])
+    assert row["words"] == prose + 3 + sentence  # with a sentence that is printed
     first = 0.3 * (minutes.words(TITLE) + prose + 5) + 2 * 5 + 36
     assert row["first result"] == round(first / 60, 1)
-    box, say, stub, guess = 12 + 26 * 5 + 20, 0.3 * 6 + 5, 300, 5 + 25  # the box draws a picture
+    box, say, stub, guess = (
+        12 + 26 * 5 + 20,
+        0.3 * sentence + 5,
+        300,
+        5 + 25,
+    )  # the box draws a picture
     core = first + box + say + stub + guess
     assert parts["for the core path"] == round(core / 60)
     assert parts["more under *Going further*"] == 5

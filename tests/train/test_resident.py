@@ -359,3 +359,27 @@ def test_it_holds_on_jax_too():
     )
     assert child.returncode == 0, child.stdout[-3000:]
     assert " passed" in child.stdout
+
+
+def test_each_seed_trains_what_a_fresh_model_of_that_seed_becomes(keras):
+    """One model is compiled; its weights, random numbers and optimizer start anew each time."""
+
+    def make_model():
+        layers = [keras.layers.Dense(4), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
+        model = keras.Sequential([keras.Input((2,)), *layers])
+        model.compile("adam", keras.losses.MeanSquaredError())
+        return model
+
+    x, y = np.random.default_rng(0).random((2, 64, 2))
+    options = {"epochs": 2, "batch_size": 16}
+    found = [
+        model.get_weights()
+        for model in training.fit_seeds(make_model, x, y[:, 0], seeds=2, **options)
+    ]
+    for seed, weights in enumerate(found):
+        keras.utils.set_random_seed(seed)
+        fresh = make_model()
+        training.fit_resident(fresh, x, y[:, 0], verbose=0, **options)
+        for one, other in zip(weights, fresh.get_weights(), strict=True):
+            assert np.allclose(one, other, atol=1e-6)
+    assert not np.allclose(found[0][0], found[1][0])
