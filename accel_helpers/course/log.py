@@ -17,7 +17,8 @@ def hide_log() -> None:
     >>> hide_log()
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # of the processes that a page starts
-    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # no remark on each model compiled
+    # A filter, since TensorFlow sets the level itself when it is imported in a notebook.
+    logging.getLogger("tensorflow").addFilter(lambda record: record.levelno >= logging.ERROR)
     if "ipykernel" in sys.modules:
         # Native code writes to file descriptor 2; Python's errors go to the page another way.
         file = tempfile.TemporaryFile()

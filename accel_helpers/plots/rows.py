@@ -289,7 +289,7 @@ def _shares(rows: Numbers, intervals: Numbers, own: bool) -> list[Row]:
 def bars(
     values: Mapping[str, Mapping[str, float]], *, title: str, reference: Reference | None = None
 ) -> Picture:
-    """A bar in pieces for each name, of seconds by part, the same parts in each.
+    """A bar in pieces for each name: seconds by part of a step, the same parts in each.
 
     Another machine's are drawn where the learner has none.
 
@@ -307,7 +307,8 @@ def bars(
         said.append(f"{name} " + ", ".join(f"{p} {format_seconds(pieces[p])}" for p in parts))
     with style.figure(style.WIDE, 1.25 + room(drawn), title, under=under) as (figure, axes):
         left = [0.0] * len(bars)
-        for part, colour in zip(parts, style.palette(mine), strict=False):
+        for part in parts:
+            colour = style.palette(mine)[style.PIECES.index(part)]
             wide = [pieces[part] for pieces in bars.values()]
             axes.barh(places(drawn), wide, 0.62, left, color=colour, label=part)
             left = [a + b for a, b in zip(left, wide, strict=True)]

@@ -21,6 +21,7 @@ GREYS = (REFERENCE, "#949494", "#5A5A5A", "#303030")  # on white each has a cont
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 INK, SAID = "#333333", "#595959"  # text; what is said in grey, and lines of no data
 EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face
+PIECES = ("compute", "memory", "overhead", "wait")  # of a step's bar: each in a colour of its own
 BARS = "Bars: intervals of 95 % or more."
 STYLE = {
     "font.size": 9.5,

@@ -7,6 +7,7 @@ from accel_helpers import plots
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card, Reference
+from accel_helpers.plots.style import PIECES
 from accel_helpers.train.climb import Climb, needed
 
 
@@ -117,8 +118,6 @@ def parts_on(card: Card, path: str) -> dict[str, float]:
 PARTS = Kind(draw=plots.parts, measured=of_parts, restored=parts_on, data=by_part)
 
 # --- bars: the same parts of several steps, one below the other -----------------------------------
-
-PIECES = ("compute", "memory", "overhead", "wait")  # the last one where devices wait for others
 
 
 def by_bar(result) -> dict[str, dict[str, float]]:
