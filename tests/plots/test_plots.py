@@ -116,7 +116,9 @@ DRAWN = {  # each with what its sentence says
 }
 UNLIKE = {  # those that no reference run is drawn in
     "bars": (
-        lambda: plots.bars({"a": {"x": 1e-3, "y": 0.0}, LONG: {"x": 0.0, "y": 3e-3}}, title="T"),
+        lambda: plots.bars(
+            {"a": {"compute": 1e-3, "wait": 0.0}, LONG: {"compute": 0.0, "wait": 3e-3}}, title="T"
+        ),
         "a x 1 ms, y 0",
     ),
     "published": (
