@@ -119,7 +119,7 @@ UNLIKE = {  # those that no reference run is drawn in
         lambda: plots.bars(
             {"a": {"compute": 1e-3, "wait": 0.0}, LONG: {"compute": 0.0, "wait": 3e-3}}, title="T"
         ),
-        "a x 1 ms, y 0",
+        "a compute 1 ms, wait 0",
     ),
     "published": (
         lambda: plots.roofline(
