@@ -59,15 +59,23 @@ def there(match):
 
 
 def keep_run():
-    """Keep what this machine's run said and drew where a lesson stores nothing of its own."""
-    run = {"machine": results.load(REPORT / "result_card.json").label, "cells": {}}
+    """Keep what this machine's run said and drew where a lesson stores nothing of its own.
+
+    Lessons that did not run keep what another run said of them.
+    """
+    run, label = json.loads(lesson.read(RUN)), results.load(REPORT / "result_card.json").label
     for path in lesson.chosen([]):
+        ran = REPORT / "notebooks" / path.name
+        if not ran.is_file():
+            continue
         stored = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
-        for cell in lesson.parse(lesson.read(REPORT / "notebooks" / path.name)).cells:
+        run["machines"][path.name], cells = label, {}
+        for cell in lesson.parse(lesson.read(ran)).cells:
             others = lesson.tags(cell) & {"reference-picture", "reference-output"}
             kept = stored[cell.id].get("outputs") and not others
             if cell.get("outputs") and not kept:
-                run["cells"].setdefault(path.name, {})[cell.id] = cell.outputs
+                cells[cell.id] = cell.outputs
+        run["cells"][path.name] = cells
     text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
     RUN.write_text(text.replace(f"{ROOT}/", ""), "utf-8")  # where it ran is nobody's business
 
@@ -101,7 +109,7 @@ def stage(folder, out, with_results):
     notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | own).items()}
     run = json.loads(lesson.read(RUN))
     for name, notebook in notebooks.items():
-        who = f"The numbers are our machine's, and not yours: {run['machine']}. "
+        who = f"The numbers are our machine's, and not yours: {run['machines'].get(name)}. "
         who += "Grey in a picture: an earlier run there. Runs differ, and yours will, too."
         if name in own:
             who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
