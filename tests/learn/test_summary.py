@@ -64,7 +64,8 @@ def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path, reference)
     addresses = {*links(text)}
     for answer in review.answers():
         found = part(text, answer.number)
-        exam, today = found.index("To answer in the exam"), found.index("True today")
+        heading = "What the material says" if answer.further else "To answer in the exam"
+        exam, today = found.index(heading), found.index("True today")
         for first in (answer.material[0], answer.label):
             assert exam < found.index(marked(first)) < today
         assert today < found.index(str(answer.as_of)) < found.index(marked(answer.today[0]))
