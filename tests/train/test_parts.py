@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from fake_fit import FakeFit
 
 from accel_helpers.train.parts import StepParts, step_parts
 
-OVERHEAD, WEIGHTS, ARITHMETIC = (
-    0.002,
-    0.00003,
-    0.000001,
-)  # seconds: a step, a unit, a unit's picture
+OVERHEAD = 0.002  # seconds of a step
+WEIGHTS = 0.00003  # of a unit's weights
+ARITHMETIC = 0.000001  # of a unit's arithmetic for one picture
 
 
 class Clock:
@@ -20,7 +19,7 @@ class Clock:
         return self.now
 
 
-class Model:
+class Model(FakeFit):
     """A model whose step costs its overhead, its weights and its arithmetic, on a given clock.
 
     While the machine is `slow` each step takes three times as long.
@@ -28,31 +27,13 @@ class Model:
 
     def __init__(self, clock, width, slow=()):
         self.clock, self.width, self.slow = clock, width, slow
-        self.weights, self.stop_training = (), False
 
-    def fit(self, x, y, *, batch_size, epochs=1, callbacks=(), verbose=0):
-        step = OVERHEAD
+    def take_step(self, batch_size):
+        seconds = OVERHEAD
         if self.width > 1:
-            step += WEIGHTS * self.width + ARITHMETIC * self.width * (batch_size - 1)
-        self.stop_training = False
-        for callback in callbacks:
-            callback.set_model(self)
-        for epoch in range(epochs):
-            for callback in callbacks:
-                callback.on_epoch_begin(epoch)
-            for batch in range(-(-len(x) // batch_size)):
-                for callback in callbacks:
-                    callback.on_train_batch_begin(batch)
-                busy = any(start <= self.clock.now < end for start, end in self.slow)
-                self.clock.now += step * (3 if busy else 1)
-                for callback in callbacks:
-                    callback.on_train_batch_end(batch)
-                if self.stop_training:
-                    break
-            for callback in callbacks:
-                callback.on_epoch_end(epoch)
-            if self.stop_training:
-                break
+            seconds += WEIGHTS * self.width + ARITHMETIC * self.width * (batch_size - 1)
+        is_slow = any(start <= self.clock.now < end for start, end in self.slow)
+        self.clock.now += 3 * seconds if is_slow else seconds
 
 
 def taken_apart(width, batch_size, slow=()):

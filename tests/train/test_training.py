@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from fake_fit import FakeFit
 
 from accel_helpers.measure import work
 from accel_helpers.train import training
@@ -51,7 +52,7 @@ def test_the_clock_that_is_handed_in_is_the_one_used(data):
     assert timed.step.samples == (1 / 3, 1 / 3)
 
 
-class Machine:
+class Machine(FakeFit):
     """A model whose epochs cost a fixed time and one for each step, on a clock of its own.
 
     The first step of all compiles. From `busy` steps on every step takes `slower` times as long.
@@ -62,35 +63,23 @@ class Machine:
         self.noise, self.busy, self.slower = noise, busy, slower
         self.now, self.steps, self.longest_part = 0.0, 0, 0
         self.random = random.Random(1)
-        self.weights, self.stop_training = (), False
 
     def clock(self):
         return self.now
 
-    def fit(self, x, y, *, batch_size, epochs=1, callbacks=(), verbose=0):
-        steps = -(-len(x) // batch_size)
-        self.longest_part = max(self.longest_part, steps)
-        self.stop_training = False
-        for callback in callbacks:
-            callback.set_model(self)
-        for epoch in range(epochs):
-            for callback in callbacks:
-                callback.on_epoch_begin(epoch)
-            self.now += self.fixed * self.random.uniform(1 - self.noise, 1 + self.noise)
-            for step in range(steps):
-                for callback in callbacks:
-                    callback.on_train_batch_begin(step)
-                self.steps += 1
-                slower = self.slower if self.steps > self.busy else 1.0
-                self.now += self.each * slower + (self.compiling if self.steps == 1 else 0.0)
-                for callback in callbacks:
-                    callback.on_train_batch_end(step)
-                if self.stop_training:
-                    break
-            for callback in callbacks:
-                callback.on_epoch_end(epoch)
-            if self.stop_training:
-                break
+    def fit(self, x, y, *, batch_size, **options):
+        self.longest_part = max(self.longest_part, -(-len(x) // batch_size))
+        super().fit(x, y, batch_size=batch_size, **options)
+
+    def begin_epoch(self):
+        self.now += self.fixed * self.random.uniform(1 - self.noise, 1 + self.noise)
+
+    def take_step(self, batch_size):
+        self.steps += 1
+        slower = self.slower if self.steps > self.busy else 1.0
+        self.now += self.each * slower
+        if self.steps == 1:
+            self.now += self.compiling
 
 
 def timed_on(machine, steps, seconds):

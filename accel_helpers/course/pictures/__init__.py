@@ -17,7 +17,6 @@ from accel_helpers.course.pictures import (
     lesson_08,
     lesson_09,
     lesson_10,
-    lesson_11,
 )
 from accel_helpers.course.pictures.kinds import Kind, reference_for
 
@@ -37,7 +36,6 @@ PICTURES: dict[str, Kind] = {
     **lesson_08.KINDS,
     **lesson_09.KINDS,
     **lesson_10.KINDS,
-    **lesson_11.KINDS,
 }
 
 __all__ = ["PICTURES", "Kind", "reference_for"]

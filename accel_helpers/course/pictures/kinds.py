@@ -42,6 +42,16 @@ def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
     return card.reference(kind.restored(card, path))
 
 
+def numbers_under(card: Card, path: str) -> dict[str, tuple[float, ...]]:
+    """The numbers of a card whose names begin with a path, by the rest of their names."""
+    start = f"{path}/"
+    return {
+        name.removeprefix(start): values
+        for name, values in card.numbers.items()
+        if name.startswith(start)
+    }
+
+
 # --- epochs: seconds of every epoch, the first one apart -------------------------------------
 
 
@@ -107,12 +117,7 @@ def of_parts(result, path: str):
 
 
 def parts_on(card: Card, path: str) -> dict[str, float]:
-    start = f"{path}/"
-    return {
-        name.removeprefix(start): value
-        for name, (value, *_) in card.numbers.items()
-        if name.startswith(start)
-    }
+    return {name: value for name, (value, *_) in numbers_under(card, path).items()}
 
 
 PARTS = Kind(draw=plots.parts, measured=of_parts, restored=parts_on, data=by_part)
@@ -132,11 +137,9 @@ def of_bars(result, path: str):
 
 
 def bars_on(card: Card, path: str) -> dict[str, dict[str, float]]:
-    start = f"{path}/"
     return {
-        name.removeprefix(start): dict(zip(PIECES, seconds, strict=False))
-        for name, seconds in card.numbers.items()
-        if name.startswith(start)
+        name: dict(zip(PIECES, seconds, strict=False))
+        for name, seconds in numbers_under(card, path).items()
     }
 
 

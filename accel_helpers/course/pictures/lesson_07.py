@@ -7,7 +7,7 @@ from dataclasses import replace
 from accel_helpers import plots
 from accel_helpers._words import percent
 from accel_helpers.course.outcomes import device_kind
-from accel_helpers.course.pictures.kinds import Kind
+from accel_helpers.course.pictures.kinds import Kind, numbers_under
 from accel_helpers.lessons import lesson_07
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.ceilings import Ceilings
@@ -96,12 +96,7 @@ def roof_needs(path: str) -> list[str]:
 def roof_on(card: Card, path: str):
     start, device = on_the_device(path), backend.devices()[-1]
     roof = Ceilings.from_card(card.measurements, card.numbers, start, device)
-    points = {
-        name.removeprefix(f"{path}/"): tuple(point)
-        for name, point in card.numbers.items()
-        if name.startswith(f"{path}/")
-    }
-    return points, in_float32(roof)
+    return numbers_under(card, path), in_float32(roof)
 
 
 def in_float32(roof: Ceilings) -> Ceilings:

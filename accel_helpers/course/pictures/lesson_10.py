@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from accel_helpers import plots
-from accel_helpers.course.pictures.kinds import Kind
+from accel_helpers.course.pictures.kinds import Kind, numbers_under
 from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
@@ -39,18 +39,9 @@ PREPARED = Kind(
         {},
         {f"{path}/{name}": share for name, share in shares_of(right).items()},
     ),
-    restored=lambda card, path: as_drawn(named(card, f"{path}/")),
+    restored=lambda card, path: as_drawn(numbers_under(card, path)),
     data=lambda right: as_drawn(shares_of(right)),
 )
-
-
-def named(card: Card, start: str) -> dict[str, tuple[float, ...]]:
-    """The numbers of a card whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(start): values
-        for name, values in card.numbers.items()
-        if name.startswith(start)
-    }
 
 
 # --- ladder: the scores of models, each one change away from the one before -----------------------
@@ -76,7 +67,8 @@ def steps_of(models: Sequence[Score]):
 
 def ladder_on(card: Card, path: str):
     lesson = path.partition("/")[0]
-    return named(card, f"{lesson}/accuracy/"), named(card, f"{lesson}/change/")
+    accuracies = numbers_under(card, f"{lesson}/accuracy")
+    return accuracies, numbers_under(card, f"{lesson}/change")
 
 
 LADDER = Kind(

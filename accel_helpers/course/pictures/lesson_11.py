@@ -1,5 +1,0 @@
-"""The pictures of lesson 11."""
-
-from accel_helpers.course.pictures.kinds import Kind
-
-KINDS: dict[str, Kind] = {}
