@@ -137,8 +137,9 @@ def mine() -> Ledger:
     path = results.card_path()
     if path.exists():
         return fill(results.load(path))
-    reference = results.reference()
-    return Ledger(fill(reference), reference.label)
+    # Not simply the newest: a run may be of some lessons only.
+    fullest = max(results.reference_runs(), key=lambda card: len(card.measurements))
+    return Ledger(fill(fullest), fullest.label)
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:

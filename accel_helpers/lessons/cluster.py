@@ -66,7 +66,7 @@ class Published:
         measured = f"{self.devices:3} did the work of {self.speed_up:4.3g}"
         share = f"{self.speed_up / self.devices:.0%}"
         off = f"{pretend / self.speed_up - 1:+.0%}"
-        return f"{self.name:<29} {measured} ({share}), ours {pretend:4.3g} ({off})"
+        return f"{self.name:<30} {measured} ({share}), ours {pretend:4.3g} ({off})"
 
 
 def published() -> tuple[Published, ...]:

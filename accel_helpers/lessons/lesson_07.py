@@ -92,7 +92,7 @@ def finding(cpu, chip, name: str) -> str:
 
 
 def _size(numbers: float) -> str:
-    if numbers < 1e4:
+    if numbers < 1e3:
         return f"{numbers:.0f}"
     return format_rate(numbers, "").replace(" ", "")
 

@@ -12,7 +12,7 @@ MODELS = [
     Score("hidden layer", [[True] * 38 + [False] * 2] * 2),
     Score("moved copies", [[True] * 38 + [False] * 2] * 2),
 ]
-PREPARED = {"as the training images": [True] * 9 + [False], "not scaled": [True, False] * 5}
+PREPARED = {"as the training images": [True] * 9 + [False], "not normalised": [True, False] * 5}
 SECONDS = {"compile": 0.002, "the first step": 0.5, "a later step": 0.01}
 DRAWN = [
     ("prepared", "10/scaling", PREPARED),

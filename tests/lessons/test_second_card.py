@@ -25,7 +25,7 @@ WORK = SimpleNamespace(intensity=3.6, flops=14e6)
 SCALED = dict.fromkeys(
     (
         "as the training images",
-        "not scaled",
+        "not normalised",
         "by their own numbers",
         "their own, eight at a time",
     ),

@@ -135,7 +135,6 @@ def test_with_nothing_to_learn_only_copies_first_reports_much(leak):
 def test_with_true_labels_the_leak_does_not_show(leak):
     assert leak["true", "split"] > 95
     assert leak["true", "copies"] > 95
-    assert "both scores are high" in text_with("10", "This is **leakage**")
 
 
 @pytest.mark.parametrize(
