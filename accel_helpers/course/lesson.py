@@ -80,10 +80,6 @@ class Lesson:
         """Say whether an answer to an exercise is right; if not, what it is, and a hint."""
         return lessons.check(self._path(exercise), answer)
 
-    def again(self) -> quiz.Quiz:
-        """Ask again what you got wrong or left empty, in any lesson; last in a cell."""
-        return quiz.again()
-
     def quiz(self) -> quiz.Quiz:
         """Show the lesson's questions; last in a cell, the form appears."""
         return quiz.show(self.number)

@@ -9,7 +9,7 @@ from accel_helpers.course import Lesson, lesson
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
 from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.course.places import place
-from accel_helpers.learn import predict, progress, quiz
+from accel_helpers.learn import predict, progress
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.plots.of_results import plot
@@ -166,11 +166,6 @@ def test_scripts_lie_in_a_folder_that_is_gone_at_the_end():
     del opened
     gc.collect()
     assert not folder.exists()
-
-
-def test_what_was_wrong_in_any_lesson_is_asked_again(own_progress):
-    quiz.answer("03/speed_up", "a")
-    assert [question.id for question in lesson("11").again().questions] == ["03/speed_up"]
 
 
 def test_a_lesson_is_opened_by_its_number():
