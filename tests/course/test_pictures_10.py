@@ -10,6 +10,7 @@ from accel_helpers.measure.scores import Score
 MODELS = [
     Score("baseline", [[True] * 30 + [False] * 10] * 2),
     Score("hidden layer", [[True] * 38 + [False] * 2] * 2),
+    Score("more epochs", [[True] * 38 + [False] * 2] * 2),
     Score("moved copies", [[True] * 38 + [False] * 2] * 2),
 ]
 PREPARED = {"as the training images": [True] * 9 + [False], "not normalised": [True, False] * 5}

@@ -22,15 +22,6 @@ FIRST = results.reference_runs()[-1]
 SECOND = made_up(FIRST)
 BOTH = (FIRST, SECOND)
 WORK = SimpleNamespace(intensity=3.6, flops=14e6)
-SCALED = dict.fromkeys(
-    (
-        "as the training images",
-        "not normalised",
-        "by their own numbers",
-        "their own, eight at a time",
-    ),
-    (True, False),
-)
 RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 CROSSING = SimpleNamespace(here=SimpleNamespace(epoch=(1, 2)), there=SimpleNamespace(epoch=(1, 2)))
 THEIRS = {  # all that lessons draw in grey
@@ -43,8 +34,6 @@ THEIRS = {  # all that lessons draw in grey
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
     "07 adding": lambda runs: reference_for(PICTURES["adding"], {}, "07/adding", runs),
     "08 chains": lambda runs: reference_for(PICTURES["chain"], None, "08/chain", runs),
-    "10 scaling": lambda runs: reference_for(PICTURES["prepared"], SCALED, "10/scaling", runs),
-    "10 ladder": lambda runs: reference_for(PICTURES["ladder"], None, "10/ladder", runs),
 }
 
 
