@@ -119,7 +119,7 @@ class Question:
         lines += [f"   {o.letter}) {o.text}" for o in self.options if self.has_choices]
         if call:
             example = {"one": "a", "several": "ab", "order": "cab"}.get(self.kind, 1.5)
-            lines.append(f"   Answer: ah.quiz.answer({self.id!r}, {example!r})")
+            lines.append(f"   To answer, for example: ah.quiz.answer({self.id!r}, {example!r})")
         return "\n".join(lines)
 
 

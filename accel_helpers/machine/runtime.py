@@ -147,6 +147,7 @@ def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
         memory = _whole(size) or 0
     for file in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container, in two versions
         memory = min(memory, _whole(attached.read(root / _LIMITS / file)) or memory)
+    name = (name or "").replace("(R)", "").replace("(TM)", "")  # Intel(R) Xeon(R)
     return name or None, memory or None
 
 

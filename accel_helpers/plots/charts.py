@@ -108,7 +108,8 @@ def roofline(
         for name, copy, *_, beside in roofs:
             text = f"memory, {name}: {format_rate(copy, 'B/s')}".replace(", measured", "")
             if not beside:
-                _along(axes, left, copy, text, above=copy == highest)
+                # Below its roof a text may meet a point; above it, the next roof if that is near.
+                _along(axes, left, copy, text, above=copy == highest or highest > 4 * copy)
         alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(said)}."
         return style.picture(figure, alt)
 

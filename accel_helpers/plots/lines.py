@@ -53,7 +53,8 @@ def curves(
         under = f"{style.BARS}\n{under}"
     left, right = _around([point[0] for point in points], log, 0.04)
     low, high = _around([end for _, *ends in points for end in ends], log, 0.1)
-    labels, most = [], max(len(of) for of, *_ in parts) - 1
+    labels, names = [], [*parts[0][0]]
+    most = max(len(of) for of, *_ in parts) - 1
     nested = 0 if log else min(4, 8 / (most or 1))  # marks of growing size, seen where they meet
     with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
         at = sorted({point[0] for point in points} if log else ())
@@ -65,7 +66,8 @@ def curves(
                 across, middles, lows, highs = zip(*line, strict=True)
                 look = {"color": style.palette(own)[i % len(style.palette(own))], "zorder": 2 + own}
                 size = 5 + (most - i) * nested + 2 * (parts[0][1] and not own)
-                mark = {"marker": style.MARKS[i], "ms": size}
+                place = names.index(name) if name in names else i  # a grey line has its own's mark
+                mark = {"marker": style.MARKS[place], "ms": size}
                 axes.plot(across, middles, lw=1.2, **mark, **look)
                 axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
                 end = across[-1], middles[-1], style.folded(name), look["color"]

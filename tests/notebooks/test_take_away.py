@@ -90,11 +90,12 @@ BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(n
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("number", AWAY)
-def test_it_runs_without_this_library(number, backend):
+def test_it_runs_without_this_library(number, backend, tmp_path):
     before, after = USED[number]
     environ = {**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": ""}
     command = [sys.executable, "-c", BLOCK + before + AWAY[number] + "\n" + after]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True)
+    options = {"env": environ, "cwd": tmp_path, "text": True}
+    done = subprocess.run(command, capture_output=True, **options)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
