@@ -66,7 +66,7 @@ CASES = [
     *(case(3, *of) for of in ((CONTRADICTED, (0.37,)), (SUPPORTED, (3e-16,)), (UNCLEAR, (1e-6,)))),
     case(4, CONTRADICTED, *(f"03/step/cpu/width 128/batch {n}" for n in (32, 256))),
     case(4, UNCLEAR, *(f"03/step/cpu/width 2048/batch {n}" for n in (256, 2048))),  # 1.5 times
-    case(4, UNCLEAR, *(f"03/step/cpu/width 512/batch {n}" for n in (32, 256))),  # 2 to 11 times
+    case(4, UNCLEAR, RESTLESS, [4 * each for each in RESTLESS]),
     case(4, SUPPORTED, 0.01, 0.08),
     *(case(n, SUPPORTED, *FOUR_TIMES) for n in (5, 6)),
     *(case(n, CONTRADICTED, *FOUR_TIMES) for n in (11, 13, 18)),
