@@ -77,7 +77,9 @@ def keep_run():
                 cells[cell.id] = cell.outputs
         run["cells"][path.name] = cells
     text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
-    RUN.write_text(text.replace(f"{ROOT}/", ""), "utf-8")  # where it ran is nobody's business
+    for folder in (re.escape(f"{ROOT}/"), rf"{re.escape(tempfile.gettempdir())}/[\w-]+/"):
+        text = re.sub(folder, "", text)  # where it ran is nobody's business
+    RUN.write_text(text, "utf-8")
 
 
 def fold(cell, known):

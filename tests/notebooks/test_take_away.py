@@ -94,8 +94,7 @@ def test_it_runs_without_this_library(number, backend, tmp_path):
     before, after = USED[number]
     environ = {**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": ""}
     command = [sys.executable, "-c", BLOCK + before + AWAY[number] + "\n" + after]
-    options = {"env": environ, "cwd": tmp_path, "text": True}
-    done = subprocess.run(command, capture_output=True, **options)
+    done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
