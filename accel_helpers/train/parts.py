@@ -113,23 +113,24 @@ def step_parts(
     >>> parts.overhead > 0
     True
     """
+    import numpy as np
+
     width, batch_size = whole(width, "width"), whole(batch_size, "batch_size")
     box = positive(seconds, "seconds") / (3 * TURNS)
     bare, real = make_model(1), make_model(width)
     sizes = [(bare, 1), (real, 1), (real, batch_size)]
+    # The same number of steps for every size: what starts an epoch is shared out among them.
+    steps = min(STEPS, max(FEWEST_STEPS, len(x) // batch_size))
     fastest = [float("inf")] * len(sizes)
     for _ in range(TURNS):
         for place, (model, size) in enumerate(sizes):
-            step = _fastest_step(model, x, y, size, box, clock)
+            rows = np.arange(steps * size) % len(x)
+            step = _fastest_step(model, x[rows], y[rows], size, box, clock)
             fastest[place] = min(fastest[place], step)
     return StepParts.from_steps(*fastest)
 
 
 def _fastest_step(model, x, y, batch_size: int, seconds: float, clock) -> float:
     """The fastest of several timings of a step: noise only ever adds time."""
-    import numpy as np
-
-    steps = min(STEPS, max(FEWEST_STEPS, len(x) // batch_size))
-    rows = np.arange(steps * batch_size) % len(x)
-    fit = time_fit(model, x[rows], y[rows], batch_size=batch_size, seconds=seconds, clock=clock)
+    fit = time_fit(model, x, y, batch_size=batch_size, seconds=seconds, clock=clock)
     return min(fit.step.samples)

@@ -22,11 +22,14 @@ class Clock:
 class Model(FakeFit):
     """A model whose step costs its overhead, its weights and its arithmetic, on a given clock.
 
-    While the machine is `slow` each step takes three times as long.
+    While the machine is `slow` each step takes three times as long. An epoch takes `start` more.
     """
 
-    def __init__(self, clock, width, slow=()):
-        self.clock, self.width, self.slow = clock, width, slow
+    def __init__(self, clock, width, slow=(), start=0.0):
+        self.clock, self.width, self.slow, self.start = clock, width, slow, start
+
+    def begin_epoch(self):
+        self.clock.now += self.start
 
     def take_step(self, batch_size):
         seconds = OVERHEAD
@@ -36,10 +39,10 @@ class Model(FakeFit):
         self.clock.now += 3 * seconds if is_slow else seconds
 
 
-def taken_apart(width, batch_size, slow=()):
+def taken_apart(width, batch_size, slow=(), start=0.0):
     clock, x = Clock(), np.zeros(50)
     return step_parts(
-        lambda width: Model(clock, width, slow),
+        lambda width: Model(clock, width, slow, start),
         x,
         x,
         width=width,
@@ -62,6 +65,13 @@ def test_a_machine_that_slows_down_for_one_turn_changes_nothing():
     quiet = taken_apart(width=100, batch_size=32)
     disturbed = taken_apart(width=100, batch_size=32, slow=[(0.0, 1.5)])
     assert disturbed.seconds == pytest.approx(quiet.seconds)
+
+
+@pytest.mark.usefixtures("keras")
+def test_what_starts_an_epoch_is_overhead_at_every_batch():
+    parts = taken_apart(width=1, batch_size=4, start=0.02)
+    assert parts.compute == pytest.approx(0.0)
+    assert parts.overhead > OVERHEAD
 
 
 @pytest.mark.parametrize(
