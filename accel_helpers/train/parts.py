@@ -9,7 +9,7 @@ from accel_helpers._records import positive, whole
 from accel_helpers._words import format_seconds
 from accel_helpers.train.epochs import BATCH_SIZE, time_fit
 
-STEPS, FEWEST_STEPS = 100, 10  # of a timed epoch, where there are data for them; at least
+STEPS = 100  # of a timed epoch, at every size: what starts an epoch is shared out among them
 TURNS = 2  # a machine that slows down for a while slows only one of them
 
 
@@ -91,7 +91,7 @@ def step_parts(
         ``make_model(width)`` gives a compiled Keras model whose layers are so wide: the units of
         dense layers, the filters of convolutions.
     x, y : arrays
-        As for ``fit``; repeated where they are too few.
+        As for ``fit``: 100 batches of them, repeated where they are too few.
     width, batch_size : int
         The real ones.
     seconds : float, optional
@@ -119,12 +119,10 @@ def step_parts(
     box = positive(seconds, "seconds") / (3 * TURNS)
     bare, real = make_model(1), make_model(width)
     sizes = [(bare, 1), (real, 1), (real, batch_size)]
-    # The same number of steps for every size: what starts an epoch is shared out among them.
-    steps = min(STEPS, max(FEWEST_STEPS, len(x) // batch_size))
     fastest = [float("inf")] * len(sizes)
     for _ in range(TURNS):
         for place, (model, size) in enumerate(sizes):
-            rows = np.arange(steps * size) % len(x)
+            rows = np.arange(STEPS * size) % len(x)
             step = _fastest_step(model, x[rows], y[rows], size, box, clock)
             fastest[place] = min(fastest[place], step)
     return StepParts.from_steps(*fastest)
