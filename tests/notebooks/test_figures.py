@@ -99,8 +99,12 @@ def test_the_ridges_of_lesson_07_are_those_of_the_data_sheets():
     for chip, peak in [(t4, t4.peak_fp32_tflops), (a100, a100.peak_tf32_tflops_dense)]:
         assert f"{peak:g}e12 / {chip.mem_bw_gb_s:.0f}e9" in source
         assert f"ridge at {1e3 * peak / chip.mem_bw_gb_s:.0f}," in shown
+    text = prose("07")
+    (said,) = re.findall(r"([\d.]+) trillion operations or moves (\d+) billion bytes: (\d+)", text)
     ridge = 1e3 * t4.peak_fp32_tflops / t4.mem_bw_gb_s
-    assert f"8.1 trillion / 320 billion = {ridge:.0f}" in prose("07")
+    assert said == (f"{t4.peak_fp32_tflops:g}", f"{t4.mem_bw_gb_s:.0f}", f"{ridge:.0f}")
+    in_half = 1e3 * t4.peak_fp16_tflops_dense / t4.mem_bw_gb_s
+    assert re.findall(r"ridge from (\d+) to (\d+)", text) == [(f"{ridge:.0f}", f"{in_half:.0f}")]
 
 
 def test_what_lesson_07_counts_by_hand_is_about_what_the_library_counts(keras):
