@@ -1,7 +1,6 @@
 """Lesson 09: several devices do what one does, in real frameworks; and its text."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +12,10 @@ from accel_helpers.lessons.cluster import published
 
 PAGE = Path(__file__).parents[2] / "notebooks" / "09_many_devices.ipynb"
 CELLS = {cell["id"]: cell for cell in json.loads(PAGE.read_text("utf-8"))["cells"]}
-TEXT = "\n".join("".join(c["source"]) for c in CELLS.values() if c["cell_type"] == "markdown")
 SAME = 1e-4  # of what is compared: rounding comes to a thousandth of that
 
 MODEL = """
 import json
-import re
 import numpy as np
 import accel_helpers as ah
 import keras
@@ -169,36 +166,12 @@ def test_eight_chips_wait_nearly_as_long_as_512():
     assert 1 < VGG.all_reduce(512) / VGG.all_reduce(8) < 1.2
 
 
-def test_the_slowest_of_512_chips_is_as_slow_as_the_page_says():
-    (said,) = re.findall(r"slowest of 512 chips \(([\d.]+) s\)", TEXT)
-    assert said == f"{VGG.slowest(512) - VGG.step:.2f}"
-
-
-def test_the_hops_of_512_chips_take_as_long_as_the_page_says():
-    hops = VGG.all_reduce(512) - replace(VGG, latency=0).all_reduce(512)
-    (said,) = re.findall(r"hops? \(([\d.]+) s\)", TEXT)
-    assert said == f"{hops:.2f}"
-
-
-def test_what_is_off_is_told_as_it_is():
-    off = [100 * (row.cluster.speed_up(row.devices) / row.speed_up - 1) for row in published()]
-    assert f"up to {-min(off):.0f} % too low" in TEXT
-    assert f"up to {max(off):.0f} % too high" in TEXT
-
-
 def test_a_cluster_says_which_share_of_its_chips_did_all_the_work():
     assert "512 did the work of  461 (90%)" in str(ROWS["Inception V3", 512])
 
 
 def test_a_cluster_says_how_far_the_pretend_one_is_off():
     assert str(ROWS["Inception V3", 512]).endswith("ours  426 (-8%)")
-
-
-def test_two_gpus_gain_by_the_rule_of_thumb_what_was_measured():
-    first, *_ = printed("l09pays").splitlines()
-    measured = next(row for row in published() if row.name == "VGG-16, NVLink" and row.devices == 2)
-    assert f"whole each {measured.speed_up:.1f}," in first
-    assert f"each: {measured.speed_up:.1f}.)" in TEXT
 
 
 def test_the_card_has_the_names_that_the_claims_ask_for():

@@ -5,6 +5,7 @@ accelerator: faster, equal, slower.
 """
 
 import functools
+import re
 from pathlib import Path
 
 import nbformat
@@ -47,6 +48,13 @@ def printed(*cells):
 
 def prose(number):
     return "\n".join(cell.source for cell in cells(number, kind="markdown"))
+
+
+def figures(number, term):
+    """The numbers in those paragraphs of a lesson that name a term, however they are worded."""
+    paragraphs = [text for text in prose(number).split("\n\n") if term in text]
+    text = re.sub(r"\]\([^)]*\)", "]", "\n".join(paragraphs))  # an address is no claim
+    return set(re.findall(r"(?<!\w)(?:\d[\d.,]*\d|\d)", text))
 
 
 def race(name):
