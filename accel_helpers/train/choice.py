@@ -165,7 +165,8 @@ class Held:
     OUTCOMES: ClassVar = ("held", "missed", "not forecast", "too few samples")  # of its `verdict`
 
     race: Speedup  # of this CPU over the accelerator
-    expected: tuple[float, float] | None  # times as fast as this CPU; None: an unknown chip
+    expected: tuple[float, float] | None  # times as fast as this CPU, if that is known
+    timed: bool = True  # this CPU, by the forecast: five times or more
 
     @property
     def gain(self) -> float:
@@ -174,7 +175,8 @@ class Held:
 
     @property
     def verdict(self) -> str:
-        if min(len(self.race.slow.samples), len(self.race.fast.samples)) < FEW_SAMPLES:
+        fewest = min(len(self.race.slow.samples), len(self.race.fast.samples))
+        if fewest < FEW_SAMPLES or not self.timed:
             return "too few samples"
         if self.expected is None:
             return "not forecast"
@@ -225,7 +227,9 @@ def against(look, race) -> Held | None:
     if race is None:
         return None
     row = next((row for row in look.rows if row.chip == attached()), None)
-    return Held(race, look.faster(row) if row else None)
+    if row is None:
+        return Held(race, expected=None)
+    return Held(race, look.faster(row), timed=look.measured)
 
 
 def attached() -> str | None:

@@ -1,6 +1,7 @@
 """Which chip, if any: the rows, the advice, and what is said where nothing can be."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -121,6 +122,8 @@ def test_a_forecast_held_or_missed(monkeypatch, step, verdict):
     assert held.verdict == verdict and held.gain == pytest.approx(1 / gpu, rel=0.02)
     assert look.against(raced([1.0, 1.1], [gpu, gpu])).verdict == "too few samples"
     assert look.against(None) is None
+    hurried = replace(look, here=Measurement.from_samples([1.0]))
+    assert hurried.against(race).verdict == "too few samples"
 
 
 def test_it_prints_as_a_table_and_its_html_is_escaped():
