@@ -81,13 +81,15 @@ setup(
     packages=find_packages(include=["accel_helpers", "accel_helpers.*"]),
     package_data={
         "accel_helpers": [
+            "course/data/*",
+            "course/questions/*.toml",
+            "course/templates/*",
+            "course/tpu_programs/*.json",
             "course/verdicts/*.md",
             "data/*.csv",
             "data/*.toml",
-            "data/*.txt",
             "data/templates/*",
             "data/**/*.json",
-            "data/**/*.toml",
         ]
     },
     extras_require=EXTRAS,

@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | doctor | card | claims | board | …`.
+"""The commands: `python -m accel_helpers describe | diagnose | card | board | tpu`.
 
 They leave with 0 on success, 1 when something failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import accel_helpers as ah
-from accel_helpers._records import DataError
+from accel_helpers._values.records import DataError
+from accel_helpers.measure import results
 from accel_helpers.tpu import environment as tpu_environment
 
 
@@ -44,43 +45,36 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--json", action="store_true", help="print one JSON document")
         return added
 
-    add("describe", lambda _: ah.runtime.describe(), "say what this machine is")
-    doctor = add("doctor", _doctor, "say what is wrong, and the one thing to do next")
+    add("describe", lambda _: ah.describe(), "say what this machine is")
+    diagnose = add("diagnose", _diagnose, "say what is wrong, and the one thing to do next")
     log = "a log or a traceback; - reads it from the input"
-    doctor.add_argument("file", nargs="?", metavar="FILE", help=log)
+    diagnose.add_argument("file", nargs="?", metavar="FILE", help=log)
     recipe = "print the dated recipe for TPUStrategy instead"
-    doctor.add_argument("--tpu-recipe", action="store_true", help=recipe)
-    card = add("card", lambda said: ah.results.load(said.file), "check a result card and print it")
+    diagnose.add_argument("--tpu-recipe", action="store_true", help=recipe)
+    card = add("card", lambda said: results.load(said.file), "check a result card and print it")
     card.add_argument("file", type=Path, help="for example course_report/result_card.json")
-    claims = add("claims", _claims, "say what your result card makes of nineteen claims")
-    claims.add_argument("--card", type=Path, metavar="FILE", help="by default the current card")
     cards = add("board", _board, "put the result cards of a class on one page and in one table")
     cards.add_argument("folder", type=Path, help="with the cards in it, *.json")
     cards.add_argument("--out", type=Path, default="class_board.html", metavar="PAGE.html")
     cards.add_argument("--no-names", action="store_true", help="number the cards instead")
     folder = "install the compiler for TPUs in a folder of its own, or remove it"
-    compiler = add("tpu-compiler", _tpu_compiler, folder)
+    compiler = add("tpu", _tpu, folder)
     compiler.add_argument("action", choices=("install", "status", "remove"))
     return parser
 
 
-def _doctor(options):
+def _diagnose(options):
     if options.tpu_recipe:
-        return ah.doctor.tpu_recipe()
+        return ah.tpu.recipe()
     if options.file is None:
-        return ah.doctor.diagnose()
+        return ah.diagnose()
     place = 0 if options.file == "-" else options.file
     with open(place, encoding="utf-8", errors="replace") as file:
-        return ah.doctor.diagnose(file.read())
-
-
-def _claims(options):
-    path = options.card or ah.results.card_path()
-    return ah.ledger.fill(ah.results.load(path) if options.card or path.exists() else None)
+        return ah.diagnose(file.read())
 
 
 def _board(options):
-    from accel_helpers.learn import board  # it brings processes, which `describe` never needs
+    from accel_helpers.course import board  # it brings processes, which `describe` never needs
 
     folder, page = options.folder, options.out
     if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
@@ -90,7 +84,7 @@ def _board(options):
     raise DataError(f"{made}\nLearners hand in the file result_card.json.")
 
 
-def _tpu_compiler(options):
+def _tpu(options):
     if options.action != "install":
         return getattr(tpu_environment, options.action)()
     try:

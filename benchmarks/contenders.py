@@ -82,9 +82,9 @@ def _keras(session, data, model, train) -> float:
 
 def fit(session, data, *, batch_size: int) -> float:
     """``model.fit`` as it is."""
-    from accel_helpers.train import training
+    from accel_helpers.course import quickstart
 
-    model = training.quickstart_model(dropout=0)
+    model = quickstart.quickstart_model(dropout=0)
 
     def train(turns):
         model.fit(data.x, data.y, batch_size=batch_size, epochs=MANY, verbose=0, callbacks=[turns])
@@ -96,10 +96,10 @@ def fit_tuned(session, data, *, batch_size: int) -> float:
     """``model.fit`` with tf.data, many steps for each return to Python, and XLA."""
     import tensorflow as tf
 
-    from accel_helpers.train import training
+    from accel_helpers.course import quickstart
 
     steps = -(-len(data.x) // batch_size)
-    model = training.quickstart_model(dropout=0)
+    model = quickstart.quickstart_model(dropout=0)
     model.compile(
         optimizer="adam",
         loss=model.loss,
@@ -122,8 +122,9 @@ def fit_tuned(session, data, *, batch_size: int) -> float:
 
 
 def fit_resident(session, data, *, batch_size: int, count: int | None = None) -> float:
-    """``training.fit_resident``; with `count`, on so many samples, and with its memory noted."""
-    from accel_helpers.train import resident, training
+    """``fit_resident``; with `count`, on so many samples, and with its memory noted."""
+    from accel_helpers.course import quickstart
+    from accel_helpers.train import resident
 
     x, y = data.x, data.y
     if count is not None:
@@ -131,11 +132,11 @@ def fit_resident(session, data, *, batch_size: int, count: int | None = None) ->
 
         keep = np.arange(count) % len(x)
         x, y = x[keep], y[keep]
-    model = training.quickstart_model(dropout=0)
+    model = quickstart.quickstart_model(dropout=0)
     before, needed = resident_bytes(), resident.memory_needed(x, y)
 
     def train(turns):
-        training.fit_resident(
+        resident.fit_resident(
             model, x, y, batch_size=batch_size, epochs=MANY, verbose=0, seed=0, callbacks=[turns]
         )
 
@@ -251,7 +252,7 @@ CONTENDERS = {
         "tensorflow", fit_tuned, "`fit` with `tf.data`, `steps_per_execution` and `jit_compile`"
     ),
     "PyTorch loop": Contender("torch", torch_loop, "a plain loop, eager, the data in memory"),
-    "fit_resident, TensorFlow": Contender("tensorflow", fit_resident, "`training.fit_resident`"),
-    "fit_resident, JAX": Contender("jax", fit_resident, "`training.fit_resident`"),
+    "fit_resident, TensorFlow": Contender("tensorflow", fit_resident, "`fit_resident`"),
+    "fit_resident, JAX": Contender("jax", fit_resident, "`fit_resident`"),
     "JAX scan by hand": Contender("jax", jax_scan, "no Keras: an epoch is one `jax.lax.scan`"),
 }

@@ -44,9 +44,9 @@ def save(folder, count: int) -> dict:
     """
     import numpy as np
 
-    from accel_helpers.train import training
+    from accel_helpers.train.images import load_images
 
-    images = training.load_images(count)
+    images = load_images(count)
     arrays = (
         (images.x_train / 255).astype("float32"),
         images.y_train,

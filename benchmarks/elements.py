@@ -1,6 +1,6 @@
 """What the page is made of: tables with their cells, and curves with their intervals."""
 
-from accel_helpers._words import format_bytes, format_seconds
+from accel_helpers._values.words import format_bytes, format_seconds
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
 from accel_helpers.plots import style

@@ -45,17 +45,19 @@ def by_hand(model, x, y, epochs: int) -> list[float]:
 
 def once(busy: bool, epochs: int, seconds: float) -> float:
     """The ratio of what the box says to the middle of the whole epochs; and a line about it."""
+    from accel_helpers.course import quickstart
     from accel_helpers.machine import backend
-    from accel_helpers.train import training
+    from accel_helpers.train.epochs import time_fit
+    from accel_helpers.train.images import load_images
 
     backend.choose()
-    images = training.load_images(60_000)
+    images = load_images(60_000)
     x, y = images.x_train.astype("float32") / 255, images.y_train
     with beside(busy), backend.on("cpu"):
         start = time.perf_counter()
-        said = training.time_fit(training.quickstart_model(), x, y, seconds=seconds).epochs
+        said = time_fit(quickstart.quickstart_model(), x, y, seconds=seconds).epochs
         took = time.perf_counter() - start
-        whole = by_hand(training.quickstart_model(), x, y, epochs)
+        whole = by_hand(quickstart.quickstart_model(), x, y, epochs)
     ratio = said.median / statistics.median(whole)
     low, high = said.interval
     print(

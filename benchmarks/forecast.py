@@ -22,10 +22,10 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from accel_helpers._words import format_seconds
+from accel_helpers._values.words import format_seconds
 from accel_helpers.machine import hardware
-from accel_helpers.measure import step_time
-from accel_helpers.train import forecast
+from accel_helpers.measure import ceilings
+from accel_helpers.worth import forecast, step_time
 from tools import forecast as tool
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -162,8 +162,8 @@ def this_cpu(seconds=12.0):
     import accel_helpers as ah
     from benchmarks import worth
 
-    ah.backend.choose()
-    found = ah.ceilings.measure("cpu", seconds=seconds)
+    ah.use_backend()
+    found = ceilings.measure("cpu", seconds=seconds)
     peaks = {f"peak_{kind}_tflops_dense": None for kind in ("tf32", "fp16", "bf16")}
     peaks["peak_fp32_tflops"] = found.products[0].rate / 1e12
     t4 = hardware.match("T4")
@@ -171,7 +171,7 @@ def this_cpu(seconds=12.0):
     print(found)
     for name, (make, data) in worth.cases(1024).items():
         model, (x, *y) = make(sys.modules["keras"]), data(32)
-        here = ah.worth.forecast(model, 32, ("T4",), x=x, y=y[0] if y else None, seconds=seconds)
+        here = ah.forecast(model, 32, ("T4",), x=x, y=y[0] if y else None, seconds=seconds)
         own = step_time.terms(forecast.load_of(model, 32)[0], cpu)
         step = sum(own.values()) + here.host.median
         told = " + ".join(f"{format_seconds(each)} {term}" for term, each in own.items())

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from functools import partial
 from pathlib import Path
 
-from accel_helpers._words import format_seconds
-from accel_helpers.measure import step_time
+from accel_helpers._values.words import format_seconds
 from accel_helpers.plots import style
+from accel_helpers.worth import step_time
 from benchmarks import elements
 from benchmarks.forecast import (
     ALIKE,
@@ -171,7 +171,7 @@ def picture(rows, given):
 PAGE = """\
 # The forecast, and what was measured
 
-`ah.worth.forecast` says how long a step of a model would take on a chip that is not there. Its
+`ah.forecast` says how long a step of a model would take on a chip that is not there. Its
 constants were fitted on {fit.made_on} to {fit.rows:,} published measurements of three sources
 (`tools/published.csv`), and committed before one row of this page was looked at (commit 43f7b2d).
 Nothing was fitted again since, and no row was dropped but by the rules in `benchmarks/forecast.py`,
@@ -210,7 +210,7 @@ the rest holds.
 The ten furthest off, and the ten furthest off but engines. Small networks at batch 1 in TensorRT
 make up the first ones. Of the second, most are the small examples of Keras in 2017 and 2018 on
 rented machines with one or two CPU cores. An epoch there waited for Python, which the forecast of a
-row does not know; `ah.worth.forecast` measures that part on your machine and adds it. The furthest
+row does not know; `ah.forecast` measures that part on your machine and adds it. The furthest
 of all is a run of MXNet with the channels last, which then transposes around every layer.
 
 ## Where the rows come from

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from accel_helpers._words import format_seconds
+from accel_helpers._values.words import format_seconds
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
@@ -67,7 +67,7 @@ What each of many calls in a row takes, while the device works on one and takes 
 Against that, for jobs of {work}:
 """
 SAMPLES = """\
-`training.fit_resident` with batches of {batch}, on more and more images ({name}, {different:,}
+`fit_resident` with batches of {batch}, on more and more images ({name}, {different:,}
 different ones, repeated). An epoch has a fixed cost; beside it a sample should cost the same,
 however many there are. Sizes take turns. {flat}
 """

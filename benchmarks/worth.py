@@ -6,6 +6,7 @@ import time
 from functools import partial
 
 import accel_helpers as ah
+from accel_helpers.machine import backend
 
 SECONDS, TURNS, RUNS, FACTOR = 60, 7, 20, 3.0
 
@@ -24,7 +25,7 @@ def pictures(size: int, count: int):
 def compiled(keras, inputs, outputs, **options):
     model = keras.Model(inputs, keras.layers.Dense(10)(outputs))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    options = {"jit_compile": ah.backend.framework() == "jax", **options}
+    options = {"jit_compile": backend.framework() == "jax", **options}
     model.compile("adam", loss, metrics=["accuracy"], **options)
     return model
 
@@ -93,7 +94,7 @@ def epochs_of(make, data, change: str = ""):
     model = make(sys.modules["keras"], **options)
     size = int(value) if name == "batch_size" else 32
     given = data(size)
-    fit = partial(ah.training.fit_resident, model) if name == "fit_resident" else model.fit
+    fit = partial(ah.fit_resident, model) if name == "fit_resident" else model.fit
     sized = {"batch_size": size} if len(given) > 1 else {}
 
     def train():
@@ -109,11 +110,11 @@ def five(only: str) -> None:
         if only not in name:
             continue
         model, start = make(sys.modules["keras"]), time.perf_counter()
-        found = ah.worth.it(model, *data(32), seconds=SECONDS)
+        found = ah.worth_it(model, *data(32), seconds=SECONDS)
         print(f"\n== {name}, {time.perf_counter() - start:.0f} s ==\n{found}", flush=True)
         for change, said in found.tried.items():
             pair = epochs_of(make, data), epochs_of(make, data, change)
-            then = ah.timing.compare(*pair, repeats=TURNS, min_time=0, max_time=60)
+            then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=60)
             (low, high), (bottom, top) = said.interval, then.interval
             mark = "advised" if change == found.advice else ""
             mark += "" if low <= top and bottom <= high else " APART"
@@ -131,7 +132,7 @@ def factor() -> None:
         return seconds / FACTOR if way.device == "gpu" else seconds
 
     for run in range(1, RUNS + 1):
-        found = ah.worth.it(
+        found = ah.worth_it(
             make(sys.modules["keras"]), *data(32), seconds=12, devices=("cpu", "gpu"), runner=fake
         )
         low, high = found.factor.interval
@@ -145,5 +146,5 @@ if __name__ == "__main__":
     reader.add_argument("--factor", action="store_true", help="the fake, and not the five")
     reader.add_argument("--only", default="", help="a part of a model's name")
     asked = reader.parse_args()
-    print(ah.backend.choose())
+    print(ah.use_backend())
     factor() if asked.factor else five(asked.only)

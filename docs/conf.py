@@ -1,14 +1,13 @@
 """Sphinx: the course as pages. `make site` stages what it reads, see tools/make_site.py."""
 
 import sys
-from inspect import ismodule
 from pathlib import Path
 
 import accel_helpers as ah
 
 sys.path.insert(0, str(Path(__file__).parent))
-# The pages name what a learner types, `ah.timing.compare`: for autodoc that is a module, too.
-sys.modules |= {f"ah.{name}": home for name in ah.__all__ if ismodule(home := getattr(ah, name))}
+# The pages name what a learner types, `ah.compare`: for autodoc that is a module, too.
+sys.modules["ah.tpu"] = ah.tpu
 sys.modules["ah"] = ah
 
 project = html_title = "GPUs and TPUs in Colab"

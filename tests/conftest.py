@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.learn import progress
+from accel_helpers.course import progress
 from accel_helpers.machine import backend
 from accel_helpers.tpu import environment as environment_of_compiler
-from accel_helpers.train import training
+from accel_helpers.train.images import load_images
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
 # No test reads or writes the learner's own progress and result card, nor do the doctests and
@@ -45,7 +45,7 @@ def keras():
 @pytest.fixture(scope="session")
 def digits(keras):
     """500 real pictures as a model takes them, and their labels."""
-    found = training.load_images(500, source="bundled")
+    found = load_images(500, source="bundled")
     x, y = (found.x_train / 255).astype("float32"), found.y_train.astype("int32")
     x.flags.writeable = y.flags.writeable = False  # the tests share them
     return x, y

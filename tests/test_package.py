@@ -16,8 +16,9 @@ EVERY_MODULE = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 import accel_helpers
-for name in sorted(set(dir(accel_helpers)) & set(accel_helpers._PLACES)):
-    getattr(accel_helpers, name)
+for door in (accel_helpers, accel_helpers.tpu, accel_helpers.course):
+    for name in door.__all__:
+        getattr(door, name)
 import accel_helpers.cli
 accel_helpers.machine.runtime.describe()
 print("all loaded")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat.v4
 
-from accel_helpers._records import write_whole
+from accel_helpers._values.records import write_whole
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

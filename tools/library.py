@@ -1,10 +1,8 @@
 """Writes the pages of docs/ that are made from docstrings, data and lessons; --check compares."""
 
-import inspect
 import re
 import sys
 import tomllib
-from inspect import ismodule
 
 import jinja2
 import lesson
@@ -12,27 +10,26 @@ import minutes
 import run_lessons
 from lesson import ROOT
 
-import accel_helpers as ah
-from accel_helpers.learn import ledger, questions, review
-from accel_helpers.lessons import lesson_03
+from accel_helpers._values.words import format_seconds
+from accel_helpers.course import ledger, questions, review
+from accel_helpers.course.lessons import lesson_03
 from accel_helpers.machine import symptoms
+from accel_helpers.measure import results
 
 REAL = ROOT / "tests" / "machine" / "logs" / "real"
 
 
 def page(name: str) -> str:
     """A page as the docstrings and the data have it now."""
-    modules = {name: home for name in ah.__all__ if ismodule(home := getattr(ah, name))}
     real = {path.stem: tomllib.loads(lesson.read(path)) for path in sorted(REAL.glob("*.toml"))}
     reports = {name: found["report"] for name, found in real.items()}
     loader = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
     made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
     text = (ROOT / "tools" / "templates" / "teach.md.j2").read_text("utf-8")
-    card = ah.results.reference(*re.findall(r'ms\("([^"]+)"', text))  # all that it writes out
+    card = results.reference(*re.findall(r'ms\("([^"]+)"', text))  # all that it writes out
     timed = run_lessons.times()
     lessons = {p.name[:2]: (p.name, minutes.sections(p, timed)) for p in lesson.chosen([])}
-    verbs = {name: verb for name in ah.__all__ if callable(verb := getattr(ah, name))}
-    given = {"modules": modules, "verbs": verbs, "said": said, "reports": reports}
+    given = {"format_seconds": format_seconds, "reports": reports}
     given |= {"known": symptoms.KNOWN, "groups": symptoms.GROUPS, "slow": symptoms.SLOW}
     given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
     given |= {
@@ -56,13 +53,7 @@ def take_away() -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def said(value) -> str:
-    """The first line of a public name's docstring; a constant says its type."""
-    constant = f"A constant, of type {type(value).__name__}."
-    return inspect.getdoc(value).splitlines()[0] if callable(value) else constant
-
-
-for each in ("library.md", "failures.md", "teach.md", "answers.md", "take_away.md"):
+for each in ("failures.md", "teach.md", "answers.md", "take_away.md"):
     if "--check" not in sys.argv[1:]:
         (ROOT / "docs" / each).write_text(page(each), "utf-8")
     elif (ROOT / "docs" / each).read_text("utf-8") != page(each):

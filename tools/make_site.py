@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from inspect import ismodule
 from pathlib import Path
 
 import jinja2
@@ -22,7 +21,7 @@ from nbformat import from_dict
 from sphinx.cmd.build import build_main
 
 import accel_helpers as ah
-from accel_helpers.lessons import lesson_03
+from accel_helpers.course.lessons import lesson_03
 from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
@@ -116,14 +115,10 @@ def stage(folder, out, with_results):
         if name in own:
             who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
         notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
-    modules = {name: home for name in ah.__all__ if ismodule(home := getattr(ah, name))}
-    made = {f"docs/api/{n}.md": ("api.md.j2", {"name": n, "home": modules[n]}) for n in modules}
     verbs = [name for name in ah.__all__ if callable(getattr(ah, name))]
-    made["docs/api/verbs.md"] = "verbs.md.j2", {"verbs": verbs}
+    made = {"docs/api/verbs.md": ("verbs.md.j2", {"verbs": verbs, "tpu": ah.tpu.__all__})}
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
     made["docs/chips.md"] = "chips.md.j2", {"chips": [*csv.DictReader(chips)]}
-    text = lesson.read(docs / "library.md")
-    made["docs/library.md"] = "names.md.j2", {"text": text, "modules": modules}
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
     here |= {f"take/{name}" for name in BOOK}
     start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}

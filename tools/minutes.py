@@ -23,8 +23,7 @@ from pathlib import Path
 import lesson
 import run_lessons
 
-from accel_helpers.course import places
-from accel_helpers.learn import exam, quiz
+from accel_helpers.course import exam, places, quiz
 from accel_helpers.machine import runtime
 
 MOST = {"cells": 36, "words": 1000, "longest": 12, "predictions": 2, "folded": 2, "waiting": 60}
@@ -43,11 +42,12 @@ BUSY = 2  # loops that keep the processor busy while lessons are timed
 
 MACHINERY = re.compile(
     r"(\w+ = )?((print|display)\()*"
-    r"(lesson|ah\.(plots|results|progress|predict|quiz|checks))\."
+    r"(lesson|plots|ah\.course)\."
 )
+DRAWS = re.compile(r"\bah\.plot\(|\bplots\.|_animation\(|\blesson\.plot\(")
 SHOWS = re.compile(r"\blesson\.(verdict|reveal)\(\s*\"([^\"]+)\"")
 NOT_READ = re.compile(r"<details>\s*<summary>\s*Hint.*?</details>|<[^>]*>|(?<=\])\(\S*\)", re.S)
-ASKED = re.compile(r"^(?:ah\.(quiz\.show|exam\.draw)|(lesson\.quiz))\(([^)]*)\)", re.M)
+ASKED = re.compile(r"^(?:ah\.course\.(show_quiz|draw_exam)|(lesson\.quiz))\(([^)]*)\)", re.M)
 # In Markdown, and in a notebook's file:
 HEAD = re.compile(r'^(\s*"?[-* ]*?)\*\*Minutes:\*\*[^\\\n]*', re.M)
 ROW = re.compile(r'^(\s*"?\| \[?(\d\d)\b.*?\| )(\d+)(?= \|)', re.M)
@@ -85,10 +85,10 @@ def read(cell, ran, number):
         if of_lesson:
             count = len(quiz.show(number).questions)
         else:
-            ask = quiz.show if verb == "quiz.show" else exam.draw
+            ask = quiz.show if verb == "show_quiz" else exam.draw
             count = len(ask(*ast.literal_eval(f"[{given}]")).questions)
         found["clock"] += QUESTION * count
-        if verb != "exam.draw":
+        if verb != "draw_exam":
             found["questions"] += count
     if tags & {"setup", "exercise"} or ASKED.search(source):
         return found + Counter(clock=EXERCISE * ("exercise" in tags))
@@ -98,7 +98,7 @@ def read(cell, ran, number):
     for out in () if "nbval-ignore-output" in tags else cell.outputs:
         data = out.get("data", {"text/plain": out.get("text", "")})
         shown += data.get("text/plain", "").splitlines() if "image/png" not in data else []
-    asks = source.count("predict.ask(") + source.count("lesson.ask(")
+    asks = source.count("lesson.ask(")
     prose = said + sum(words(line) for line in shown if line.rstrip()[-1:] in {*".:?!"})
     own = tags & {"script", "take-away"}  # form.py has limits for these
     longest = 0 if own else len(code)
@@ -111,7 +111,9 @@ def read(cell, ran, number):
 def pictures(cell):
     """Count what a cell draws: the pictures that are stored, or one of a plot that is not."""
     stored = sum("image/png" in output.get("data", {}) for output in cell.get("outputs", ()))
-    return stored or int(bool(re.search(r"\bah\.plots?[.(]|\blesson\.plot\(", cell.source)))
+    return stored or int(
+        bool(re.search(r"\bah\.plot\(|\bplots\.|_animation\(|\blesson\.plot\(", cell.source))
+    )
 
 
 def work_out(path, timed):

@@ -14,8 +14,8 @@ import genanki
 import jinja2
 import lesson
 
-import accel_helpers as ah
-from accel_helpers import _words
+from accel_helpers._values import words
+from accel_helpers.course import questions
 
 COURSE, TEMPLATES = "GPUs and TPUs in Colab", lesson.HERE / "templates"
 
@@ -43,21 +43,21 @@ def off(question, option) -> str:
     return f"{min(question.tolerance * abs(option.value), *gaps):.6f}".rstrip("0").rstrip(".")
 
 
-def gift(questions) -> str:
+def gift(every) -> str:
     """Questions as Moodle's GIFT, in a category for each lesson, with every option's feedback."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"gift": lambda text: escaped(_words.marked(text)), "escaped": escaped}
+    made.filters |= {"gift": lambda text: escaped(words.marked(text)), "escaped": escaped}
     texts = {path.name[:2]: lesson.read(path) for path in lesson.chosen([])}
     titles = {number: re.search(r'"# (.+?)(?:\\n)?"', text)[1] for number, text in texts.items()}
     lessons = [(n, [*each]) for n, each in itertools.groupby(questions, lambda q: q.lesson)]
     return made.get_template("questions.gift.j2").render(
         course=COURSE, titles=titles, lessons=lessons, tags=tags, share=share, off=off,
-        quiz=_words.template("quiz.html").module,
+        quiz=words.template("quiz.html").module,
     )  # fmt: skip
 
 
-def deck(questions) -> genanki.Deck:
+def deck(every) -> genanki.Deck:
     """Questions as an Anki deck; the ids, drawn once, are those that an update is known by."""
     names = ("anki_front.html", "anki_back.html", "anki.css")
     front, back, css = ((TEMPLATES / name).read_text("utf-8") for name in names)
@@ -66,9 +66,9 @@ def deck(questions) -> genanki.Deck:
     model = genanki.Model(1852036411, COURSE, fields, cards, css)
     made = genanki.Deck(1748201953, COURSE)
     for q in questions:
-        choices = _words.fragment("quiz/choices", q) if q.has_choices else ""
-        texts = [_words.marked(q.stem), _words.marked(q.how), choices]
-        texts += [_words.fragment("quiz/answer", q), q.id]
+        choices = words.fragment("quiz/choices", q) if q.has_choices else ""
+        texts = [words.marked(q.stem), words.marked(q.how), choices]
+        texts += [words.fragment("course/templates/quiz/answer", q), q.id]
         made.add_note(genanki.Note(model, texts, tags=tags(q), guid=genanki.guid_for(q.id)))
     return made
 
@@ -76,9 +76,9 @@ def deck(questions) -> genanki.Deck:
 def write(folder: Path) -> None:
     """Write both files into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    questions = ah.questions.bank().values()
-    (folder / "questions.gift").write_text(gift(questions), "utf-8")
-    genanki.Package(deck(questions)).write_to_file(folder / "questions.apkg")
+    every = questions.bank().values()
+    (folder / "questions.gift").write_text(gift(every), "utf-8")
+    genanki.Package(deck(every)).write_to_file(folder / "questions.apkg")
 
 
 if __name__ == "__main__":

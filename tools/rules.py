@@ -255,7 +255,7 @@ def _alt_text(it):
         data = output.get("data", {})
         if any(kind.startswith("image/") for kind in data):
             if not is_sentence(data.get("text/plain", "")):
-                yield i, "a stored picture needs a sentence as its text/plain: use ah.plots."
+                yield i, "a stored picture needs a sentence as its text/plain: use plots."
         if lacks_alt(data.get("text/html", "")):
             yield i, "a picture in the stored HTML has no alt text."
 
@@ -288,7 +288,7 @@ _HINTS_WANTED = (
     f"the Markdown before an exercise needs {HINTS} hints in steps: <details>, "
     "<summary>Hint 1</summary>, a blank line, words, </details>."
 )
-_CHECKED = re.compile(r"^[^#\n]*\b(?:ah\.checks|lesson)\.check\(\s*[\"']([^\"'\n]+)[\"']", re.M)
+_CHECKED = re.compile(r"^[^#\n]*\b(?:ah\.course|lesson)\.check\(\s*[\"']([^\"'\n]+)[\"']", re.M)
 
 
 @rule("exercise")

@@ -19,8 +19,8 @@ from lesson import Refused, chosen
 from pages import LessonRun
 from tqdm import tqdm
 
-from accel_helpers.learn.progress import NAME as PROGRESS
-from accel_helpers.learn.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
+from accel_helpers.course.progress import NAME as PROGRESS
+from accel_helpers.course.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
 from accel_helpers.machine import runtime as runtimes
 from accel_helpers.measure import results
 

@@ -19,14 +19,14 @@ from markupsafe import escape
 from nbconvert.filters import Highlight2HTML, markdown2html
 from pygments.formatters import HtmlFormatter
 
-import accel_helpers as ah
-from accel_helpers._words import fragment
+from accel_helpers._values.words import fragment
+from accel_helpers.course import questions
 from accel_helpers.course.places import places
 
 FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
-QUIZ = re.compile(r"ah\.quiz\.show\(|lesson\.quiz\(")
-ASKS = re.compile(r"(ah\.predict|lesson)\.ask\(")
+QUIZ = re.compile(r"ah\.course\.show_quiz\(|lesson\.quiz\(")
+ASKS = re.compile(r"lesson\.ask\(")
 SAYS = re.compile(r'lesson\.(?:verdict|reveal)\("(.+?)"')
 STYLE = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
 COLOUR, soup = Highlight2HTML(), functools.partial(BeautifulSoup, features="html.parser")
@@ -93,7 +93,7 @@ def made(cell, page: str):
 
 def parts(path: Path):
     """What stands in a lesson's core path, in its order, as `text` gives it."""
-    bank = [q for q in ah.questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
+    bank = [q for q in questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
     for cell in lesson.parse(lesson.read(path)).cells:
         if cell.cell_type == "markdown":
             yield from text(re.split(END, cell.source, flags=re.M)[0])
@@ -103,7 +103,10 @@ def parts(path: Path):
             for number, q in enumerate(bank, 1):
                 choices = fragment("quiz/choices", q) if q.has_choices else ""
                 yield f"Question {number} of {len(bank)}", None
-                yield fragment("quiz/head", q, number) + choices, fragment("quiz/answer", q)
+                yield (
+                    fragment("course/templates/quiz/head", q, number) + choices,
+                    fragment("course/templates/quiz/answer", q),
+                )
         elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
             yield from ((shown, "") for shown in made(cell, path.stem))
 

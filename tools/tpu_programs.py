@@ -1,6 +1,6 @@
 """Makes the stored answers of the TPU compiler, or checks them against a fresh compile.
 
-    python tools/tpu_programs.py                      writes accel_helpers/data/tpu_programs/
+    python tools/tpu_programs.py                      writes accel_helpers/course/tpu_programs/
     python tools/tpu_programs.py --check [FILE ...]    says what differs, and leaves with 1
 
 The steps are lowered by JAX, as Colab's TPU runtime would run them. What a program is must come
@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "accel_helpers" / "data" / "tpu_programs"
+DATA = ROOT / "accel_helpers" / "course" / "tpu_programs"
 PRODUCTS = "products.json"
 COUNTER = Path(__file__).with_name("count_products.py")
 CHIPS = ("v5e", "v6e")
@@ -46,10 +46,10 @@ def models():
     """The lessons' models: name, model maker, batch size and what else to ask for."""
     import keras
 
-    from accel_helpers.train import text, training
+    from accel_helpers.course import quickstart, text
 
     def narrow(width):
-        return lambda: training.quickstart_model(width=width, dropout=0)
+        return lambda: quickstart.quickstart_model(width=width, dropout=0)
 
     def resnet50(policy):
         keras.config.set_dtype_policy(policy)
@@ -62,10 +62,10 @@ def models():
         return model
 
     characters = len(text.load_text().vocabulary)
-    yield "quickstart", training.quickstart_model, 32, {}
+    yield "quickstart", quickstart.quickstart_model, 32, {}
     for chips in (4, 8):  # lesson 09 shows what they tell each other
-        yield f"quickstart-{chips}-chips", training.quickstart_model, 32, {"chips": chips}
-    yield "strategy", training.quickstart_model, 64, {}  # lesson 04 writes it out
+        yield f"quickstart-{chips}-chips", quickstart.quickstart_model, 32, {"chips": chips}
+    yield "strategy", quickstart.quickstart_model, 64, {}  # lesson 04 writes it out
     yield "shakespeare", lambda: text.model(characters), text.SMALL.batch_size, {}
     # Both formats: what fits in one need not fit in the other.
     for name, policy, too_large in (
@@ -98,7 +98,7 @@ def make(names=(), say=print) -> dict[str, str]:
 
 
 def _count() -> list[dict]:
-    from accel_helpers import probe
+    from accel_helpers._values import probe
     from accel_helpers.tpu import environment
 
     found = environment.status()

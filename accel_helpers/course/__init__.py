@@ -1,7 +1,51 @@
-"""What a lesson's page needs beside the library; the library never imports it."""
+"""What the lessons' pages need beside the library; the library never imports it.
 
-from accel_helpers.course.facts import FourFacts
-from accel_helpers.course.lesson import Lesson, lesson
-from accel_helpers.course.log import hide_log
+>>> import accel_helpers as ah
+>>> ah.course.MatrixUnit(2, 2).cycles(2, 2, 2)
+6
+"""
 
-__all__ = ["FourFacts", "Lesson", "hide_log", "lesson"]
+import importlib
+
+# What a page calls each of them, the module that it stands in, and its name there.
+_NAMES = {
+    "lesson": ("page", "lesson"),
+    "hide_log": ("log", "hide_log"),
+    "guess": ("predict", "guess"),
+    "check": ("lessons", "check"),
+    "answer": ("quiz", "answer"),
+    "show_quiz": ("quiz", "show"),
+    "ask_again": ("quiz", "again"),
+    "overview": ("quiz", "overview"),
+    "draw_exam": ("exam", "draw"),
+    "hand_in": ("exam", "hand_in"),
+    "last_score": ("exam", "last_score"),
+    "both_answers": ("review", "both"),
+    "missed": ("review", "missed"),
+    "my_claims": ("ledger", "mine"),
+    "write_summary": ("summary", "write"),
+    "quickstart_model": ("quickstart", "quickstart_model"),
+    "load_text": ("text", "load_text"),
+    "measure_climb": ("climb", "measure"),
+    "FourFacts": ("facts", "FourFacts"),
+    "practice_device": ("lessons.lesson_03", "device_for"),
+    "PRACTICE_TRUTH": ("lessons.lesson_03", "TRUTH"),
+    "MatrixUnit": ("players.systolic", "MatrixUnit"),
+    "unit_animation": ("players.unit", "unit_animation"),
+    "unit_strip": ("players.unit", "unit_strip"),
+    "warp_animation": ("players.warp", "warp_animation"),
+    "stored_step": ("stored_steps", "stored"),
+    "stored_product": ("stored_steps", "stored_product"),
+}
+__all__ = [*_NAMES]
+
+
+def __getattr__(name: str):
+    if name not in _NAMES:
+        raise AttributeError(f"accel_helpers.course has no {name!r}. It has: {', '.join(_NAMES)}.")
+    module, value = _NAMES[name]
+    return getattr(importlib.import_module(f"{__name__}.{module}"), value)
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
+from accel_helpers.course.climb import Climb
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import ceilings, scores
 from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
-from accel_helpers.train.choice import Choice, Held
-from accel_helpers.train.climb import Climb
 from accel_helpers.train.parts import StepParts
+from accel_helpers.worth.choice import Choice, Held
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
 #: its own; the others are plain words.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from accel_helpers import probe
+from accel_helpers._values import probe
 
 NVIDIA_SMI_SECONDS = 3.0  # a broken driver can make nvidia-smi hang
 GIB = 2**30

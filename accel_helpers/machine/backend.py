@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from accel_helpers._words import shown
+from accel_helpers._values.words import shown
 from accel_helpers.machine import faults, quiet
 
 __all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
@@ -175,7 +175,7 @@ def where(x) -> str:
 def framework() -> str:
     """What Keras runs on here: "tensorflow", "jax" or "torch"; Keras must have been loaded."""
     if "keras" not in sys.modules:
-        raise RuntimeError("Keras is not loaded yet. Call accel_helpers.backend.choose() first.")
+        raise RuntimeError("Keras is not loaded yet. Call ah.use_backend() first.")
     return sys.modules["keras"].backend.backend()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from accel_helpers._words import fragment, wrapped
+from accel_helpers._values.words import fragment, wrapped
 from accel_helpers.machine import faults, pages, raised, symptoms
 from accel_helpers.machine.faults import Finding
 from accel_helpers.machine.raised import Seen
@@ -77,7 +77,7 @@ class Diagnosis:
 
     def _repr_html_(self) -> str | None:
         otherwise = "" if self.findings else self.otherwise
-        return fragment("doctor/diagnosis", self._head(), self._rows(), otherwise)
+        return fragment("data/templates/doctor/diagnosis", self._head(), self._rows(), otherwise)
 
 
 def _seen_rows(seen: Seen) -> list[tuple[str, str]]:

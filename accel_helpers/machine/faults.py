@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from accel_helpers import _records
+from accel_helpers._values import records
 from accel_helpers.machine import attached
 
 # All of these install one module; the other packages that are looked for are named as modules are.
@@ -83,14 +83,14 @@ def place(environ: Mapping[str, str]) -> tuple[str, str | None]:
 
 @functools.cache
 def tables(name: str) -> dict:
-    return _records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
+    return records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
 
 
 _BOOK = tables("faults.toml")
 #: What a place calls its restart, its accelerators, and the way back to its own packages.
 PLACES: dict[str, dict[str, str]] = _BOOK["place"]
 #: In the order in which to mend them.
-FAULTS = _records.read(dict[str, Fault], _BOOK["fault"], "faults.toml")
+FAULTS = records.read(dict[str, Fault], _BOOK["fault"], "faults.toml")
 #: How TensorFlow could drive a TPU; nobody of this course has seen it do so.
 RECIPE = tables("tpu_recipe.toml")
 

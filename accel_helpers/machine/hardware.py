@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from accel_helpers import _records
-from accel_helpers._words import format_rate
+from accel_helpers._values import records
+from accel_helpers._values.words import format_rate
 
 __all__ = ["judge", "match", "peak"]
 
@@ -102,7 +102,7 @@ _JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources di
 def load() -> tuple[Accelerator, ...]:
     file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
     rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return tuple(_records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)
+    return tuple(records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)
 
 
 def _cells(row: dict[str, str]) -> dict:
@@ -199,9 +199,9 @@ def judge(
     if None not in (flops, bytes_moved):
         raise ValueError("judge takes flops or bytes_moved, and not both.")
     unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
-    work = _records.positive(work, "flops or bytes_moved")
+    work = records.positive(work, "flops or bytes_moved")
     asked = {"work": work, "time": seconds}
-    seconds = _records.positive(getattr(seconds, "median", seconds), "seconds")
+    seconds = records.positive(getattr(seconds, "median", seconds), "seconds")
     rate = work / seconds
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
     asked["chip"] = row

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from accel_helpers import _records
+from accel_helpers._values import records
 from accel_helpers.machine.faults import Finding, tables
 
 # What is compiled runs once as Python, to be recorded; then no line of it runs as Python again.
@@ -28,7 +28,7 @@ class Old:
     only: Literal["", "compiled", "tpu"] = ""
 
 
-YESTERDAY = _records.read(tuple[Old, ...], tables("yesterday.toml")["old"], "yesterday.toml")
+YESTERDAY = records.read(tuple[Old, ...], tables("yesterday.toml")["old"], "yesterday.toml")
 
 
 def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from accel_helpers import _records
+from accel_helpers._values import records
 from accel_helpers.machine.faults import tables
 
 TRACEBACK = "Traceback (most recent call last)"
@@ -120,7 +120,7 @@ class Frame:
         return f"{place}{line}{code}"
 
 
-AREAS = _records.read(tuple[Area, ...], tables("symptoms.toml")["area"], "symptoms.toml")
+AREAS = records.read(tuple[Area, ...], tables("symptoms.toml")["area"], "symptoms.toml")
 
 
 def look(text: str) -> Seen | None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from accel_helpers._words import html_card, wrapped
+from accel_helpers._values.words import html_card, wrapped
 from accel_helpers.machine import attached, faults
 from accel_helpers.machine.attached import GIB, Attached, Run
 

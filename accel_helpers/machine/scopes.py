@@ -22,7 +22,7 @@ class RestartNeeded(RuntimeError):
         asked = f"replicas={picked.replicas}" if picked.replicas > 1 else ""
         super().__init__(
             f"{happened}: restart ({faults.PLACES[picked.place]['restart']}), then enter "
-            f"ah.strategy.pick({asked}).scope() before anything else uses the framework."
+            f"ah.pick_strategy({asked}).scope() before anything else uses the framework."
         )
 
 

@@ -3,8 +3,8 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from accel_helpers import _records
-from accel_helpers._words import wrapped
+from accel_helpers._values import records
+from accel_helpers._values.words import wrapped
 from accel_helpers.machine import faults, scopes
 from accel_helpers.machine.faults import SPOKEN, Facts
 from accel_helpers.machine.scopes import RestartNeeded
@@ -77,7 +77,7 @@ def pick(replicas: int | None = None, **machine) -> Strategy:
     >>> pick(4, environ={}, root="/nowhere", loaded={}, versions={"jax": "0.7.2"}.get).kind
     'virtual replicas'
     """
-    if replicas is not None and _records.whole(replicas, "replicas") > MOST_REPLICAS:
+    if replicas is not None and records.whole(replicas, "replicas") > MOST_REPLICAS:
         raise ValueError(f"replicas must be {MOST_REPLICAS} at most; got {replicas!r}.")
     it = faults.Facts(**machine)
     bound, why = _bound(it)
@@ -124,7 +124,7 @@ def _remedies(it: Facts, able: list[str], bound: str) -> list[str]:
     why += [f"{SPOKEN[each]} is not installed." for each in held if each not in it.frameworks]
     why += [fault.cause for fault in found]
     if it.tensorflow_drives_tpu:
-        why.append("ah.doctor.tpu_recipe() prints the cell that starts TensorFlow's TPUStrategy.")
+        why.append("ah.tpu.recipe() prints the cell that starts TensorFlow's TPUStrategy.")
     if not able:
         return why + list(dict.fromkeys(fault.fix for fault in found))
     variable = "" if it.keras_on else "take KERAS_BACKEND out of the environment, "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import Literal
 
-from accel_helpers import _records
+from accel_helpers._values import records
 from accel_helpers.machine.faults import PLACES, Finding, tables
 from accel_helpers.machine.raised import TRACEBACK
 
@@ -92,9 +92,9 @@ SAY: dict[str, str] = _BOOK["say"]
 #: The parts of docs/failures.md: what an entry calls its group, and the title.
 GROUPS: dict[str, str] = _BOOK["group"]
 #: What is surely the root of trouble first.
-KNOWN = _records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
+KNOWN = records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
 #: Warnings that something is slow, and no failures.
-SLOW = _records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
+SLOW = records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
 
 
 def find(

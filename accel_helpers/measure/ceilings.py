@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
 
-from accel_helpers._records import positive
-from accel_helpers._words import format_rate, format_seconds
+from accel_helpers._values.records import positive
+from accel_helpers._values.words import format_rate, format_seconds
 from accel_helpers.machine import backend
 from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from accel_helpers._words import format_rate, format_seconds, wrapped
+from accel_helpers._values.words import format_rate, format_seconds, wrapped
 from accel_helpers.machine import attached, hardware
 
 __all__ = ["meter", "upper_limit"]

@@ -18,8 +18,8 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from typing import ClassVar
 
-from accel_helpers._records import positive
-from accel_helpers._words import format_range, format_seconds, percent, wrapped
+from accel_helpers._values.records import positive
+from accel_helpers._values.words import format_range, format_seconds, percent, wrapped
 
 CONFIDENCE = 0.95  # two such intervals that do not overlap: chance does that far less often
 BLOCKS = 30  # what many samples are condensed to

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from accel_helpers import _records
-from accel_helpers._records import DataError, write_whole
+from accel_helpers._values import records
+from accel_helpers._values.records import DataError, write_whole
 from accel_helpers.machine import runtime
 from accel_helpers.measure.measurement import Measurement
 
@@ -94,7 +94,7 @@ def load(path) -> Card:
     '2026'
     """
     path = Path(path)
-    return _records.read(Card, _records.load(path, "result card"), path.name)
+    return records.read(Card, records.load(path, "result card"), path.name)
 
 
 def card_path() -> Path:
@@ -139,7 +139,7 @@ def save_on_card(
     for name, m in measurements.items():
         if not isinstance(m, Measurement):
             raise TypeError(f"a card needs measurements; {name!r} is {type(m).__name__}.")
-    numbers = _records.read(Numbers, dict(numbers or {}), "numbers")
+    numbers = records.read(Numbers, dict(numbers or {}), "numbers")
     path, count = card_path() if path is None else Path(path), len(measurements) + len(numbers)
     try:
         card = load(path) if path.exists() else new_card(command="lessons run by hand")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import repeat
 
-from accel_helpers._words import format_seconds, percent, shown
+from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup, locate

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from math import prod
 
-from accel_helpers._records import whole
+from accel_helpers._values.records import whole
 from accel_helpers.measure.layers import name_of, parts_of
 
 __all__ = ["count_step"]
@@ -136,9 +136,11 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
 
     Examples
     --------
-    >>> from accel_helpers.train import training
-    >>> count_step(training.quickstart_model(), batch_size=32).product_flops
-    13090816
+    >>> import keras
+    >>> model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
+    >>> model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    >>> count_step(model, batch_size=32).product_flops
+    3072
     """
     batch_size = whole(batch_size, "batch_size")
     graph = _graph(model)

@@ -7,17 +7,7 @@ ACCEL_PICTURES=reference in the environment there alone.
 
 from accel_helpers.plots.charts import break_even, digits, epochs, roofline, sweep
 from accel_helpers.plots.lines import curves
-from accel_helpers.plots.rows import bars, climb, ladder, measurements, parts, shares
-from accel_helpers.plots.unit import unit_animation, unit_strip
-from accel_helpers.plots.warp import warp_animation
+from accel_helpers.plots.rows import bars, ladder, measurements, parts, shares
 
-__all__ = ["bars", "break_even", "climb", "curves", "digits", "epochs", "ladder", "measurements"]
-__all__ += [
-    "parts",
-    "roofline",
-    "shares",
-    "sweep",
-    "unit_animation",
-    "unit_strip",
-    "warp_animation",
-]
+__all__ = ["bars", "break_even", "curves", "digits", "epochs", "ladder", "measurements"]
+__all__ += ["parts", "roofline", "shares", "sweep"]

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from accel_helpers._words import format_rate, format_seconds
+from accel_helpers._values.words import format_rate, format_seconds
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Numbers, Picture
-from accel_helpers.train.break_even import BOUGHT, FEW
+from accel_helpers.worth.break_even import BOUGHT, FEW
 
 flops = partial(format_rate, unit="FLOP/s")
 
@@ -63,9 +63,9 @@ def roofline(
 
     Examples
     --------
-    >>> import accel_helpers as ah
-    >>> card = ah.results.reference()
-    >>> roof = ah.ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
+    >>> from accel_helpers.measure import ceilings, results
+    >>> card = results.reference()
+    >>> roof = ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
     >>> roofline({"fit": (3.6, 6.1e9)}, roof, title="A step").alt[:70]
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
     """
@@ -201,7 +201,7 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
 
     `found` is of `worth.break_even`. The finding is the title, unless another one is given.
 
-    >>> from accel_helpers.train import worth
+    >>> from accel_helpers.worth import worth
     >>> plans = worth.Plan("a CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
     >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:66])
     Lines of time over epochs. Under 6 minutes of training here, stay;

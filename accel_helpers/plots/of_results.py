@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from accel_helpers._words import shown
+from accel_helpers._values.words import shown
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import charts, rows
 from accel_helpers.plots.style import Picture
-from accel_helpers.train.break_even import BreakEven
-from accel_helpers.train.climb import Climb
 from accel_helpers.train.epochs import FitTiming
+from accel_helpers.worth.break_even import BreakEven
 
 __all__ = ["plot"]
 
@@ -19,7 +18,7 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
 
     Parameters
     ----------
-    result : Measurement, Speedup, FitTiming, Climb, BreakEven or mapping
+    result : Measurement, Speedup, FitTiming, BreakEven or mapping
         A mapping is of names to seconds, the parts of one step.
     title : str, optional
         Above the picture: what was found. By default what the result says of itself.
@@ -46,15 +45,12 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
     if isinstance(result, FitTiming):
         title = title or "Seconds per epoch"
         return charts.epochs(result.epochs, title=title, reference=reference)
-    if isinstance(result, Climb):
-        title = title or "What each change gains"
-        return rows.climb(result, title=title, reference=reference)
     if isinstance(result, BreakEven):
         return charts.break_even(result, title=title or None, reference=reference)
     if isinstance(result, Mapping):
         title = title or "Where the time of one step goes"
         return rows.parts(result, title=title, reference=reference)
     raise TypeError(
-        "plot draws a Measurement, a comparison, the epochs of time_fit, a climb, a break-even, "
+        "plot draws a Measurement, a comparison, the epochs of time_fit, a break-even, "
         f"or the parts of a step as a mapping of names to seconds; got {shown(result)}."
     )

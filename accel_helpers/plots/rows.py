@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from accel_helpers._words import format_seconds, percent
-from accel_helpers.measure.measurement import SAME, VAGUE, Measurement, Speedup
+from accel_helpers._values.words import format_seconds, percent
+from accel_helpers.measure.measurement import SAME, Measurement
 from accel_helpers.measure.results import Reference
 from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
@@ -126,59 +126,6 @@ def parts(
     title += f": {percent(first[most] / sum(first.values()))} {most}" * (len(first) > 1)
     axis, heads = ("time of one step", 0, longest, format_seconds), ["time", "share"]
     return _alone("Bar in pieces", drawn, heads, title, under, axis, thick=0.62)
-
-
-def climb(climb, *, title: str, reference=None) -> Picture:
-    """A ladder of changes to a training, a `climb.Climb`: how many times as fast each is.
-
-    >>> import accel_helpers as ah
-    >>> card = ah.results.reference()
-    >>> theirs = ah.climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    >>> climb(theirs, title="A climb").alt[:15]
-    'Ladder. A climb'
-    """
-    note = f"{style.BARS} Times as fast: turn by turn, so not quite the ratio of the epochs."
-    sides, under = style.sides(climb, reference, note)
-    drawn, said, ends = [], [], [1.0]
-    for of, mine, start in sides:
-        rows, words = [], []
-        for name, epoch in of.epochs.items():
-            right, gain = f"{100 * of.accuracy[name]:.1f} %", of.overall.get(name)
-            text, marks = _gain(gain) if gain else ("the start", {"dots": (1.0,)})
-            ends += marks.get("bar", ())
-            brief = text.partition(" (")[0].replace(SAME, "not measurable").replace("between ", "")
-            notes = (brief.replace(" and ", " to "), format_seconds(epoch.median), right)
-            rows.append(Row(name, style.palette(mine)[0], notes, **marks))
-            words.append(f"{name}: {text}, {notes[1]}, {right} right")
-        drawn.append(rows)
-        said.append(start + "; ".join(words))
-    rows = beneath(*drawn)
-    # The title names no gain that larger batches brought: they can cost accuracy.
-    first, *others = sides[0][0].stages
-    alike = [stage.name for stage in others if stage.batch_size == first.batch_size]
-    most = max((row.line or 1 for row in drawn[0] if row.name in alike), default=1)
-    if most > 1:
-        title += f": {style.short(most)} times, same batch size"
-    with style.figure(5.8, 1.1 + room(rows), title, under=under) as (figure, axes):
-        paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
-        axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
-        for place, row in zip(places(rows), rows, strict=True):
-            if row.line:
-                axes.plot([1, row.line], [place] * 2, color=row.colour, lw=1.2, zorder=0.9)
-        label = f"times as fast as {first.name}"
-        style.scale(axes.xaxis, label, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
-        return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
-
-
-def _gain(gain: Speedup) -> tuple[str, dict]:
-    """In words, and what of it is drawn: the ratio only where it is known well."""
-    (low, high), bar = gain.interval, {"bar": gain.interval}
-    if not gain.conclusive:
-        return SAME, bar
-    if high > VAGUE * low:
-        return f"between {style.short(low)} and {style.short(high)} times", bar
-    text = style.short if gain.ratio >= 2 else "{:.3g}".format
-    return f"{text(gain.ratio)} times ({text(low)} to {text(high)})", bar | {"line": gain.ratio}
 
 
 def shares(

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from accel_helpers import probe
-from accel_helpers._records import whole
+from accel_helpers._values import probe
+from accel_helpers._values.records import whole
 from accel_helpers.measure.layers import RULES
 from accel_helpers.measure.work import count_step
 from accel_helpers.tpu import child, report
 from accel_helpers.tpu import environment as tpu_environment
-from accel_helpers.tpu.answers import CompiledStep, stored, stored_product
+from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.lowering import NoProgram, lower
 
 # Bytes of memory that a program may have, in the compiler's own words ("Used ... of 15.75G hbm");
@@ -25,7 +25,7 @@ MOST_TRIES = 8  # compilations to find the batch that fits
 # How the frameworks name an argument, or a copy of one; JAX writes x['a'] where there are several.
 _GIVEN = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
 
-__all__ = ["compile_training_step", "stored", "stored_product"]
+__all__ = ["compile_training_step"]
 
 
 def compile_training_step(

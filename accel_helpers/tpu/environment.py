@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_helpers import probe
-from accel_helpers._words import format_bytes
+from accel_helpers._values import probe
+from accel_helpers._values.words import format_bytes
 
 # Wheels of all of them exist for Python 3.11, 3.12 and 3.13 on Linux x86-64 (tried 2026-11-21).
 PINS = {
@@ -27,7 +27,7 @@ PINS = {
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 INSTALL_SECONDS, CHECK_SECONDS = 900.0, 120.0
 NAME, UNFINISHED = "tpu-compiler-jax{}-libtpu{}-py{}", ".tpu-compiler-"  # of our folders
-HOW = "`python -m accel_helpers tpu-compiler install`"
+HOW = "`python -m accel_helpers tpu install`"
 
 # No TPU is here and none is looked for; two may compile at once; no logs are written.
 VARIABLES = {
@@ -149,7 +149,7 @@ def _make(folder: Path, environ, run, say) -> None:
     say(  # the figures: measured on 2026-11-21 with Python 3.11 and pip 23.2
         f"Installing the TPU compiler (libtpu {PINS['libtpu']} with jax {PINS['jax']}) into "
         f"{folder}: 330 MB to fetch, 1.25 GB on disk, a minute or two. "
-        "`python -m accel_helpers tpu-compiler remove` deletes it."
+        "`python -m accel_helpers tpu remove` deletes it."
     )
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder.parent) as unfinished:
         packages = Path(unfinished, "packages")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from accel_helpers._words import shown
+from accel_helpers._values.words import shown
 from accel_helpers.measure.layers import name_of
 from accel_helpers.tpu.answers import NOT_WRITTEN
 from accel_helpers.tpu.report import array_bytes, layer_of

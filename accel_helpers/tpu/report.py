@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from accel_helpers._words import format_bytes
+from accel_helpers._values.words import format_bytes
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"

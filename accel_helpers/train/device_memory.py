@@ -4,7 +4,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from accel_helpers._words import format_bytes
+from accel_helpers._values.words import format_bytes
 from accel_helpers.machine import backend
 
 RESERVE = 0.1  # of the free memory: left for what a step needs while it runs

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from accel_helpers._records import whole
+from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
@@ -67,9 +67,15 @@ def time_fit(
 
     Examples
     --------
-    >>> from accel_helpers.train.training import load_images, quickstart_model
-    >>> images = load_images(64, source="bundled")
-    >>> len(time_fit(quickstart_model(), images.x_train, images.y_train, epochs=2).epochs.samples)
+    >>> import numpy
+    >>> import keras
+    >>> def make_model(width=8):
+    ...     layers = [keras.Input((8,)), keras.layers.Dense(width), keras.layers.Dense(3)]
+    ...     model = keras.Sequential(layers)
+    ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    ...     return model
+    >>> x, y = numpy.ones((64, 8), "float32"), numpy.arange(64) % 3
+    >>> len(time_fit(make_model(), x, y, epochs=2).epochs.samples)
     1
     """
     fits = _Fits(model, x, y, batch_size, clock)

@@ -6,8 +6,8 @@ import threading
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
-from accel_helpers._records import whole
-from accel_helpers._words import wrapped
+from accel_helpers._values.records import whole
+from accel_helpers._values.words import wrapped
 
 
 @dataclass(frozen=True)

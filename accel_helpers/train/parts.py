@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import ClassVar, Self
 
-from accel_helpers._records import positive, whole
-from accel_helpers._words import format_seconds
+from accel_helpers._values.records import positive, whole
+from accel_helpers._values.words import format_seconds
 from accel_helpers.train.epochs import BATCH_SIZE, time_fit
 
 STEPS = 100  # of a timed epoch, at every size: what starts an epoch is shared out among them
@@ -106,10 +106,15 @@ def step_parts(
 
     Examples
     --------
-    >>> from accel_helpers.train.training import load_images, quickstart_model
-    >>> images = load_images(64, source="bundled")
-    >>> make_model = lambda width: quickstart_model(width=width)
-    >>> parts = step_parts(make_model, images.x_train, images.y_train, width=128, seconds=0.2)
+    >>> import numpy
+    >>> import keras
+    >>> def make_model(width=8):
+    ...     layers = [keras.Input((8,)), keras.layers.Dense(width), keras.layers.Dense(3)]
+    ...     model = keras.Sequential(layers)
+    ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    ...     return model
+    >>> x, y = numpy.ones((64, 8), "float32"), numpy.arange(64) % 3
+    >>> parts = step_parts(make_model, x, y, width=128, seconds=0.2)
     >>> parts.overhead > 0
     True
     """

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from functools import partial
 from types import SimpleNamespace
 
-from accel_helpers._records import whole
+from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
@@ -67,10 +67,14 @@ def fit_resident(
 
     Examples
     --------
-    >>> from accel_helpers.train import training
-    >>> images = training.load_images(640, source="bundled")
-    >>> x, y = (images.x_train / 255).astype("float32"), images.y_train
-    >>> fit_resident(training.quickstart_model(), x, y, epochs=2, verbose=0).epoch
+    >>> import numpy
+    >>> import keras
+    >>> def make_model():
+    ...     model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
+    ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    ...     return model
+    >>> x, y = numpy.ones((320, 8), "float32"), numpy.arange(320) % 3
+    >>> fit_resident(make_model(), x, y, epochs=2, verbose=0).epoch
     [0, 1]
     """
     check_model(model)

@@ -49,7 +49,7 @@ addEventListener("DOMContentLoaded", () => {
       <p>${letters.map((it) => `<button type="button" value="${it}">${it}</button>`).join(" ")}</p>
       <p role="status"></p>
       <p hidden>Give the doctor the whole message, it knows more wordings: <span></span>
-      <code>python -m accel_helpers doctor FILE</code> in a shell.</p>`;
+      <code>python -m accel_helpers diagnose FILE</code> in a shell.</p>`;
     document.querySelector("article h1 ~ p").after(form);
     const [input, status, next] = ["input", "[role]", "[hidden]"].map((at) => form.querySelector(at));
     const open = (these, said) => {

@@ -1,6 +1,6 @@
 """A quiz in an open lesson, used as a learner uses it."""
 
-from accel_helpers.learn import questions
+from accel_helpers.course import questions
 
 
 class QuizPage:

@@ -10,7 +10,7 @@ import pages as report_pages
 import pytest
 import quiz_page
 
-from accel_helpers.learn import summary
+from accel_helpers.course import summary
 from accel_helpers.measure import results
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]

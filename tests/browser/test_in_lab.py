@@ -18,8 +18,8 @@ import quiz_page
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
-from accel_helpers.learn import exam, questions
-from accel_helpers.learn.questions import KINDS
+from accel_helpers.course import exam, questions
+from accel_helpers.course.questions import KINDS
 
 LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 WHOLE = ("00", "03", "06")  # all of these is run: the quiz, the guesses and exercise, the player
@@ -43,7 +43,7 @@ def opened(started, number):
     assert asked, "every lesson has questions"
     with started.open(path) as lesson:
         converted = any("lesson.quiz()" in "".join(cell["source"]) for cell in lesson.cells)
-        call = "lesson.quiz()" if converted else f'ah.quiz.show("{number}")'
+        call = "lesson.quiz()" if converted else f'ah.course.show_quiz("{number}")'
         yield quiz_page.QuizPage(lesson, call, asked)
 
 
@@ -236,7 +236,7 @@ def test_the_player_shows_every_frame_by_click_and_key_and_plays_and_pauses(star
         lesson.run_all()
         assert lesson.problems() == []
         first_question(form)
-        player = lesson.cell(lesson.place("ah.plots.unit_animation"))
+        player = lesson.cell(lesson.place("ah.course.unit_animation"))
         image = player.locator(".animation img")
 
         def button(name):
@@ -296,7 +296,7 @@ def forms(started, tmp_path_factory):
     bank = sorted(questions.bank().values(), key=lambda question: not question.differs)
     kinds = [next(question for question in bank if question.kind == kind) for kind in KINDS]
     names = [question.id for question in kinds]
-    calls = [f"ah.quiz.show({', '.join(map(repr, names))})", "ah.exam.draw(1)"]
+    calls = [f"ah.course.show_quiz({', '.join(map(repr, names))})", "ah.course.draw_exam(1)"]
     path = tmp_path_factory.mktemp("forms") / "forms.ipynb"
     sources = ["import accel_helpers as ah", *calls]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -7,9 +7,11 @@ python answer_quizzes.py hidden   ipywidgets cannot be imported: by a call
 import json
 import sys
 
+from accel_helpers.course import questions
 
-def lessons(ah):
-    return list(dict.fromkeys(question.lesson for question in ah.questions.bank().values()))
+
+def lessons():
+    return list(dict.fromkeys(question.lesson for question in questions.bank().values()))
 
 
 def right(question):
@@ -64,16 +66,16 @@ def live(ah):
     import ipywidgets
 
     shown, answered = {}, {}
-    for lesson in lessons(ah):
-        questions = [q for q in ah.questions.bank().values() if q.lesson == lesson]
-        bundle = ah.quiz.show(*(q.id for q in questions))._repr_mimebundle_()
+    for lesson in lessons():
+        asked = [q for q in questions.bank().values() if q.lesson == lesson]
+        bundle = ah.course.show_quiz(*(q.id for q in asked))._repr_mimebundle_()
         view = bundle.pop("application/vnd.jupyter.widget-view+json")
         box = instances()[view["model_id"]]
         shown[lesson] = bundle
-        for question, field in zip(questions, fields(box), strict=True):
+        for question, field in zip(asked, fields(box), strict=True):
             given = ("", wrong(question), right(question))
             answered[question.id] = [told(field, each) for each in given]
-    paper = ah.exam.draw(1)
+    paper = ah.course.draw_exam(1)
     view = paper._repr_mimebundle_()["application/vnd.jupyter.widget-view+json"]
     box = instances()[view["model_id"]]
     for question, field in zip(paper.questions, fields(box), strict=True):
@@ -90,17 +92,17 @@ def live(ah):
 
 def hidden(ah):
     sys.modules["ipywidgets"] = None  # an import of it fails from here on
-    shown = {lesson: ah.quiz.show(lesson)._repr_mimebundle_() for lesson in lessons(ah)}
+    shown = {lesson: ah.course.show_quiz(lesson)._repr_mimebundle_() for lesson in lessons()}
     answered = {
-        name: [str(ah.quiz.answer(name, each(question))) for each in (wrong, right)]
-        for name, question in ah.questions.bank().items()
+        name: [str(ah.course.answer(name, each(question))) for each in (wrong, right)]
+        for name, question in questions.bank().items()
     }
-    paper = ah.exam.draw(1)
+    paper = ah.course.draw_exam(1)
     answers = {place: right(question) for place, question in enumerate(paper.questions, 1)}
     return {
         "shown": shown,
         "answered": answered,
-        "exam": str(ah.exam.hand_in(1, answers)),
+        "exam": str(ah.course.hand_in(1, answers)),
         "paper": paper._repr_mimebundle_(),
     }
 

@@ -19,9 +19,10 @@ LIMIT = 8  # seconds that the download of the pictures may take
 # As the lesson does it: Keras is loaded by then, and the pictures are needed at once.
 LOAD = f"""
 import json
+from accel_helpers.train.images import load_images
 import accel_helpers as ah
-ah.backend.choose()
-images = ah.training.load_images(1_920, source="auto", time_limit={LIMIT})
+ah.use_backend()
+images = load_images(1_920, source="auto", time_limit={LIMIT})
 print(json.dumps({{"name": images.name, "count": len(images.x_train), "said": str(images)}}))
 """
 

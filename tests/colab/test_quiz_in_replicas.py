@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import session
 
-from accel_helpers.learn import exam, questions
+from accel_helpers.course import exam, questions
 
 SCRIPT = Path(__file__).resolve().parent / "answer_quizzes.py"
 OLD = "7.7.1"

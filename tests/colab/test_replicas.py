@@ -15,10 +15,11 @@ LESSONS = sorted((replica.ROOT / "notebooks").glob("*.ipynb"))
 # Runs behind the lesson, in its kernel.
 LAST_CELL = """
 import json as _json, sys as _sys
+from accel_helpers.machine import backend as _backend
 print(_json.dumps({
     "library": ah.__file__,
-    "backend": ah.backend.choose().name,
-    "devices": ah.backend.devices(),
+    "backend": ah.use_backend().name,
+    "devices": _backend.devices(),
     "tensorflow": "tensorflow" in _sys.modules,
 }))
 """

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 
 from accel_helpers.course.facts import FourFacts
+from accel_helpers.course.ledger import claims
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
 from accel_helpers.course.pictures import PICTURES, reference_for
-from accel_helpers.learn.ledger import claims
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import Measurement
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.course import Lesson, lesson
+from accel_helpers.course import predict, progress
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
+from accel_helpers.course.page import Lesson, lesson
 from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.course.places import place
-from accel_helpers.learn import predict, progress
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.plots.of_results import plot

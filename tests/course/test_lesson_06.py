@@ -2,13 +2,13 @@
 
 import pytest
 
-from accel_helpers.course import lesson
+from accel_helpers.course.ledger import claims
+from accel_helpers.course.lessons.lesson_06 import useful_cells
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
-from accel_helpers.learn.ledger import claims
-from accel_helpers.lessons.lesson_06 import useful_cells
+from accel_helpers.course.page import lesson
+from accel_helpers.course.stored_steps import stored_product
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.tpu.answers import stored_product
 
 NAMES = {name for claim in claims() for name in claim.names if name.startswith("06/")}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from accel_helpers.course import review
 from accel_helpers.course.pictures import PICTURES, reference_for
-from accel_helpers.learn import review
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
 

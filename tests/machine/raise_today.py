@@ -154,7 +154,7 @@ def main():
                 call()
                 said[name].append("nothing was raised")
             except Exception as error:
-                found = ah.doctor.diagnose(error).findings
+                found = ah.diagnose(error).findings
                 said[name].append(found[0].id if found else f"{type(error).__name__}: {error}")
     print(json.dumps(said))
 

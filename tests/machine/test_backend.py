@@ -11,23 +11,24 @@ from accel_helpers.machine import backend
 REAL = """
 import json, sys
 import accel_helpers as ah
+from accel_helpers.machine import backend
 def refused(call, *given):
     try: call(*given)
     except Exception as error: return f"{type(error).__name__}: {error}"
-early = refused(ah.backend.devices)
-choice = ah.backend.choose()
+early = refused(backend.devices)
+choice = ah.use_backend()
 import keras, numpy as np
-out = {"early": early, "backend": keras.backend.backend(), "devices": ah.backend.devices()}
-with ah.backend.on("cpu"):
+out = {"early": early, "backend": keras.backend.backend(), "devices": backend.devices()}
+with backend.on("cpu"):
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
-out["no array"] = refused(ah.backend.where, "x")
-out["where"] = [ah.backend.where(v) for v in (model, model.weights[0], np.zeros(2))]
-double = ah.backend.jit(lambda v: keras.ops.add(v, v))
+out["no array"] = refused(backend.where, "x")
+out["where"] = [backend.where(v) for v in (model, model.weights[0], np.zeros(2))]
+double = backend.jit(lambda v: keras.ops.add(v, v))
 x = keras.ops.convert_to_tensor(np.ones(3, "float32"))
-y = ah.backend.wait({"a": [double(x), model, None, "text", 3]})
+y = backend.wait({"a": [double(x), model, None, "text", 3]})
 out["sum"] = float(keras.ops.sum(y["a"][0]))
-out["no gpu"] = refused(ah.backend.on, "gpu")
-out["again"] = ah.backend.choose().reason
+out["no gpu"] = refused(backend.on, "gpu")
+out["again"] = ah.use_backend().reason
 print(json.dumps(out))
 """
 
@@ -38,7 +39,7 @@ def test_the_real_frameworks(name):
     assert done.returncode == 0, done.stderr
     out = json.loads(done.stdout)
     assert out["backend"] == name and out["devices"] == ["cpu"]
-    assert out["early"].startswith("RuntimeError: ") and "choose()" in out["early"]
+    assert out["early"].startswith("RuntimeError: ") and "use_backend()" in out["early"]
     assert out["no array"].startswith("TypeError: ") and "got 'x'" in out["no array"]
     assert out["where"] == ["cpu", "cpu", "cpu"] and out["sum"] == 6.0
     assert out["no gpu"].startswith("ValueError: ") and "got 'gpu'" in out["no gpu"]
@@ -56,7 +57,7 @@ def test_a_jax_that_trains_wrongly_on_a_cpu_gets_a_flag_and_no_other(jax, set_th
 def test_who_has_a_jax_that_computes_wrongly_hears_of_it(version, told, tmp_path):
     metadata = f"Metadata-Version: 2.1\nName: jax\nVersion: {version}\n"
     write(tmp_path, {"keras.py": "", f"jax-{version}.dist-info/METADATA": metadata})
-    code = "import accel_helpers as ah; ah.backend.choose()"
+    code = "import accel_helpers as ah; ah.use_backend()"
     done = python(code, path=[tmp_path], KERAS_BACKEND="jax", XLA_FLAGS="")
     assert ("computes some sums wrongly" in done.stdout) == told, done.stderr
 
@@ -64,7 +65,7 @@ def test_who_has_a_jax_that_computes_wrongly_hears_of_it(version, told, tmp_path
 @pytest.mark.slow
 def test_start_up_notices_are_held_back():
     done = python(
-        "import accel_helpers as ah; print(ah.backend.choose().name)",
+        "import accel_helpers as ah; print(ah.use_backend().name)",
         KERAS_BACKEND="tensorflow",
         TF_CPP_MIN_LOG_LEVEL="0",
     )
@@ -75,7 +76,7 @@ def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
     (tmp_path / "keras.py").write_text(
         "import os\nos.write(2, b'native words\\n')\nraise ImportError('broken wheel')\n"
     )
-    done = python("import accel_helpers as ah; ah.backend.choose()", path=[tmp_path])
+    done = python("import accel_helpers as ah; ah.use_backend()", path=[tmp_path])
     assert done.returncode != 0
     assert "broken wheel" in done.stderr and "native words" in done.stderr
 
@@ -111,11 +112,13 @@ def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
 ASKS = """
 import sys, google.colab, accel_helpers as ah
 from accel_helpers.machine import backend
-from accel_helpers.train import training
-ah.backend.choose()
+from accel_helpers.course import quickstart
+from accel_helpers.train.epochs import time_fit
+from accel_helpers.train.images import load_images
+ah.use_backend()
 print("--")
-images = training.load_images(64, source="bundled")
-training.time_fit(training.quickstart_model(), images.x_train, images.y_train, epochs=2)
+images = load_images(64, source="bundled")
+time_fit(quickstart.quickstart_model(), images.x_train, images.y_train, epochs=2)
 assert backend.look_for_idle.cache_info().currsize == 1, "fit has asked"
 for _ in range(2): backend.look_for_idle(sys.argv[1])
 """

@@ -131,7 +131,7 @@ def test_the_recipe_fits_the_versions_at_hand_and_sets_all_before_tensorflow(
 
 def cli(*words, given=b"", environ=(), folder=None):
     return subprocess.run(
-        [sys.executable, "-m", "accel_helpers", "doctor", *map(str, words)],
+        [sys.executable, "-m", "accel_helpers", "diagnose", *map(str, words)],
         input=given, capture_output=True, timeout=120, cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **dict(environ)},
     )  # fmt: skip

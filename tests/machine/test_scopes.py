@@ -62,13 +62,14 @@ def test_after_a_look_at_the_devices_a_restart_is_asked_for_and_one_replica_trai
     environ = {"KERAS_BACKEND": name, "COLAB_RELEASE_TAG": "r"}
     out = said(python(SCRIPT, "late", path=path, **environ))
     assert "Runtime → Restart session" in out["refused"]
-    assert "pick(replicas=2).scope()" in out["refused"]
+    assert "pick_strategy(replicas=2).scope()" in out["refused"]
     assert out["one"]["used"] == 1
 
 
 REFUSED = """
 import json, os, sys
 {before}
+from accel_helpers.machine import strategy
 from accel_helpers.machine.strategy import Strategy
 had, error = dict(os.environ), None
 try:
@@ -175,11 +176,11 @@ def test_a_tensorflow_that_aborts_at_import(aborting, environ):
 def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting):
     """Keras on JAX would import it with the first seed."""
     code = (
-        "import accel_helpers as ah\n"
+        "import accel_helpers as ah\nfrom accel_helpers.machine import strategy\n"
         "try:\n"
-        "    with ah.strategy.Strategy('cpu', 'tensorflow', 1, '').scope(): pass\n"
+        "    with strategy.Strategy('cpu', 'tensorflow', 1, '').scope(): pass\n"
         "except RuntimeError as error: print(error)\n"
-        "print(ah.backend.choose().name)\n"
+        "print(ah.use_backend().name)\n"
         "import keras; keras.utils.set_random_seed(0)\n"
         "try:\n"
         "    import tensorflow\n"

@@ -7,10 +7,11 @@ import json
 import sys
 
 import accel_helpers as ah
+from accel_helpers.machine import backend, strategy
 
 
 def train(replicas, examples=256):
-    picked = ah.strategy.pick(replicas)
+    picked = ah.pick_strategy(replicas)
     with picked.scope():
         import keras
         import numpy as np
@@ -48,12 +49,12 @@ def mishaps(_):
     except Exception as error:
         said["partial"] = type(error).__name__
     try:
-        with ah.strategy.pick(2).scope():
+        with ah.pick_strategy(2).scope():
             raise KeyError("an error of the learner")
     except KeyError:
         said["clean"] = state()
     try:
-        with ah.strategy.pick(2).scope():
+        with ah.pick_strategy(2).scope():
             train(4)
     except RuntimeError as error:
         said["nested"] = str(error)
@@ -62,18 +63,18 @@ def mishaps(_):
 
 
 def late(_):
-    ah.backend.choose()
-    ah.backend.devices()
+    ah.use_backend()
+    backend.devices()
     try:
         train(2)
         refused = ""
-    except ah.strategy.RestartNeeded as error:
+    except strategy.RestartNeeded as error:
         refused = str(error)
     return {"refused": refused, "one": train(1)}
 
 
 def wide(_):
-    with ah.strategy.pick().scope():
+    with ah.pick_strategy().scope():
         return in_a_wide_layer()
 
 

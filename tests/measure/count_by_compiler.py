@@ -9,8 +9,8 @@ import json
 import keras
 import numpy as np
 
+from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.measure import work
-from accel_helpers.train.training import quickstart_model
 
 make = keras.layers
 OPTIMIZERS = {

@@ -11,8 +11,8 @@ import count_by_compiler
 import keras
 import pytest
 
+from accel_helpers.course import quickstart
 from accel_helpers.measure import work
-from accel_helpers.train import training
 
 make = keras.layers
 LESSONS = [name for name in count_by_compiler.MODELS if name.startswith("quickstart")]
@@ -336,7 +336,7 @@ def test_a_model_that_cannot_be_counted_is_refused_by_name(model, error, named):
 
 
 def test_a_step_reads_well():
-    text = str(work.count_step(training.quickstart_model(), 32))
+    text = str(work.count_step(quickstart.quickstart_model(), 32))
     assert "100,480" in text and "92 %" in text and max(map(len, text.splitlines())) <= 100
     with pytest.raises(ValueError, match="batch_size"):
         work.count_step(None, 2.5)

@@ -11,10 +11,11 @@ from pathlib import Path
 import nbformat
 
 import accel_helpers as ah
+from accel_helpers.measure import results
 
 HERE = Path(__file__).parent
 PATHS = {p.name[:2]: p for p in sorted((HERE.parents[1] / "notebooks").glob("[0-9]*.ipynb"))}
-RECORDED = {p.stem: ah.results.load(p).measurements for p in (HERE / "recorded").glob("*.json")}
+RECORDED = {p.stem: results.load(p).measurements for p in (HERE / "recorded").glob("*.json")}
 SETS = {
     "faster": ("tensorflow_a", "jax"),
     "no measurable difference": ("tensorflow_a", "tensorflow_b"),
@@ -59,4 +60,4 @@ def figures(number, term):
 
 def race(name):
     cpu, other = (RECORDED[run]["epoch"] for run in SETS[name])
-    return ah.timing.compare(cpu, other, names=("CPU", "GPU"))
+    return ah.compare(cpu, other, names=("CPU", "GPU"))

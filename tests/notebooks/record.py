@@ -8,11 +8,13 @@ import sys
 from dataclasses import replace
 
 import accel_helpers as ah
+from accel_helpers.measure import results
+from accel_helpers.train.images import load_images
 
 if __name__ == "__main__":
-    choice = ah.backend.choose()
-    images = ah.training.load_images(9_600, source="bundled")
+    choice = ah.use_backend()
+    images = load_images(9_600, source="bundled")
     x, y = (images.x_train / 255).astype("float32"), images.y_train
-    epochs = ah.training.time_fit(ah.training.quickstart_model(), x, y, epochs=8).epochs
-    card = ah.results.new_card(command=f"tests/notebooks/record.py, Keras on {choice.name}")
-    ah.results.save(replace(card, measurements={"epoch": epochs}), sys.argv[1])
+    epochs = ah.time_fit(ah.course.quickstart_model(), x, y, epochs=8).epochs
+    card = results.new_card(command=f"tests/notebooks/record.py, Keras on {choice.name}")
+    results.save(replace(card, measurements={"epoch": epochs}), sys.argv[1])

@@ -8,19 +8,21 @@ import pytest
 from cells import figures, printed, prose, the_cell
 
 import accel_helpers as ah
+from accel_helpers.course.lessons.cluster import published
+from accel_helpers.course.lessons.lesson_07 import LAUNCH, LINK
 from accel_helpers.course.places import places
-from accel_helpers.lessons.cluster import published
-from accel_helpers.lessons.lesson_07 import LAUNCH, LINK
-from accel_helpers.measure import step_time
+from accel_helpers.machine import hardware
+from accel_helpers.measure.work import count_step
+from accel_helpers.worth import step_time
 
 
 def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
     names = "strategy", "resnet50", "resnet50-large"
-    small, middle, large = (ah.tpu_compiler.stored(name, "v5e") for name in names)
-    default, refused = (ah.tpu_compiler.stored(f"resnet50-float32{n}") for n in ("", "-large"))
+    small, middle, large = (ah.course.stored_step(name, "v5e") for name in names)
+    default, refused = (ah.course.stored_step(f"resnet50-float32{n}") for n in ("", "-large"))
     names = "resnet50-large", "resnet50-float32-large"
-    on_v6e = [ah.tpu_compiler.stored(name, "v6e").verdict for name in names]
-    text, chip = prose("04"), ah.hardware.match("v5e")
+    on_v6e = [ah.course.stored_step(name, "v6e").verdict for name in names]
+    text, chip = prose("04"), hardware.match("v5e")
     needed = {f"{step.peak_memory / 1e9:.1f}" for step in (middle, default)}
     assert needed <= figures("04", "ResNet-50 step")
     assert 2 * middle.padded_bytes < middle.peak_memory  # the answer that is revealed
@@ -39,7 +41,7 @@ def test_what_lesson_05_says_of_the_forecast_is_its_score():
 
 
 def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
-    t4, h100 = (ah.hardware.match(name) for name in ("T4", "H100-SXM5-80GB"))
+    t4, h100 = (hardware.match(name) for name in ("T4", "H100-SXM5-80GB"))
     hand, fitted = the_cell("05", "step_t4 =").source, step_time.fitted().constants
     assert f"{t4.peak_fp32_tflops}e12" in hand and f"{t4.mem_bw_gb_s:.0f}e9" in hand
     assert f"{fitted['passes_training']:.0f} * batch_size" in hand
@@ -50,15 +52,15 @@ def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
 
 
 def test_the_figures_in_lesson_06_are_those_that_are_stored():
-    v5e = {n: ah.tpu_compiler.stored_product(n, n, n) for n in (128, 129)}
+    v5e = {n: ah.course.stored_product(n, n, n) for n in (128, 129)}
     grown = v5e[129].estimated_cycles / v5e[128].estimated_cycles
     assert 1.08 < grown < 1.12 and "a tenth longer" in prose("06")
-    v6e = {n: ah.tpu_compiler.stored_product(n, n, n, "v6e").instructions for n in (256, 257)}
+    v6e = {n: ah.course.stored_product(n, n, n, "v6e").instructions for n in (256, 257)}
     assert {str(v6e[257]), str(v6e[256])} <= figures("06", "v6e")
-    unit = ah.systolic.MatrixUnit(128, 128)  # "about four times" is the answer that is revealed
+    unit = ah.course.MatrixUnit(128, 128)  # "about four times" is the answer that is revealed
     assert round(unit.cycles(129, 129, 129) / unit.cycles(128, 128, 128)) == 4
     assert places("06")["129"].answer == "about four times"
-    narrow, padded = (ah.tpu_compiler.stored(f"width-{width}") for width in (100, 128))
+    narrow, padded = (ah.course.stored_step(f"width-{width}") for width in (100, 128))
     more = round(100 * (padded.flops / narrow.flops - 1))
     longer = round(100 * (dict(padded.cycles)["hidden"] / dict(narrow.cycles)["hidden"] - 1))
     assert {f"{more}", f"{longer}"} <= figures("06", "From 100 to 128")
@@ -68,14 +70,14 @@ def test_the_peaks_in_lesson_06_are_those_of_the_table_of_chips():
     text = the_cell("06", "## Is a TPU more powerful", kind="markdown").source
     (row,) = re.findall(r"^\| (\d[\d |]+) \|$", text, re.M)
     names = ("T4", "v5e", "A100-SXM4-40GB", "v6e", "H100-SXM5-80GB")
-    chips = [ah.hardware.match(name) for name in names]
+    chips = [hardware.match(name) for name in names]
     formats = ("bfloat16", "float16")
-    peaks = [max(ah.hardware.peak(chip, each) or 0 for each in formats) for chip in chips]
+    peaks = [max(hardware.peak(chip, each) or 0 for each in formats) for chip in chips]
     assert [int(cell) for cell in row.split(" | ")] == [round(peak) for peak in peaks]
 
 
 def test_what_lesson_07_says_of_a_t4_is_what_is_stored():
-    t4 = ah.hardware.match("T4")
+    t4 = hardware.match("T4")
     assert f"{t4.mem_bw_gb_s:.0f}" in figures("07", "[Units]")
     assert f"{t4.peak_fp16_tflops_dense:.0f}" in figures("07", "*tensor cores*")
     assert t4.peak_fp16_tflops_dense / t4.peak_fp32_tflops == pytest.approx(8, abs=0.1)
@@ -88,7 +90,7 @@ def test_what_lesson_07_says_of_a_t4_is_what_is_stored():
 
 
 def test_the_ridges_of_lesson_07_are_those_of_the_data_sheets():
-    t4, a100 = (ah.hardware.match(name) for name in ("T4", "A100-SXM4-40GB"))
+    t4, a100 = (hardware.match(name) for name in ("T4", "A100-SXM4-40GB"))
     ridges = the_cell("07", "ridge at")
     source, shown = ridges.source, printed(ridges)
     for chip, peak in [(t4, t4.peak_fp32_tflops), (a100, a100.peak_tf32_tflops_dense)]:
@@ -112,7 +114,7 @@ def test_what_lesson_07_counts_by_hand_is_about_what_the_library_counts(keras):
         model.compile("adam", "sparse_categorical_crossentropy")
         for batch_size in (32, 256):
             operations, moved = scope["step_work"](model, batch_size)
-            work = ah.work.count_step(model, batch_size)
+            work = count_step(model, batch_size)
             assert 1 / 1.6 < operations / work.flops < 1.6
             assert 1 / 1.6 < moved / work.bytes < 1.6
 

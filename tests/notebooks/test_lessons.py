@@ -8,23 +8,14 @@ import re
 
 import pytest
 from cells import PATHS, cells, notebook, prose, the_cell
-from lesson import is_converted
 
-import accel_helpers as ah
-
-
-@pytest.mark.parametrize("number", [n for n in PATHS if not is_converted(notebook(n))])
-def test_every_guess_that_is_asked_for_is_revealed(number):
-    source = "\n".join(cell.source for cell in cells(number))
-    asked, judged = (
-        set(re.findall(rf'predict\.{verb}\(\s*"([^"]+)"', source)) for verb in ("ask", "reveal")
-    )
-    assert asked == judged and asked and all(name.startswith(f"{number}/") for name in asked)
+from accel_helpers.course import exam, ledger
+from accel_helpers.measure import results
 
 
 @pytest.mark.parametrize("number", PATHS)
 def test_every_lesson_ends_with_its_quiz_and_installs_nothing(number):
-    shown = ("lesson.quiz()", f'ah.quiz.show("{number}")')
+    shown = ("lesson.quiz()", f'ah.course.show_quiz("{number}")')
     (quiz,) = [cell for cell in cells(number) if cell.source in shown]
     assert quiz.outputs and "quiz" in notebook(number).cells[0].source
     for cell in cells(number)[1:]:  # behind the setup cell
@@ -51,7 +42,7 @@ def test_the_runtime_of_each_lesson_is_asked_for_in_colab():
 
 
 def test_nothing_is_said_to_have_been_measured_or_to_be_missing_against_the_cards():
-    kinds = {(c.machine.get("accelerator") or {}).get("kind") for c in ah.results.reference_runs()}
+    kinds = {(c.machine.get("accelerator") or {}).get("kind") for c in results.reference_runs()}
     readme = (PATHS["03"].parents[1] / "README.md").read_text("utf-8")
     none = kinds == {None}
     assert ("No GPU or TPU was used for this page" in prose("02")) == none
@@ -63,12 +54,12 @@ def test_nothing_is_said_to_have_been_measured_or_to_be_missing_against_the_card
 
 
 def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
-    reviews = [cell for cell in cells("11") if cell.source.startswith("ah.review.both(")]
+    reviews = [cell for cell in cells("11") if cell.source.startswith("ah.course.both_answers(")]
     shown = "\n".join(cell.outputs[0].data["text/plain"] for cell in reviews)
     assert {*re.findall(r"^E\d+", shown, re.M)} == {f"E{n}" for n in range(1, 15)}
-    assert "fourteen" in prose("11").lower() and ah.exam.PASS == 14
-    assert "twenty" in prose("11").lower() and ah.exam.COUNT == 20
-    assert "nineteen" in prose("11") and len(ah.ledger.claims()) == 19
+    assert "fourteen" in prose("11").lower() and exam.PASS == 14
+    assert "twenty" in prose("11").lower() and exam.COUNT == 20
+    assert "nineteen" in prose("11") and len(ledger.claims()) == 19
 
 
 def test_the_picture_of_the_readme_is_the_one_that_lesson_00_stores():

@@ -12,7 +12,7 @@ import accel_helpers as ah
 @pytest.mark.parametrize("number", PATHS)
 def test_a_stub_does_not_pass_as_it_is(number, capsys):
     lesson = f"lesson_{number}"  # which the cells have imported by then
-    scope = {"ah": ah, lesson: import_module(f"accel_helpers.lessons.{lesson}")}
+    scope = {"ah": ah, lesson: import_module(f"accel_helpers.course.lessons.{lesson}")}
     scope["lesson"] = ah.course.lesson(number)
     for cell in cells(number, tag="exercise"):
         *lines, last = ast.parse(cell.source).body  # a notebook shows what the last one gives

@@ -11,15 +11,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from accel_helpers import _words, plots
-from accel_helpers.lessons import lesson_06
+from accel_helpers import plots
+from accel_helpers._values import words
+from accel_helpers.course.lessons import lesson_06
+from accel_helpers.course.pictures import climb as climb_picture
+from accel_helpers.course.players.systolic import MatrixUnit
 from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
 from accel_helpers.plots import rows, style
-from accel_helpers.tpu.systolic import MatrixUnit
-from accel_helpers.train.worth import Plan, break_even
+from accel_helpers.worth.worth import Plan, break_even
 
 MACHINE = "a machine that was made up, 2026-01-01"
 LONG = "several training steps between two returns to Python (64)"
@@ -80,7 +82,10 @@ CLIMB = climb_of({"batches of 256"})
 DRAWN = {  # each with what its sentence says
     "measurements": (either(plots.measurements, DECADES), f"{LONG} 0 1 ns; "),
     "parts": (either(plots.parts, {"a": 1e-3, LONG: 3e-3}), "a 1 ms; "),
-    "climb": (either(plots.climb, CLIMB), "batches of 256: 4 times (3.9 to 4.1), 1.2 s, 96.0 %"),
+    "climb": (
+        either(climb_picture.climb, CLIMB),
+        "batches of 256: 4 times (3.9 to 4.1), 1.2 s, 96.0 %",
+    ),
     "shares": (
         either(plots.shares, MODELS, {"after": (0.8, 0.99)}),
         "before 72.5 %; after 91.0 %; later 91.5 %",
@@ -210,7 +215,7 @@ def test_no_ratio_stands_where_nothing_can_be_told_or_the_interval_is_wide():
 
 def test_a_climb_has_in_its_title_no_gain_that_larger_batches_brought():
     assert "T: 800 times, same batch size:" in drawn("climb").alt
-    assert " times, same" not in plots.climb(climb_of({*GAINS}), title="T").alt
+    assert " times, same" not in climb_picture.climb(climb_of({*GAINS}), title="T").alt
 
 
 def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
@@ -282,10 +287,10 @@ def test_pyplot_and_its_global_state_stay_out():
 
 
 def test_a_card_has_its_text_form_only_where_there_is_no_jinja2(monkeypatch):
-    assert "<table" in _words.html_card("Sizes", [("a", "b")])
+    assert "<table" in words.html_card("Sizes", [("a", "b")])
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    _words.template.cache_clear()
-    assert _words.html_card("Sizes", [("a", "b")]) is None
+    words.template.cache_clear()
+    assert words.html_card("Sizes", [("a", "b")]) is None
 
 
 def test_a_break_even_that_tells_nothing_or_sells_time_says_so_in_its_title():

@@ -12,10 +12,11 @@ import pytest
 import yaml
 
 import accel_helpers as ah
+from accel_helpers.course import questions
 
 genanki = pytest.importorskip("genanki")  # it comes with `make site-environment`
 out = pytest.importorskip("questions_out")
-BANK = ah.questions.bank()
+BANK = questions.bank()
 KINDS = {"one": "MC", "several": "MC", "number": "Numerical", "order": "Matching"}
 PARSE = """const text = require("fs").readFileSync("questions.gift", "utf8");
 console.log(JSON.stringify(require("gift-pegjs").parse(text)));"""

@@ -25,9 +25,12 @@ WIDGET = f"""display(
 
 GREY = """import time
 
+from accel_helpers import plots
+from accel_helpers.measure import results
+
 print(time.time())
-theirs = ah.results.Reference({"theirs": 1.0}, "another machine")
-ah.plots.parts({"own": time.time()}, title="T", reference=theirs)"""
+theirs = results.Reference({"theirs": 1.0}, "another machine")
+plots.parts({"own": time.time()}, title="T", reference=theirs)"""
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,12 @@ import forecast as tool  # in tools/
 import numpy as np
 import pytest
 
-from accel_helpers.lessons import lesson_03
+from accel_helpers.course import quickstart
+from accel_helpers.course.lessons import lesson_03
 from accel_helpers.machine import hardware
-from accel_helpers.measure import results, step_time
+from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train import forecast, training
+from accel_helpers.worth import forecast, step_time
 from benchmarks import forecast as judging
 from benchmarks import forecast_page
 
@@ -111,7 +112,7 @@ def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
     assert [*table[0]] == HEADER and [float(row["step_ms"]) for row in table] == [1, 4]
     assert "theirs/03/step/gpu/width 2048" in err and "cpu" not in err
     assert forecast_page.of_cards(tmp_path).count("theirs/03/step/gpu") == 2
-    models = training.quickstart_model(), lesson_03.MAKERS[lesson_03.CNN]()
+    models = quickstart.quickstart_model(), lesson_03.MAKERS[lesson_03.CNN]()
     for row, model in zip(tool.read(written(path, *table))[0], models, strict=True):
         assert row.args["load"] == pytest.approx(forecast.load_of(model, 32)[0]._replace(kept=0))
 

@@ -58,8 +58,8 @@ def swapped(nb):
 
 HINT = "\n\n<details>\n<summary>Hint {}</summary>\n\nCount.\n\n</details>"
 HINTS = f"Write `1`.{HINT.format(1)}{HINT.format(2)}"
-STUB = 'print(ah.checks.check("99/one", ...))'
-SOLUTION = 'print(ah.checks.check("99/one", 1))'
+STUB = 'print(ah.course.check("99/one", ...))'
+SOLUTION = 'print(ah.course.check("99/one", 1))'
 
 
 def exercise(hints=HINTS, stub=STUB, solution=SOLUTION, between=()):
@@ -164,7 +164,7 @@ IN_FORM = [
     at("picture", tags=GREY),
     exercise(HINTS.replace("\n\nCount.", "\n\n```\n1 + 0\n```\n\nCount.")),
     exercise(between=[new_markdown_cell("One more thing.", id="more")]),
-    exercise(stub='print(\n    ah.checks.check(\n        "99/one",\n        ...,\n    )\n)'),
+    exercise(stub='print(\n    ah.course.check(\n        "99/one",\n        ...,\n    )\n)'),
     lambda nb: nb.cells.append(code("empty", "")),
     prose("The [study](https://example.org) reports 12x faster training."),
     prose("The exam's material answers 12 times faster."),

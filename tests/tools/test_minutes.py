@@ -23,12 +23,12 @@ def course(tmp_path):
             code("setup", "import accel_helpers as ah\n" * 9, tagged=["setup"]),
             new_markdown_cell(f"One, [two](https://example.org) `three`.\n\n{HINT}\n\n{MAP}"),
             code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=tagged),
-            code("box", "ah.plots.a()\nb = 2\n" * 13, tagged=["nbval-ignore-output"]),
+            code("box", "plots.a()\nb = 2\n" * 13, tagged=["nbval-ignore-output"]),
             code("say", SAID[name], tagged=["nbval-ignore-output"]),
             code("stub", "my = ...\n" * 40, printed("Not yet, try it."), tagged=["exercise"]),
-            *(code(None, 'ah.predict.ask("a", "how?")') for _ in range(times)),
+            *(code(None, 'lesson.ask("a", "how?")') for _ in range(times)),
             new_markdown_cell("## Quiz"),
-            code("quiz", 'ah.quiz.show("00/clear")', printed("A question with options.")),
+            code("quiz", 'ah.course.show_quiz("00/clear")', printed("A question with options.")),
             new_markdown_cell("## Going further\n\n" + "word " * 998),
         ]
         save(tmp_path, new_notebook(cells=cells), name)

@@ -24,7 +24,7 @@ def stored():
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_stored_answer_is_read_back_under_its_own_name(file):
     name, chip = file.stem.rsplit("-", 1)
-    answer = ah.tpu_compiler.stored(name, chip)
+    answer = ah.course.stored_step(name, chip)
     assert (answer.name, answer.chip) == (name, chip) and answer.flops
     assert json.loads(json.dumps(asdict(answer))) == json.loads(file.read_text())
 
@@ -32,20 +32,20 @@ def test_a_stored_answer_is_read_back_under_its_own_name(file):
 def test_an_unknown_name_is_refused():
     for name in ("nonsense", "../tpu_programs/quickstart", "products"):
         with pytest.raises(ValueError, match=f"'{name}'"):
-            ah.tpu_compiler.stored(name)
+            ah.course.stored_step(name)
     with pytest.raises(ValueError, match="3, 3, 3"):
-        ah.tpu_compiler.stored_product(3, 3, 3)
+        ah.course.stored_product(3, 3, 3)
 
 
 @pytest.mark.parametrize("n", [64, 100, 127, 128, 129, 192, 256, 257])
 def test_the_v5e_takes_an_instruction_for_16_rows_of_each_tile(n):
-    counted = ah.tpu_compiler.stored_product(n, n, n).instructions
-    assert counted == ceil(n / 16) * ah.systolic.MatrixUnit(128, 128).tiles(n, n)
+    counted = ah.course.stored_product(n, n, n).instructions
+    assert counted == ceil(n / 16) * ah.course.MatrixUnit(128, 128).tiles(n, n)
 
 
 @pytest.mark.parametrize("chips", [4, 8])
 def test_every_chip_sends_all_the_gradients_however_small_its_share_of_the_batch(chips):
-    (reduced,) = ah.tpu_compiler.stored(f"quickstart-{chips}-chips").collectives
+    (reduced,) = ah.course.stored_step(f"quickstart-{chips}-chips").collectives
     assert reduced.kind == "all-reduce"
     assert reduced.bytes == 4 * (101_770 + 2)  # and with them the loss and the accuracy
 

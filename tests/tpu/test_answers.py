@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from accel_helpers.tpu.answers import CompiledStep, stored
+from accel_helpers.course.stored_steps import stored
+from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.compiler import compile_training_step
 from accel_helpers.tpu.environment import Environment
 from accel_helpers.tpu.report import Allocation, Collective

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tpu_models
 
-from accel_helpers.probe import Outcome
+from accel_helpers._values.probe import Outcome
 from accel_helpers.tpu import compiler as tpu_compiler
 from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.environment import Environment

@@ -15,7 +15,7 @@ import pytest
 import tpu_children
 import tpu_models
 
-from accel_helpers import _records, probe
+from accel_helpers._values import probe, records
 from accel_helpers.tpu import compiler as tpu_compiler
 from accel_helpers.tpu.answers import CompiledStep
 
@@ -73,7 +73,7 @@ def compiled(tpu_environment, programs):
     for backend in BACKENDS:
         said = tpu_children.with_keras(tpu_environment, backend, COMPILE, programs / backend)
         for name, answer in said.items():
-            answer = _records.read(CompiledStep, answer, name)
+            answer = records.read(CompiledStep, answer, name)
             assert answer.backend == backend, answer.why
             found[(backend, *name.split())] = answer
     return found

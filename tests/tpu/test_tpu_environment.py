@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers import probe
+from accel_helpers._values import probe
 from accel_helpers.tpu.environment import PINS, InstallFailed, install, remove, status
 
 ROOT = Path(probe.__file__).resolve().parents[1]
@@ -77,13 +77,16 @@ def contents(folder):
 
 
 def cli(environ, *words):
-    command = [sys.executable, "-m", "accel_helpers", "tpu-compiler", *words]
+    command = [sys.executable, "-m", "accel_helpers", "tpu", *words]
     return subprocess.run(command, env=environ, capture_output=True, text=True)
 
 
 def test_it_is_installed_found_and_removed(environ, kept):
     asked = cli(environ, "status")
-    assert (asked.returncode, asked.stderr) == (0, "") and "tpu-compiler install" in asked.stdout
+    assert (asked.returncode, asked.stderr) == (
+        0,
+        "",
+    ) and "accel_helpers tpu install" in asked.stdout
     made = cli(environ, "install", "--json")
     assert made.returncode == 0 and str(kept) in made.stderr, "where, before it takes long"
     found = json.loads(made.stdout)
@@ -161,7 +164,7 @@ def test_an_interrupted_install_is_a_sentence_and_1_and_leaves_nothing(kept):
     code = (
         "import signal, sys; from accel_helpers.cli import main\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may ignore it
-        "sys.exit(main(['tpu-compiler', 'install']))"
+        "sys.exit(main(['tpu', 'install']))"
     )
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

@@ -2,14 +2,14 @@
 
 
 def quickstart():
-    from accel_helpers.train import training
+    from accel_helpers.course import quickstart
 
-    return training.quickstart_model()
+    return quickstart.quickstart_model()
 
 
 def characters():
     """The model of lesson 04: its LSTM layers are loops."""
-    from accel_helpers.train import text
+    from accel_helpers.course import text
 
     return text.model(70)
 

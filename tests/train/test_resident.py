@@ -8,7 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from accel_helpers.train import device_memory, resident, training
+from accel_helpers.course import quickstart
+from accel_helpers.train import device_memory, resident
+from accel_helpers.train.resident import fit_resident, fit_seeds
 
 ON_JAX = (  # of the tests
     "averaged or no_trace or ones_own or fixed_order or order_is_new or dropout or callbacks or "
@@ -24,7 +26,7 @@ def pair(make):
 
 
 def without_dropout():
-    return training.quickstart_model(dropout=0)
+    return quickstart.quickstart_model(dropout=0)
 
 
 def built(keras, *layers, kind=None, optimizer="sgd", metrics=(), width=(28, 28)):
@@ -51,7 +53,7 @@ def test_in_a_fixed_order_every_loss_and_metric_is_that_of_fit(digits, batch_siz
     options = {"batch_size": batch_size, "epochs": 3, "shuffle": False, "verbose": 0}
     options["validation_data"] = (x[:77], y[:77])
     expected = one.fit(x, y, **options)
-    found = training.fit_resident(other, x, y, **options)
+    found = fit_resident(other, x, y, **options)
     assert "val_loss" in found.history
     agree(found, expected)
     for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
@@ -82,12 +84,12 @@ def test_the_order_is_new_in_every_epoch_and_reaches_every_sample(keras):
 
     model = Spy()
     model.compile(optimizer="sgd", loss="mse")
-    training.fit_resident(model, x, y, batch_size=1, verbose=0)  # also builds the model
+    fit_resident(model, x, y, batch_size=1, verbose=0)  # also builds the model
 
     def order(seed=None, epochs=1, keras_seed=0):
         keras.utils.set_random_seed(keras_seed)
         model.at.assign(0)
-        training.fit_resident(model, x, y, batch_size=1, epochs=epochs, verbose=0, seed=seed)
+        fit_resident(model, x, y, batch_size=1, epochs=epochs, verbose=0, seed=seed)
         return [int(value) for value in np.asarray(model.orders.value)]
 
     first, second = order(4), order(4, epochs=2)
@@ -110,7 +112,7 @@ def test_dropout_draws_anew_and_batch_normalisation_keeps_its_averages(keras, di
     state = next(v for v in other.non_trainable_variables if "seed" in v.path)
     before = np.asarray(state.value).copy()
     one.fit(x, y, shuffle=False, verbose=0)
-    training.fit_resident(other, x, y, shuffle=False, verbose=0)
+    fit_resident(other, x, y, shuffle=False, verbose=0)
     assert not np.array_equal(before, np.asarray(state.value)), "dropout moved on"
     mean, expected = other.layers[2].moving_mean, one.layers[2].moving_mean
     assert np.any(np.asarray(mean)), "the averages moved"
@@ -136,7 +138,7 @@ def test_several_inputs_and_outputs_whole_numbers_and_text(keras):
 
     one, other = pair(make)
     options = {"batch_size": 30, "epochs": 2, "shuffle": False, "verbose": 0}
-    found = training.fit_resident(other, x, y, **options)
+    found = fit_resident(other, x, y, **options)
     assert {"a_loss", "b_loss", "b_accuracy"} <= set(found.history)
     agree(found, one.fit(x, y, **options))
 
@@ -154,7 +156,7 @@ def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits, cap
     stop = keras.callbacks.EarlyStopping("loss", min_delta=100, patience=1)
     model = without_dropout()
     rate = float(model.optimizer.learning_rate)
-    history = training.fit_resident(
+    history = fit_resident(
         model, x, y, epochs=9, callbacks=[note, halve, stop], verbose=2, validation_data=(x, y)
     )
     assert called[:2] == [("begin", 0), ("tested", ["accuracy", "loss"])]
@@ -171,11 +173,11 @@ def test_a_second_call_goes_on_and_compiles_nothing_until_the_model_is_compiled_
     model = without_dropout()
 
     def loss():
-        return training.fit_resident(model, x, y, verbose=0).history["loss"][0]
+        return fit_resident(model, x, y, verbose=0).history["loss"][0]
 
     first, made = loss(), dict(model._accel_helpers_resident.programs)
     assert loss() < first and model._accel_helpers_resident.programs == made and len(made) == 1
-    training.fit_resident(model, x[:64], y[:64], verbose=0)
+    fit_resident(model, x[:64], y[:64], verbose=0)
     programs = model._accel_helpers_resident.programs
     assert len(programs) == 2, "one traced again and again would make TensorFlow warn"
     model.fit(x, y, verbose=0)  # the two mix
@@ -206,10 +208,10 @@ def test_averaged_weights_are_handed_over_as_fit_does(keras, digits):
     one, other = pair(make)
     options = {"batch_size": 64, "epochs": 2, "shuffle": False, "verbose": 0}
     one.fit(x, y, **options)
-    training.fit_resident(other, x, y, **options)
+    fit_resident(other, x, y, **options)
     for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
         assert np.allclose(a, b, atol=1e-4)
-    again = training.fit_resident(other, x, y, **options)  # average and weight share one array now
+    again = fit_resident(other, x, y, **options)  # average and weight share one array now
     assert np.isfinite(again.history["loss"]).all()
 
 
@@ -225,7 +227,7 @@ def test_a_first_look_at_the_model_leaves_no_trace(keras, digits):
             return x
 
     model = built(keras, Counts(), keras.layers.Flatten())
-    training.fit_resident(model, x, y, batch_size=100, epochs=2, verbose=0)
+    fit_resident(model, x, y, batch_size=100, epochs=2, verbose=0)
     assert float(model.layers[0].calls.value) == 10, "ten steps, and nothing else"
 
 
@@ -239,7 +241,7 @@ def test_a_step_of_an_older_keras_finds_what_fit_notes_before_it(keras, digits):
             return super().train_step(*given)
 
     model = built(keras, keras.layers.Flatten(), keras.layers.Dense(10), kind=Older)
-    assert training.fit_resident(model, *digits, batch_size=100, verbose=0).epoch == [0]
+    assert fit_resident(model, *digits, batch_size=100, verbose=0).epoch == [0]
 
 
 def test_of_what_a_step_of_ones_own_reports_the_metrics_are_kept(keras, digits):
@@ -255,10 +257,10 @@ def test_of_what_a_step_of_ones_own_reports_the_metrics_are_kept(keras, digits):
             return {**found, **self.extra}
 
     model = built(keras, keras.layers.Flatten(), kind=Reports)
-    assert list(training.fit_resident(model, x, y, verbose=0).history) == ["loss"]
+    assert list(fit_resident(model, x, y, verbose=0).history) == ["loss"]
     model.extra = {"slope": 1.0}
     model.compile("sgd", model.loss)
-    assert list(training.fit_resident(model, x, y, verbose=0).history) == ["loss"]
+    assert list(fit_resident(model, x, y, verbose=0).history) == ["loss"]
 
 
 def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, digits):
@@ -272,7 +274,7 @@ def test_what_xla_cannot_compile_gets_a_note_that_names_fit(keras, digits):
     )
     model = built(keras, square, keras.layers.Flatten())
     with pytest.raises(Exception) as error:
-        training.fit_resident(model, x, y, verbose=0)
+        fit_resident(model, x, y, verbose=0)
     assert "this model needs model.fit" in "".join(error.value.__notes__)
 
 
@@ -299,14 +301,14 @@ def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, digits):
     model = without_dropout()
     for sentence, options in refusals.items():
         with pytest.raises((ValueError, TypeError), match=sentence):
-            training.fit_resident(model, **{"x": x, "y": y, "verbose": 0, **options})
+            fit_resident(model, **{"x": x, "y": y, "verbose": 0, **options})
     assert not model.optimizer.built, "nothing was begun"
     with pytest.raises(ValueError, match="not compiled; call model.compile"):
-        training.fit_resident(keras.Sequential([keras.layers.Dense(1)]), x, y)
+        fit_resident(keras.Sequential([keras.layers.Dense(1)]), x, y)
     eager = without_dropout()
     eager.compile("adam", "mse", run_eagerly=True)
     with pytest.raises(ValueError, match="run_eagerly=True"):
-        training.fit_resident(eager, x, y)
+        fit_resident(eager, x, y)
 
 
 def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
@@ -328,9 +330,9 @@ def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
     model = without_dropout()
     tracemalloc.start()  # NumPy's arrays are in its count
     with pytest.raises(MemoryError, match="3.16 TB .* are free.*model.fit"):
-        training.fit_resident(model, *many, verbose=0)
+        fit_resident(model, *many, verbose=0)
     with pytest.raises(MemoryError, match="3.14 TB"):
-        training.fit_resident(model, x, y, validation_data=many, verbose=0)
+        fit_resident(model, x, y, validation_data=many, verbose=0)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < x.nbytes / 2, "nothing of that size was made"
@@ -372,14 +374,11 @@ def test_each_seed_trains_what_a_fresh_model_of_that_seed_becomes(keras):
 
     x, y = np.random.default_rng(0).random((2, 64, 2))
     options = {"epochs": 2, "batch_size": 16}
-    found = [
-        model.get_weights()
-        for model in training.fit_seeds(make_model, x, y[:, 0], seeds=2, **options)
-    ]
+    found = [model.get_weights() for model in fit_seeds(make_model, x, y[:, 0], seeds=2, **options)]
     for seed, weights in enumerate(found):
         keras.utils.set_random_seed(seed)
         fresh = make_model()
-        training.fit_resident(fresh, x, y[:, 0], verbose=0, **options)
+        fit_resident(fresh, x, y[:, 0], verbose=0, **options)
         for one, other in zip(weights, fresh.get_weights(), strict=True):
             assert np.allclose(one, other, atol=1e-6)
     assert not np.allclose(found[0][0], found[1][0])

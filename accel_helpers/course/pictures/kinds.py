@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accel_helpers import plots
+from accel_helpers.course.climb import Climb, needed
+from accel_helpers.course.pictures import climb as climb_picture
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots.style import PIECES
-from accel_helpers.train.climb import Climb, needed
 
 
 def nothing_measured(result, path: str):
@@ -148,7 +149,7 @@ BARS = Kind(draw=plots.bars, measured=of_bars, restored=bars_on, data=by_bar)
 # --- climb ---------------------------------------------------------------------------------------
 
 CLIMB = Kind(
-    draw=plots.climb,
+    draw=climb_picture.climb,
     measured=lambda result, path: result.record_as(path),
     needs=needed,  # a slow machine leaves stages out
     restored=lambda card, path: Climb.from_card(card.measurements, card.numbers, path),

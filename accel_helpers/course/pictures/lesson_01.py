@@ -1,7 +1,7 @@
 """The pictures of lesson 01: the menu's dialog, and the rate of a matmul."""
 
+from accel_helpers.course.lessons import lesson_01
 from accel_helpers.course.pictures.kinds import Kind, of_the_course
-from accel_helpers.lessons import lesson_01
 
 RATES = Kind(
     draw=lambda data, title, reference: lesson_01.rates(data, reference=reference),

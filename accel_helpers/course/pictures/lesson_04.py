@@ -1,8 +1,8 @@
 """The pictures of lesson 04: where a model trained, what it learned, what fits a chip's memory."""
 
+from accel_helpers.course.lessons import lesson_04
 from accel_helpers.course.outcomes import device_kind
 from accel_helpers.course.pictures.kinds import Kind, as_epochs
-from accel_helpers.lessons import lesson_04
 from accel_helpers.measure.measurement import Measurement
 
 

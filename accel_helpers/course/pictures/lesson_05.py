@@ -3,7 +3,7 @@
 from accel_helpers import plots
 from accel_helpers.course.pictures.kinds import Kind
 from accel_helpers.measure.results import Card
-from accel_helpers.train.break_even import BreakEven, Plan, break_even
+from accel_helpers.worth.break_even import BreakEven, Plan, break_even
 
 LENGTH = 40  # epochs of the lesson's training, where another machine's crossing stands alone
 

@@ -1,7 +1,7 @@
 """The pictures of lesson 06: useful cells over a size; two results are kept and never drawn."""
 
+from accel_helpers.course.lessons import lesson_06
 from accel_helpers.course.pictures.kinds import Kind
-from accel_helpers.lessons import lesson_06
 
 USEFUL = Kind(  # counted in the model: nothing was measured
     draw=lambda data, title, reference: lesson_06.useful_cells(data, title=title)

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from accel_helpers import plots
-from accel_helpers._words import percent
+from accel_helpers._values.words import percent
+from accel_helpers.course.lessons import lesson_07
 from accel_helpers.course.outcomes import device_kind
 from accel_helpers.course.pictures.kinds import Kind, numbers_under
-from accel_helpers.lessons import lesson_07
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.ceilings import Ceilings
 from accel_helpers.measure.measurement import Speedup

@@ -1,7 +1,7 @@
 """The picture of lesson 08, the chain four ways; how often Python ran a step is kept."""
 
 from accel_helpers import plots
-from accel_helpers._words import format_seconds
+from accel_helpers._values.words import format_seconds
 from accel_helpers.course.pictures.kinds import Kind
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement

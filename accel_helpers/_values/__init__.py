@@ -1,0 +1,1 @@
+"""The ground: files read with suspicion, values in words, code tried in a process of its own."""

@@ -1,0 +1,82 @@
+"""The pretend cluster of lesson 09: its compute and link times are known, and no device is used."""
+
+import csv
+import importlib.resources
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from accel_helpers._values import records
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Devices in a ring that train copies of a model; each one's share of the batch stays as it is.
+
+    * A hop takes latency + bytes / bandwidth (Thakur et al. 2005, doi 10.1177/1094342005051521); an
+      all-reduce in a ring 2 (n - 1) hops of bytes / n. A ring can lead through servers with one
+      link in and out of each (Patarasuk & Yuan 2009, doi 10.1016/j.jpdc.2008.09.002).
+    * All wait for the slowest: the largest of n normal draws is expected where the distribution
+      reaches (n - 3/8) / (n + 1/4), within 0.03 standard deviations (Blom 1958).
+    * Cards of a kind differ by 8 % (Sinha et al. 2022, arXiv 2208.11035): read as the range of a
+      box plot's whiskers, 5.4 standard deviations wide, that is a standard deviation of 1.5 %.
+    * Links can work while other gradients are still computed (Li et al. 2020, arXiv 2006.15704);
+      backward is about two thirds of the arithmetic (arXiv 2104.04473, appendix).
+    """
+
+    step: float  # seconds that one device needs for its share
+    parameters: float  # whose gradients have 4 bytes each
+    bandwidth: float  # bytes a second of the ring's slowest link
+    latency: float = 9.6e-6  # seconds a hop: a ring over a network in NCCL's src/graph/tuning.cc
+    spread: float = 0.015  # of the devices' times: standard deviation over mean
+    overlap: float = 0.0  # the share of a step behind which an all-reduce can hide
+
+    def slowest(self, chips: int) -> float:
+        """Seconds until the slowest is expected to have its gradients."""
+        place = (chips - 0.375) / (chips + 0.25)
+        return self.step * (1 + self.spread * NormalDist().inv_cdf(place))
+
+    def all_reduce(self, chips: int) -> float:
+        """Seconds until everybody has the mean of all gradients."""
+        return 2 * (chips - 1) * (4 * self.parameters / chips / self.bandwidth + self.latency)
+
+    def seconds(self, chips: int) -> float:
+        """Seconds of a step: until the slowest is ready, and what is not hidden of the rest."""
+        return self.slowest(chips) + max(0.0, self.all_reduce(chips) - self.overlap * self.step)
+
+    def speed_up(self, chips: int) -> float:
+        """How many times as many examples are done in a second as by one device."""
+        return chips * self.step / self.seconds(chips)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of ``data/scaling.csv``: a real cluster, and the pretend one with its numbers."""
+
+    name: str
+    device: str  # a GPU, or a server of eight where those add up among themselves first
+    devices: int
+    speed_up: float  # over one device, as measured
+    cluster: Cluster  # with what the source says; nothing is fitted
+    source: str
+    notes: str
+
+    def __str__(self) -> str:
+        """What the chips did, and what the pretend ones would do, with how far that is off."""
+        pretend = self.cluster.speed_up(self.devices)
+        measured = f"{self.devices:3} did the work of {self.speed_up:4.3g}"
+        share = f"{self.speed_up / self.devices:.0%}"
+        off = f"{pretend / self.speed_up - 1:+.0%}"
+        return f"{self.name:<30} {measured} ({share}), ours {pretend:4.3g} ({off})"
+
+
+def published() -> tuple[Published, ...]:
+    """Give what others measured, a row for every number of devices."""
+    file = importlib.resources.files("accel_helpers") / "course" / "data" / "scaling.csv"
+    rows = csv.DictReader(file.read_text("utf-8").splitlines())
+    return tuple(records.read(Published, _row(**row), row["name"]) for row in rows)
+
+
+def _row(devices, batch, rate_of_one, rate, name, device, source, notes, **cluster) -> dict:
+    texts, one = dict(name=name, device=device, source=source, notes=notes), float(rate_of_one)
+    cluster = {key: float(text) for key, text in cluster.items()} | {"step": float(batch) / one}
+    return texts | {"devices": int(devices), "speed_up": float(rate) / one, "cluster": cluster}

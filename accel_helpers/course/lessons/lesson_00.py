@@ -1,0 +1,70 @@
+"""The picture of lesson 00, and its exercise: intervals tell two results apart, and not medians."""
+
+from accel_helpers import plots
+from accel_helpers.course.checks import choices
+from accel_helpers.course.lessons.lesson_03 import finding, their_sweep
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.timing import compare
+
+
+def answer(runs=None):
+    """The sweep of lesson 03 on a reference machine: measured, or ceilings where it is a CPU."""
+    for kind, note in {
+        "gpu": "GPU against CPU.",
+        "tpu": "TPU against CPU.",
+        "cpu": "Ceilings: about the most that a better chip could gain. No GPU was measured.",
+    }.items():
+        if grey := their_sweep(kind, runs):
+            return plots.sweep({}, title=finding(grey.data, kind), note=note, reference=grey)
+
+
+# milliseconds, before and after a change; in B, C and D the medians are about 8 % apart
+_OLD_AND_NEW = {
+    "A": ((20.1, 19.8, 20.4, 20.0, 19.9, 20.3, 20.2, 19.7),
+          (14.1, 13.8, 14.3, 14.0, 13.9, 14.2, 13.7, 14.4)),
+    "B": ((20.5, 18.6, 22.3, 19.7, 21.6, 18.9, 23.0, 19.2),
+          (17.9, 20.4, 17.2, 19.3, 18.3, 21.1, 17.5, 18.8)),
+    "C": ((20.1, 19.9, 20.2, 20.0, 19.8, 20.1, 20.0, 19.9),
+          (21.7, 21.9, 21.6, 21.8, 21.9, 21.7, 21.6, 21.8)),
+    "D": ((20.3, 19.8, 20.1, 19.7, 20.4, 19.9, 20.2, 20.0), (22.7, 22.1, 18.5, 21.3, 24.1, 19.3)),
+}  # fmt: skip
+PAIRS = {
+    letter: tuple(
+        Measurement.from_samples([ms / 1000 for ms in samples], name=name)
+        for name, samples in zip(("old", "new"), both, strict=True)
+    )
+    for letter, both in _OLD_AND_NEW.items()
+}
+NONE = "no measurable difference"
+VERDICTS = ("faster", "slower", NONE)
+
+# (letter, what was said of it): what to say to that
+_MISTAKES = {
+    ("A", "slower"): ("The new one takes fewer milliseconds, and you call it slower.",
+        "These are times. Is a short time fast or slow?"),
+    ("A", NONE): ("The intervals lie far apart, so the two can be told apart.",
+        "Where does the interval of the old one begin, and where does that of the new one end?"),
+    ("B", "faster"): ("The new median is lower. But some times fit into both intervals.",
+        "Cover the medians with a finger, and compare the intervals alone."),
+    ("B", "slower"): ("Neither the medians nor the intervals say that the new one takes longer.",
+        "Look at where each interval begins and ends. Do they overlap?"),
+    ("C", "faster"): ("The new one takes more milliseconds, and you call it faster.",
+        "The intervals are apart, you are right in that. Which of them has the longer times?"),
+    ("C", NONE): ("The medians are close. The intervals are short, and they do not overlap.",
+        "What counts is the gap between the intervals, not how close the medians look."),
+    ("D", "faster"): ("The new interval begins lower than the old one, and it also ends higher.",
+        "Is there a time that lies in both intervals?"),
+    ("D", "slower"):
+        ("The new median is higher. But the whole old interval lies inside the new one.",
+        "The new times vary a lot. Does their interval leave the old one out?"),
+}  # fmt: skip
+
+CHECKS = {
+    "00/told_apart": choices(
+        {letter: compare(old, new).verdict for letter, (old, new) in PAIRS.items()},
+        VERDICTS,
+        _MISTAKES,
+        done="In B, C and D the medians are about 8 % apart. Only in C are the intervals, too.",
+        empty="The four answers are still empty.",
+    )
+}

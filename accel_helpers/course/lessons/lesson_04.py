@@ -1,0 +1,95 @@
+"""Lesson 04: the pictures of a training run and of the memory of a step, and the exercise."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from accel_helpers._values.words import format_bytes
+from accel_helpers.course import text
+from accel_helpers.course.checks import choices
+from accel_helpers.measure.results import Reference
+from accel_helpers.plots import lines, rows, style
+from accel_helpers.plots.style import Picture
+from accel_helpers.tpu.answers import CompiledStep
+from accel_helpers.tpu.compiler import MEMORY
+
+#: What the models of the stored answers are called in the picture; the rest go by their name.
+SPOKEN = {
+    "strategy": "lesson 03's small model",
+    "shakespeare": "Shakespeare",
+    "resnet50": "ResNet-50",
+}
+
+
+def losses_picture(
+    curves: Mapping[str, Sequence[float]], *, title: str, reference: Reference | None = None
+) -> Picture:
+    """The losses of the Shakespeare model, above the level of one that knows nothing."""
+    chance = math.log(len(text.load_text().vocabulary))
+    said = {"knowing nothing": [chance]}
+    return lines.curves(curves, title=title, said=said, reference=reference)
+
+
+def label(name: str, step: CompiledStep) -> str:
+    """What a stored step is called: the model, the format of its numbers, the batch."""
+    model, *_ = name.split("-")
+    numbers = step.policy.removeprefix("mixed_")
+    return f"{SPOKEN.get(model, model)}, {numbers}, batch of {step.batch_size:,}"
+
+
+def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
+    """A bar for the memory that each compiled step needs, and a line where each chip's ends."""
+    bars = []
+    for name, step in steps.items():
+        fits = step.verdict == "fits"
+        needs = step.peak_memory if fits else step.needed
+        verdict = "fits" if fits else f"too much; {step.largest_batch} fit"
+        colour = style.OWN if fits else style.SECOND
+        notes = (format_bytes(needs), verdict)
+        bars.append(rows.Row(label(name, step), colour, notes, bar=(0, needs)))
+    with style.figure(style.WIDE, 0.9 + rows.room(bars), title) as (figure, axes):
+        rows.paint(axes, bars, ["needs", "on a v5e"], thick=0.5)
+        for chip, ends in MEMORY.items():
+            axes.axvline(ends, color=style.INK, lw=1.4, ls="--")
+            look = {"xytext": (-6, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+            axes.annotate(f"{chip} full", (ends, 0), fontsize=9, **look)
+        most = 1.04 * max(MEMORY.values())
+        style.scale(axes.xaxis, "memory of one training step", 0, most, format_bytes)
+        said = "; ".join(f"{row.name} {' and '.join(row.notes)}" for row in bars)
+        ends = " and ".join(f"{format_bytes(size)} on a {chip}" for chip, size in MEMORY.items())
+        return style.picture(figure, f"Bars of memory. {title}: {said}. There are {ends}.")
+
+
+#: What can be done about a model that is to train on a TPU.
+STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
+_HINTS = {
+    "A": "What does Colab's TPU runtime lack, that your notebook imports?",
+    "B": "The peak grows with the batch. What does the card name as the largest batch that fits?",
+    "C": "Who gives each chip its share of the batch?",
+    "D": "16 bytes for each number of the model: how much for 2 billion, and how much has a v5e?",
+    "E": "The error is about an address that no TPU of Colab has any more. What makes it needless?",
+    "F": "Where could the text become numbers, before the model sees it?",
+}
+_SLIPS = {
+    ("A", "a strategy"): "a v5e-1 is one chip, so there is nobody to share with.",
+    ("B", "a strategy"): "with one chip a strategy has nothing to share out.",
+    ("B", "a sharded model"): "the weights fit easily. It is the batch that does not.",
+    ("C", "Keras on JAX"): "it runs on JAX already, and JAX alone takes one chip.",
+    ("C", "a sharded model"): "the model fits on one chip. Seven others have no work.",
+    ("D", "a smaller batch"): "a batch of one would not fit either.",
+    ("D", "a strategy"): "copies do not help: each chip would hold the whole model.",
+    ("E", "a strategy"): "that is what the old notebook goes on to do, with TensorFlow.",
+    ("F", "Keras on JAX"): "no framework helps: the chip has no instruction for text.",
+}
+
+CHECKS = {
+    "04/next": choices(
+        {"A": STEPS[0], "B": STEPS[1], "C": STEPS[2], "D": STEPS[3], "E": STEPS[0], "F": STEPS[4]},
+        STEPS,
+        {
+            **{case: ("", hint) for case, hint in _HINTS.items()},
+            **{(case, answer): (why, _HINTS[case]) for (case, answer), why in _SLIPS.items()},
+        },
+        done="With one chip it is Keras on JAX, and if it does not fit, a smaller batch.",
+        empty="The six answers are still empty.",
+    )
+}

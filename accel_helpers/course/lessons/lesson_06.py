@@ -1,0 +1,136 @@
+"""What lesson 06 draws, and its exercises: counting cycles, rounding to bfloat16."""
+
+import struct
+from itertools import pairwise
+from math import ceil
+
+from accel_helpers.course.checks import calls
+from accel_helpers.plots import style
+
+
+def bits(number: float) -> int:
+    """The 32 bits of a number in float32, as a whole number."""
+    return struct.unpack("<I", struct.pack("<f", number))[0]
+
+
+def number(bits: int) -> float:
+    """The number that 32 bits of float32 stand for: the way back from `bits`."""
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def useful_cells(shares, *, title: str) -> style.Picture:
+    """Draw the useful share of a unit's cells over n, and mark where one more lets it drop.
+
+    Parameters
+    ----------
+    shares : mapping of int to float
+        By n, for products of (n, n) and (n, n), from 0 to 1.
+    title : str
+    """
+    percent = {n: 100 * share for n, share in shares.items()}
+    drops = [(n, more) for n, more in pairwise(percent) if percent[more] < percent[n]]
+    ends = ", ".join(f"{percent[n]:.1f} % at {n}" for n in (min(percent), max(percent)))
+    said = [f"{percent[n]:.1f} % at {n}, but {percent[more]:.1f} % at {more}" for n, more in drops]
+    with style.figure(style.WIDE, 2.5, title) as (figure, axes):
+        axes.plot(list(percent), list(percent.values()), color=style.OWN, lw=1.8)
+        for before, after in drops:
+            for n, offset, side in ((before, (-9, 9), "right"), (after, (9, -10), "left")):
+                axes.plot([n], [percent[n]], "o", color=style.OWN, mec="black", ms=5)
+                font = {"textcoords": "offset points", "ha": side, "va": "center"}
+                axes.annotate(f"{n}: {percent[n]:.1f} %", (n, percent[n]), offset, **font)
+        axes.set(xlabel="n, for (n, n) times (n, n), in the model")
+        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(percent.values()), "{:g} %".format)
+        what = f"Useful share of the cells over n, in the model: {'; '.join([ends, *said])}"
+        return style.picture(figure, f"Line plot. {what}.")
+
+
+# --- cycles: of m, k, n and the size of the unit -------------------------------------------------
+
+
+def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
+    """What `systolic.MatrixUnit` counts; with another number of tiles or cycles of a tile, not."""
+    tiles = ceil(k / size) * ceil(n / size) if tiles is None else tiles
+    return tiles * (size + m + 2 * size - 2 if tile is None else tile)
+
+
+# the first can be done on paper, the others are where rules differ
+PRODUCTS = ((20, 6, 9, 4), (128,) * 4, (1_024, 300, 500, 128), (10, 3, 2, 1), (5, 20, 7, 8))
+_CYCLES = (
+    (lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s) * (n // s)),
+     "Your tiles leave out weights: what does not fill a tile is rounded away.",
+     "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
+     "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
+     "Make a whole number of k / size and of n / size. Which of the two next to it?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tile=m + 2 * s - 2),
+     "Loading is forgotten: your cells have their weights from the start.",
+     "Before a row can enter, the weights of the tile must be in their cells."),
+    (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m),
+     "The way through is forgotten: your last result is out as soon as its row enters.",
+     "Follow the last row of activations. How far has it to the cell in the far corner?"),
+    (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m + s - 1),
+     "You count the way through in one direction only.",
+     "Activations walk to the right and sums walk down. The last sum has both ways to wait for."),
+    *((lambda m, k, n, s, off=off: cycles(m, k, n, s, tile=s + m + 2 * s - 2 + off),
+       f"Almost: for each tile you count {abs(off)} too {'many' if off > 0 else 'few'}.",
+       "Take a unit of one cell: nobody walks there. What must the way through be then?")
+      for off in (1, 2, -1, -2)),
+)  # fmt: skip
+
+# --- rounding ------------------------------------------------------------------------------------
+
+
+def cut(bits: int) -> int:
+    """Set the lower 16 of 32 bits to zero."""
+    return bits & 0xFFFF0000
+
+
+def nearest(bits: int) -> int:
+    """Round 32 bits to the upper 16, to the nearest, and in the middle to the even one."""
+    return cut(bits + 0x7FFF + (bits >> 16 & 1))
+
+
+# exact, near, over a power of 2
+NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
+# in the middle (both ways), just off the middle, zero, negative
+EDGES = (
+    *(257.0, 259.0, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 1 + 3 * 2**-8 - 2**-20),
+    *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
+)
+_MIDDLE = "In the middle the even neighbour wins: look at the last bit that stays."
+_ROUNDINGS = (
+    (lambda x: number(cut(bits(x))),
+     "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
+     "Before you cut, look at what goes: is it more than half of what the last bit counts?"),
+    (lambda x: number(cut(bits(x) + 0xFFFF)), "You go away from zero wherever anything is cut off.",
+     "Before you cut, look at what goes: is it more than half of what the last bit counts?"),
+    (lambda x: number(cut(bits(x) + 0x8000)),
+     "Nearly: a number in the middle between two always goes away from zero with you.", _MIDDLE),
+    (lambda x: number(cut(bits(x) + 0x7FFF)),
+     "Nearly: a number in the middle between two always goes towards zero with you.", _MIDDLE),
+    *((lambda x, rule=rule: rule(bits(x)),
+       "You return bits. They are a whole number that only stands for the one asked for.",
+       "One of the two tools leads from bits to the number. It takes all 32 of them.")
+      for rule in (nearest, lambda b: nearest(b) >> 16, cut)),
+)  # fmt: skip
+
+CHECKS = {
+    "06/cycles": calls(
+        cycles,
+        on=PRODUCTS,
+        right="Tiles, loading, rows and the way through: every cycle is counted.",
+        needs="One whole number is needed: tiles times the cycles of one.",
+        hint="How many tiles? How long does one load? How long until its last row is out?",
+        slips=_CYCLES,
+    ),
+    "06/bfloat16": calls(
+        lambda x: number(nearest(bits(x))),
+        on=[(x,) for x in NUMBERS],
+        edges=[(x,) for x in EDGES],
+        right="Rounded to the nearest, and to the even one in the middle.",
+        needs="One number is needed: the rounded one, as a float.",
+        hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
+        slips=_ROUNDINGS,
+        within=0,
+    ),
+}

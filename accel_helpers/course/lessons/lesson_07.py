@@ -1,0 +1,129 @@
+"""Lesson 07: an addition here and on a pretend T4, and the exercise that works it out."""
+
+from itertools import pairwise
+from math import log
+
+from accel_helpers import plots
+from accel_helpers._values.words import format_count, format_rate, format_seconds
+from accel_helpers.course.checks import calls
+from accel_helpers.machine import hardware
+from accel_helpers.plots.style import Picture, sides
+from accel_helpers.worth import step_time
+
+CPU = "the CPU"
+PRETEND = "a pretend T4 (estimated, not measured)"
+SENT = "a pretend T4, with the transfer"
+# Seconds to launch an operation on a GPU, fitted to published timings.
+LAUNCH = step_time.fitted().constants["operation_inference"]
+LINK = 8e9 * 16 * 128 / 130 / 8  # bytes per second of PCIe 3.0 x16: 128 of 130 bits are data
+FLAT = 3  # the smallest sizes, whose time is all launch overhead
+
+
+def add_seconds(numbers, launch, bandwidth, link=None):
+    """The seconds of one addition, as the lesson's exercise asks for them."""
+    moved = 8 * numbers  # bytes: 4 read and 4 written, or 4 there and 4 back
+    seconds = launch + moved / bandwidth
+    return seconds if link is None else seconds + moved / link
+
+
+def pretend(cpu, link=None):
+    """Estimate the same additions on a T4 that nobody timed, from its data sheet.
+
+    The launch overhead of both chips holds the same Python and framework. So a T4's is either
+    what was fitted to published timings or, if that is longer, what this machine takes: one of
+    them, and never their sum.
+    """
+    flat = [cpu[numbers].median for numbers in sorted(cpu)[:FLAT]]
+    launch = max(LAUNCH, *flat)
+    bandwidth = 1e9 * hardware.match("T4").mem_bw_gb_s
+    return {numbers: add_seconds(numbers, launch, bandwidth, link) for numbers in sorted(cpu)}
+
+
+def crossing(one, other):
+    """The size from which the other takes less time at every larger one; None if it never does."""
+    sizes = sorted({*one} & {*other})
+    gains = [(n, log(_seconds(one[n])) - log(_seconds(other[n]))) for n in sizes]
+    if gains[-1][1] <= 0:
+        return None
+    crossed = gains[0][0]
+    for (small, before), (large, after) in pairwise(gains):
+        if before <= 0 < after:  # a straight line between the two, on logarithmic scales
+            crossed = small * (large / small) ** (before / (before - after))
+    return crossed
+
+
+def _seconds(time) -> float:
+    return getattr(time, "median", time)
+
+
+def adding(lines, *, reference=None) -> Picture:
+    """The curves of an addition by its size; the title says from where on the other chip wins.
+
+    Without any GPU's curve a pretend T4 stands in, dashed.
+    """
+    mine = sides(lines, reference)[0][0][0]
+    grey = reference.data if reference else {}
+    chips = {name: curve for name, curve in (grey | mine).items() if name != CPU}
+    said = {}
+    if not chips:
+        said = {PRETEND: pretend(mine[CPU]), SENT: pretend(mine[CPU], LINK)}
+    name, curve = next(iter((chips or said).items()))
+    note = f"T4: {format_seconds(LAUNCH)}, or your launch overhead if longer; then its data sheet."
+    return plots.curves(
+        lines,
+        title=finding(mine[CPU], curve, "" if said else name),
+        x=("numbers", _size),
+        y=("time", format_seconds),
+        log=True,
+        said=said,
+        note=note if said else "",
+        reference=reference,
+    )
+
+
+def finding(cpu, chip, name: str) -> str:
+    """Which of two curves is lower, from which size on; the chip without a name was not timed."""
+    crossed = crossing(cpu, chip)
+    if crossed is None:
+        who = "this CPU adds" if name else "this CPU would probably add"
+        return f"Up to {format_count(max(cpu))} numbers, {who} faster"
+    who = f"{name} adds" if name else "a T4 would probably add"
+    return f"From about {format_count(float(f'{crossed:.1g}'))} numbers on, {who} faster"
+
+
+def _size(numbers: float) -> str:
+    if numbers < 1e3:
+        return f"{numbers:.0f}"
+    return format_rate(numbers, "").replace(" ", "")
+
+
+_SLIPS = (
+    (lambda n, s, b, k: add_seconds(n / 2, s, b, k), "You move 4 bytes for a number throughout.",
+        "In memory it is read and the answer is written. Over the link go both, too."),
+    (lambda n, s, b, k: add_seconds(n / 8, s, b, k), "You divide numbers by bytes per second.",
+        "Turn them into bytes first: 4 are read for each number, and 4 are written."),
+    (lambda n, s, b, k: add_seconds(n / 4, s, b, k), "You count each number as one byte.",
+        "A float32 number has 4 bytes."),
+    (lambda n, s, b, k: add_seconds(n, s, k or b), "With a link you count the link alone.",
+        "On the card the numbers are still read from its memory, and the answers written to it."),
+    (lambda n, s, b, k: add_seconds(n, s, b + (k or 0)), "You add up the two speeds.",
+        "The bytes go over the link, and then through the memory: add up the two times."),
+    (lambda n, s, b, k: add_seconds(n, s, 2 * b, k), "In memory you move 4 bytes for a number.",
+        "It is read, and the answer is written: 4 bytes each."),
+    (lambda n, s, b, k: add_seconds(n, s, b, k and 2 * k), "You use the link one way only.",
+        "Over the link go 4 bytes for each number, and 4 come back."),
+    (lambda n, s, b, k: add_seconds(n, s, b), "The link makes no difference to your answer.",
+        "If `link` is not None, all numbers come over it first, and the answers go back."),
+    (lambda n, s, b, k: add_seconds(n, 0, b, k), "Launching is missing.",
+        "The chip has to be told before anything moves: add `launch`, once."),
+    (lambda n, s, b, k: add_seconds(n, 2 * s, b, k), "You count `launch` twice.",
+        "It is one addition, launched once."),
+    (lambda n, s, b, k: add_seconds(n, n * s, b, k), "You launch every number.",
+        "It is one addition, launched once, however many numbers there are."),
+)  # fmt: skip
+CHECKS = {"07/seconds": calls(add_seconds, slips=_SLIPS, needs="It returns one number: seconds.",
+    hint="launch, plus bytes / bandwidth; with a link, bytes / link on top.",
+    on=[(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)],
+    edges=[(1_000, 1e-6, 8e9, None)], at_edges="Without a link (None) nothing is sent anywhere.",
+    right="With a link, nearly all of a large addition is the transfer.",
+)}  # fmt: skip

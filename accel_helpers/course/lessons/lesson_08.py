@@ -1,0 +1,29 @@
+"""Lesson 08: from which call on compiling has paid, and the check of that exercise."""
+
+import math
+
+from accel_helpers.course.checks import calls
+
+
+def pays_after(first: float, before: float, after: float) -> float:
+    """Calls until compiling has paid: the first call compiles, each later one takes `after`."""
+    return 1 + math.ceil((first - before) / (before - after)) if after < before else math.inf
+
+
+_SLIPS = (
+    (lambda f, b, a: pays_after(f, b, a) - 1, "Nearly: the calls after the first are counted.",
+        "The first call is a call, too."),
+    (lambda f, b, a: 1 + (f - b) / (b - a), "You count parts of calls.",
+        "After how many whole calls is the loss made up? Round up."),
+    (lambda f, b, a: (f - b) / (b - a), "You count parts of calls, and not the first one.",
+        "After how many whole calls is the loss made up? And the first call is a call, too."),
+    (lambda f, b, a: math.ceil(f / (b - a)),
+        "The whole first call is lost, for you.", "How long would it have taken uncompiled?"),
+    (lambda f, b, a: math.ceil(1 + (f - b) / (b - a)) if a != b else math.inf,
+        "You have a number for calls that got slower.", "What is never made up takes math.inf."),
+)  # fmt: skip
+CHECKS = {"08/pays_after": calls(
+    pays_after, on=[(100, 10, 6), (50, 20, 8), (9, 4, 3)], edges=[(80, 2, 3), (60, 5, 5)],
+    slips=_SLIPS, at_edges="What is never made up takes math.inf.",
+    right="The first call is the price. What each later one wins pays it back.", needs="A number.",
+)}  # fmt: skip

@@ -1,0 +1,99 @@
+"""Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
+
+import random
+
+from accel_helpers.course.checks import Told, calls, on_arrays
+
+
+def scale(train, other):
+    """Both, with mean 0 and spread 1 in each pixel of `train` alone; a spread of 0 counts as 1."""
+    import numpy as np
+
+    train, other = np.asarray(train, dtype=float), np.asarray(other, dtype=float)
+    mean, spread = train.mean(axis=0), train.std(axis=0)
+    spread = np.where(spread == 0, 1, spread)
+    return (train - mean) / spread, (other - mean) / spread
+
+
+def split(originals, seed, share=5):
+    """Places for training and places held out; all copies of an original are on one side."""
+    import numpy as np
+
+    images = np.random.default_rng(seed).permutation(np.unique(originals))
+    held_out = np.isin(originals, images[: len(images) // share])
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary
+OTHER = [[float(n), float(n * n % 13), float(n), 0.0] for n in (4, 7, 10, 13)]
+_SCALINGS = (
+    (lambda train, other: [scale([*train, *other], each)[1] for each in (train, other)],
+     "You fitted on both sets together. Then the other images have a say in the training.",
+     "Mean and spread come from train alone."),
+    (lambda train, other: [scale(each, each)[0] for each in (train, other)],
+     "You scaled each set by its own numbers: the same ink then means two things.",
+     "Use the mean and the spread of train for both."),
+    (lambda train, other: [(each - train.mean()) / train.std() for each in (train, other)],
+     "You took one mean and one spread for all pixels together.",
+     "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart."),
+)  # fmt: skip
+
+
+def _values(ask, train, other):
+    import numpy as np
+
+    first, second = on_arrays(ask, train, other)
+    rows = [np.ravel(images).astype(float).tolist() for images in (first, second)]
+    if not all(abs(value) < 1_000 for row in rows for value in row):  # nor is NaN
+        raise Told(
+            "A pixel that never varied in training is divided by zero, or by nearly that.",
+            "Its spread is 0. Put 1 in the place of that, such as with np.where.",
+        )
+    return rows
+
+
+_SPLITS = (
+    (lambda originals, seed: [originals[side] for side in split(originals, seed)],
+     "Some places are on both sides, or on neither.",
+     "Places count the pictures from 0 on, and each is on one side. They are not originals."),
+    (lambda originals, seed: (range(36, 180), range(36)),
+     "There are originals with copies on both sides.",
+     "Choose originals, not pictures. Then give each picture the side of its original."),
+    (lambda originals, seed: split(originals, seed)[::-1],
+     "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
+     "Hold out about a fifth of the originals. Are the two sides in the right order?"),
+)  # fmt: skip
+
+
+def _fault(ask, originals) -> str:
+    """The first fault of a split, in a word; a side is places, or says of each yes or no."""
+    import numpy as np
+
+    originals, places = np.array(originals), np.arange(len(originals))
+    train, held = (places[np.asarray(side)] for side in ask(originals.copy(), 1))
+    if sorted([*train, *held]) != [*places]:
+        return "places"
+    crossed = np.isin(originals[train], originals[held]).any()
+    return "copies" if crossed else "" if 0.1 <= len(held) / len(places) <= 0.35 else "share"
+
+
+CHECKS = {
+    "10/scaling": calls(
+        scale,
+        on=((TRAIN, OTHER),),
+        right="Both sets are scaled alike, and only the training images were asked.",
+        needs="Return the scaled training images and the scaled other ones, in this order.",
+        hint="From each pixel take its mean in train, then divide by its spread in train.",
+        put=_values,
+        within=0.06,  # of the spread of a sample, with n - 1, too
+        slips=_SCALINGS,
+    ),
+    "10/split": calls(
+        split,
+        on=((random.Random(10).sample([*range(100, 160)] * 3, 180),),),  # three copies of each
+        right="All copies of an original lie on one side.",
+        needs="Return train, held_out: the places in originals, as whole numbers from 0 on.",
+        put=_fault,
+        slips=_SPLITS,
+    ),
+}

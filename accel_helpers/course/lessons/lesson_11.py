@@ -1,0 +1,68 @@
+"""The exercise of lesson 11: is the job cheaper on the GPU?"""
+
+from accel_helpers.course.checks import calls, meant
+
+CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
+# lowest and highest factor by which it is faster, and the factor by which an hour costs more
+CASES = (
+    (3.0, 4.0, 1.0), (0.4, 0.6, 1.0), (0.9, 1.2, 1.0),
+    (3.0, 4.0, 5.0), (7.0, 9.0, 5.0), (2.0, 8.0, 4.0), (4.1, 9.0, 4.0), (1.0, 3.9, 4.0),
+)  # fmt: skip
+EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
+
+
+def verdict(low: float, high: float, price: float) -> str:
+    """What the whole interval says."""
+    return CHEAPER if low > price else DEARER if high < price else CANNOT_TELL
+
+
+def _put(ask, *case) -> str:
+    return VERDICTS[VERDICTS.index(meant(ask(*case), VERDICTS))]
+
+
+def _otherwise(said, low, high, price):
+    case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
+    message = f'For "{case}" your verdict is "{said}". '
+    if verdict(low, high, price) == CANNOT_TELL:
+        hint = "Look at both ends of the interval. Do they say the same?"
+        return f"{message}The interval reaches over the price.", hint
+    hint = "It takes less time by the factor, and every hour costs more by the price. Which wins?"
+    return f"{message}The whole interval lies on one side of the price.", hint
+
+
+_MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
+_SWAPPED = {CHEAPER: DEARER, DEARER: CHEAPER, CANNOT_TELL: CANNOT_TELL}
+
+_SLIPS = (
+    *(
+        (
+            lambda low, high, price, always=always: always,
+            f'Your verdict is "{always}" for every case.',
+            "Let the price decide, and both ends of the interval.",
+        )
+        for always in VERDICTS
+    ),
+    (lambda low, high, price: _SWAPPED[verdict(low, high, price)],
+     "The two sides are swapped.",
+     "The factor makes the job shorter, the price makes every hour dearer."),
+    (lambda low, high, price: verdict(low, high, 1),
+     "That looks at the speed and not at the price.",
+     "Four times as fast, at five times the price for an hour: what does it cost?"),
+    (lambda low, high, price: CHEAPER if (low + high) / 2 > price else DEARER,
+     "That takes one number out of the interval.", _MIDDLE),
+    (lambda low, high, price: CHEAPER if low > price else DEARER,
+     "You are never unsure, also where the interval reaches over the price.", _MIDDLE),
+)  # fmt: skip
+
+CHECKS = {
+    "11/worth_it": calls(
+        verdict,
+        on=CASES,
+        edges=EDGES,
+        right="Every verdict fits: the whole interval decides, and the price with it.",
+        needs=f'Return "{CHEAPER}", "{DEARER}" or "{CANNOT_TELL}".',
+        put=_put,
+        otherwise=_otherwise,
+        slips=_SLIPS,
+    )
+}

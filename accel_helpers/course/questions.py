@@ -1,0 +1,143 @@
+"""The question bank, ``data/questions/*.toml``; tests/course/test_questions.py has its rules."""
+
+import datetime
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+from accel_helpers._values import records
+
+Kind = Literal["one", "several", "number", "order", "measured"]
+Label = Literal[
+    "seen in the material", "reported second-hand", "not available: the standard answer"
+]
+KINDS, LABELS = get_args(Kind), get_args(Label)
+NOT_FOUND = LABELS[2]
+FURTHER = ("E11", "E12", "E13", "E14")  # not of this exam: another one's, or of no material
+HEADINGS = {label: f"What {{}} exam's material answers ({label})" for label in LABELS}
+HEADINGS[NOT_FOUND] = "The usual answer (the material's text was not found)"
+HOW = {
+    "one": "Choose one",
+    "several": "Choose all that are right",
+    "number": "Type a number",
+    "order": "Put the steps in order. Some may not belong",
+    "measured": "From memory, or as a guess",
+}
+DATA = Path(__file__).parent / "data"
+QUESTIONS = Path(__file__).parent / "questions"
+__all__ = ["bank"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the answers that a question offers."""
+
+    text: str
+    correct: bool  # right today
+    feedback: str  # why it is right, or wrong
+    material: bool = False  # the exam's material answers so; told by no option: as `correct`
+    position: int | None = None  # of a step, in the right order from 1
+    material_position: int | None = None
+    value: float | None = None  # of a number: the answer, or what a known mistake leads to
+    letter: str = ""  # by which it is chosen; its place among the options gives it
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with everything that is needed to ask it, to grade it and to answer it."""
+
+    id: str  # lesson and name, such as "03/speedup"
+    lesson: str  # the one that answers it
+    kind: Kind
+    stem: str  # what is asked; words in backticks are code
+    options: tuple[Option, ...]
+    source: tuple[str, ...]  # addresses, or places in the course
+    exam: tuple[str, ...] = ()  # the exam questions that it covers, such as ("E3",)
+    material: str = ""  # what the exam's material answers
+    label: Label | Literal[""] = ""  # how we know
+    today: str = ""  # what is true today, where that differs
+    as_of: datetime.date | None = None  # when that was checked
+    practice: bool = True  # may stand in a practice exam
+    quiz: bool = True  # asked at the end of its lesson; the others in practice exams, or by name
+    apart: tuple[str, ...] = ()  # what must not stand on one paper with it: it gives it away
+    unit: str = ""
+    tolerance: float = 0.0  # of a number: how far off it may be, as a share
+    measured: str = ""  # on the card: this, divided by `over` if that is there, times `scale`
+    over: str = ""
+    scale: float = 1.0
+    within: float = 1.0  # the factor up to which a guess counts as close
+
+    def __post_init__(self):
+        told = any(o.material or o.material_position for o in self.options)
+        options = []
+        for letter, o in zip("abcdefgh", self.options, strict=False):
+            place = o.material_position if told else o.position
+            theirs = o.material or bool(place) if told else o.correct
+            options.append(replace(o, letter=letter, material=theirs, material_position=place))
+        object.__setattr__(self, "options", tuple(options))
+
+    @property
+    def differs(self) -> bool:
+        """Whether the exam's material answers otherwise than what is true today."""
+        return self.letters() != self.letters(material=True)
+
+    def letters(self, material: bool = False) -> str:
+        """The letters of what is right, or of what the material answers; steps in their order."""
+        right = [o for o in self.options if (o.material if material else o.correct)]
+        right.sort(key=lambda o: (o.material_position if material else o.position) or 0)
+        return "".join(o.letter for o in right)
+
+    @property
+    def further(self) -> bool:
+        """Whether it covers no question of this exam, but one beside it."""
+        return bool(self.exam) and {*self.exam} <= {*FURTHER}
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether the options are shown: those of a number would give it away."""
+        return self.kind in ("one", "several", "order")
+
+    @property
+    def how(self) -> str:
+        unit = f" ({self.unit})" if self.unit and not self.has_choices else ""
+        return f"{'Further question, not of this exam. ' * self.further}{HOW[self.kind]}{unit}."
+
+    @property
+    def two_answers(self) -> tuple[tuple[str, str], ...]:
+        """What the exam's material answers with how we know, and what is true today."""
+        if not self.exam:
+            return ()
+        whose = "another" if self.further else "the"
+        theirs = (f"{HEADINGS[self.label].format(whose)}:", self.material)
+        today = (f"True today (checked {self.as_of}):", self.today)
+        return (theirs, today) if self.today else (theirs,)
+
+    def text(self, number: int, call: bool = False) -> str:
+        """The question as plain text, perhaps with the call that answers it."""
+        lines = [f"{number}. {self.stem} ({self.how})"]
+        lines += [f"   {o.letter}) {o.text}" for o in self.options if self.has_choices]
+        if call:
+            example = {"one": "a", "several": "ab", "order": "cab"}.get(self.kind, 1.5)
+            lines.append(f"   To answer, for example: ah.course.answer({self.id!r}, {example!r})")
+        return "\n".join(lines)
+
+
+def stored(path: Path, name: str, kind) -> tuple:
+    """What a file of the course holds: tables of one name and kind."""
+    tables = records.load(path, "file of the course")
+    return records.read(dict[Literal[name], tuple[kind, ...]], tables, path.name)[name]
+
+
+@functools.cache
+def bank() -> Mapping[str, Question]:
+    """Every question of the course by its id, in the order of the lessons.
+
+    Examples
+    --------
+    >>> all(question.source for question in bank().values())
+    True
+    """
+    files = sorted(QUESTIONS.glob("*.toml"))
+    return {each.id: each for path in files for each in stored(path, "question", Question)}

@@ -1,0 +1,111 @@
+"""The exam's questions with both answers, ``data/exam_answers.toml``."""
+
+import datetime
+import functools
+from dataclasses import dataclass
+
+from accel_helpers._values.words import shown
+from accel_helpers.course import progress, quiz
+from accel_helpers.course.questions import DATA, FURTHER, HEADINGS, Label, stored
+from accel_helpers.course.quiz_widget import Shown
+
+__all__ = ["both", "missed"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An exam question with its two answers; the first lines of the file explain the fields."""
+
+    number: str
+    asks: str
+    material: tuple[str, ...]
+    label: Label
+    material_source: tuple[str, ...]
+    today: tuple[str, ...]
+    today_source: tuple[str, ...]
+    as_of: datetime.date
+    differs: bool
+    page: str
+    heading: str
+    says: str
+    card: tuple[str, ...] = ()
+
+    @property
+    def further(self) -> bool:
+        return self.number in FURTHER
+
+    @property
+    def for_the_exam(self) -> str:
+        return HEADINGS[self.label].format("another" if self.further else "the")
+
+    @property
+    def place(self) -> str:
+        return f"Lesson {self.page[:2]}, “{self.heading}”"
+
+
+@functools.cache
+def answers() -> tuple[Answer, ...]:
+    """The exam questions that the course answers, in their order."""
+    return stored(DATA / "exam_answers.toml", "answer", Answer)
+
+
+@dataclass(frozen=True, repr=False)
+class Review(Shown):
+    """Questions of the exam with both answers, which a notebook folds away below each."""
+
+    answers: tuple[Answer, ...]
+    is_open: bool = False  # the answers are not folded away
+    note: str = ""  # stands above them
+    macro = "review"
+
+    def __str__(self) -> str:
+        lines = [self.note] if self.note else []
+        for one in self.answers:
+            which = " (a further question, not of this exam)" * one.further
+            lines += [f"{one.number}{which}. {one.asks}", f"  {one.for_the_exam}:"]
+            lines += [f"    {text}" for text in one.material]
+            lines += [f"  True today (checked {one.as_of}):"]
+            lines += [f"    {text}" for text in one.today]
+            lines += [f"  Measured: {one.place}."]
+        return "\n".join(lines)
+
+
+def both(*numbers: str) -> Review:
+    """Show exam questions with the material's answer and today's; put the call last in a cell.
+
+    Without a number it shows this exam's ten.
+
+    Examples
+    --------
+    >>> both("E3").answers[0].differs
+    True
+    >>> len(both().answers)
+    10
+    """
+    if not numbers:
+        return Review(tuple(one for one in answers() if not one.further))
+    known = {one.number: one for one in answers()}
+    unknown = [number for number in numbers if number not in [*known]]
+    if unknown:
+        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown[:1])}.")
+    return Review(tuple(known[number] for number in numbers))
+
+
+def missed() -> Review:
+    """Show both answers, not folded, to the exam questions that you got wrong or left empty.
+
+    Examples
+    --------
+    >>> graded = quiz.answer("03/speed_up", "a")
+    >>> "E3" in [one.number for one in missed().answers]
+    True
+    """
+    missing = {number for question in quiz.again().questions for number in question.exam}
+    found = tuple(one for one in answers() if one.number in missing)
+    if found:
+        note = "These need another look:"
+    elif progress.current().exams:
+        note = "Nothing was wrong or left empty."
+    else:
+        note = "You have not handed in a paper yet. All ten questions stand below, folded."
+    return Review(found, is_open=True, note=note)

@@ -1,1 +1,0 @@
-"""Guess, answer, be examined, keep."""

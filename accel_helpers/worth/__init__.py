@@ -1,0 +1,1 @@
+"""Would another chip pay?"""

@@ -1,0 +1,149 @@
+"""Child processes: how they ended is told, they are talked to, and nothing of them stays behind."""
+
+import os
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+from accel_helpers._values import probe
+
+MB = 10**6
+HOLD = "import sys, time; held = bytearray(b'x') * int(sys.argv[1]); time.sleep(float(sys.argv[2]))"
+SLEEP = "import time; time.sleep(600)"
+START = (  # a child of the child, which holds the output open, too
+    "import subprocess, sys, time\n"
+    "held = subprocess.Popen([sys.executable, '-c', sys.argv[1], *sys.argv[2:]])\n"
+    "print(held.pid, flush=True)\n"
+)
+
+
+def gone(number, seconds=60):
+    """Whether a process ends; a zombie that nobody has collected has."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            with open(f"/proc/{number}/stat") as file:
+                if file.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def command(code, *words, seconds=60, **options):
+    return probe.run_command(probe.python(code, *words), seconds=seconds, **options)
+
+
+@pytest.mark.parametrize("run", [probe.run, command])
+@pytest.mark.parametrize(
+    ("code", "kind", "signal", "ending"),
+    [
+        ("print('well')", "finished", "", "was done after"),
+        ("raise ImportError('no such wheel')", "crashed", "", "ImportError: no such wheel"),
+        ("import os; os.abort()", "crashed", "SIGABRT", "SIGABRT"),
+        ("raise SystemExit(3)", "crashed", "", "error"),
+    ],
+)
+def test_how_it_ended_is_told(run, code, kind, signal, ending):
+    done = run(code, seconds=60)
+    assert (done.kind, done.signal) == (kind, signal) and ending in done.ending
+    assert 0 < done.seconds < 60
+
+
+def test_the_end_of_both_streams_is_kept_in_order():
+    code = "import os; os.write(1, b'one '); os.write(2, b'two '); os.write(1, b'three')"
+    assert probe.run(code, seconds=60).output == "one two three"
+    done = probe.run("print('x' * 10**6 + 'last')", seconds=60)
+    assert done.output.endswith("last\n") and len(done.output) == probe.KEPT_CHARACTERS
+
+
+@pytest.mark.parametrize("after", ["time.sleep(600)", "pass"])
+def test_all_that_a_child_started_ends_with_it(after):
+    """The child is too slow; or it has finished, and its output is not waited for."""
+    done = probe.run(START + after, SLEEP, seconds=3 if "sleep" in after else 60)
+    assert done.kind == ("too slow" if "sleep" in after else "finished")
+    assert gone(int(done.output))
+
+
+@pytest.mark.parametrize("memory", [None, 10**9])
+def test_a_child_that_ignores_signals_is_stopped_in_time(memory):
+    code = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
+    assert command(code, seconds=1, memory=memory).kind == "too slow"
+
+
+def test_text_from_outside_is_an_argument_and_never_code():
+    said = "'; raise SystemExit(9) #"
+    done = probe.run("import sys; print(sys.argv[1])", said, seconds=60)
+    assert (done.kind, done.output.strip()) == ("finished", said)
+
+
+def test_variables_folder_and_packages_are_those_that_were_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACCEL_ONE", "1")
+    (tmp_path / "found_by_the_child.py").write_text("print('found')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    show = "import os; print(os.environ.get('ACCEL_ONE'), os.environ.get('ACCEL_TWO'))"
+    assert probe.run(show, seconds=60, environ={"ACCEL_TWO": "2"}).output == "1 2\n"
+    assert command(show).output == "1 None\n"
+    assert command(show, environ={"ACCEL_TWO": "2"}).output == "None 2\n"
+    assert "ACCEL_TWO" not in os.environ
+    assert probe.run("import found_by_the_child", seconds=60).output == "found\n"
+    assert command("import os; print(os.getcwd())", folder=tmp_path).output == f"{tmp_path}\n"
+
+
+def test_memory_is_limited_and_that_of_what_it_started_counts():
+    """In the second one neither the command nor its child alone is too large."""
+    done = command(HOLD, 400 * MB, 600, memory=150 * MB)
+    assert done.kind == "too large" and "150 MB" in done.ending
+    both = f"{START}held_here = bytearray(b'x') * {100 * MB}\nheld.wait()"
+    done = command(both, HOLD, 100 * MB, 600, memory=180 * MB)
+    assert done.kind == "too large" and gone(int(done.output))
+    done = command(HOLD, 100 * MB, 1, memory=150 * MB)
+    assert done.kind == "finished", "nothing of other processes counts"
+
+
+@pytest.mark.parametrize(
+    ("end", "listens"), [(signal.SIGKILL, True), (signal.SIGINT, True), (signal.SIGINT, False)]
+)
+def test_when_we_are_killed_or_interrupted_the_command_ends(end, listens):
+    """Killed, we can do nothing: the child sees the end of its input."""
+    child = f"import os; os.write(3, b'%d' % os.getpid()); {'os.read(0, 1)' if listens else SLEEP}"
+    here, there = os.pipe()
+    ours = (
+        "import signal, subprocess, sys; from accel_helpers._values import probe\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may ignore it
+        f"words = ['sh', '-c', 'exec \"$0\" \"$@\" 3>/proc/{os.getpid()}/fd/{there}']\n"
+        f"probe.run_command([*words, *probe.python({child!r})], seconds=600)"
+    )
+    with subprocess.Popen(
+        probe.python(ours), env=probe.variables(), stderr=subprocess.DEVNULL
+    ) as process:
+        assert select.select([here], [], [], 120)[0], "it has begun"
+        number = int(os.read(here, 20))
+        process.send_signal(end)
+    os.close(here), os.close(there)
+    assert gone(number)
+
+
+def test_a_child_is_told_and_heard_line_by_line():
+    code = "import sys\nfor line in sys.stdin: print('heard', line, end='', flush=True)"
+    with probe.Child(probe.python(code), heard=True) as child:
+        for word in ("one", "two"):
+            child.tell(word)
+            assert child.hear(60) == f"heard {word}\n"
+        assert child.hear(0.01) is None, "nothing more has come"
+        assert os.getpgid(child.process.pid) != os.getpgid(0), "Ctrl-C is not meant for it"
+        assert child.stop(patience=60) == 0, "the end of its input is how it learns of the end"
+        assert child.hear(60) == child.hear(60) == ""
+        child.tell("nobody hears this")
+    with probe.Child(probe.python("import sys; print(1); sys.exit('why')"), heard=True) as child:
+        assert (child.hear(60), child.hear(60)) == ("1\n", "")
+        assert child.stop(patience=60) == 1 and child.output == "why\n"
+
+
+def test_a_command_that_is_not_there_is_told_as_one_that_failed():
+    missing = probe.run_command(["no-such-command"], seconds=60)
+    assert missing.kind == "crashed" and "no-such-command" in missing.ending

@@ -1,0 +1,297 @@
+"""Every exercise of the course: its stub, its solution, its slips, and what is no answer.
+
+The exercises are those that `check` knows, and the slips are the table of each, so that a new one
+is held to the same without being named here.
+"""
+
+import itertools
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from accel_helpers.course import lessons as checks
+from accel_helpers.course.checks import Result
+
+np = pytest.importorskip("numpy")
+
+LESSONS = sorted((Path(__file__).parents[3] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+EXERCISES = checks.exercises()
+
+
+def words_of(output):
+    """What an output says: printed, or what the last line of a cell gave."""
+    return "".join(output.get("text") or output["data"]["text/plain"])
+
+
+def said(tag):
+    """What the cells of a tag ask of which exercise, and what is stored; nbval compares that."""
+    for path in LESSONS:
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if tag in cell["metadata"].get("tags", ()):
+                assert "nbval-ignore-output" not in cell["metadata"]["tags"]
+                source = "".join(cell["source"])
+                text = "".join(map(words_of, cell["outputs"]))
+                whole = re.findall(r'ah\.checks\.check\(\s*"([^"]+)', source)
+                short = re.findall(r'lesson\.check\(\s*"([^"]+)', source)
+                yield whole + [f"{path.name[:2]}/{name}" for name in short], text
+
+
+def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_passes():
+    stubs, solutions = [*said("exercise")], [*said("solution")]
+    for asked, text in stubs:
+        assert len(asked) == 1 and "Not yet." in text and "still empty" in text and "Hint:" in text
+    for asked, text in solutions:
+        assert text.count("Right.") == len(asked) and "Not yet." not in text
+    there = {path.name[:2] for path in LESSONS}  # some lessons are in preparation
+    exercises = sorted(name for name in EXERCISES if name[:2] in there)
+    for cells in (stubs, solutions):
+        assert sorted(name for asked, _ in cells for name in asked) == exercises
+
+
+# --- the table of each exercise ----------------------------------------------------------------
+
+
+def slips(check):
+    """The wrong answer of each slip, and what is said to it."""
+    if isinstance(check.slips, dict):  # by the key, or by the key and what stands there
+        for slip, words in check.slips.items():
+            other = (word for word in check.truth.values() if word != check.truth.get(slip))
+            key, said = (slip, next(other)) if slip in check.truth else slip
+            yield {**check.truth, key: said}, *words
+        return
+    for *place, wrong, message, hint in check.slips:
+        yield (in_place(check.truth, wrong, *place) if place else wrong), message, hint
+
+
+def in_place(truth, wrong, n):
+    return lambda *case: [*truth(*case)[:n], wrong(*case), *truth(*case)[n + 1 :]]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
+    check = EXERCISES[exercise]
+    right = check(check.truth)
+    assert right.ok and not right.hint, str(right)
+    told = [*slips(check)]
+    assert len({(message, hint) for _, message, hint in told}) >= 2
+    for answer, message, hint in told:
+        result = check(answer)
+        assert not result.ok and message in result.message and result.hint == hint, str(result)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "message"),
+    [
+        ("05/pays_from", lambda factor, setup: setup / (factor - 1), "how long the chip trains"),
+        ("05/pays_from", lambda factor, setup: setup / (1 + 1 / factor), "a minus belongs"),
+        (
+            "07/seconds",
+            lambda n, s, b, k: s + 4 * n / b + 4 * n / k,
+            "4 bytes for a number through",
+        ),
+        ("07/seconds", lambda n, s, b, k: s + 8 * n / (k or b), "the link alone"),
+        ("07/seconds", lambda n, s, b, k: s + n / b + n / k, "numbers by bytes per second"),
+        ("07/seconds", lambda n, s, b, k: s + 8 * n / (b + k), "add up the two speeds"),
+        ("07/seconds", lambda n, s, b, k: n * s + 8 * n / b + 8 * n / k, "launch every number"),
+        ("08/pays_after", lambda f, b, a: math.ceil(f / (b - a)), "first call is lost"),
+    ],
+)
+def test_a_slip_is_told_also_to_whoever_forgets_the_edges(exercise, answer, message):
+    assert message in checks.check(exercise, answer).message
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda n, s, b, k: s + 12 * n / b, "launch = 1e-06, bandwidth = 8000000000, link = 4"),
+        (lambda n, s, b, k: s + 12 * n / b, "you have 2.5e-06, and it is 4e-06."),
+        (lambda n, s, b, k: None, "the function returned None, and it is 4e-06."),
+        (
+            lambda n, s, b, k: s + 8 * n / b + 8 * n / k,
+            "link = None: the function stopped with Type",
+        ),
+    ],
+)
+def test_what_is_no_known_slip_of_lesson_07_hears_what_was_expected(answer, message):
+    result = checks.check("07/seconds", answer)
+    assert message in result.message
+    assert result.hint != "It returns one number: seconds." or "returned" in result.message
+
+
+@pytest.mark.parametrize("never", [-1, 0, None], ids=str)
+def test_whoever_has_no_infinity_in_lesson_05_is_shown_the_case(never):
+    result = checks.check(
+        "05/pays_from", lambda factor, setup: setup / (1 - 1 / factor) if factor > 1 else never
+    )
+    assert result.message.startswith("For factor = 0.5, setup = 5:")
+    assert "it is inf" in result.message
+
+
+def test_a_factor_of_one_is_not_forgotten_in_lesson_05():
+    result = checks.check(
+        "05/pays_from", lambda factor, setup: math.inf if factor < 1 else setup / (1 - 1 / factor)
+    )
+    assert result.message.startswith("For factor = 1, setup = 5: the function stopped with Zero")
+    assert "math.inf" in result.hint
+
+
+@pytest.mark.parametrize("step", "ABCDEF")
+@pytest.mark.parametrize("said", ["works", "fails", "does nothing"])
+def test_each_wrong_fate_in_lesson_01_hears_why(step, said):
+    check = EXERCISES["01/old"]
+    if said != check.truth[step]:
+        result = check(check.truth | {step: said})
+        assert re.search(rf"5 of 6 are right\. {step}: \w", result.message)
+        assert "Choose from" not in result.hint
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda f, b, a: 7, "For first = 100, before = 10, after = 6: you have 7, and it is 24."),
+        (lambda f, b, a: f / 0, "For first = 100, before = 10, after = 6: the function stopped"),
+        (lambda f, b, a: 1 + math.ceil((f - b) / (b - a)) if a != 3 or b != 2 else math.inf,
+         "For first = 60, before = 5, after = 5: the function stopped with ZeroDivisionError"),
+    ],
+)  # fmt: skip
+def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(answer, message):
+    result = checks.check("08/pays_after", answer)
+    assert not result.ok and result.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        (
+            "00/told_apart",
+            {"A": "Faster", "B": "no difference", "C": " SLOWER", "D": "No Measurable difference"},
+        ),
+        ("02/detective", {1: ("Visible", "b"), 2: (" attached ", "a"), 3: ("FASTER", "e")}),
+        ("03/diagnosis", {"A": "Waiting", "B": " compiling", "C": "TRANSFER", "D": "too-small"}),
+    ],
+)
+def test_words_count_for_what_they_mean(exercise, answer):
+    assert checks.check(exercise, answer).ok
+
+
+@pytest.mark.parametrize("word", ["not faster", "difference", "measurable", "no", "x" * 10**6])
+def test_what_may_mean_something_else_is_no_choice(word):
+    answer = EXERCISES["00/told_apart"].truth | {"A": word}
+    assert "that is not a choice" in checks.check("00/told_apart", answer).message
+
+
+@pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c.truth, dict)])
+def test_every_wrong_choice_leads_on(exercise):
+    check = EXERCISES[exercise]
+    for key, other in itertools.product(check.truth, {*check.truth.values()}):
+        if other != check.truth[key]:
+            assert "Choose from" not in check({**check.truth, key: other}).hint, (key, other)
+
+
+# --- what is no answer ------------------------------------------------------------------------
+
+
+class Hostile:
+    """Something that can be neither printed nor compared nor asked whether it is true."""
+
+    def refuse(self, *others):
+        raise RuntimeError("no")
+
+    __repr__ = __bool__ = __float__ = __iter__ = __len__ = refuse
+    __eq__ = __ne__ = __lt__ = __hash__ = refuse
+
+
+def raises(*arguments):
+    raise RuntimeError("no")
+
+
+def ends_python(*arguments):
+    raise SystemExit
+
+
+def never_ends(*arguments):
+    return never_ends(*arguments)
+
+
+def changes_its_arguments(*arguments):
+    for argument in arguments:
+        for name in ("clear", "fill", "send"):
+            if hasattr(argument, name):
+                getattr(argument, name)(*[0] * (name != "clear"))
+    return arguments
+
+
+def yields(*arguments):
+    yield from arguments
+
+
+HOSTILE = {
+    "None": None,
+    "a huge text": "x" * 1_000_000,
+    "a huge number": 10**5000,
+    "not a number": float("nan"),
+    "an array": np.zeros(3),
+    "letters in a list in a list": [["A"], ["B"]],
+    "hostile": Hostile(),
+    "hostile things": [Hostile(), Hostile()],
+    "raises": raises,
+    "ends Python": ends_python,
+    "never ends": never_ends,
+    "is a class": Hostile,
+    "is a generator function": yields,
+    "changes its arguments": changes_its_arguments,
+    "returns its arguments": lambda *arguments: arguments,
+    "takes nothing": lambda: 1,
+}
+WORDS = (["x"], ([], {}), (("a", "b"), ("c", "d")), 7, np.zeros(2), Hostile(), (Hostile(),) * 2)
+HOSTILE |= {
+    f"{n} for words": dict.fromkeys([*"ABCDEF", *range(1, 7)], word) for n, word in enumerate(WORDS)
+}
+RETURNED = {
+    "what has no end": itertools.count(),
+    "two without an end": (itertools.count(), itertools.count()),
+    "None": None,
+    "a huge text": "x" * 1_000_000,
+    "a huge number": 10**5000,
+    "huge numbers": [10**5000] * 3,
+    "no number": float("nan"),
+    "infinity": float("inf"),
+    "three infinities": [float("-inf")] * 3,
+    "a dictionary": {"a": 1, "b": 2, "c": 3},
+    "arrays": [np.zeros((2, 2))] * 3,
+    "something hostile": Hostile(),
+    "hostile things": [Hostile()] * 3,
+}
+HOSTILE |= {f"returns {name}": lambda *_, said=said: said for name, said in RETURNED.items()}
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_no_answer_gets_a_result(exercise, name):
+    result = checks.check(exercise, HOSTILE[name])
+    assert isinstance(result, Result) and not result.ok
+    assert result.message and result.hint and len(str(result)) < 600
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
+    checks.check(exercise, changes_its_arguments)
+    assert checks.check(exercise, EXERCISES[exercise].truth).ok
+
+
+def test_a_slip_is_told_how_many_are_right():
+    answer = EXERCISES["03/diagnosis"].truth | {"A": "too small"}
+    assert EXERCISES["03/diagnosis"](answer).message.startswith("3 of 4 are right.")
+
+
+def test_a_result_reads_well():
+    result = Result(False, "got 3", "try 4")
+    assert str(result) == repr(result) == "Not yet. got 3\nHint: try 4" and not result
+
+
+def test_an_unknown_exercise_is_named():
+    with pytest.raises(ValueError, match="'99'.*03/a"):
+        checks.check("99", None)

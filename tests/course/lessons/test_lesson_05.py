@@ -1,0 +1,119 @@
+"""Lesson 05 with a learner's own model in it: data of other shapes go through every cell."""
+
+import json
+import re
+from pathlib import Path
+
+import kernel
+import numpy as np
+import pytest
+
+import accel_helpers as ah
+from accel_helpers.course import progress
+from accel_helpers.measure import results
+from accel_helpers.worth import choice
+
+PAGE = Path(__file__).parents[3] / "notebooks" / "05_is_it_worth_it.ipynb"
+
+
+def table(keras):
+    """A table of 600 rows, in batches of 64."""
+    dice = np.random.default_rng(0)
+    layers = [keras.Input((12,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(3)]
+    x, y = dice.random((600, 12), "float32"), dice.integers(0, 3, 600)
+    return keras.Sequential(layers), {"x": x, "y": y, "batch_size": 64, "samples": 20_000}
+
+
+def frozen(keras):
+    """Pictures, and a base of which nothing is trained."""
+    dice = np.random.default_rng(0)
+    inside = keras.layers.Conv2D(8, 3), keras.layers.BatchNormalization()
+    base = keras.Sequential([keras.Input((24, 24, 3)), *inside], name="base")
+    base.trainable = False
+    layers = [keras.Input((24, 24, 3)), base, keras.layers.GlobalAveragePooling2D()]
+    x, y = dice.random((320, 24, 24, 3), "float32"), dice.integers(0, 5, 320)
+    return keras.Sequential([*layers, keras.layers.Dense(5)]), {"x": x, "y": y}
+
+
+def dataset(keras):
+    """A tf.data.Dataset, which has its targets in it."""
+    tf = pytest.importorskip("tensorflow")
+    model, own = table(keras)
+    x = tf.data.Dataset.from_tensor_slices((own["x"], own["y"])).batch(16)
+    return model, {"x": x, "y": None, "batch_size": 16}
+
+
+def two_inputs(keras):
+    """A dictionary of arrays."""
+    parts = {name: keras.Input((6,), name=name) for name in ("left", "right")}
+    made = keras.layers.Dense(3)(keras.layers.Concatenate()([*parts.values()]))
+    dice = np.random.default_rng(0)
+    x = {name: dice.random((320, 6), "float32") for name in parts}
+    return keras.Model(parts, made), {"x": x, "y": dice.integers(0, 3, 320)}
+
+
+def cells():
+    """The code of the lesson, from its data to its verdict."""
+    page = json.loads(PAGE.read_text("utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in page if cell["cell_type"] == "code"]
+    code = [kernel.in_small_boxes(text) for text in code]
+    first = next(at for at, text in enumerate(code) if "load_images" in text)
+    last = next(at for at, text in enumerate(code) if '"05/verdict"' in text)
+    return code[first : last + 1]
+
+
+@pytest.fixture
+def card(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    monkeypatch.setenv("ACCEL_PROGRESS", str(tmp_path / "progress.json"))
+    return tmp_path / "card.json"
+
+
+def run(keras, bring, longer=1):
+    """Every cell from the data to the verdict, with a model and data of one's own."""
+    model, given = bring(keras)
+
+    def make_model():
+        mine = keras.models.clone_model(model)
+        for layer, original in zip(mine.layers, model.layers, strict=True):
+            layer.trainable = original.trainable
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        mine.compile("adam", loss, metrics=["accuracy"], jit_compile=False)
+        return mine
+
+    space = {"ah": ah, "lesson": ah.course.lesson("05")}
+    for code in cells():
+        exec(re.sub(r"\bseconds=([\d.]+)", rf"seconds={longer} * \1", code), space)
+        if "load_images" in code:
+            space |= given
+        if "def make_model" in code:
+            space["make_model"] = make_model
+    return space
+
+
+@pytest.mark.parametrize("bring", [table, frozen, dataset, two_inputs])
+def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, card):
+    space = run(keras, bring)
+    assert space["forecast"].steps == -(-space["samples"] // space["batch_size"])
+    assert space["choice"].verdict in choice.Choice.OUTCOMES and space["race"] is None
+    assert len(space["choice"].rows) == 5 and 0 < space["factor"]
+    kept = results.load(card).numbers
+    assert kept["05/here"] == space["choice"].here.epoch and "05/bars/T4" in kept
+    kept = progress.current().guesses["05/verdict"].guess
+    assert kept.startswith(space["forecast"].model), "the verdict names the model"
+
+
+def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, card, monkeypatch):
+    places = {"gpu:0": "cpu:0"}  # the CPU plays the GPU
+    on = keras.device
+    monkeypatch.setattr(keras, "device", lambda name: on(places.get(name, name)))
+    monkeypatch.setattr(keras.distribution, "list_devices", lambda kind=None: ["gpu:0"])
+    monkeypatch.setattr(choice, "attached", lambda: "NVIDIA T4")
+    space = run(keras, table, longer=30)  # the page's own boxes: enough on a busy machine, too
+    held, found = space["forecast"].against(space["race"]), space["choice"]
+    assert held.verdict in ("held", "missed")
+    assert [*found.chips] == ["this GPU", "L4", "A100", "H100"]
+    assert found.factors["this GPU"] == space["race"].interval
+    kept = results.load(card)
+    assert {"05/race/cpu", "05/race/gpu"} <= {*kept.measurements}
+    assert kept.numbers["05/forecast"] == pytest.approx([*held.expected, held.gain])

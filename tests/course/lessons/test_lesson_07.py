@@ -1,0 +1,169 @@
+"""Lesson 07: additions beside a T4 that is only estimated, and what goes on the result card."""
+
+from dataclasses import replace
+
+import pytest
+
+from accel_helpers.course import ledger
+from accel_helpers.course.lessons.lesson_07 import (
+    CPU,
+    LAUNCH,
+    LINK,
+    PRETEND,
+    SENT,
+    adding,
+    crossing,
+    pretend,
+)
+from accel_helpers.course.pictures import PICTURES
+from accel_helpers.machine import hardware
+from accel_helpers.measure.ceilings import Ceiling, Ceilings
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.results import Card
+from accel_helpers.measure.timing import compare
+
+SIZES = [10**k for k in range(1, 8)]
+
+
+def lasting(seconds, name=""):
+    return Measurement.from_samples([seconds] * 5, name=name)
+
+
+def line(launch, bandwidth):
+    return {size: lasting(launch + 8 * size / bandwidth) for size in SIZES}
+
+
+# --- the pretend T4 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("here", [5e-6, 97e-6], ids=["quick", "slow"])
+def test_launch_overhead_is_counted_once(here):
+    found = pretend(line(here, 1e12))
+    assert found[10] == pytest.approx(max(LAUNCH, here), rel=1e-3)
+
+
+def test_a_restless_start_does_not_make_the_pretend_t4_faster_than_this_machine():
+    cpu = line(40e-6, 8e9) | {100: lasting(97e-6)}
+    found = pretend(cpu)
+    assert all(found[size] >= cpu[size].median for size in (10, 100, 1000))
+
+
+def test_the_pretend_t4_is_as_fast_as_its_data_sheet():
+    found, bandwidth = pretend(line(40e-6, 8e9)), hardware.match("T4").mem_bw_gb_s
+    assert found[10**7] - found[10] == pytest.approx(8e7 / (1e9 * bandwidth), rel=1e-3)
+
+
+def test_the_transfer_of_the_pretend_t4_goes_there_and_back():
+    cpu = line(40e-6, 8e9)
+    extra = pretend(cpu, LINK)[10**7] - pretend(cpu)[10**7]
+    assert extra == pytest.approx(8e7 / 15.75e9, rel=1e-3)
+
+
+@pytest.mark.parametrize("link", [None, LINK])
+def test_a_larger_addition_never_takes_the_pretend_t4_less_time(link):
+    times = [*pretend(line(40e-6, 8e9), link).values()]
+    assert times == sorted(times)
+
+
+# --- the picture of the additions ----------------------------------------------------------------
+
+
+def test_what_was_not_measured_is_named_so():
+    said = adding({CPU: line(40e-6, 8e9)}).alt
+    assert f"Dashed: {PRETEND} from" in said
+    assert f"; {SENT} from" in said
+    assert "numbers on, a T4 would probably add faster" in said
+
+
+def test_a_gpu_that_was_timed_takes_the_place_of_the_pretend_one():
+    said = adding({CPU: line(40e-6, 8e9), "the Tesla T4": line(1e-3, 320e9)}).alt
+    assert "retend" not in said
+    assert "From about 1 million numbers on, the Tesla T4 adds faster" in said
+
+
+def test_a_gpu_that_is_never_faster_is_told_so():
+    said = adding({CPU: line(40e-6, 8e9), "the Tesla T4": line(1, 320e9)}).alt
+    assert "Up to 10 million numbers, this CPU adds faster" in said
+
+
+def test_a_crossing_lies_between_the_sizes_and_the_last_one_counts():
+    level = dict.fromkeys(SIZES, 1.0)
+    assert crossing({size: size / 3e4 for size in SIZES}, level) == pytest.approx(3e4)
+    assert crossing({10: 2.0, 100: 0.5, 1000: 2.0}, level) == pytest.approx(10**2.5)
+    assert crossing(level, dict.fromkeys(SIZES, 2.0)) is None
+
+
+# --- what goes on the card -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_a_gpu(monkeypatch):
+    """What a learner with a GPU would measure, by the place that keeps it."""
+    monkeypatch.setattr("accel_helpers.machine.backend.devices", lambda: ("cpu", "gpu"))
+    monkeypatch.setattr("accel_helpers.machine.backend.device_name", lambda device: "Tesla T4")
+    kinds = [("float32", 4096), ("float16", 8192)]
+    products = [Ceiling(kind, 2.0 * size**3, lasting(0.1)) for kind, size in kinds]
+    roof = Ceilings("gpu", tuple(products), Ceiling("float32", 12e8, lasting(0.01)))
+    return {
+        "adding": {"cpu:0": line(40e-6, 8e9), "gpu:0": line(60e-6, 320e9)},
+        "transfer": compare(lasting(0.02), lasting(0.001), names=("sent", "copied")),
+        "queue": compare(lasting(2e-3), lasting(4e-5), names=("64 operations", "one operation")),
+        "steps": {32: lasting(1e-3), 256: lasting(2e-3)},
+        "roofline": {"roof": roof, "points": {"training step": (3.6, 1e10)}},
+    }
+
+
+def kept(measured):
+    names = {}
+    for place, result in measured.items():
+        measurements, numbers = PICTURES[place].measured(result, f"07/{place}")
+        names |= measurements | numbers
+    return names
+
+
+def test_the_lesson_measures_what_its_claims_read(on_a_gpu):
+    there = kept(on_a_gpu)
+    asked = {
+        name.format(device="gpu")
+        for claim in ledger.claims()
+        if claim.lesson == "07" and claim.needs
+        for name in claim.names
+    }
+    assert asked - there.keys() == set()
+
+
+def test_each_number_format_keeps_the_size_that_it_was_timed_at(on_a_gpu):
+    there = kept(on_a_gpu)
+    assert there["07/gpu/product/size"] == there["07/gpu/product float32/size"] == (4096,)
+    assert there["07/gpu/product float16/size"] == (8192,)
+
+
+def card_of(result, place, machine):
+    measurements, numbers = PICTURES[place].measured(result, f"07/{place}")
+    return Card("2026-11-25T00:00:00+00:00", "made up", machine, measurements, numbers)
+
+
+def test_a_card_gives_back_the_additions_and_the_roofline(on_a_gpu):
+    machine = {"accelerator": {"kind": "GPU", "name": "Tesla T4"}}
+    curves = on_a_gpu["adding"]
+    back = PICTURES["adding"].restored(card_of(curves, "adding", machine), "07/adding")
+    assert back == {CPU: curves["cpu:0"], "the Tesla T4": curves["gpu:0"]}
+    drawn = on_a_gpu["roofline"]
+    points, roof = PICTURES["roofline"].restored(card_of(drawn, "roofline", machine), "07/roofline")
+    assert points == drawn["points"]
+    assert [product.dtype for product in roof.products] == ["float32"]
+
+
+def test_the_roof_is_drawn_by_its_fastest_calls_as_the_points_are(on_a_gpu):
+    product, *_ = on_a_gpu["roofline"]["roof"].products
+    busy = replace(product, time=Measurement.from_samples([0.1, 0.4, 0.4, 0.4, 0.4]))
+    roof = replace(on_a_gpu["roofline"]["roof"], products=(busy,))
+    _, drawn = PICTURES["roofline"].data({"roof": roof, "points": {}})
+    assert drawn.products[0].rate == product.rate
+
+
+def test_the_roofline_says_how_much_of_the_roof_the_step_reaches(on_a_gpu):
+    kind = PICTURES["roofline"]
+    # 3.6 operations for each of 120 billion bytes per second are 432 billion: 1e10 is 2 % of them
+    said = kind.draw(kind.data(on_a_gpu["roofline"]), title="", reference=None).alt
+    assert "The training step reaches 2 % of what the roof allows" in said

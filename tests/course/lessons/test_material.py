@@ -1,0 +1,325 @@
+"""The material of the exercises is as the lessons say, and right answers differ in form."""
+
+import json
+import re
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import status
+
+import accel_helpers as ah
+from accel_helpers.course import ledger
+from accel_helpers.course.lessons import (
+    check,
+    exercises,
+    lesson_00,
+    lesson_01,
+    lesson_02,
+    lesson_03,
+    lesson_06,
+)
+from accel_helpers.course.lessons.lesson_03 import timed
+from accel_helpers.course.lessons.lesson_04 import memory_picture
+from accel_helpers.course.lessons.lesson_06 import bits, number
+from accel_helpers.course.lessons.lesson_09 import whole_batch
+from accel_helpers.course.lessons.lesson_10 import split
+from accel_helpers.course.players.systolic import MatrixUnit
+from accel_helpers.machine import backend
+from accel_helpers.measure import results, timing
+from accel_helpers.measure.measurement import Speedup
+
+np = pytest.importorskip("numpy")
+
+LESSONS = Path(__file__).parents[3] / "notebooks"
+LESSON_00, LESSON_01, LESSON_02, LESSON_03 = sorted(LESSONS.glob("0[0-3]_*.ipynb"))
+CASES = lesson_02.CASES
+
+
+# --- right answers in other forms --------------------------------------------------------------
+
+
+def of_the_sample(train, other):
+    """Scaled by the spread with n - 1: as good."""
+    spread = np.maximum(train.std(axis=0, ddof=1), 1e-6 + (train.std(axis=0) == 0))
+    return (train - train.mean(axis=0)) / spread, (other - train.mean(axis=0)) / spread
+
+
+def masks(originals, seed):
+    held_out = np.isin(np.arange(len(originals)), split(originals, seed)[1])
+    return ~held_out, held_out
+
+
+def lists(function):
+    return lambda *case: [np.asarray(part).tolist() for part in function(*case)]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("02/detective", {n: [case["fact"], case["cure"]] for n, case in CASES.items()}),
+        ("03/a", timed),
+        ("03/a", lambda device: timed(device, 1)),
+        ("09/all_reduce", lambda gradients, counts: np.average(gradients, axis=0, weights=counts)),
+        ("06/cycles", lambda m, k, n, size: MatrixUnit(size, size).cycles(m, k, n)),
+        ("06/cycles", lambda *case: Fraction(lesson_06.cycles(*case))),
+        ("06/cycles", lambda *case: np.array(lesson_06.cycles(*case))),
+        ("10/scaling", of_the_sample),
+        ("10/split", masks),
+        ("10/split", lists(split)),
+        ("10/split", lambda originals, seed: split(originals, seed, share=4)),
+    ],
+)
+def test_a_right_answer_passes_in_other_forms_too(exercise, answer):
+    result = check(exercise, answer)
+    assert result.ok, str(result)
+
+
+def test_of_all_answers_only_the_right_ones_pass():
+    for exercise, words in (("00/told_apart", lesson_00.VERDICTS), ("01/old", lesson_01.FATES)):
+        right = exercises()[exercise].truth
+        answers = (
+            dict(zip(right, said, strict=True)) for said in product(words, repeat=len(right))
+        )
+        assert [answer for answer in answers if check(exercise, answer).ok] == [right]
+
+
+# --- lesson by lesson --------------------------------------------------------------------------
+
+
+def test_the_pairs_of_lesson_00_show_what_it_says_of_them():
+    """The medians of B, C and D are equally far apart, and their intervals are not."""
+    ends = {letter: [m.interval for m in pair] for letter, pair in lesson_00.PAIRS.items()}
+    for letter in "BCD":
+        old, new = lesson_00.PAIRS[letter]
+        assert 1.075 < max(old.median, new.median) / min(old.median, new.median) < 1.09, letter
+    apart = {n for n, (old, new) in ends.items() if old[1] < new[0] or new[1] < old[0]}
+    assert apart == {"A", "C"}
+    inside, outside = ends["D"]
+    assert outside[0] < inside[0] and inside[1] < outside[1]
+    assert all(low < 0.0195 < high for low, high in ends["B"]), "the solution names 19.5 ms"
+    assert not any(m.warnings for pair in lesson_00.PAIRS.values() for m in pair)
+
+
+def test_the_times_in_the_exercise_of_lesson_00_are_those_that_are_graded():
+    number = r"(\d+\.\d)"
+    one = rf"{number} \({number} to {number}\)"
+    shown = re.findall(rf'"([A-D])\\": \.\.\.,  # {one}, then {one}', LESSON_00.read_text("utf-8"))
+    assert [letter for letter, *_ in shown] == [*lesson_00.PAIRS]
+    for letter, *numbers in shown:
+        seconds = [s for m in lesson_00.PAIRS[letter] for s in (m.median, *m.interval)]
+        assert [*map(float, numbers)] == pytest.approx([1000 * s for s in seconds], abs=0.051)
+
+
+def test_the_doctor_knows_each_old_step_of_lesson_01_that_fails():
+    fates, text = exercises()["01/old"].truth, LESSON_01.read_text("utf-8")
+    rows = re.findall(r"\| ([ABC]) \| .*? \| `(.*?)` \|", text)
+    said = {letter: message.replace("`, then `", "\n") for letter, message in rows}
+    assert {letter for letter, fate in fates.items() if fate == "fails"} == said.keys()
+    for letter, message in said.items():
+        assert ah.diagnose(f"In Colab: {message}").findings, letter
+
+
+def test_a_rate_is_the_operations_over_the_time_beside_what_the_chip_is_rated_at():
+    judged = [
+        ah.judge(
+            flops=2 * 2048**3,
+            seconds=timing.Measurement.from_samples([seconds] * 5, name=name),
+            accelerator="Tesla T4",
+        )
+        for seconds, name in ((0.1, "cpu:0"), (0.005, "gpu:0"))
+    ]
+    timed, numbers = lesson_01.rates_measured(judged, "01/product")
+    assert [*timed] == ["01/product/cpu", "01/product/gpu"]
+    assert numbers == {"01/product/size": [2048]}
+    grey = results.Reference(judged[:1], "another machine")
+    said = lesson_01.rates(judged, reference=grey).alt
+    for words in ("CPU 172", "GPU 3,436", "NVIDIA T4: rated at 8,100"):
+        assert words in said
+    card = results.reference("01/product/cpu", "01/product/size")
+    (theirs,) = lesson_01.rates_on(card, "01/product")
+    assert theirs.time.median == card.measurements["01/product/cpu"].median
+    unknown = [ah.judge(flops=1e9, seconds=judged[0].time, accelerator="No. 5")]
+    assert "NVIDIA T4: rated at 8,100" in lesson_01.rates(unknown).alt
+
+
+def test_the_dialog_says_that_it_is_a_drawing_and_of_when():
+    assert lesson_01.dialog().alt.startswith(f"Drawing, not a screenshot (as of {lesson_01.AS_OF})")
+
+
+def test_the_cases_of_lesson_02_differ_and_say_where_they_come_from():
+    facts, cures = zip(*((case["fact"], case["cure"]) for case in CASES.values()), strict=True)
+    assert len({*facts}) == len({*cures}) == len(CASES)
+    for case in CASES.values():
+        here = "ecorded on this course's machine" in case["source"]
+        assert case["recorded"] == here
+        assert here or "](https://" in case["source"]
+
+
+def test_the_doctor_finds_in_each_log_of_lesson_02_what_the_case_says():
+    for case in CASES.values():
+        found = [finding.id for finding in ah.diagnose(case["log"]).findings]
+        assert found == ([case["finding"]] if case["finding"] else []), case["name"]
+
+
+def test_the_page_of_lesson_02_shows_the_cases_that_are_checked_and_their_sources():
+    cells = json.loads(LESSON_02.read_text("utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    for n, case in CASES.items():
+        shown = f"**Case {n}: {case['name']}**\n\n{case['machine']}\n\n```text{case['log']}```"
+        assert shown in text.replace("```text\n", "```text")
+        assert all(link in text for link in re.findall(r"\]\(https://[^)]+\)", case["source"]))
+    for letter, cure in lesson_02.CURES.items():
+        assert f"* **{letter}** {cure['text']}\n" in text + "\n"
+
+
+@pytest.mark.parametrize("steps", [1, 7, 100])
+@pytest.mark.parametrize(("slip", "said"), [("cold", "compiles"), ("whole", "steps together")])
+def test_a_slip_is_known_in_however_many_steps_it_was_made(slip, said, steps):
+    result = check("03/a", lambda device: timed(device, steps, **{slip: True}))
+    assert said in result.message or (slip, steps) == ("whole", 1)
+
+
+def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
+    scope, text = {}, LESSON_03.read_text("utf-8")
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    shown = re.search(r"```python\n(def broken_a.*?)```", "\n".join(cells), re.S)[1]
+    rest = next(cell for cell in cells if cell.startswith("def broken_b")).split("\nfor ")[0]
+    exec(shown + rest, scope)
+    said = {n: scope[f"broken_{n.lower()}"](lesson_03.device_for(n)) for n in lesson_03.TRUTH}
+    assert said == pytest.approx({"A": 0.0001, "B": 0.2101, "C": 0.0101, "D": 0})
+    assert "says 0.1 ms where the truth is 10.1 ms" in text and lesson_03.TRUTH["A"] == 0.0101
+    assert not check("03/a", scope["broken_a"]).ok
+
+
+def test_a_net_is_held_against_the_accelerator_or_against_itself_without_convolutions():
+    net, bare = lesson_03.NETS
+    steps = {(1, 32): 1, (16, 32): 3, (net, 32): 8, (bare, 32): 2}
+    cpu = {size: timing.Measurement.from_samples([s] * 5) for size, s in steps.items()}
+    alone = lesson_03.times_as_fast({"cpu": cpu})
+    assert round(alone[16, 32].ratio) == 3 and round(alone[lesson_03.NETS[net], 32].ratio) == 4
+    both = lesson_03.times_as_fast({"cpu": cpu, "gpu": dict.fromkeys(cpu, cpu[1, 32])})
+    assert round(both[lesson_03.NETS[net], 32].ratio) == 8
+
+
+def ratios_of(table):
+    """Speed-ups by (width, batch size), known to 3 %, from their middles."""
+    found = {}
+    for size, middle in table.items():
+        told = abs(middle - 1) > 0.05
+        interval = (middle / 1.03, middle * 1.03)
+        found[size] = Speedup(None, None, interval, told, middle if told else None)
+    return found
+
+
+def test_the_title_of_a_sweep_follows_from_its_numbers():
+    rising = {(16, 32): 1.5, (16, 256): 2, (128, 32): 3, (128, 256): 9}
+    assert lesson_03.finding(ratios_of(rising), "gpu").startswith(
+        "The wider the layer and the larger"
+    )
+    falling = {**rising, (128, 256): 2.0, (128, 32): 8.0}
+    assert lesson_03.finding(ratios_of(falling), "gpu") == (
+        "Most at width 128 and batches of 32: 8 times as fast"
+    )
+    assert lesson_03.finding(ratios_of(falling), "cpu").startswith("Most room at width 128")
+    nothing = dict.fromkeys(rising, 1.0)
+    assert (
+        lesson_03.finding(ratios_of(nothing), "gpu")
+        == "No difference could be measured at any size"
+    )
+
+
+def test_the_whole_batch_is_what_all_pictures_together_say():
+    pictures = [[1.0, 4.0], [3.0, -2.0], [5.0, 1.0]]
+    first_two = np.mean(pictures[:2], axis=0)
+    assert whole_batch([first_two, pictures[2]], [2, 1]) == pytest.approx(np.mean(pictures, axis=0))
+
+
+@pytest.mark.parametrize("place", ["cpu", "gpu", "tpu"])
+def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    model = SimpleNamespace(history=SimpleNamespace(history={"loss": [2.0, 1.0]}), weights=[])
+    monkeypatch.setattr(backend, "where", lambda trained: place)
+    assert "rained on" in ah.course.lesson("04").verdict("one code path", model).data
+    numbers = results.load(tmp_path / "card.json").numbers
+    path = f"04/one code path/{place}"
+    assert numbers == {f"{path}/loss": (2.0, 1.0), f"{path}/replicas": (1.0,)}
+    epoch = timing.Measurement.from_samples([0.5] * 5)
+    chip = {"kind": "TPU" if place == "tpu" else "GPU", "name": "Tesla T4", "count": 1}
+    card = results.Card("2027", "run", {"accelerator": chip}, {"04/shakespeare": epoch}, numbers)
+    assert status.measured_on(card, "04") == {"CPU" if place == "cpu" else "NVIDIA T4"}
+    of_tpus = [entry for entry in ledger.fill(card) if entry.claim.number in (9, 10)]
+    lacking = {entry.lacks_hardware for entry in of_tpus}
+    assert lacking == ({False} if place == "tpu" else {True})
+
+
+@pytest.mark.parametrize("seconds", [[2.5, 1.0, 1.1], [9.0]])
+def test_the_losses_of_shakespeare_are_on_the_card_with_the_seconds_of_an_epoch(
+    seconds, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    losses = [3.0, 2.5, 2.2][: len(seconds)]
+    epochs = {"loss": losses, "epoch": seconds, "size": 92_160}
+    assert "knowing nothing 4.11" in ah.course.lesson("04").plot("shakespeare", epochs).alt
+    card = results.load(tmp_path / "card.json")
+    assert card.numbers["04/shakespeare/loss"] == tuple(losses)
+    assert card.numbers["04/shakespeare/size"] == (92_160,)
+    timed = card.measurements["04/shakespeare/epoch"]
+    assert timed.first_call == (2.5 if len(seconds) > 1 else None)
+
+
+def test_the_picture_of_lesson_04_says_what_each_step_needs_and_whether_it_fits():
+    steps = {name: ah.course.stored_step(name) for name in ("resnet50", "resnet50-large")}
+    alt = memory_picture(steps, title="T").alt
+    assert "ResNet-50, bfloat16, batch of 128 4.81 GB and fits" in alt
+    assert "ResNet-50, bfloat16, batch of 1,024 23.6 GB and too much; 512 fit" in alt
+    assert "16.9 GB on a v5e and 33.6 GB on a v6e" in alt
+
+
+# --- lesson 06: the tools and the truth ---------------------------------------------------------
+
+
+def many_floats():
+    """20,000 float32 numbers of every size that bfloat16 has, and all kinds of ties."""
+    patterns = np.random.default_rng(6).integers(0, 2**32, 20_000, dtype=np.uint32)
+    patterns[:5_000] = patterns[:5_000] & 0xFFFF0000 | 0x8000  # in the middle
+    found = patterns.view(np.float32)
+    return found[np.abs(found) < 3e38]  # no NaN, and nothing that becomes infinite
+
+
+def test_bfloat16_is_rounded_as_ml_dtypes_does():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    found = many_floats()
+    right = found.astype(ml_dtypes.bfloat16).astype(np.float32).tolist()
+    assert [number(lesson_06.nearest(bits(x))) for x in found.tolist()] == right
+    assert check("06/bfloat16", ml_dtypes.bfloat16).ok
+
+
+def test_bits_and_number_lead_to_one_another():
+    for x in many_floats().tolist():
+        assert number(bits(x)) == x
+    assert bits(1.0) == np.float32(1).view(np.uint32) and bits(0.1) == bits(np.float32(0.1))
+
+
+@pytest.mark.parametrize("tiny", [0, 1e-7])
+def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scaling(tiny):
+    def by_the_last(*sets):
+        return [(images - sets[1].mean(axis=0)) / (sets[0].std(axis=0) + tiny) for images in sets]
+
+    assert "divided by zero" in check("10/scaling", by_the_last).message
+
+
+@pytest.mark.parametrize("share", [2, 20])
+def test_a_split_holds_out_about_a_fifth(share):
+    result = check("10/split", lambda originals, seed: split(originals, seed, share))
+    assert not result.ok and "about a fifth" in result.message
+
+
+@pytest.mark.parametrize("lesson", sorted(LESSONS.glob("*.ipynb")), ids=lambda path: path.name[:2])
+def test_a_cell_formats_no_ratio_that_a_busy_machine_leaves_none(lesson):
+    """A comparison that tells nothing has no ratio, and a cell that formats it stops the lesson."""
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    assert not re.search(r"\{[^{}]*\.ratio\s*:", code)

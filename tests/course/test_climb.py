@@ -1,0 +1,149 @@
+"""The climb: what its numbers say, and the real thing on a few pictures."""
+
+import logging
+
+import pytest
+
+from accel_helpers.course import climb, quickstart
+from accel_helpers.machine import backend
+from accel_helpers.measure import results
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.train.images import load_images
+
+
+def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):
+    """A stage whose epochs drift by a tenth, as those of all stages do."""
+    samples = [seconds * (1 + 0.02 * i) * (1 + 0.001 * (i % 2)) for i in range(6)]
+    epoch = Measurement.from_samples(samples, first_call=2 * seconds, name=name)
+    return climb.Stage(name, batch_size, 8, epoch, accuracy)
+
+
+WALK = climb.Climb(
+    (
+        stage("default", 2.0),
+        stage("large", 0.5, (0.7, 0.8, 0.89), 256),
+        stage("large again", 0.5, (0.7, 0.8, 0.89), 256),
+        stage("resident", 0.1),
+    ),
+    ("Something was left out.",),
+)
+
+
+def test_gains_are_on_the_stage_before_and_overall_on_the_first():
+    assert WALK.gains["large"].ratio == pytest.approx(4, rel=0.01)
+    assert WALK.gains["large again"].verdict == "no measurable difference"
+    assert WALK.gains["resident"].ratio == pytest.approx(5, rel=0.01)
+    assert WALK.overall["resident"].ratio == pytest.approx(20, rel=0.01)
+    assert list(WALK.overall) == ["large", "large again", "resident"]
+    assert WALK.best == "resident" and WALK["large"].step == WALK["large"].epoch.median / 8
+    assert WALK.verdict == "faster" and WALK.accuracy["default fit"] == pytest.approx(0.91)
+
+
+def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
+    close = climb.Climb((stage("a", 1.0), stage("b", 0.95)))
+    assert close.gains["b"].ratio == pytest.approx(1 / 0.95, rel=0.01)
+
+
+def test_where_nothing_gained_no_stage_is_best():
+    assert climb.Climb((stage("a", 1.0), stage("b", 1.0), stage("c", 1.2))).best == "none of them"
+
+
+def test_it_reads_as_a_table():
+    lines = str(WALK).splitlines()
+    assert lines[0].split() == ["default", "fit", "2.1", "s", "91.0", "%", "right"]
+    assert "4 times" in lines[1] and "no measurable difference" in lines[2]
+    assert lines[-1] == "Note: Something was left out."
+
+
+def test_a_result_card_keeps_it(tmp_path):
+    measurements, numbers = WALK.record_as("03/climb")
+    path = tmp_path / "card.json"
+    assert results.record(measurements, numbers=numbers, path=path).startswith("Saved")
+    card = results.load(path)
+    again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
+    assert again.stages == WALK.stages, "the order, too"
+
+
+def test_a_card_names_stages_by_ids_so_that_a_label_may_be_improved():
+    (*_, last), _ = WALK.record_as("03/climb")
+    assert last == "03/climb/epoch/resident"
+    walk = climb.Climb((stage("default", 2.0), stage("resident-small", 0.5)))
+    epochs, numbers = walk.record_as("03/climb")
+    assert "03/climb/epoch/resident-small" in epochs
+    assert "03/climb/accuracy/resident-small" in numbers
+    assert list(walk.epochs) == ["default fit", "resident, small batches"], "what a learner reads"
+
+
+def test_a_stage_that_a_card_has_only_in_part_is_left_out():
+    epochs, numbers = WALK.record_as("03/climb")
+    del numbers["03/climb/accuracy/large"]
+    again = climb.Climb.from_card(epochs, numbers, "03/climb")
+    assert [s.id for s in again.stages] == ["default", "large again", "resident"]
+
+
+@pytest.mark.slow
+def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypatch):
+    monkeypatch.delenv("ACCEL_FAST", raising=False)
+    backend.choose()
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        walk = climb.measure(load_images(320, source="bundled"), seconds=600)
+    assert "retracing" not in caplog.text
+    sizes = {s.id: (s.batch_size, s.steps) for s in walk.stages}
+    assert list(sizes) == [id for id in climb.STAGES if id in sizes]
+    if backend.choose().name == "tensorflow":
+        assert len(sizes) == len(climb.STAGES)
+    assert sizes["default"] == sizes["resident-small"] == (32, 10)
+    assert sizes["bigger-batches"] == sizes["resident"] == (256, 2)
+    for s in walk.stages:
+        assert len(s.epoch.samples) == climb.ROUNDS and s.epoch.first_call > 0
+        assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
+
+
+@pytest.mark.slow
+def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatch):
+    monkeypatch.delenv("ACCEL_FAST", raising=False)
+    backend.choose()
+    walk = climb.measure(load_images(640, source="bundled"), seconds=0.1)
+    assert {stage.id for stage in walk.stages} == set(climb.FIRST)
+    assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
+    assert walk["default"].steps == 20
+    fewest = climb.PART // 32, climb.LARGER // climb.BATCH_SIZE  # steps of what is scaled up
+    assert min(fewest) >= 2 * climb.GROUP
+
+
+def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
+    taken = []
+
+    def train(epochs, callbacks):
+        taken.append((epochs, *callbacks))
+
+    climb.in_turns(dict.fromkeys("abc", train), {name: name.upper() for name in "abc"}, 3)
+    assert taken == [(1, name) for name in "ABCCBAABC"]
+
+
+def test_each_stage_changes_what_its_name_says():
+    backend.choose()
+    ways, notes = climb.ways_on("cpu")
+    settings = {
+        name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.data)
+        for name, way in ways.items()
+    }
+    if backend.choose().name == "tensorflow":
+        assert settings["default"] == (1, False, "arrays") and not notes
+        assert settings["xla"] == (climb.GROUP, True, "arrays")
+        assert settings["tf-data"] == (climb.GROUP, True, "pipeline")
+        assert settings["grouped-steps"] == (climb.GROUP, False, "arrays")
+    else:
+        assert {steps for steps, _, _ in settings.values()} == {1}
+    assert ways["resident"].data == ways["resident-small"].data == "resident"
+
+
+def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
+    way = climb.Way(32)
+    way.on(*digits)(epochs=1)
+    way.start_anew(1)
+    expected = quickstart.quickstart_model(dropout=0, seed=1).get_weights()
+    assert all((a == b).all() for a, b in zip(way.model.get_weights(), expected, strict=True))
+    slots = [v for v in way.model.optimizer.variables if v is not way.model.optimizer.learning_rate]
+    assert len(slots) > 4 and not any(v.numpy().any() for v in slots)
+    assert float(way.model.optimizer.learning_rate) > 0

@@ -1,0 +1,115 @@
+"""Who knows the material passes, and who knows today passes."""
+
+import known
+import pytest
+
+from accel_helpers.course import exam, progress, quiz
+from accel_helpers.course.grading import AnswerError
+
+PAPERS = [exam.draw(number) for number in range(40)]
+PAPER = next(p for p in PAPERS if {"one", "number"} <= {q.kind for q in p.questions})
+KINDS = [q.kind for q in PAPER.questions]
+ONE, NUMBER = KINDS.index("one") + 1, KINDS.index("number") + 1
+
+
+def test_a_paper_covers_this_exams_ten_questions_and_no_further_one_and_can_be_drawn_again():
+    for paper in PAPERS:
+        assert len(paper.questions) == len(set(paper.questions)) == exam.COUNT
+        assert {n for q in paper.questions for n in q.exam} == {f"E{n}" for n in range(1, 11)}
+        assert all(known.drawn(q) for q in paper.questions)
+        assert exam.draw(paper.number) == paper
+        ids = {q.id for q in paper.questions}
+        assert not any(ids & set(q.apart) for q in paper.questions)  # none gives another away
+    assert len({paper.questions for paper in PAPERS}) == len(PAPERS)
+    assert "ah.course.hand_in(1, {1:" in str(PAPERS[1]) and "ah.course.answer" not in str(PAPERS[1])
+    assert PAPERS[1]._repr_html_().count("<details>") == exam.COUNT
+
+
+def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
+    for paper in PAPERS:
+        differ = sum(q.differs for q in paper.questions)
+        old, new = (paper.mark(known.whole(paper, material)) for material in (True, False))
+        assert differ >= 2 and old.passed and new.passed
+        assert (old.material, old.today) == (exam.COUNT, exam.COUNT - differ)
+        assert (new.today, new.material) == (exam.COUNT, exam.COUNT - differ)
+        places = [str(n) for n, q in enumerate(paper.questions, 1) if q.differs]
+        if old.today < exam.PASS:
+            assert f"Outside the exam, look at {', '.join(places)}" in str(old)
+            assert f"In the exam you would lose {', '.join(places)}" in str(new)
+
+
+def test_fourteen_right_answers_pass_and_thirteen_do_not():
+    paper = PAPERS[1]
+    right = known.whole(paper, material=True)
+    marked = [paper.mark({n: right[n] for n in range(1, count + 1)}) for count in (13, 14)]
+    assert [(result.material, result.passed) for result in marked] == [(13, False), (14, True)]
+
+
+def test_the_last_score_is_the_better_mark_of_the_last_paper(own_progress):
+    assert exam.last_score() is None
+    exam.hand_in(2, known.whole(exam.draw(2)))
+    first = exam.hand_in(1, known.whole(PAPERS[1], material=True))
+    assert exam.last_score() == first.material == exam.COUNT
+    exam.hand_in(1, {})
+    assert exam.last_score() == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "named"), [({0: "a"}, "1 to 20"), ({"<b>": "a"}, "'<b>'"), ({ONE: "z"}, f" {ONE}:")]
+)
+def test_what_is_no_paper_gets_a_sentence(answers, named):
+    with pytest.raises(AnswerError, match=named):
+        PAPER.mark(answers)
+    for number in (-1, 1.5, "1", True, None, 10**10):
+        with pytest.raises(ValueError, match="0 to 10"):
+            exam.draw(number)
+
+
+def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
+    lost, answers = PAPER.questions[ONE - 1], known.whole(PAPER)
+    result = exam.hand_in(PAPER.number, {**answers, ONE: known.wrong(lost)})
+    assert result.passed and f"Wrong or empty: {ONE}." in str(result)
+    assert quiz.again().questions == (lost,)
+    (sitting,) = progress.load(own_progress).exams
+    assert (sitting.paper, sitting.today, sitting.questions) == (PAPER.number, 19, 20)
+    said = quiz.overview().sentence()
+    assert f"paper {PAPER.number}" in said and "19 as is true today" in said
+    quiz.answer(lost.id, known.right(lost))
+    assert quiz.again().questions == ()
+
+
+def test_a_lesson_is_finished_by_the_exam_too(own_progress):
+    paper = exam.draw(1)
+    for question in quiz.show("02").questions:
+        if question not in paper.questions:
+            quiz.answer(question.id, known.right(question))
+    assert progress.load(own_progress).lessons == {}
+    exam.hand_in(1, known.whole(paper))
+    assert set(progress.load(own_progress).lessons) == {"02"}
+
+
+def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
+    own_progress.write_text("{")
+    result = exam.hand_in(1, known.whole(PAPERS[1]))
+    assert result.passed and "Not saved" in str(result) and "Not saved" in result._repr_html_()
+    assert own_progress.read_text() == "{"
+
+
+def test_the_form_is_handed_in_as_a_whole(own_progress):
+    box = PAPER.live()
+    *_, button, status = box.children
+    question, field = PAPER.questions[ONE - 1], box.children[ONE].children
+    number = box.children[NUMBER].children[1]
+    button.click()
+    assert "no answer" in status.value
+    number.value = "<b>many</b>"
+    button.click()
+    assert f"question {NUMBER}" in status.value and "<b>" not in status.value
+    assert not own_progress.exists()
+    number.value, field[1].value = "", known.right(question)
+    button.click()
+    assert "✗" in status.value and "14 of 20" in status.value and "✓" in field[-1].value
+    assert len(progress.load(own_progress).answers) == 20 and len(quiz.again().questions) == 19
+    field[1].value = known.wrong(question)
+    button.click()
+    assert "✗" in field[-1].value and len(quiz.again().questions) == 20

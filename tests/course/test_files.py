@@ -1,0 +1,125 @@
+"""The files of the course and the learner's own: read, or refused by file, place and field."""
+
+import copy
+import json
+import os
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accel_helpers._values import records
+from accel_helpers._values.records import DataError
+from accel_helpers.course import progress, questions, review
+
+WHEN = "2026-11-22T10:00:00+00:00"
+SCHEMAS = {
+    "03.toml": dict[Literal["question"], tuple[questions.Question, ...]],
+    "exam_answers.toml": dict[Literal["answer"], tuple[review.Answer, ...]],
+    "course_progress.json": progress.Progress,
+}
+GOOD = {
+    "03.toml": records.load(questions.QUESTIONS / "03.toml", ""),
+    "exam_answers.toml": records.load(questions.DATA / "exam_answers.toml", ""),
+    "course_progress.json": {
+        "schema": 1,
+        "answers": {"03/a": {"given": "b", "verdict": "wrong", "tries": 1, "when": WHEN}},
+        "guesses": {"03/epoch": {"guess": 12.5, "actual": None, "when": WHEN}},
+        "lessons": {"03": WHEN},
+        "exams": [{"paper": 1, "material": 17, "today": 15, "questions": 20, "when": WHEN}],
+    },
+}
+Q, A, P = GOOD
+
+
+def read(name, tables):
+    return records.read(SCHEMAS[name], tables, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "named"),
+    [
+        (Q, ("question",), 5, "question: must be a list"),
+        (Q, ("y",), 1, "a name: must be one of question"),
+        (Q, ("question", 0, "kind"), "essay", "question, 1, kind"),
+        (Q, ("question", 0, "colour"), 1, "'colour'"),
+        (Q, ("question", 0, "options", 0, "correct"), "yes", "options, 1, correct"),
+        (A, ("answer", 0, "differs"), "no", "answer, 1, differs"),
+        (A, ("answer", 0, "as_of"), "2026-11-22", "answer, 1, as_of: must be a date"),
+        (P, ("schema",), True, "schema"),
+        (P, ("answers", "03/a"), {}, "answers, 03/a: the field 'given'"),
+        (P, ("answers", "03/a", "given"), None, "answers, 03/a, given"),
+        (P, ("answers", "03/a", "given"), "x" * 30_000, "answers, 03/a, given"),
+        (P, ("guesses", "03/epoch", "actual"), float("nan"), "guesses, 03/epoch, actual"),
+        (P, ("lessons", "03"), "2026-11-22\ud80010:00:00", "lessons, 03"),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_file_and_place(name, place, value, named):
+    tables = inner = copy.deepcopy(GOOD[name])
+    *way, last = place
+    for key in way:
+        inner = inner[key]
+    inner[last] = value
+    assert read(name, GOOD[name])
+    with pytest.raises(DataError) as error:
+        read(name, tables)
+    assert str(error.value).startswith(name) and named in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats()
+    | st.text(st.characters(categories=None), max_size=5) | st.sampled_from(questions.KINDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)  # fmt: skip
+
+
+def places(inner):
+    """Every place in nested tables and lists, with what holds it."""
+    for key in [*inner] if isinstance(inner, dict) else range(len(inner)):
+        yield inner, key
+        if isinstance(inner[key], (dict, list)):
+            yield from places(inner[key])
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data())
+def test_any_change_of_a_file_gives_a_value_or_an_error_that_names_the_file(data):
+    name = data.draw(st.sampled_from([*GOOD]))
+    tables = copy.deepcopy(GOOD[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        there = [*places(tables)] or [({}, "")]
+        inner, key = there[data.draw(st.integers(0, len(there) - 1))]
+        inner[key] = data.draw(ANYTHING)
+        if data.draw(st.booleans()):
+            del inner[key]
+    try:
+        read(name, tables)
+    except DataError as error:
+        assert str(error).startswith(name)
+
+
+@pytest.mark.parametrize("text", ["x = [", "a=" + "[" * 5000, '{"schema": 1, "x": ' + "9" * 9000])
+@pytest.mark.parametrize("name", ["hostile.toml", "hostile.json"])
+def test_what_is_no_toml_and_no_json_is_refused(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=name):
+        records.read(SCHEMAS[Q], records.load(tmp_path / name, "bank"), name)
+
+
+def test_a_hostile_file_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_bytes(b" " * 10_000_000)
+    with pytest.raises(DataError, match=r"p\.json: larger than"):
+        records.load(path, "card")
+    path.write_bytes(json.dumps(GOOD[P]).encode() + b"\xff")
+    with pytest.raises(DataError, match=r"p\.json: not valid JSON .*utf-8"):
+        records.load(path, "card")
+    path.unlink()
+    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
+        records.load(path, "card")
+    os.mkfifo(path)  # it would be waited for
+    with pytest.raises(DataError, match=r"p\.json: cannot be read"):
+        records.load(path, "card")

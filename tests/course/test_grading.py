@@ -1,0 +1,165 @@
+"""An answer gets its grade; what is no answer gets a sentence."""
+
+import math
+
+import ipywidgets
+import known
+import numpy
+import pytest
+
+from accel_helpers._values import records
+from accel_helpers.course import grading, questions, quiz, quiz_widget
+from accel_helpers.course.grading import AnswerError
+from accel_helpers.measure.results import Card
+from accel_helpers.measure.timing import Measurement
+
+
+def made(kind, *options, **fields):
+    fields = {"id": "03/x", "lesson": "03", "stem": "S?", "source": ["s"], "kind": kind, **fields}
+    return records.read(questions.Question, {**fields, "options": list(options)}, "made")
+
+
+def option(text, correct=False, **more):
+    return {"text": text, "correct": correct, "feedback": f"about {text}", **more}
+
+
+EXAM = {"exam": ["E3"], "material": "that", "label": questions.LABELS[1], "today": "this"}
+THIRD = option("third", True, position=3)
+ONE = made("one", option("this", True), option("that"), option("third"))
+DIFFERS = made("one", option("this", True), option("that", material=True), option("third"), **EXAM)
+SEVERAL = made("several", option("p", True), option("q"), option("r", True))
+TIMES = {"unit": "times", "tolerance": 0.05}
+WORKED = [option("1.6", True, value=1.6), option("38", value=38), option("0.6", value=0.62)]
+NUMBER = made("number", *WORKED, **TIMES)
+STEPS = [option("first", True, position=1), option("second", True, position=2)]
+ORDER = made("order", THIRD, option("never"), *STEPS)
+OLD_ORDER = made(
+    "order",
+    {**THIRD, "material_position": 2},
+    option("old", material_position=3),
+    {**STEPS[0], "material_position": 1},
+    STEPS[1],
+    **EXAM,
+)
+MEASURED = made(
+    "measured",
+    *(option(text, text == "close") for text in known.CLOSENESS),
+    **{"measured": "03/a", "over": "03/b", "scale": 2, "unit": "times", "within": 1.5},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "verdict", "as_material", "feedback"),
+    [
+        (ONE, "a", "right", True, ["this"]),
+        (ONE, " B ", "wrong", False, ["that"]),
+        (DIFFERS, "a", "right", False, ["this"]),
+        (DIFFERS, "b", "as the material", True, ["that"]),
+        (DIFFERS, "c", "wrong", False, ["third"]),
+        (SEVERAL, "ca", "right", True, ["a) about p", "c) about r"]),
+        (SEVERAL, "a, b", "wrong", False, ["a)", "b)", "1 of the 2"]),
+        (NUMBER, 1.6, "right", True, ["1.6"]),
+        (NUMBER, "1.65 times", "right", True, ["1.6"]),
+        (NUMBER, "1,6", "right", True, ["1.6"]),
+        (NUMBER, "8/5", "right", True, ["1.6"]),
+        (NUMBER, numpy.float32(1.6), "right", True, ["1.6"]),
+        (NUMBER, 5, "wrong", False, ["too high"]),
+        (ORDER, "cda", "right", True, ["c)", "d)", "a)"]),
+        (ORDER, "cad", "wrong", False, ["a) does not come as step 2"]),
+        (ORDER, "cdab", "wrong", False, ["b) does not belong there. about never"]),
+        (ORDER, "cd", "wrong", False, ["1 more"]),
+        (OLD_ORDER, "cda", "right", False, ["c)", "d)", "a)"]),
+        (OLD_ORDER, "cab", "as the material", True, ["c)", "a)", "b)"]),
+    ],
+)
+def test_grades(question, answer, verdict, as_material, feedback):
+    got = grading.grade(question, answer)
+    assert (got.verdict, got.as_material) == (verdict, as_material)
+    assert bool(got) == (verdict == "right") and verdict in grading.SAY
+    assert all(wanted in said for wanted, said in zip(feedback, got.feedback, strict=True))
+
+
+def test_where_tolerances_meet_the_nearer_number_counts():
+    question = made("number", option("10", True, value=10), option("11", value=11), tolerance=0.1)
+    assert grading.grade(question, 10.4) and not grading.grade(question, 10.6)
+
+
+def card(seconds=None, numbers=None):
+    times = {f"03/{k}": Measurement.from_samples([v] * 5) for k, v in (seconds or {}).items()}
+    return Card("2026-11-22", "test", {}, times, numbers or {})
+
+
+def test_a_guess_is_graded_against_the_learners_own_card():
+    mine = card({"a": 6.0, "b": 2.0})
+    for guess, said in ((6.5, "close"), (2, "too low"), (60, "too high"), (0, "too low")):
+        got = grading.grade(MEASURED, guess, card=mine)
+        assert bool(got) == (said == "close")
+        assert got.feedback == ("You measured 6 times.", f"about {said}")  # twice the ratio
+    for other in (None, card(), card({"a": 1.0}), card(numbers={"03/a": (1.0,), "03/b": (0.0,)})):
+        got = grading.grade(MEASURED, 3, card=other)
+        assert got.verdict == "not measured" and "lesson 03" in got.feedback[0] and not got
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "named"),
+    [
+        (ONE, "", "a to c"),
+        (ONE, "d", "'d'"),
+        (SEVERAL, "aa", "'aa'"),
+        (SEVERAL, ["a", "c"], "a to c"),
+        (ORDER, "cdac", "'cdac'"),
+        (NUMBER, "", "(times)"),
+        (NUMBER, "1,600", "'1,600'"),
+        (NUMBER, "1/0", "'1/0'"),
+        (NUMBER, "1/2/3", "'1/2/3'"),
+        (NUMBER, True, "True"),
+        (NUMBER, 10**400, "1000"),
+        (NUMBER, math.nan, "(times)"),
+        (MEASURED, "x" * 10_000_000, "(times)"),
+    ],
+)
+def test_what_is_no_answer_gets_a_sentence(question, answer, named):
+    with pytest.raises(AnswerError) as error:
+        grading.grade(question, answer)
+    assert named in str(error.value) and len(str(error.value)) < 200
+
+
+def test_both_answers_are_told_apart_and_not_to_a_wrong_one():
+    for answer, beginning in (("a", "Right today."), ("b", "For the exam: yes.")):
+        said = str(grading.grade(DIFFERS, answer))
+        assert said.startswith(beginning) and "): this" in said
+        assert "What the exam's material answers (reported second-hand): that" in said
+    for wrong in (grading.grade(DIFFERS, "c"), grading.grade(SEVERAL, "ab")):
+        assert not any(told in str(wrong) for told in ("True today", "about r", "about this"))
+
+
+@pytest.mark.parametrize("name", ["05/saves", "06/more_powerful", "11/energy"])
+def test_where_the_material_says_nothing_no_answer_counts_as_its_own(name):
+    question = questions.bank()[name]
+    verdicts = {grading.grade(question, option.letter).verdict for option in question.options}
+    assert verdicts == {grading.RIGHT, grading.WRONG}
+    assert not question.practice  # a paper would mark it by the material, too
+
+
+def test_the_cores_that_count_as_the_materials_answer_are_those_that_it_names():
+    question = questions.bank()["07/thousands"]
+    (theirs,) = (option.text for option in question.options if option.material)
+    for words in ("smaller cores", "thousands", "compute in parallel"):
+        assert words in theirs and words in question.material
+
+
+def test_hostile_texts_stay_texts():
+    evil = '<img src=x onerror="alert(1)">\'"&`<b>`'
+    question = made(
+        "one",
+        option(evil, True, feedback=evil),
+        option("that"),
+        **{**EXAM, "stem": evil, "material": evil, "today": evil},
+        **{"source": [evil, 'https://e.org/"><script>x</script>']},
+    )
+    number = made("number", *WORKED, unit=evil, tolerance=0.1)
+    pages = [quiz.Quiz((question, number))._repr_html_()]
+    pages += [grading.grade(question, each)._repr_html_() for each in "ab"]
+    box, *_ = quiz_widget.field(ipywidgets, number, 1, "")
+    pages += [widget.value + getattr(widget, "description", "") for widget in box.children]
+    assert not any(tag in page for page in pages for tag in ("<img", "<script", "<b>"))

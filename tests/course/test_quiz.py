@@ -1,0 +1,188 @@
+"""A quiz is live where there are widgets, a folded page where not, and answered by a call."""
+
+import re
+import subprocess
+import sys
+
+import known
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from accel_helpers.course import progress, questions, quiz, quiz_widget
+from accel_helpers.measure import results
+from accel_helpers.measure.timing import Measurement
+
+BANK = questions.bank()
+LESSONS = sorted({q.lesson for q in BANK.values()})
+VIEW = quiz_widget.VIEW
+
+
+def of_kind(kind):
+    return next(q for q in BANK.values() if q.kind == kind and not q.over)
+
+
+def test_questions_are_chosen_by_lesson_by_name_and_by_exam_question():
+    assert {(q.lesson, q.quiz) for q in quiz.show("03").questions} == {("03", True)}
+    further = quiz.show("E11", "E12", "E13", "E14")
+    assert {n for q in further.questions for n in q.exam} == {"E11", "E12", "E13", "E14"}
+    assert str(further).count("Further question, not of this exam.") == len(further.questions)
+    assert all("E3" in q.exam for q in quiz.show("E3").questions)
+    name = next(iter(BANK))
+    assert quiz.show(name, name).questions == (BANK[name],)
+
+
+@pytest.mark.parametrize("name", ["99", "03/none", "", None, 3, "<b>", 10**5000], ids=type)
+def test_what_is_no_question_is_named_with_what_there_is(name):
+    with pytest.raises(ValueError, match=r"\(00, 01.*E1"):
+        quiz.show(name)
+    with pytest.raises(ValueError, match=re.escape("ah.course.show_quiz")):
+        quiz.answer(name, "a")
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_progress):
+    shown = quiz.show(lesson)
+    page = shown._repr_html_()
+    assert "<script" not in page and "<style" not in page
+    open_part = re.sub(r"<details>.*?</details>", "", page, flags=re.S)
+    for question in shown.questions:
+        assert question.options[0].feedback[:20].split("`")[0] not in open_part
+        assert f"ah.course.answer({question.id!r}, " in str(shown)
+    assert page.count("<details>") == page.count("</details>") == len(shown.questions)
+    text = str(shown)
+    quiz.answer(shown.questions[0].id, known.right(shown.questions[0]))
+    assert (shown._repr_html_(), str(shown)) == (page, text)  # whatever was answered
+
+
+def test_a_call_answers_and_is_kept(own_progress):
+    for kind in ("one", "several", "number", "order"):
+        question = of_kind(kind)
+        assert not quiz.answer(question.id, known.wrong(question))
+        assert [q.id for q in quiz.again().questions] == [question.id]
+        assert quiz.answer(question.id, known.right(question))
+        assert quiz.again().questions == ()
+        kept = progress.load(own_progress).answers[question.id]
+        assert (kept.verdict, kept.tries) == ("right", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        (of_kind("number").id, "ten", "A number"),
+        (of_kind("one").id, "z", "The letters go from a to"),
+        (of_kind("several").id, None, "The letters go from a to"),
+        ("03/none", "a", "No question is called '03/none'"),
+    ],
+)
+def test_a_notebook_shows_what_is_no_answer_as_one_sentence(name, given, said, capsys):
+    shell = InteractiveShell(user_ns={"quiz": quiz, "name": name, "given": given})
+    shell.run_cell("quiz.answer(name, given)")
+    shown = "".join(capsys.readouterr())
+    assert shown.startswith(said) and shown.count("\n") == 1 and "Traceback" not in shown
+
+
+def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+    question = of_kind("measured")
+    assert quiz.answer(question.id, 2.0).verdict == "not measured"
+    assert [q.id for q in quiz.again().questions] == [question.id]
+    made = Measurement.from_samples([3.0 / question.scale] * 5)
+    results.record({question.measured: made})
+    assert quiz.answer(question.id, 3.0)
+    assert quiz.answer(question.id, 300.0).verdict == "wrong"
+    (tmp_path / "card.json").write_text("{")
+    assert quiz.answer(question.id, 3.0).verdict == "not measured"
+
+
+def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
+    for question in quiz.show("00").questions:
+        assert progress.load(own_progress).lessons == {}
+        quiz.answer(question.id, known.right(question))
+    assert set(progress.load(own_progress).lessons) == {"00"}
+    lesson, good, count, day = quiz.overview().rows[0]
+    assert (lesson, good) == ("00", count) and day
+    assert f"lesson 00 {count} of {count}" in quiz.overview().sentence()
+
+
+def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_progress):
+    own_progress.write_text("no progress")
+    graded = quiz.answer("00/overlap", "c")
+    assert graded and "Not saved" in str(graded)
+    assert own_progress.read_text() == "no progress"
+    assert "answered c" in parts(quiz.show("00/overlap").live())[2].value
+
+
+def parts(box):
+    """A question's inputs, its button and its status."""
+    _, *inputs, button, status = box.children[1].children
+    return inputs, button, status
+
+
+@pytest.mark.parametrize("kind", questions.KINDS)
+def test_the_live_form_answers_with_feedback(kind, own_progress):
+    question = of_kind(kind)
+    box = quiz.show(question.id).live()
+    inputs, button, status = parts(box)
+    assert "Not answered yet" in status.value and 'role="status"' in status.value
+    button.click()
+    assert "No answer yet" in status.value and not own_progress.exists()
+    put(kind, inputs, known.wrong(question) if kind != "measured" else 1e-9)
+    button.click()
+    assert ("Not measured" if kind == "measured" else "✗") in status.value
+    if kind != "measured":
+        put(kind, inputs, known.right(question))
+        assert "Not checked yet" in status.value
+        button.click()
+        assert "✓" in status.value and "<details>" in status.value
+        assert "1 of 1" in box.children[-1].value
+    again = quiz.show(question.id).live()
+    assert "You answered" in parts(again)[2].value
+
+
+def put(kind, inputs, answer):
+    if kind == "one":
+        inputs[0].value = answer
+    elif kind == "several":
+        for letter, box in zip("abcdefgh", inputs, strict=False):
+            box.value = letter in answer
+    else:
+        inputs[-1].value = str(answer)
+
+
+def test_where_nothing_was_wrong_the_page_says_so_and_asks_for_no_answer(own_progress):
+    shown = quiz.again()
+    for said in (str(shown), shown._repr_html_()):
+        assert "Nothing to repeat" in said
+        assert "Run this cell" not in said
+
+
+def test_colab_gets_one_form_and_everybody_else_both():
+    shown, empty = quiz.show("00"), quiz.again()
+    assert set(shown._repr_mimebundle_(modules={})) == {"text/plain", "text/html", VIEW}
+    colab = {"google.colab": 1}
+    assert set(shown._repr_mimebundle_(modules=colab)) == {"text/plain", VIEW}
+    assert set(empty._repr_mimebundle_(modules=colab)) == {"text/plain", "text/html"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "left"),
+    [("ipywidgets", {"text/plain", "text/html"}), ("jinja2", {"text/plain"})],
+)
+def test_without_widgets_or_templates_it_prints_and_is_answered_by_a_call(
+    missing, left, own_progress
+):
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+import accel_helpers as ah
+from accel_helpers.course import ledger, predict
+for shown in (ah.course.show_quiz("00"), ah.course.draw_exam(1), predict.ask("q", "How long?")):
+    assert set(shown._repr_mimebundle_()) == {left}
+others = ah.course.both_answers("E1"), ledger.fill(None), ah.course.draw_exam(1).mark({{}})
+for shown in (*others, ah.course.answer("00/overlap", "c")):
+    assert (shown._repr_html_() is None) == ("text/html" not in {left})
+    print(shown)
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    assert "Right." in said.stdout and own_progress.exists()
