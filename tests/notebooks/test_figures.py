@@ -153,7 +153,7 @@ def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, cho
     assert "x_test" not in choice
     ladder = [SimpleNamespace(name=name) for name in ("baseline", *verdicts)]
     scores = SimpleNamespace(change=lambda a, b: SimpleNamespace(verdict=verdicts[b.name]))
-    scope = {"ladder": ladder, "ah": SimpleNamespace(scores=scores)}
+    scope = {"ladder": ladder, "scores": scores}
     exec(choice, scope)
     assert scope["chosen"] == chosen
 
