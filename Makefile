@@ -5,7 +5,6 @@ FAST ?=
 ALL ?=
 REPO ?=
 REF ?=
-RESULTS ?=
 LAB ?=
 LIST ?=
 
@@ -33,7 +32,7 @@ help:
 	@echo 'make lint        check style, and the form of the lessons'
 	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
 	@echo 'make wheel       build the package into dist/'
-	@echo 'make site        the course as pages, course_site/ (RESULTS=1: your own; LAB=1: with a lab in the browser)'
+	@echo 'make site        the course as pages, course_site/ (with what `make run` measured; LAB=1: a lab, too)'
 	@echo 'make slides      each lesson as slides, course_site/slides/'
 	@echo 'make bundle      one zip for a drive, a stick or a room without a network, into dist/'
 	@echo 'make colab-check say what a newer list of packages changes (LIST=pip-freeze.txt)'
@@ -81,7 +80,7 @@ site-environment:
 site: slides
 	@$(PYTHON) tools/questions_out.py course_site/take
 	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py course_site/lab || true)
-	@$(PYTHON) tools/make_site.py $(if $(filter-out 0,$(RESULTS)),--results)
+	@$(PYTHON) tools/make_site.py
 
 slides: site-environment
 	@$(PYTHON) tools/slides.py

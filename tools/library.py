@@ -1,5 +1,6 @@
-"""Writes the pages of docs/ that are made from docstrings, data and lessons; --check compares."""
+"""Writes the pages of docs/ that are made from data and lessons; --check compares."""
 
+import argparse
 import re
 import sys
 import tomllib
@@ -16,45 +17,83 @@ from accel_helpers.course.lessons import lesson_03
 from accel_helpers.machine import symptoms
 from accel_helpers.measure import results
 
-REAL = ROOT / "tests" / "machine" / "logs" / "real"
+REPORTS = ROOT / "tests" / "machine" / "logs" / "real"
+TEMPLATES = ROOT / "tools" / "templates"
+
+
+def failures() -> dict:
+    """Give what the page of failures is made from; the site alone has that page."""
+    reports = {path.stem: tomllib.loads(lesson.read(path)) for path in REPORTS.glob("*.toml")}
+    return {
+        "known": symptoms.KNOWN,
+        "groups": symptoms.GROUPS,
+        "slow": symptoms.SLOW,
+        "reports": {name: reports[name]["report"] for name in sorted(reports)},
+    }
+
+
+def lessons() -> dict:
+    """Give the file of each lesson and the minutes of its sections, by number."""
+    timed = run_lessons.times()
+    return {path.name[:2]: (path.name, minutes.sections(path, timed)) for path in lesson.chosen([])}
+
+
+def teach() -> dict:
+    """Give what the teacher's guide is made from."""
+    named = re.findall(r'ms\("([^"]+)"', lesson.read(TEMPLATES / "teach.md.j2"))
+    card = results.reference(*named)
+    return {
+        "card": card,
+        "claims": ledger.fill(card),
+        "format_seconds": format_seconds,
+        "lessons": lessons(),
+        "sweep": lesson_03.their_sweep("cpu").data,
+    }
+
+
+def answers() -> dict:
+    """Give what the answer key is made from."""
+    return {
+        "bank": questions.bank().values(),
+        "exam": review.answers(),
+        "lessons": lessons(),
+    }
+
+
+def take_away() -> dict:
+    """Give the cell of each lesson that a reader takes along: title, file and code, by number."""
+    cells = {}
+    for path in lesson.chosen([]):
+        notebook = lesson.parse(lesson.read(path))
+        title = re.search(r"^# \d\d · (.+)$", notebook.cells[0].source, re.M)[1]
+        for cell in notebook.cells:
+            if "take-away" in lesson.tags(cell):
+                cells[path.name[:2]] = title, path.name, lesson.taken_away(cell.source)
+    return {"away": cells}
+
+
+PAGES = {"teach.md": teach, "answers.md": answers, "take_away.md": take_away}
 
 
 def page(name: str) -> str:
-    """A page as the docstrings and the data have it now."""
-    real = {path.stem: tomllib.loads(lesson.read(path)) for path in sorted(REAL.glob("*.toml"))}
-    reports = {name: found["report"] for name, found in real.items()}
-    loader = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
-    made = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
-    text = (ROOT / "tools" / "templates" / "teach.md.j2").read_text("utf-8")
-    card = results.reference(*re.findall(r'ms\("([^"]+)"', text))  # all that it writes out
-    timed = run_lessons.times()
-    lessons = {p.name[:2]: (p.name, minutes.sections(p, timed)) for p in lesson.chosen([])}
-    given = {"format_seconds": format_seconds, "reports": reports}
-    given |= {"known": symptoms.KNOWN, "groups": symptoms.GROUPS, "slow": symptoms.SLOW}
-    given |= {"bank": questions.bank().values(), "exam": review.answers(), "lessons": lessons}
-    given |= {
-        "away": take_away(),
-        "card": card,
-        "claims": ledger.fill(card),
-        "sweep": lesson_03.their_sweep("cpu").data,
-    }
-    return made.get_template(f"{name}.j2").render(given).rstrip() + "\n"
+    """Give a page of docs/ as the data and the lessons have it now."""
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template(f"{name}.j2").render(PAGES[name]()).rstrip() + "\n"
 
 
-def take_away() -> dict[str, tuple[str, str, str]]:
-    """The cell of each lesson that a reader takes along: title, file and code, by number."""
-    found = {}
-    for path in lesson.chosen([]):
-        nb = lesson.parse(lesson.read(path))
-        title = re.search(r"^# \d\d · (.+)$", nb.cells[0].source, re.M)[1]
-        for cell in nb.cells:
-            if "take-away" in lesson.tags(cell):
-                found[path.name[:2]] = title, path.name, lesson.taken_away(cell.source)
-    return found
+def main() -> None:
+    """Write the pages, or leave with a sentence where one is not what it should be."""
+    parser = argparse.ArgumentParser(prog="library.py", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    check = parser.parse_args().check
+    for name in PAGES:
+        path = ROOT / "docs" / name
+        if not check:
+            path.write_text(page(name), "utf-8")
+        elif lesson.read(path) != page(name):
+            sys.exit(f"docs/{name} is not what the data and the lessons say: run `make fix`.")
 
 
-for each in ("failures.md", "teach.md", "answers.md", "take_away.md"):
-    if "--check" not in sys.argv[1:]:
-        (ROOT / "docs" / each).write_text(page(each), "utf-8")
-    elif (ROOT / "docs" / each).read_text("utf-8") != page(each):
-        sys.exit(f"docs/{each} is not what docstrings and data say: run tools/library.py")
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import html
-import json
 import os
 import re
 import shutil
@@ -15,9 +14,9 @@ from pathlib import Path
 
 import jinja2
 import lesson
+import library
 from docutils import nodes
 from lesson import ROOT, Refused
-from nbformat import from_dict
 from sphinx.cmd.build import build_main
 
 import accel_helpers as ah
@@ -25,7 +24,6 @@ from accel_helpers.course.lessons import lesson_03
 from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
-RUN = ROOT / "docs" / "reference_run.json"  # what a run of a machine that we name said, by cell
 KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page leads to it
 PRINTERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PRINTER = next(filter(None, map(shutil.which, PRINTERS)), None)
@@ -57,35 +55,8 @@ def there(match):
     return f'href="{match[1]}.html#{nodes.make_id(html.unescape(match[2]))}"'
 
 
-def keep_run():
-    """Keep what this machine's run said and drew where a lesson stores nothing of its own.
-
-    Lessons that did not run keep what another run said of them.
-    """
-    run, label = json.loads(lesson.read(RUN)), results.load(REPORT / "result_card.json").label
-    for path in lesson.chosen([]):
-        ran = REPORT / "notebooks" / path.name
-        if not ran.is_file():
-            continue
-        stored = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
-        run["machines"][path.name], cells = label, {}
-        for cell in lesson.parse(lesson.read(ran)).cells:
-            others = lesson.tags(cell) & {"reference-picture", "reference-output"}
-            kept = stored[cell.id].get("outputs") and not others
-            if cell.get("outputs") and not kept:
-                cells[cell.id] = cell.outputs
-        run["cells"][path.name] = cells
-    text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
-    for folder in (re.escape(f"{ROOT}/"), rf"{re.escape(tempfile.gettempdir())}/[\w-]+/"):
-        text = re.sub(folder, "", text)  # where it ran is nobody's business
-    RUN.write_text(text, "utf-8")
-
-
-def fold(cell, known):
-    """Show what a run said; fold a cell as JupyterLab does, and give its picture a text."""
-    if cell.id in known:
-        cell.outputs = from_dict(known[cell.id])
-        cell.metadata["tags"] = [*lesson.tags(cell), "reference"]
+def fold(cell):
+    """Fold a cell as JupyterLab does, and give its picture a text."""
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
         hide = "hide-cell" if "setup" in lesson.tags(cell) else "hide-input"
         cell.metadata["tags"] = [*lesson.tags(cell), hide]
@@ -99,24 +70,23 @@ def fold(cell, known):
             data["text/html"] = PLACE.sub(there, data["text/html"])
 
 
-def stage(folder, out, with_results):
+def stage(folder, out):
     """Lay out what Sphinx reads, as it lies in the repository."""
     docs, readme = folder / "docs", lesson.read(ROOT / "README.md")
     shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py"))
     paths = {path.name: path for path in lesson.chosen([])}
-    own = {p.name: p for p in (REPORT / "notebooks").glob("*.ipynb")} if with_results else {}
-    if with_results and not own:
-        raise Refused(f"No executed lessons in {REPORT.name}/notebooks/: `make run` first.")
-    notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | own).items()}
-    run = json.loads(lesson.read(RUN))
+    ran = {path.name: path for path in (REPORT / "notebooks").glob("[0-9]*.ipynb")}
+    notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | ran).items()}
     for name, notebook in notebooks.items():
-        who = f"The numbers are our machine's, and not yours: {run['machines'].get(name)}. "
-        who += "Grey in a picture: an earlier run there. Runs differ, and yours will, too."
-        if name in own:
-            who = f"Your own results: {results.load(REPORT / 'result_card.json').label}."
-        notebook.cells[0].source += f"\n\n:::{{note}}\n{who}\n:::"
+        if name in ran:
+            measured = f"Measured on {results.load(REPORT / 'result_card.json').label}. "
+            measured += "Grey in a picture: an earlier run, of the machine that it names."
+        else:
+            measured = "What measures shows an earlier run, of the machine that it names."
+        notebook.cells[0].source += f"\n\n:::{{note}}\n{measured} Your numbers will differ.\n:::"
     verbs = [name for name in ah.__all__ if callable(getattr(ah, name))]
     made = {"docs/api/verbs.md": ("verbs.md.j2", {"verbs": verbs, "tpu": ah.tpu.__all__})}
+    made["docs/failures.md"] = "failures.md.j2", library.failures()
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
     made["docs/chips.md"] = "chips.md.j2", {"chips": [*csv.DictReader(chips)]}
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
@@ -139,7 +109,7 @@ def stage(folder, out, with_results):
         # a cell may ask the shell with "!", which is not Python to the highlighter
         notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
         for cell in notebook.cells:
-            fold(cell, {} if name in own else run["cells"].get(name, {}))
+            fold(cell)
             if cell.cell_type == "markdown":
                 cell.source = linked(cell.source, Path("notebooks"), known, stamp)
         lesson.write(folder / "notebooks" / name, ASKS.sub(ANSWER, lesson.dump(notebook)))
@@ -172,16 +142,12 @@ def book(work, take):
 def main():
     """Build the site; leave with another status than 0 where Sphinx found something."""
     parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
-    parser.add_argument("--results", action="store_true", help="with your own, from `make run`")
-    parser.add_argument("--keep-run", action="store_true", help="as the run that pages show")
     parser.add_argument("--out", type=Path, default=ROOT / "course_site", help="its folder")
     given, began = parser.parse_args(), time.monotonic()
-    if given.keep_run:
-        keep_run()
     (take := given.out.resolve() / "take").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         try:
-            stage(Path(work, "source"), given.out, given.results)
+            stage(Path(work, "source"), given.out)
         except (Refused, ValueError) as error:
             sys.exit(str(error))
         pages = built("html", Path(work), "-q", "-W", "--keep-going")
