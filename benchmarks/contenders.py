@@ -7,6 +7,7 @@ They are written as their users write them. `Session.begin` waits for the conten
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -72,10 +73,8 @@ def _turns(session):
 
 
 def _keras(session, data, model, train) -> float:
-    try:
+    with contextlib.suppress(_Enough):
         train(_turns(session))
-    except _Enough:
-        pass
     _, accuracy = model.evaluate(data.x_test, data.y_test, batch_size=512, verbose=0)
     return float(accuracy)
 
@@ -182,7 +181,7 @@ def torch_loop(session, data, *, batch_size: int) -> float:
     return float((guesses == data.y_test).mean())
 
 
-def jax_scan(session, data, *, batch_size: int) -> float:
+def jax_scan(session, data, *, batch_size: int) -> float:  # noqa: PLR0915 - a training, from top to bottom
     """The same in JAX by hand, without Keras: a whole epoch is one scan, compiled."""
     import jax
     import jax.numpy as jnp

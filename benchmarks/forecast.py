@@ -32,8 +32,16 @@ ROOT = Path(__file__).resolve().parents[1]
 MEASURED = ROOT / "benchmarks" / "measured.csv"
 INSIDE, ALIKE = "rows in their interval", "the same, sources alike"
 WINOGRAD, GROWS, MORE = 2.25, 1.1, 4
-SERIES = "source chip framework version execution net mode precision".split()
-WORK = "source framework version execution net mode batch_per_chip".split()  # and the bits
+SERIES = ["source", "chip", "framework", "version", "execution", "net", "mode", "precision"]
+WORK = [
+    "source",
+    "framework",
+    "version",
+    "execution",
+    "net",
+    "mode",
+    "batch_per_chip",
+]  # and the bits
 # What compiles a whole network for inference. `torch.compile` is none of these: it joins operations
 # in a framework, as XLA does under Keras.
 ENGINES = ("TensorRT", "FasterTransformer")

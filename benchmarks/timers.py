@@ -13,7 +13,7 @@ import sys
 import time
 import timeit
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 
 from accel_helpers.measure import timing
@@ -219,8 +219,6 @@ def versions() -> dict[str, str]:
 
     found = {"python": sys.version.split()[0]}
     for name in ("pyperf", "torch"):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            pass
     return found

@@ -6,6 +6,7 @@ It loads everything once; between its turns it waits for a line, which costs not
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -38,7 +39,7 @@ class Worker:
 
     def __init__(self, name: str, command: Sequence[str], *, environ: dict | None = None):
         self.name = name
-        self._said = tempfile.TemporaryFile("w+", errors="replace")
+        self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - until close()
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
             list(command),
@@ -98,10 +99,9 @@ class Worker:
         """End the process: it gets `grace` seconds to do so by itself."""
         if self._process.poll() is None and grace == 0:
             self._process.kill()
-        try:
+        # It may have ended, and then nobody reads what was still to be sent.
+        with contextlib.suppress(OSError):
             self._process.stdin.close()
-        except OSError:
-            pass  # it has ended, and nobody reads what was still to be sent
         try:
             self._process.wait(grace or GRACE)
         except subprocess.TimeoutExpired:

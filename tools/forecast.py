@@ -36,7 +36,7 @@ START = {
     **{"operation_inference": (1.5e-5, 1), "operation_training": (5e-5, 1), "casts": (1.5, 0.5)},
 }
 HOLD, BEND = 0.02, 0.2  # weight of that; from which error on a row counts less than its square
-COUNTS = "gmac_example mact_example mparam operations layers_with_weights".split()
+COUNTS = ["gmac_example", "mact_example", "mparam", "operations", "layers_with_weights"]
 DTYPES = dict(fp32="float32", tf32="tfloat32", fp16="float16", amp16="float16", bf16="bfloat16")
 # The steps that lesson 03 puts on a result card, of the quickstart model and of its `make_net`
 STEP = re.compile(r"03/step/gpu/(width (\d+)|cnn)/batch (\d+)")

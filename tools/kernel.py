@@ -66,6 +66,13 @@ def small_boxes(notebook, wanted: bool):
             cell.source = source
 
 
+def clear(notebook) -> None:
+    """Take away the outputs of every cell that will run: they came from another machine."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
+            cell.outputs, cell.execution_count = [], None
+
+
 def execute(
     notebook,
     folder: Path,
@@ -87,9 +94,7 @@ def execute(
 
     from nbclient import NotebookClient
 
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and SKIP not in cell.metadata.get("tags", []):
-            cell.outputs, cell.execution_count = [], None  # these came from another machine
+    clear(notebook)
     at, began = 0, 0.0
 
     def started(cell, cell_index):

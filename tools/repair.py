@@ -17,8 +17,17 @@ from nbformat.v4 import new_code_cell
 
 # The rules of form.py whose problems are repaired here (as far as that needs no author).
 MENDS = frozenset(
-    "format ids canonical badge notebook-metadata cell-metadata ignored-output widget-view "
-    "ruff-format".split()
+    [
+        "format",
+        "ids",
+        "canonical",
+        "badge",
+        "notebook-metadata",
+        "cell-metadata",
+        "ignored-output",
+        "widget-view",
+        "ruff-format",
+    ]
 )
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 NOTEBOOK_KEYS = ("kernelspec", "accelerator", "colab")

@@ -18,8 +18,20 @@ MARKERS = (
     "**You will have measured:**",
 )
 TAGS = frozenset(
-    "setup nbval-ignore-output nbval-skip raises-exception exercise solution hide-input "
-    "reference-picture reference-output first-result script take-away".split()
+    [
+        "setup",
+        "nbval-ignore-output",
+        "nbval-skip",
+        "raises-exception",
+        "exercise",
+        "solution",
+        "hide-input",
+        "reference-picture",
+        "reference-output",
+        "first-result",
+        "script",
+        "take-away",
+    ]
 )
 LARGEST_OUTPUT = 200_000  # bytes of JSON that the outputs of one cell may take
 FEWEST_COMPARED = 3
@@ -87,9 +99,10 @@ def _title(it):
 def _badge(it):
     stamp = repair.stamp_of(it.nb, it.neighbours)
     title = it.nb.cells[0] if it.nb.cells else None
-    if title and title.cell_type == "markdown":
-        if badge(stamp, it.path.name) not in title.source.splitlines():
-            yield 0, f"the title cell needs this line: {badge(stamp, it.path.name)}"
+    wanted = badge(stamp, it.path.name)
+    in_prose = title and title.cell_type == "markdown"
+    if in_prose and wanted not in title.source.splitlines():
+        yield 0, f"the title cell needs this line: {wanted}"
     for i, cell in it.cells("markdown"):
         if any(found != stamp for found in link_stamps(cell.source, it.neighbours)):
             yield i, f"a Colab link does not lead to {stamp}, where the setup cell leads."
@@ -253,9 +266,9 @@ def _alt_text(it):
             yield i, "a picture has no alt text: say in a few words what it shows."
     for i, _, output in it.outputs():
         data = output.get("data", {})
-        if any(kind.startswith("image/") for kind in data):
-            if not is_sentence(data.get("text/plain", "")):
-                yield i, "a stored picture needs a sentence as its text/plain: use plots."
+        is_picture = any(kind.startswith("image/") for kind in data)
+        if is_picture and not is_sentence(data.get("text/plain", "")):
+            yield i, "a stored picture needs a sentence as its text/plain: use plots."
         if lacks_alt(data.get("text/html", "")):
             yield i, "a picture in the stored HTML has no alt text."
 

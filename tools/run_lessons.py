@@ -103,7 +103,7 @@ def leave_out(notebook) -> set[str]:
     """Mark *Going further* as not to be run, and say so there; give the ids of its cells."""
     cells, left = notebook.cells, set()
     for cell in cells:
-        if left or cell.cell_type == "markdown" and FURTHER.search(cell.source):
+        if left or (cell.cell_type == "markdown" and FURTHER.search(cell.source)):
             cell.source = cell.source if left else FURTHER.sub(LEFT_OUT, cell.source, count=1)
             left.add(cell.id)
             if cell.cell_type == "code":

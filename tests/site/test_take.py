@@ -24,7 +24,7 @@ def test_the_epub_is_whole(site):
     assert all(title in contents for title in TITLES)
     for name, page in pages.items():
         for key, to in (pair for part in page.iter() for pair in part.items()):
-            if key == "src" or key == "href" and not re.match("https?:|mailto:|#", to):
+            if key == "src" or (key == "href" and not re.match("https?:|mailto:|#", to)):
                 to = posixpath.join(posixpath.dirname(name), to.partition("#")[0])
                 assert posixpath.normpath(to) in names, (name, to)
 

@@ -165,5 +165,5 @@ def test_a_picture_that_appears_or_whose_code_was_edited_is_stored():
 
 def test_nbval_reads_every_replacement():
     text = lesson.SANITIZE.read_text(encoding="utf-8")
-    assert REPLACED == get_sanitize_patterns(text) and len(REPLACED) == text.count("\nregex:") == 4
+    assert get_sanitize_patterns(text) == REPLACED and len(REPLACED) == text.count("\nregex:") == 4
     assert all(new for _, new in REPLACED), "an editor would strip the blank, and switch it off"
