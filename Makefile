@@ -19,7 +19,7 @@ test test-all: export ACCEL_FAST = 1
 test test-all: export ACCEL_DATA = bundled
 test test-all: export PYTHONHASHSEED = 0
 
-.PHONY: help environment run test test-all lab notebooks stamp lint wheel benchmarks \
+.PHONY: help environment run test test-all lab notebooks stamp lint fix wheel benchmarks \
   site slides bundle colab-check site-environment
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo 'make notebooks   format and execute the lessons, store what is the same everywhere'
 	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
 	@echo 'make lint        check style, and the form of the lessons'
+	@echo 'make fix         mend what lint finds and a program can mend; then lint says the rest'
 	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
 	@echo 'make wheel       build the package into dist/'
 	@echo 'make site        the course as pages, course_site/ (with what `make run` measured; LAB=1: a lab, too)'
@@ -56,6 +57,16 @@ lint: environment
 	@$(PYTHON) tools/status.py
 	@$(PYTHON) tools/library.py --check
 	@$(PYTHON) tools/minutes.py --check
+
+# After a change to a lesson, a question or a docstring: format, and write anew what is made from it.
+fix: environment
+	@$(PYTHON) -m ruff check --fix --quiet . || true
+	@$(PYTHON) -m ruff format --quiet .
+	@$(PYTHON) tools/form.py --fix || true
+	@$(PYTHON) tools/status.py --fix
+	@$(PYTHON) tools/minutes.py --fix >/dev/null
+	@$(PYTHON) tools/library.py
+	@$(MAKE) lint
 
 lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks

@@ -73,7 +73,7 @@ def fold(cell):
 def stage(folder, out):
     """Lay out what Sphinx reads, as it lies in the repository."""
     docs, readme = folder / "docs", lesson.read(ROOT / "README.md")
-    shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py"))
+    shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py", "README.md"))
     paths = {path.name: path for path in lesson.chosen([])}
     ran = {path.name: path for path in (REPORT / "notebooks").glob("[0-9]*.ipynb")}
     notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | ran).items()}
