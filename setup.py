@@ -64,7 +64,6 @@ EXTRAS = {
         "sphinx-copybutton",
         "sphinx-revealjs>=3.2,<4",  # brings the reveal.js of the slides: nothing is fetched for it
         "genanki",
-        "pypdf",  # its test reads the PDF
         "jupyterlite-core>=0.8.6,<0.9",
         "jupyterlite-pyodide-kernel>=0.8.6,<0.9",
         "jupyter-server",  # without it JupyterLite leaves the lessons out, and says nothing

@@ -12,7 +12,7 @@ sys.modules["ah"] = ah
 
 project = html_title = "GPUs and TPUs in Colab"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
-extensions += ["terms", "book"]
+extensions += ["terms"]
 nb_execution_mode, smartquotes = "off", False  # what is copied from a page must run
 nb_merge_streams = True
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
@@ -32,10 +32,5 @@ html_copy_source = html_use_index = html_show_copyright = html_show_sphinx = Fal
 html_theme_options = {"navbar_persistent": [], "toc_title": "On this page"}
 html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}
 
-author = epub_publisher = "the course's authors"
+author = "the course's authors"
 copyright, language, version = "MIT licence", "en", ah.__version__
-epub_basename, epub_title = "course", project
-epub_identifier = epub_uid = "gpus-and-tpus-in-colab"
-epub_cover = ("_images/is-it-worth-it.png", "epub-cover.html")
-epub_show_urls, epub_tocdepth, epub_tocscope, epub_use_index = "no", 2, "includehidden", False
-epub_css_files, epub_exclude_files = ["book.css"], ["_static/print.css", "_static/course.js"]

@@ -1,4 +1,4 @@
-"""Builds course_site/, the course as pages and as a book, without a server or a network."""
+"""Builds course_site/, the course as pages, without a server or a network."""
 
 import argparse
 import csv
@@ -6,7 +6,6 @@ import html
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,9 +24,6 @@ from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
 KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page leads to it
-PRINTERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PRINTER = next(filter(None, map(shutil.which, PRINTERS)), None)
-BOOK = ("course.epub", "course.pdf")[: 1 + bool(PRINTER)]
 # Possessive (?+ and *+): an open bracket before many links would be tried in every way else.
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?+)*+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
@@ -90,11 +86,10 @@ def stage(folder, out):
     chips = lesson.read(ROOT / "accel_helpers" / "data" / "accelerators.csv").splitlines()
     made["docs/chips.md"] = "chips.md.j2", {"chips": [*csv.DictReader(chips)]}
     here = {path.relative_to(out).as_posix() for part in KEPT for path in (out / part).glob("*")}
-    here |= {f"take/{name}" for name in BOOK}
     start = {"readme": readme, "lessons": [name[:-6] for name in paths], "here": here}
     sweep = lesson_03.their_sweep("cpu")
     start |= {"card": sweep, "sweep": sweep.data}
-    start["pages"] = {path.stem for path in docs.glob("*.md")} | {"chips"}
+    start["pages"] = {path.stem for path in docs.glob("*.md")} | {"chips", "failures"}
     made["index.md"] = "start.md.j2", start
     for part in (docs / "api", folder / "notebooks"):
         part.mkdir()
@@ -123,44 +118,23 @@ def built(builder, work, *words):
     return work / builder
 
 
-def book(work, take):
-    """Make the lessons and the glossary into an EPUB, and print them where a browser is there."""
-    for page in (work / "source" / "docs").rglob("*.md"):
-        if page.stem != "glossary":
-            page.unlink()
-    # Quiet: docs/book.py takes the links to what is left out away.
-    shutil.copy(built("epub", work, "-QE") / "course.epub", take)
-    page = built("singlehtml", work, "-Q") / "index.html"
-    if PRINTER is None:
-        print("No Chromium here, so the site is made without course.pdf.")
-        return
-    words = ["--headless", "--no-sandbox", "--no-pdf-header-footer", page.as_uri()]
-    words += ["--generate-pdf-document-outline", f"--print-to-pdf={take / 'course.pdf'}"]
-    subprocess.run([PRINTER, *words], check=True, timeout=600, capture_output=True)
-
-
 def main():
     """Build the site; leave with another status than 0 where Sphinx found something."""
     parser = argparse.ArgumentParser(prog="make_site.py", description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "course_site", help="its folder")
     given, began = parser.parse_args(), time.monotonic()
-    (take := given.out.resolve() / "take").mkdir(parents=True, exist_ok=True)
+    given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         try:
             stage(Path(work, "source"), given.out)
         except (Refused, ValueError) as error:
             sys.exit(str(error))
         pages = built("html", Path(work), "-q", "-W", "--keep-going")
-        book(Path(work), take)
         for old in given.out.glob("*"):
             if old.name not in KEPT:
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
         left = shutil.ignore_patterns("_sources")
         shutil.copytree(pages, given.out, ignore=left, dirs_exist_ok=True)
-    text = lesson.read(given.out / "index.html")
-    for name in BOOK:
-        text = text.replace(f"SIZE-{name}", f"{(take / name).stat().st_size / 1e6:.0f} MB")
-    (given.out / "index.html").write_text(text, "utf-8")
     size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file()) / 1e6
     took = f"{(time.monotonic() - began) / 60:.1f} minutes, {size:.0f} MB"
     print(f"{given.out.name}/index.html: {took}.")

@@ -50,10 +50,10 @@ def gift(every) -> str:
     made.filters |= {"gift": lambda text: escaped(words.marked(text)), "escaped": escaped}
     texts = {path.name[:2]: lesson.read(path) for path in lesson.chosen([])}
     titles = {number: re.search(r'"# (.+?)(?:\\n)?"', text)[1] for number, text in texts.items()}
-    lessons = [(n, [*each]) for n, each in itertools.groupby(questions, lambda q: q.lesson)]
+    lessons = [(n, [*each]) for n, each in itertools.groupby(every, lambda q: q.lesson)]
     return made.get_template("questions.gift.j2").render(
         course=COURSE, titles=titles, lessons=lessons, tags=tags, share=share, off=off,
-        quiz=words.template("quiz.html").module,
+        quiz=words.template("course/templates/quiz.html").module,
     )  # fmt: skip
 
 
@@ -65,8 +65,8 @@ def deck(every) -> genanki.Deck:
     cards = [{"name": "Card", "qfmt": front, "afmt": back}]
     model = genanki.Model(1852036411, COURSE, fields, cards, css)
     made = genanki.Deck(1748201953, COURSE)
-    for q in questions:
-        choices = words.fragment("quiz/choices", q) if q.has_choices else ""
+    for q in every:
+        choices = words.fragment("course/templates/quiz/choices", q) if q.has_choices else ""
         texts = [words.marked(q.stem), words.marked(q.how), choices]
         texts += [words.fragment("course/templates/quiz/answer", q), q.id]
         made.add_note(genanki.Note(model, texts, tags=tags(q), guid=genanki.guid_for(q.id)))

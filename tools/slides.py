@@ -101,7 +101,7 @@ def parts(path: Path):
                 return
         elif QUIZ.search(cell.source):
             for number, q in enumerate(bank, 1):
-                choices = fragment("quiz/choices", q) if q.has_choices else ""
+                choices = fragment("course/templates/quiz/choices", q) if q.has_choices else ""
                 yield f"Question {number} of {len(bank)}", None
                 yield (
                     fragment("course/templates/quiz/head", q, number) + choices,
