@@ -1,36 +1,38 @@
-"""Train in the scopes of strategies, in a process of its own, and print what happened as JSON.
+"""Train in the scope of a strategy, in a process of its own, and print what happened as JSON.
 
-python train_in_scopes.py MODE [SIZES]
+python train_in_scope.py one|wide
 """
 
 import json
 import sys
 
 import accel_helpers as ah
-from accel_helpers.machine import backend, strategy
 
 
-def train(replicas, examples=256):
-    picked = ah.pick_strategy(replicas)
-    with picked.scope():
+def one():
+    """Train on what is here; give the losses, the kind of strategy and what is left behind."""
+    picked = ah.pick_strategy()
+    strategy = picked.build()
+    with strategy.scope():
         import keras
         import numpy as np
 
-        x = np.random.default_rng(0).normal(size=(examples, 20)).astype("float32")
+        x = np.random.default_rng(0).normal(size=(256, 20)).astype("float32")
         y = (x.sum(axis=1) > 0).astype("int32")
         keras.utils.set_random_seed(0)
         model = keras.Sequential([keras.Input((20,)), keras.layers.Dense(2)])
         model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         fitted = model.fit(x, y, batch_size=64, epochs=2, shuffle=False, verbose=0)
-        value = model.weights[0].value
-    if picked.backend == "jax":
-        used = len(value.sharding.device_set)
-    else:
-        used = len({each.device for each in getattr(value, "values", [value])})
-    return {"kind": picked.kind, "used": used, "losses": fitted.history["loss"]}
+    return {
+        "kind": picked.kind,
+        "type": type(strategy).__name__,
+        "devices": len(keras.distribution.list_devices()),
+        "losses": fitted.history["loss"],
+        "clean": is_clean(),
+    }
 
 
-def state():
+def is_clean():
     import keras
 
     if keras.backend.backend() == "jax":
@@ -38,42 +40,7 @@ def state():
     return not sys.modules["tensorflow"].distribute.has_strategy()
 
 
-def sizes(text):
-    return {"runs": [train(int(size)) for size in text.split(",")], "clean": state()}
-
-
-def mishaps(_):
-    said = {}
-    try:
-        said["partial"] = train(4, examples=250)["losses"]
-    except Exception as error:
-        said["partial"] = type(error).__name__
-    try:
-        with ah.pick_strategy(2).scope():
-            raise KeyError("an error of the learner")
-    except KeyError:
-        said["clean"] = state()
-    try:
-        with ah.pick_strategy(2).scope():
-            train(4)
-    except RuntimeError as error:
-        said["nested"] = str(error)
-    said["after"] = train(2)
-    return said
-
-
-def late(_):
-    ah.use_backend()
-    backend.devices()
-    try:
-        train(2)
-        refused = ""
-    except strategy.RestartNeeded as error:
-        refused = str(error)
-    return {"refused": refused, "one": train(1)}
-
-
-def wide(_):
+def wide():
     with ah.pick_strategy().scope():
         return in_a_wide_layer()
 
@@ -105,10 +72,5 @@ def in_a_wide_layer():
     return {"keras": losses[-1], "numpy": float(plain)}
 
 
-def main():
-    mode, text = (*sys.argv[1:], "")[:2]
-    print(json.dumps({"sizes": sizes, "mishaps": mishaps, "late": late, "wide": wide}[mode](text)))
-
-
 if __name__ == "__main__":
-    main()
+    print(json.dumps({"one": one, "wide": wide}[sys.argv[1]]()))
