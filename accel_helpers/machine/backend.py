@@ -51,21 +51,30 @@ def choose(**machine) -> Choice:
         name = framework()
         quiet.watch_tensorflow(name)
         return Choice(name, "it was already loaded; restart the runtime to change it.")
-    it = faults.Facts(**machine, loaded={})
-    choice = _decide(it)
-    it.environ["KERAS_BACKEND"] = choice.name
-    settle(it.environ, it.frameworks.get("jax"))
-    if not machine:
-        quiet.watch_tensorflow(choice.name)
-        with quiet.held_back():
-            importlib.import_module("keras")
-            if "tensorflow" in sys.modules:  # the rest of its notices come with the first op
-                sys.modules["tensorflow"].constant(0) + 0
-        told = ["another-chip"]
-        if choice.name == "jax":
-            told.append("jax-computes-wrongly")
-        print(end="".join(f"{said}\n" for said in faults.said(faults.Facts(), *told)))
+    facts = faults.Facts(**machine, loaded={})
+    choice = _decide(facts)
+    facts.environ["KERAS_BACKEND"] = choice.name
+    settle(facts.environ, facts.frameworks.get("jax"))
+    # A recorded machine is only read.
+    if machine:
+        return choice
+    _load_keras(choice.name)
+    warnings = ["another-chip"]
+    if choice.name == "jax":
+        warnings.append("jax-computes-wrongly")
+    for sentence in faults.said(faults.Facts(), *warnings):
+        print(sentence)
     return choice
+
+
+def _load_keras(name: str) -> None:
+    """Import Keras without the notices that its framework writes when it starts."""
+    quiet.watch_tensorflow(name)
+    with quiet.held_back():
+        importlib.import_module("keras")
+        if "tensorflow" in sys.modules:
+            # The rest of TensorFlow's notices come with its first operation.
+            sys.modules["tensorflow"].constant(0) + 0
 
 
 def settle(environ, jax: str | None) -> None:
@@ -78,8 +87,9 @@ def settle(environ, jax: str | None) -> None:
 @functools.cache  # once is enough
 def look_for_idle(root: str = "/") -> None:
     """Say where an accelerator is attached and Keras, which has trained by now, does not see it."""
-    it = faults.Facts(root=root, used=devices())
-    print(end="".join(f"{said}\n" for said in faults.said(it, "attached-and-idle")))
+    facts = faults.Facts(root=root, used=devices())
+    for sentence in faults.said(facts, "attached-and-idle"):
+        print(sentence)
 
 
 def wait(x, *, frameworks: Mapping | None = None):
@@ -98,37 +108,45 @@ def wait(x, *, frameworks: Mapping | None = None):
     >>> wait({"a": [1, 2.0], "b": None})
     {'a': [1, 2.0], 'b': None}
     """
-    frameworks = sys.modules if frameworks is None else frameworks
-    found = _tensors(x)
-    if "jax" in found:
-        frameworks["jax"].block_until_ready(found["jax"])
-    if any("CPU" not in (tensor.device or "CPU") for tensor in found.get("tensorflow", ())):
-        # on a CPU eager TensorFlow has finished when it returns; this waits without a copy
+    if frameworks is None:
+        frameworks = sys.modules
+    tensors = _tensors(x)
+    if "jax" in tensors:
+        frameworks["jax"].block_until_ready(tensors["jax"])
+    # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
+    if any(_is_off_cpu(tensor) for tensor in tensors.get("tensorflow", ())):
         frameworks["tensorflow"].test.experimental.sync_devices()
-    for tensor in found.get("torch", ()):
+    for tensor in tensors.get("torch", ()):
         if tensor.device.type == "cuda":
             frameworks["torch"].cuda.synchronize(tensor.device)
     return x
 
 
+def _is_off_cpu(tensor) -> bool:
+    """Whether a TensorFlow tensor lies on another device; inside a function it names none."""
+    return bool(tensor.device) and "CPU" not in tensor.device
+
+
 def devices() -> tuple[str, ...]:
-    """The kinds of device that Keras can use here: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
+    """Give the kinds of device that Keras can use: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
 
     A RuntimeError if Keras is not loaded yet (see `choose`).
     """
     name = framework()
     if name == "tensorflow":
-        found = sys.modules["tensorflow"].config.list_logical_devices()
-        kinds = {device.device_type.lower() for device in found}
+        logical = sys.modules["tensorflow"].config.list_logical_devices()
+        kinds = {device.device_type.lower() for device in logical}
     elif name == "jax":
         kinds = {_jax_kind(device) for device in sys.modules["jax"].devices()}
+    elif sys.modules["torch"].cuda.is_available():
+        kinds = {"gpu"}
     else:
-        kinds = {"gpu"} if sys.modules["torch"].cuda.is_available() else set()
+        kinds = set()
     return ("cpu", *sorted(kinds & {"gpu", "tpu"}))
 
 
 def device_name(device: str) -> str:
-    """What the framework calls one of the `devices`, such as "Tesla T4"; empty for a CPU."""
+    """Give the framework's name of one of the `devices`, such as "Tesla T4"; empty for a CPU."""
     _check_device(device)
     if device == "cpu":
         return ""
@@ -152,7 +170,7 @@ def on(device: str):
 
 
 def where(x) -> str:
-    """Which kind of device holds `x`: "cpu", "gpu" or "tpu".
+    """Say which kind of device holds `x`: "cpu", "gpu" or "tpu".
 
     Parameters
     ----------
@@ -160,20 +178,25 @@ def where(x) -> str:
         A tensor, a Keras variable or model (its first weight is asked), or a NumPy array; a
         TypeError for anything else.
     """
-    found = _tensors(x)
-    if "tensorflow" in found:
-        return found["tensorflow"][0].device.rpartition("device:")[2].partition(":")[0].lower()
-    if "jax" in found:
-        return _jax_kind(next(iter(found["jax"][0].devices())))
-    if "torch" in found:
-        return found["torch"][0].device.type.replace("cuda", "gpu")
+    tensors = _tensors(x)
+    if "tensorflow" in tensors:
+        # Such as "/job:localhost/replica:0/task:0/device:GPU:0".
+        place = tensors["tensorflow"][0].device
+        _, _, device = place.rpartition("device:")
+        kind, _, _ = device.partition(":")
+        return kind.lower()
+    if "jax" in tensors:
+        devices_of_array = tensors["jax"][0].devices()
+        return _jax_kind(next(iter(devices_of_array)))
+    if "torch" in tensors:
+        return tensors["torch"][0].device.type.replace("cuda", "gpu")
     if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
         raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
     return "cpu"
 
 
 def framework() -> str:
-    """What Keras runs on here: "tensorflow", "jax" or "torch"; Keras must have been loaded."""
+    """Give what Keras runs on: "tensorflow", "jax" or "torch"; Keras must have been loaded."""
     if "keras" not in sys.modules:
         raise RuntimeError("Keras is not loaded yet. Call ah.use_backend() first.")
     return sys.modules["keras"].backend.backend()
@@ -187,7 +210,9 @@ def jit(fn: Callable) -> Callable:
     name = framework()
     if name == "tensorflow":
         return sys.modules["tensorflow"].function(fn, autograph=False)
-    return sys.modules["jax"].jit(fn) if name == "jax" else fn
+    if name == "jax":
+        return sys.modules["jax"].jit(fn)
+    return fn
 
 
 def groups_steps(keras=None) -> bool:
@@ -218,22 +243,27 @@ def groups_steps(keras=None) -> bool:
     return (int(major), int(minor)) >= (3, 16)
 
 
-def _decide(it: faults.Facts) -> Choice:
-    if wrong := faults.said(it, "keras-backend-unknown", "keras-backend-not-installed"):
-        raise ValueError(" ".join(wrong))
-    if wrong := faults.said(it, "framework-missing"):
-        raise RuntimeError(" ".join(wrong))
-    if it.asked:
-        return Choice(it.asked, "KERAS_BACKEND asks for it.")
-    name = (faults.able(it) or it.backends)[0]
+def _decide(facts: faults.Facts) -> Choice:
+    """Choose a framework for a machine, or raise what keeps it from having one."""
+    mistakes = faults.said(facts, "keras-backend-unknown", "keras-backend-not-installed")
+    if mistakes:
+        raise ValueError(" ".join(mistakes))
+    missing = faults.said(facts, "framework-missing")
+    if missing:
+        raise RuntimeError(" ".join(missing))
+    if facts.asked:
+        return Choice(facts.asked, "KERAS_BACKEND asks for it.")
+    # First what can use the accelerator; where nothing can, what is installed.
+    candidates = faults.able(facts) or facts.backends
+    name = candidates[0]
     if name in ("tensorflow", "torch"):
         return Choice(name, "it is installed here.")
-    if it.kind == "TPU":
+    if facts.kind == "TPU":
         return Choice(name, "a TPU is attached, and JAX is what drives it.")
-    if "tensorflow" not in it.frameworks:
+    if "tensorflow" not in facts.frameworks:
         return Choice(name, "TensorFlow is not installed here.")
-    why = faults.against(it, "tensorflow")[0].cause
-    return Choice(name, f"TensorFlow is passed over. {why}")
+    obstacle = faults.against(facts, "tensorflow")[0]
+    return Choice(name, f"TensorFlow is passed over. {obstacle.cause}")
 
 
 # By what a tensor of a framework is known.
@@ -241,33 +271,46 @@ _TENSORS_HAVE = {"jax": "block_until_ready", "tensorflow": "device", "torch": "d
 
 
 def _tensors(x) -> dict[str, list]:
-    """The tensors in a nesting of things, by the framework that they belong to."""
-    found: dict[str, list] = {}
-    left, seen = deque([x]), set()
-    while left:
-        x = left.popleft()
-        if x is None or isinstance(x, (bool, int, float, str, bytes)) or id(x) in seen:
+    """Give the tensors in a nesting of values, by the framework that they belong to."""
+    tensors: dict[str, list] = {}
+    waiting = deque([x])
+    # What holds itself is visited once.
+    visited = set()
+    while waiting:
+        value = waiting.popleft()
+        if id(value) in visited:
             continue
-        seen.add(id(x))
-        family = type(x).__module__.partition(".")[0].replace("jaxlib", "jax")
-        if isinstance(x, Mapping):
-            left += x.values()
-        elif isinstance(x, (list, tuple, set, frozenset)):
-            left += x
-        elif hasattr(x, _TENSORS_HAVE.get(family, "")):
-            found.setdefault(family, []).append(x)
-        elif hasattr(x, "weights") and hasattr(x, "fit"):  # a Keras model
-            left += [weight.value for weight in x.weights]
-        elif family == "keras" and hasattr(x, "value"):  # a Keras variable
-            left.append(x.value)
-    return found
+        visited.add(id(value))
+        package = type(value).__module__.partition(".")[0].replace("jaxlib", "jax")
+        if package in _TENSORS_HAVE and hasattr(value, _TENSORS_HAVE[package]):
+            tensors.setdefault(package, []).append(value)
+        else:
+            waiting += _parts(value, package)
+    return tensors
+
+
+def _parts(value, package: str) -> list:
+    """Give what a container, a Keras model or a Keras variable holds; nothing of anything else."""
+    if isinstance(value, Mapping):
+        return list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    is_model = hasattr(value, "weights") and hasattr(value, "fit")
+    if is_model:
+        return [weight.value for weight in value.weights]
+    is_variable = package == "keras" and hasattr(value, "value")
+    if is_variable:
+        return [value.value]
+    return []
 
 
 def _check_device(device) -> None:
-    here = devices()
-    if device not in here:
-        raise ValueError(f"device must be one of those here, {here}; got {device!r}.")
+    present = devices()
+    if device not in present:
+        raise ValueError(f"device must be one of those here, {present}; got {device!r}.")
 
 
 def _jax_kind(device) -> str:
-    return {"cuda": "gpu", "rocm": "gpu"}.get(device.platform, device.platform)
+    if device.platform in ("cuda", "rocm"):
+        return "gpu"
+    return device.platform

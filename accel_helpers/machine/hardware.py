@@ -65,7 +65,7 @@ class Accelerator:
     names: tuple[str, ...]  # those that systems give it, without "NVIDIA" and "Tesla"
 
 
-_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == float | None)
+_NUMBERS = tuple(field.name for field in fields(Accelerator) if field.type == float | None)
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,21 @@ _JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources di
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
+    """Read the table of accelerators."""
     file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
     rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
     return tuple(records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)
 
 
 def _cells(row: dict[str, str]) -> dict:
-    lists = {name: row[name].split(";") if row[name] else [] for name in ("less_sure", "names")}
-    return row | lists | {name: float(row[name]) if row[name] else None for name in _NUMBERS}
+    """Give a row's texts as lists and numbers; an empty cell is an empty list, or no number."""
+    cells: dict = dict(row)
+    for name in ("less_sure", "names"):
+        cells[name] = [entry for entry in row[name].split(";") if entry]
+    for name in _NUMBERS:
+        text = row[name]
+        cells[name] = float(text) if text else None
+    return cells
 
 
 def match(name: str) -> Accelerator | None:
@@ -127,8 +134,11 @@ def match(name: str) -> Accelerator | None:
     ('NVIDIA T4', None)
     """
     wanted = _plain(name)
-    found = [row for row in load() if wanted in map(_plain, row.names)]
-    return found[0] if len(found) == 1 else None
+    matches = [row for row in load() if wanted in map(_plain, row.names)]
+    # A name that fits several rows names none of them.
+    if len(matches) != 1:
+        return None
+    return matches[0]
 
 
 def _plain(name: str) -> str:
@@ -157,7 +167,9 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
     156.0
     """
     column = _peak_column(accelerator, dtype)
-    return getattr(accelerator, column) if column else None
+    if column is None:
+        return None
+    return getattr(accelerator, column)
 
 
 def judge(
@@ -198,56 +210,91 @@ def judge(
     """
     if None not in (flops, bytes_moved):
         raise ValueError("judge takes flops or bytes_moved, and not both.")
-    unit, work = ("FLOP/s", flops) if bytes_moved is None else ("B/s", bytes_moved)
+    if bytes_moved is None:
+        unit, work, scale = "FLOP/s", flops, 1e12
+    else:
+        unit, work, scale = "B/s", bytes_moved, 1e9
     work = records.positive(work, "flops or bytes_moved")
-    asked = {"work": work, "time": seconds}
-    seconds = records.positive(getattr(seconds, "median", seconds), "seconds")
-    rate = work / seconds
+    elapsed = records.positive(getattr(seconds, "median", seconds), "seconds")
+    rate = work / elapsed
     row = match(accelerator) if isinstance(accelerator, str) else accelerator
-    asked["chip"] = row
-    column, what = _limit_column(row, unit, dtype)
-    if not column:
-        device = row.name if row else accelerator
-        why = "no accelerator was named" if device is None else f"{device}: {what}"
-        reason = f"There is no published limit for this rate ({why})."
-        return Plausibility("unknown", rate, None, None, reason, **asked)
-    limit = getattr(row, column) * (1e12 if unit == "FLOP/s" else 1e9)
-    core = " core" if row.unit == "core" else ""
-    says = f"the published {format_rate(limit, unit)} of {row.name}{core} ({what})"
+    column, meaning = _limit_column(row, unit, dtype)
+    if row is None or column is None:
+        reason = _no_limit(row, accelerator, meaning)
+        return Plausibility("unknown", rate, None, None, reason, work, seconds, row)
+    limit = getattr(row, column) * scale
     # In one pass the chip's own memory saves each byte that it holds one read and one write.
-    kept = 2 * (row.on_chip_mib or math.inf) * 2**20 if unit == "B/s" else 0
-    verdict, why = "impossible", _IMPOSSIBLE
-    if rate <= MARGIN * limit:
-        verdict, why = "plausible", _JUST_ABOVE if rate > limit else ""
-    elif row.confidence != "high" or column in row.less_sure:
-        verdict, why = "above ceiling", _DOUBTED
-    elif (work - kept) / seconds <= MARGIN * limit:
-        verdict, why = "above ceiling", _ON_CHIP
-    reason = f"{format_rate(rate, unit)} is {rate / limit:.3g} times {says}.{why}"
-    return Plausibility(verdict, rate, limit, rate / limit, reason, **asked)
+    saved = 0.0
+    if unit == "B/s":
+        saved = 2 * (row.on_chip_mib or math.inf) * 2**20
+    slowest_rate = (work - saved) / elapsed
+    is_doubted = row.confidence != "high" or column in row.less_sure
+    verdict, comment = _verdict(rate, slowest_rate, limit, is_doubted)
+    core = " core" if row.unit == "core" else ""
+    published = f"the published {format_rate(limit, unit)} of {row.name}{core} ({meaning})"
+    share = rate / limit
+    reason = f"{format_rate(rate, unit)} is {share:.3g} times {published}.{comment}"
+    return Plausibility(verdict, rate, limit, share, reason, work, seconds, row)
+
+
+def _verdict(rate: float, slowest_rate: float, limit: float, is_doubted: bool) -> tuple[str, str]:
+    """Give the word for a rate and the sentence behind it.
+
+    The slowest rate is what is left if all that the chip's own memory can hold was never moved.
+    """
+    highest = MARGIN * limit
+    if rate <= limit:
+        return "plausible", ""
+    if rate <= highest:
+        return "plausible", _JUST_ABOVE
+    if is_doubted:
+        return "above ceiling", _DOUBTED
+    if slowest_rate <= highest:
+        return "above ceiling", _ON_CHIP
+    return "impossible", _IMPOSSIBLE
+
+
+def _no_limit(row: Accelerator | None, accelerator, meaning: str) -> str:
+    """Give the sentence on a rate that no published figure limits."""
+    device = row.name if row else accelerator
+    cause = f"{device}: {meaning}"
+    if device is None:
+        cause = "no accelerator was named"
+    return f"There is no published limit for this rate ({cause})."
 
 
 def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:
-    """The column that limits this work, and what it is or why there is none."""
+    """Give the column that limits this work, and what it is or why there is none."""
     if row is None:
         return None, "it is not in the table"
     if row.kind == "CPU":
         return None, "no sheet is used for a CPU, too much differs between machines"
+    if unit == "B/s" and row.mem_bw_gb_s:
+        return "mem_bw_gb_s", "memory"
     if unit == "B/s":
-        return ("mem_bw_gb_s", "memory") if row.mem_bw_gb_s else (None, "no bandwidth published")
-    column, name = _peak_column(row, dtype), _dtype_name(dtype)
-    return column, name if column else f"no figure for {name}"
+        return None, "no bandwidth published"
+    name = _dtype_name(dtype)
+    column = _peak_column(row, dtype)
+    if column is None:
+        return None, f"no figure for {name}"
+    return column, name
 
 
 def _peak_column(row: Accelerator, dtype) -> str | None:
-    columns = (_TPU_PATHS if row.kind == "TPU" else _GPU_PATHS)[_dtype_name(dtype)]
+    """Give the column with the fastest units that run a number type; None: no figure."""
+    paths = _TPU_PATHS if row.kind == "TPU" else _GPU_PATHS
+    columns = paths[_dtype_name(dtype)]
     present = [column for column in columns if getattr(row, column) is not None]
     return max(present, key=lambda column: getattr(row, column), default=None)
 
 
 def _dtype_name(dtype) -> str:
-    found = _DTYPE.search(str(dtype).lower())
-    name = found and (found[3] or f"{found[1]}float{found[2]}")
+    """Give the table's name of a number type: "bfloat16" for "bf16" and "mixed_bfloat16"."""
+    match_of_type = _DTYPE.search(str(dtype).lower())
+    name = ""
+    if match_of_type:
+        prefix, bits, int8 = match_of_type.groups()
+        name = int8 or f"{prefix}float{bits}"
     if name not in _GPU_PATHS:
         raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
     return name

@@ -26,23 +26,28 @@ def without_remarks():
 def held_back():
     """Hold back what native code writes to standard error; let it go if something fails."""
     with tempfile.TemporaryFile() as file:
-        kept, failed = os.dup(2), True
+        standard_error = os.dup(2)
+        failed = True
         try:
             os.dup2(file.fileno(), 2)
             yield
             failed = False
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(standard_error, 2)
+            os.close(standard_error)
             if failed:
                 file.seek(0)
                 sys.stderr.write(file.read().decode(errors="replace"))
 
 
 def watch_tensorflow(name: str) -> None:
-    """See to it that TensorFlow does no harm where Keras runs on something else, on `name`."""
-    # Keras on JAX imports it, too, with the first seed.
-    if name != "tensorflow" and "tensorflow" not in sys.modules and _Watch not in sys.meta_path:
+    """Keep TensorFlow from doing harm where Keras runs on another framework, on `name`.
+
+    Keras on JAX imports it, too, with the first seed.
+    """
+    if name == "tensorflow" or "tensorflow" in sys.modules:
+        return
+    if _Watch not in sys.meta_path:
         sys.meta_path.insert(0, _Watch)
 
 
@@ -51,10 +56,15 @@ class _Watch:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        spec = PathFinder.find_spec(name) if name == "tensorflow" else None
-        if spec is not None and spec.loader is not None:
-            quietly = held_back()(spec.loader.exec_module)
-            spec.loader.exec_module = _refuse if faults.installed("tensorflow-tpu") else quietly
+        if name != "tensorflow":
+            return None
+        spec = PathFinder.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        if faults.installed("tensorflow-tpu"):
+            spec.loader.exec_module = _refuse
+        else:
+            spec.loader.exec_module = held_back()(spec.loader.exec_module)
         return spec
 
 

@@ -1,6 +1,7 @@
 """What this machine is, from files, variables and package metadata; no framework is imported."""
 
 import json
+import math
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
@@ -54,32 +55,61 @@ class Runtime:
             return f"a {self.accelerator.kind}"
         if "tpu-claimed" in self.faults:
             return "a TPU that is not there"
-        return "nothing in Colab" if self.place == "colab" else "nothing here"
+        if self.place == "colab":
+            return "nothing in Colab"
+        return "nothing here"
 
     def to_dict(self) -> dict:
         """Give all of it as plain JSON types: no host name, no user name, no path."""
         return json.loads(json.dumps(asdict(self)))
 
+    def issue(self) -> str:
+        """Give a block of Markdown to paste into a question: no host, user or folder is in it.
+
+        >>> print(describe(environ={}, root="/nowhere").issue().splitlines()[0])
+        ```text
+        """
+        return f"```text\n{self}\n```"
+
     def _lines(self) -> Iterator[tuple[str, str]]:
-        release = f" ({self.release})" if self.release else ""
-        yield "Place", _PLACES.get(self.place, self.place) + release
-        none = "none attached (this machine has only its CPU)"
-        if SILENT_GPU & {*self.faults}:
-            none = "none that answers (see the note)"
-        elif self.system.startswith("macOS"):
-            none = "none attached (no NVIDIA GPU and no TPU; Apple's own GPU is not looked for)"
-        yield "Accelerator", str(self.accelerator or none)
-        cores = f", {self.cores} usable core{'s' if self.cores > 1 else ''}" if self.cores else ""
-        yield "CPU", (self.cpu_name or "name unknown") + cores
-        yield "Memory", f"{self.memory_bytes / GIB:.1f} GiB" if self.memory_bytes else "unknown"
+        """Yield the label and the text of every line of the card."""
+        place = _PLACES.get(self.place, self.place)
+        if self.release:
+            place += f" ({self.release})"
+        yield "Place", place
+        yield "Accelerator", self._accelerator_line()
+        yield "CPU", self._cpu_line()
+        memory = "unknown"
+        if self.memory_bytes:
+            memory = f"{self.memory_bytes / GIB:.1f} GiB"
+        yield "Memory", memory
         yield "System", f"{self.system}, Python {self.python}"
-        found = ", ".join(f"{name} {version}" for name, version in self.frameworks.items())
-        yield "Frameworks", found or "none installed"
+        versions = [f"{name} {version}" for name, version in self.frameworks.items()]
+        yield "Frameworks", ", ".join(versions) or "none installed"
         for note in self.notes:
             yield "Note", note
 
+    def _accelerator_line(self) -> str:
+        if self.accelerator:
+            return str(self.accelerator)
+        if SILENT_GPU & {*self.faults}:
+            return "none that answers (see the note)"
+        if self.system.startswith("macOS"):
+            return "none attached (no NVIDIA GPU and no TPU; Apple's own GPU is not looked for)"
+        return "none attached (this machine has only its CPU)"
+
+    def _cpu_line(self) -> str:
+        name = self.cpu_name or "name unknown"
+        if not self.cores:
+            return name
+        plural = "s" if self.cores > 1 else ""
+        return f"{name}, {self.cores} usable core{plural}"
+
     def __str__(self) -> str:
-        rows = (wrapped(value, f"{label + ':':<14}", 14) for label, value in self._lines())
+        rows = []
+        for label, text in self._lines():
+            lead = f"{label}:"
+            rows.append(wrapped(text, f"{lead:<14}", 14))
         return "\n".join(rows)
 
     def _repr_html_(self) -> str:
@@ -118,52 +148,73 @@ def describe(
     >>> describe(environ={"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}).place
     'kaggle'
     """
-    it = faults.Facts(environ, root, run, versions)
-    noted = [one for name, one in it.faults.items() if faults.FAULTS[name].note]
-    cpu_name, memory = _cpu_name_and_memory(it.root, it.run)
+    facts = faults.Facts(environ, root, run, versions)
+    noted = [fault for name, fault in facts.faults.items() if faults.FAULTS[name].note]
+    cpu_name, memory = _cpu_name_and_memory(facts.root, facts.run)
     return Runtime(
-        place=it.place,
-        release=it.release,
-        accelerator=it.device,
-        frameworks=it.frameworks,
+        place=facts.place,
+        release=facts.release,
+        accelerator=facts.device,
+        frameworks=facts.frameworks,
         python=platform.python_version(),
-        system=it.system,
+        system=facts.system,
         cpu_name=cpu_name,
-        cores=_cores(it.root),
+        cores=_cores(facts.root),
         memory_bytes=memory,
-        notes=tuple(one.cause for one in noted),
-        faults=tuple(one.id for one in noted),
+        notes=tuple(fault.cause for fault in noted),
+        faults=tuple(fault.id for fault in noted),
     )
 
 
 def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
+    """Give the processor's name and the bytes of memory that may be used; None: unknown."""
     cpuinfo = attached.read(root / "proc/cpuinfo")
+    meminfo = attached.read(root / "proc/meminfo")
     name = attached.field(cpuinfo, "model name") or attached.field(cpuinfo, "Model")
-    total = attached.field(attached.read(root / "proc/meminfo"), "MemTotal") or ""
-    memory = (_whole(total.removesuffix("kB")) or 0) * 1024
-    if not cpuinfo and not memory:  # a Mac has no such files
-        asked = ("machdep.cpu.brand_string", "hw.memsize")
-        name, size = (run(["sysctl", "-n", key], 1.0).strip() for key in asked)
-        memory = _whole(size) or 0
-    for file in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container, in two versions
-        memory = min(memory, _whole(attached.read(root / _LIMITS / file)) or memory)
-    name = (name or "").replace("(R)", "").replace("(TM)", "")  # Intel(R) Xeon(R)
-    return name or None, memory or None
+    total = attached.field(meminfo, "MemTotal") or ""
+    memory = 1024 * _positive_number(total.removesuffix("kB"))
+    # A Mac has no such files.
+    if not cpuinfo and not memory:
+        name = run(["sysctl", "-n", "machdep.cpu.brand_string"], 1.0).strip()
+        memory = _positive_number(run(["sysctl", "-n", "hw.memsize"], 1.0))
+    # A container's limit, as the two versions of control groups write it.
+    for file in ("memory.max", "memory/memory.limit_in_bytes"):
+        limit = _positive_number(attached.read(root / _LIMITS / file))
+        if limit:
+            memory = min(memory, limit)
+    # As in "Intel(R) Xeon(R)".
+    plain_name = (name or "").replace("(R)", "").replace("(TM)", "")
+    return plain_name or None, memory or None
 
 
 def _cores(root: Path) -> int | None:
+    """Give the number of cores that this process may use; None: unknown."""
     try:
         cores = len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):  # not on macOS and Windows
-        cores = os.cpu_count()
-    pair = attached.read(root / _LIMITS / "cpu.max").split() or [
-        attached.read(root / _LIMITS / f"cpu/cpu.cfs_{each}_us") for each in ("quota", "period")
-    ]
-    quota, period = _whole(pair[0]), _whole(pair[-1])
-    return min(cores, -(-quota // period)) if cores and quota and period else cores
+    except (AttributeError, OSError):
+        # macOS and Windows do not tell what a process may use.
+        cores = os.cpu_count() or 0
+    quota, period = _processor_share(root)
+    if cores and quota and period:
+        # A container may have a part of a core: 150 ms in 100 ms are two cores.
+        cores = min(cores, math.ceil(quota / period))
+    return cores or None
 
 
-def _whole(text: str) -> int | None:
-    """A whole number above zero; "max" and -1 mean no limit."""
-    text = text.strip()
-    return int(text) or None if text.isdecimal() else None
+def _processor_share(root: Path) -> tuple[int, int]:
+    """Give how many microseconds of processor time a container has in how many; 0: no limit."""
+    limits = root / _LIMITS
+    words = attached.read(limits / "cpu.max").split()
+    if not words:
+        quota = attached.read(limits / "cpu/cpu.cfs_quota_us")
+        period = attached.read(limits / "cpu/cpu.cfs_period_us")
+        words = [quota, period]
+    return _positive_number(words[0]), _positive_number(words[-1])
+
+
+def _positive_number(text: str) -> int:
+    """Give the number that a text is; 0 for "max", for -1 and for what is no number."""
+    digits = text.strip()
+    if not digits.isdecimal():
+        return 0
+    return int(digits)
