@@ -13,7 +13,11 @@ from accel_helpers._values.words import format_duration, format_rate, spanned, t
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
-LABELS = ("worth it", "not worth it", "the interval holds both")
+LABELS = WORTH_IT, NOT_WORTH_IT, HOLDS_BOTH = (
+    "worth it",
+    "not worth it",
+    "the interval holds both",
+)
 FEW, BOUGHT = "cannot be told yet", "time for money"  # the other two verdicts
 SHOWN = {"time": format_duration, "money": times, "energy": partial(format_rate, unit="J")}
 

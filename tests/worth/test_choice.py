@@ -9,7 +9,7 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
 from accel_helpers.worth import choice, step_time
 from accel_helpers.worth.choice import Choice
-from accel_helpers.worth.forecast import Forecast
+from accel_helpers.worth.forecast_result import Forecast
 
 CHIPS = ("T4", "L4", "A100", "H100")
 
@@ -24,7 +24,7 @@ def known(here, chips=CHIPS, count=5, load=None, host=1e-3):
     load = load or step_time.Load(1e9, made=1e6, parameters=1e5, operations=20)
     rows = tuple(step_time.on_chip(load, chip, "float32", True) for chip in chips)
     both = (Measurement.from_samples([each] * count) for each in (here, host))
-    return Forecast("small", 32, True, "float32", rows, (), 100, *both)
+    return Forecast("small", 32, "float32", rows, (), 100, *both)
 
 
 def test_a_long_training_takes_the_free_chip_and_says_which_paid_one_is_sooner():
@@ -142,7 +142,7 @@ def test_what_is_refused(wrong):
 def test_a_choice_needs_what_was_timed_here():
     rows = known(here=1.0).rows
     with pytest.raises(ValueError, match="timed here"):
-        Forecast("small", 32, True, "float32", rows).choices(epochs=4)
+        Forecast("small", 32, "float32", rows).choices(epochs=4)
 
 
 def test_the_parts_of_a_step_are_compute_memory_and_overhead_with_feeding_in_it():

@@ -1,24 +1,40 @@
-"""A forecast follows from chip and work; break-evens are known by arithmetic; no model changes."""
+"""A forecast follows from chip and work; break-evens are known by arithmetic."""
 
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
-from test_worth import plain, state
 
+from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.worth import forecast as forecast_module
 from accel_helpers.worth import step_time
 from accel_helpers.worth.break_even import LABELS, Plan, best, break_even
-from accel_helpers.worth.forecast import Forecast, forecast, load_of
+from accel_helpers.worth.forecast import forecast
+from accel_helpers.worth.forecast_result import Forecast
+from accel_helpers.worth.model_load import load_of
 
 LOSSES = ["sparse_categorical_crossentropy", "categorical_crossentropy", "mse"]
 CPU, GPU = Plan("this CPU", (60, 60), price=1.5), Plan("a GPU", (10, 20), 5)
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """A call that makes so many seconds lie between two readings of the forecast's clock."""
+
+    def tick(seconds):
+        readings = itertools.count(0, seconds)
+        fake = SimpleNamespace(perf_counter=readings.__next__)
+        monkeypatch.setattr(forecast_module, "time", fake)
+
+    return tick
+
+
 def test_a_new_chip_has_a_wider_interval_and_a_tpu_none(keras):
-    found = forecast(plain(keras), 32, ("T4", "L4", "v5e-1"), seconds=0)
+    found = forecast(quickstart_model, 32, ("T4", "L4", "v5e-1"), seconds=0)
     wide = [row.step[2] / row.step[1] for row in found.rows]
     assert [row.fitted for row in found.rows[:2]] == [True, False] and str(found)
     assert wide[1] > wide[0] > 1 == wide[2] and not found.rows[2].terms
@@ -43,27 +59,34 @@ def test_what_fits_into_16_gb_where_adam_needs_16_bytes_a_weight():
     assert memory(1.1, 0) == memory(4.1, 9, False) == "does not fit" != memory(3, 9, False)
 
 
-def test_with_data_there_is_an_epoch_and_a_ratio_and_the_model_is_as_it_was(keras, digits):
-    model = plain(keras)
-    model.fit(*digits, verbose=0)
-    before = state(model)
-    clock = itertools.count(0, 0.01).__next__
-    found = forecast(model, 32, ("T4",), x=digits[0], y=digits[1], seconds=1, clock=clock)
-    assert all(part == kept for part, kept in zip(state(model), before, strict=True))
-    (low, high), step = found.faster(found.rows[0]), found.rows[0].step[0] + found.host.median
+def test_with_data_there_is_an_epoch_and_a_ratio(keras, digits, clock):
+    clock(0.01)
+    found = forecast(quickstart_model, 32, ("T4",), x=digits[0], y=digits[1], seconds=1)
+    (row,) = found.rows
+    low, high = found.faster(row)
     assert found.steps == 16
     assert 0 < low < high
-    assert found.step(found.rows[0])[0] >= step
+    assert found.step(row)[0] >= row.step[0] + found.host.median
+
+
+def test_the_samples_that_are_named_make_the_epoch(keras, digits):
+    found = forecast(quickstart_model, 32, "T4", x=digits[0], y=digits[1], samples=65, seconds=0.1)
+    assert found.steps == 3
 
 
 def test_numbers_are_made_up_for_several_inputs_and_losses(keras):
-    words, more = keras.Input((6,), dtype="int32"), keras.Input((4,))
-    read = keras.layers.Flatten()(keras.layers.Embedding(50, 8)(words))
-    both = keras.layers.Concatenate()([read, more])
-    model = keras.Model([words, more], [keras.layers.Dense(3, "softmax")(both) for _ in LOSSES])
-    model.compile("sgd", LOSSES)
-    found = forecast(model, 8, ("T4",), seconds=0.1)
-    assert found.here.median > 0 < found.host.median and found.steps is None
+    def make_model():
+        words, more = keras.Input((6,), dtype="int32"), keras.Input((4,))
+        read = keras.layers.Flatten()(keras.layers.Embedding(50, 8)(words))
+        both = keras.layers.Concatenate()([read, more])
+        model = keras.Model([words, more], [keras.layers.Dense(3, "softmax")(both) for _ in LOSSES])
+        model.compile("sgd", LOSSES)
+        return model
+
+    found = forecast(make_model, 8, ("T4",), seconds=0.1)
+    assert found.here.median > 0
+    assert found.host.median > 0
+    assert found.steps is None
 
 
 @pytest.mark.parametrize("setup, here, there", [(5, 60, 15), (10, 10, 2), (10, 100, 20)])
@@ -88,21 +111,27 @@ def test_what_never_pays_crosses_at_infinity():
     assert break_even(CPU, Plan("perhaps", (50, 61), 5), 1000).crossing == (30, math.inf)
 
 
+def without_input(keras):
+    model = keras.Sequential([keras.layers.Dense(2)], name="bare")
+    model.compile("sgd", "mse")
+    return model
+
+
+def uncountable(keras):
+    model = keras.Sequential([keras.Input((3, 4, 1)), keras.layers.ConvLSTM1D(2, 1, name="odd")])
+    model.compile("sgd", "mse")
+    return model
+
+
 @pytest.mark.parametrize(
     "named, asked",
     [
-        ("'resnet'", lambda k: forecast("resnet", 32)),
-        ("bare", lambda k: forecast(k.Sequential([k.layers.Dense(2)], name="bare"), 32)),
-        (
-            "odd",
-            lambda k: forecast(
-                k.Sequential([k.Input((3, 4, 1)), k.layers.ConvLSTM1D(2, 1, name="odd")]), 32
-            ),
-        ),
-        ("batch_size.* 0", lambda k: forecast(plain(k), 0)),
-        ("T5000", lambda k: forecast(plain(k), 32, ("T4", "T5000"))),
-        ("float31", lambda k: forecast(plain(k), 32, dtype="float31")),
-        ("seconds.*-1", lambda k: forecast(plain(k), 32, seconds=-1)),
+        ("keras.Model; got 'resnet'", lambda k: load_of("resnet", 32)),
+        ("bare", lambda k: forecast(lambda: without_input(k), 32)),
+        ("odd", lambda k: forecast(lambda: uncountable(k), 32)),
+        ("batch_size.* 0", lambda k: forecast(quickstart_model, 0)),
+        ("T5000", lambda k: forecast(quickstart_model, 32, ("T4", "T5000"))),
+        ("seconds.*-1", lambda k: forecast(quickstart_model, 32, seconds=-1)),
         ("a GPU.*price=", lambda k: break_even(CPU, GPU, 5, "money")),
         ("miles", lambda k: break_even(CPU, GPU, 5, "miles")),
         ("upside down", lambda k: Plan("upside down", (3, 1))),
@@ -112,6 +141,19 @@ def test_what_is_refused_is_named_in_a_line(keras, named, asked):
     with pytest.raises((TypeError, ValueError), match=named) as caught:
         asked(keras)
     assert "\n" not in str(caught.value)
+
+
+def test_a_set_that_makes_other_batches_than_the_forecast_is_of_is_refused(keras, digits):
+    class Batches(keras.utils.PyDataset):
+        def __len__(self):
+            return 50
+
+        def __getitem__(self, index):
+            rows = slice(10 * index, 10 * index + 10)
+            return digits[0][rows], digits[1][rows]
+
+    with pytest.raises(ValueError, match="batch_size must be 10, .* your Batches makes; got 50"):
+        forecast(quickstart_model, 50, "T4", x=Batches())
 
 
 def test_in_minutes_nothing_pays_before_the_set_up_however_wide_the_epochs_here_are():
@@ -133,8 +175,8 @@ def transfer(keras, which):
 
 
 def on_a_t4(model, training=True):
-    (row,) = forecast(model, 32, "T4", training=training, seconds=0).rows
-    return row.terms
+    load, _ = load_of(model, 32)
+    return step_time.on_chip(load, "T4", "float32", training).terms
 
 
 ALL = "low high head rescaling".split()
@@ -187,7 +229,7 @@ def known(here, host, steps=100, rows=("T4", "A100"), count=5, load=None):
     rows = tuple(step_time.on_chip(load, name, "float32", True) for name in rows)
     noise = (1.0, 1.02, 0.99, 1.01, 0.98)[:count]
     here, host = (Measurement.from_samples([each * n for n in noise]) for each in (here, host))
-    return Forecast("small", 32, True, "float32", rows, (), steps, here, host)
+    return Forecast("small", 32, "float32", rows, (), steps, here, host)
 
 
 @pytest.mark.parametrize("host", [1e-5, 1e-3])
@@ -236,18 +278,32 @@ def test_beside_the_promise_stands_the_score_of_small_keras_models(keras):
     assert said not in str(known(here=60.0, host=1e-3, load=big))
 
 
+def test_the_number_type_is_that_of_the_layers(keras):
+    def make_model():
+        layers = [keras.layers.Dense(8, dtype="mixed_bfloat16"), keras.layers.Dense(3)]
+        model = keras.Sequential([keras.Input((4,)), *layers])
+        model.compile("sgd", "mse")
+        return model
+
+    assert forecast(make_model, 32, "T4", seconds=0).dtype == "bfloat16"
+    assert forecast(quickstart_model, 32, "T4", seconds=0).dtype == "float32"
+
+
 def test_a_set_that_is_batched_otherwise_is_timed_in_the_batches_that_are_asked_for(keras, digits):
     tf = pytest.importorskip("tensorflow")
     data = tf.data.Dataset.from_tensor_slices(digits).batch(10)
-    found = forecast(plain(keras), 50, "T4", x=data, seconds=0.3)
+    found = forecast(quickstart_model, 50, "T4", x=data, seconds=0.3)
     assert found.steps == 10
 
 
 @pytest.mark.parametrize("reading, samples", [(0.01, 5), (100.0, 1)])
-def test_five_samples_are_tried_for_a_while_when_the_time_is_up(keras, digits, reading, samples):
-    clock = {"clock": itertools.count(0, reading).__next__}  # what lies between two readings
-    found = forecast(plain(keras), 32, "T4", x=digits[0], y=digits[1], seconds=0.005, **clock)
-    assert len(found.here.samples) == len(found.host.samples) == samples
+def test_five_samples_are_tried_for_a_while_when_the_time_is_up(
+    keras, digits, clock, reading, samples
+):
+    clock(reading)
+    found = forecast(quickstart_model, 32, "T4", x=digits[0], y=digits[1], seconds=0.005)
+    assert len(found.here.samples) == samples
+    assert len(found.host.samples) == samples
 
 
 def test_where_the_own_machine_is_free_hours_are_bought_and_their_price_is_said():
@@ -282,6 +338,6 @@ def test_money_is_written_without_an_exponent():
 
 
 def test_colabs_g4_has_a_forecast_by_the_name_that_colab_gives_it(keras):
-    (row,) = forecast(plain(keras), 32, "G4", seconds=0).rows
+    (row,) = forecast(quickstart_model, 32, "G4", seconds=0).rows
     assert row.chip == "G4" and row.terms
     assert hardware.match("G4").name.startswith("NVIDIA RTX PRO 6000 Blackwell Server")

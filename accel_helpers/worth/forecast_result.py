@@ -1,0 +1,230 @@
+"""The answer of `forecast`: seconds of a step on each chip, as a table and a few sentences."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from accel_helpers._values import records
+from accel_helpers._values.words import format_range, format_seconds, shown, times, wrapped
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.worth import choice, step_time
+from accel_helpers.worth.break_even import WORDS
+from accel_helpers.worth.choice import Choice, Held
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The answer of `forecast`; it prints as a table and a few sentences."""
+
+    model: str
+    batch_size: int
+    dtype: str
+    rows: tuple[step_time.Row, ...]
+    notes: tuple[str, ...] = ()
+    steps: int | None = None  # of an epoch
+    here: Measurement | None = None  # seconds of a step on this machine
+    host: Measurement | None = None  # the same around a model that computes nothing
+
+    @property
+    def measured(self) -> bool:
+        """Whether enough steps were timed here for an interval."""
+        return self.here is not None and len(self.here.samples) >= FEW_SAMPLES
+
+    @cached_property
+    def ceiling(self) -> float:
+        """How many times as fast as here a training can be at most, where that was measured.
+
+        It is the upper end of this ratio: a step over a step of the same ``fit`` around a model
+        that computes nothing. No chip shortens what is left then, feeding and Python.
+        """
+        if not self.measured or self.host is None:
+            return math.inf
+        return timing.compare(self.here, self.host, in_turns=True).interval[1]
+
+    def step(self, row: step_time.Row) -> tuple[float, float, float]:
+        """Return seconds on a chip, low and high, with the feeding and Python measured here.
+
+        The interval is as wide as the one that is promised, around the whole: another machine may
+        be faster or slower at feeding, too. Beside this one no chip gets over the `ceiling`.
+        """
+        if self.host is None:
+            return row.step
+        seconds, low, high = row.step
+        whole = seconds + self.host.median
+        least = self._least
+        return (
+            max(whole, least),
+            max(whole * low / seconds, least),
+            max(whole * high / seconds, least),
+        )
+
+    @property
+    def _least(self) -> float:
+        """Seconds that a step takes at the ceiling."""
+        if not self.measured:
+            return 0.0
+        return self.here.interval[1] / self.ceiling
+
+    def capped(self, row: step_time.Row) -> bool:
+        """Return whether the ceiling, and not the forecast, is the upper end of `faster`."""
+        return self.host is not None and self.step(row)[1] == self._least
+
+    def faster(self, row: step_time.Row) -> tuple[float, float] | None:
+        """Return how many times as fast as this machine, low and high; None if not measured."""
+        if not self.measured:
+            return None
+        _, low, high = self.step(row)
+        return self.here.interval[0] / high, self.here.interval[1] / low
+
+    def parts(self, chip: str | step_time.Row) -> dict[str, float]:
+        """Return the seconds of a step on a chip: compute, memory and overhead.
+
+        Overhead is launching operations, and the feeding and Python that were measured here.
+        """
+        row = self._row_of(chip)
+        parts = {"compute": row.terms["compute"], "memory": row.terms["memory"]}
+        parts["overhead"] = row.terms["overhead"]
+        if self.host is not None:
+            parts["overhead"] += self.host.median
+        return parts
+
+    def _row_of(self, chip: str | step_time.Row) -> step_time.Row:
+        """Return the first row of a chip, which must have parts; a TPU's has none."""
+        named = [row for row in self.rows if row is chip or str(chip) in row.chip]
+        if not named or not named[0].terms:
+            with_parts = ", ".join(row.chip for row in self.rows if row.terms)
+            raise ValueError(f"this forecast has the parts of {with_parts}; got {shown(chip)}.")
+        return named[0]
+
+    def shares(self, row: step_time.Row) -> dict[str, float]:
+        """Return the share of each part in a step."""
+        parts = self.parts(row)
+        whole = sum(parts.values())
+        return {part: seconds / whole for part, seconds in parts.items()}
+
+    def choices(
+        self, *, epochs: int, setup_minutes: float = 5.0, my_hour: float | None = None, race=None
+    ) -> Choice:
+        """Put every chip beside this machine: minutes in all, minutes saved, and whether it pays.
+
+        Parameters
+        ----------
+        epochs : int
+            Of your training.
+        setup_minutes : float, optional
+            What another machine costs first: changing the runtime, installing, uploading.
+        my_hour : float, optional
+            What an hour of yours is worth, in any currency: then a column says above which price
+            an hour a chip costs more than the time that it saves is worth.
+        race : Speedup, optional
+            This CPU and this machine's accelerator, as `compare` timed the training on both.
+        """
+        return choice.choices(
+            self, epochs=epochs, setup_minutes=setup_minutes, my_hour=my_hour, race=race
+        )
+
+    def against(self, race) -> Held | None:
+        """Say whether the forecast of the attached chip held; None where there was no race."""
+        return choice.against(self, race)
+
+    def __str__(self) -> str:
+        words = records.load(WORDS, "set of sentences")["forecast"]
+        lines = [self._head(words), *self._table()]
+        for reason, chips in self._reasons().items():
+            lines.append(wrapped(f"{', '.join(chips)}: {words[reason]}", indent=2))
+        if self.host is not None:
+            lines.append(wrapped(self._measured_here(words), indent=2))
+        lines += [wrapped(note, indent=2) for note in self.notes]
+        return "\n".join(lines)
+
+    def _head(self, words) -> str:
+        """Return what stands above the table."""
+        head = words["training"].format(
+            model=self.model, dtype=self.dtype, batch_size=self.batch_size
+        )
+        return wrapped(f"{head} {promised(self.rows)} {words['shares']}")
+
+    def _table(self) -> list[str]:
+        """Return a line for each chip, below one for the columns' names."""
+        names = ["chip", "a step", "interval", "shares, %", "memory"]
+        if self.steps:
+            names.append("an epoch")
+        if self.here is not None:
+            names.append("times as fast")
+        table = [names] + [self._cells(row) for row in self.rows]
+        for cells in table:
+            missing = len(names) - len(cells)
+            cells += [""] * missing
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = []
+        for cells in table:
+            padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+            lines.append("  ".join(padded).rstrip())
+        return lines
+
+    def _cells(self, row: step_time.Row) -> list[str]:
+        """Return the cells of a chip's line; the last ones may be missing."""
+        if not row.terms:  # a TPU: the least time alone
+            return [row.chip, f"over {format_seconds(row.step[0])}", "", "", row.memory]
+        step, low, high = self.step(row)
+        shares = " + ".join(f"{100 * share:.0f}" for share in self.shares(row).values())
+        cells = [row.chip, format_seconds(step), format_range(low, high), shares, row.memory]
+        if self.steps:
+            cells.append(format_range(self.steps * low, self.steps * high))
+        if self.measured:
+            cells.append(" to ".join(map(times, self.faster(row))))
+        elif self.here is not None:
+            cells.append(f"{samples_of(self.here)}, no interval")
+        return cells
+
+    def _reasons(self) -> dict[str, list[str]]:
+        """Return the names of the sentences below the table, and the chips that they are on."""
+        chips: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.terms:
+                shares = self.shares(row)
+                reasons = [max(shares, key=shares.get)]
+                if not row.fitted:
+                    reasons.append("new")
+            else:
+                reasons = ["least"]
+            for reason in reasons:
+                chips.setdefault(reason, []).append(row.chip)
+        return chips
+
+    def _measured_here(self, words) -> str:
+        """Return what was timed on this machine, and the ceiling that follows."""
+        fields = {
+            "step": format_seconds(self.here.median),
+            "epoch": "",
+            "host": format_seconds(self.host.median),
+            "samples": samples_of(self.here),
+            "ceiling": times(self.ceiling),
+            "middle": times(self.here.median / self.host.median),
+        }
+        if self.steps:
+            epoch = format_seconds(self.steps * self.here.median)
+            fields["epoch"] = f" (an epoch {epoch})"
+        names = ["host", "ceiling" if self.measured else "few"]
+        capped = [row.chip for row in self.rows if row.terms and self.capped(row)]
+        if self.measured and capped:
+            names.append("capped")
+            fields["chips"] = ", ".join(capped)
+        return " ".join(words[name].format(**fields) for name in names)
+
+
+def samples_of(measured: Measurement) -> str:
+    """Return how many samples a measurement has, in words."""
+    count = len(measured.samples)
+    return "one sample" if count == 1 else f"{count} samples"
+
+
+def promised(rows: tuple[step_time.Row, ...]) -> str:
+    """Say how many published benchmarks lie in such intervals, and of small Keras models."""
+    words = records.load(WORDS, "set of sentences")["forecast"]
+    small = step_time.score()["small_keras"]
+    steps = [row.step[0] for row in rows if row.terms]
+    if steps and min(steps) <= small["longest"]:
+        return words["small"].format(**small)
+    return words["promise"]
