@@ -12,7 +12,7 @@ from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import forecast as forecast_module
 from accel_helpers.worth import step_time
-from accel_helpers.worth.break_even import LABELS, Plan, best, break_even
+from accel_helpers.worth.break_even import LABELS, Plan, break_even
 from accel_helpers.worth.forecast import forecast
 from accel_helpers.worth.forecast_result import Forecast
 from accel_helpers.worth.model_load import load_of
@@ -326,7 +326,6 @@ def test_no_verdict_is_drawn_from_fewer_than_five_timings(here, there):
     found = break_even(*plans, 1000)
     assert found.verdict == "cannot be told yet"
     assert "no interval" in " ".join(str(found).split())
-    assert best(plans, 1000) is None
     enough = replace(CPU, samples=5), replace(GPU, samples=7)
     assert break_even(*enough, 1000).verdict == "worth it"
 
