@@ -41,9 +41,10 @@ class Plan:
     samples: int | None = None
 
     def __post_init__(self):
-        low, high = (positive(seconds, f"epoch of {self.name}") for seconds in self.epoch)
+        name = f"epoch of {self.name}"
+        low, high = (positive(seconds, name) for seconds in self.epoch)
         if low > high:
-            raise ValueError(f"epoch of {self.name} must be low and high; got {low}, {high}.")
+            raise ValueError(f"{name} must be low and high; got {low}, {high}.")
 
     def rate(self, axis: str) -> float:
         """Return what a second costs: seconds, money or joules."""
@@ -61,8 +62,10 @@ class Plan:
 
     def cost(self, epochs: float, axis: str = "time") -> tuple[float, float]:
         """Return low and high: seconds, money or joules, set-up and all."""
-        low, high = (60 * self.setup_minutes + epochs * seconds for seconds in self.epoch)
-        return self.rate(axis) * low, self.rate(axis) * high
+        rate = self.rate(axis)
+        setup = 60 * self.setup_minutes
+        low, high = self.epoch
+        return rate * (setup + epochs * low), rate * (setup + epochs * high)
 
     @property
     def is_hardly_timed(self) -> bool:
@@ -104,13 +107,15 @@ class BreakEven:
     def _only_the_other_costs_money(self) -> bool:
         if self.axis != "money":
             return False
-        return self.here.rate("money") == 0 and self.there.rate("money") > 0
+        is_free = self.here.rate("money") == 0
+        return is_free and self.there.rate("money") > 0
 
     @property
     def minutes(self) -> tuple[float, float]:
         """The crossing as minutes of training here: where the lines of the two ends meet."""
         low, high = self.here.epoch
         early, late = self.crossing
+        # the other pays earliest where epochs here are longest
         return early * high / 60, late * low / 60
 
     @property
@@ -122,6 +127,7 @@ class BreakEven:
         """Return what the other costs less, low and high: seconds, money or joules."""
         low, high = self.here.cost(self.epochs, axis)
         other_low, other_high = self.there.cost(self.epochs, axis)
+        # at worst this machine is at its best, and the other one at its worst
         return low - other_high, high - other_low
 
     @property
@@ -155,14 +161,12 @@ class BreakEven:
     def _fields(self) -> dict[str, object]:
         """Return what the sentences have in {braces}."""
         early, late = (format_duration(60 * minutes) for minutes in self.minutes)
-        fields: dict[str, object] = {
-            "epochs": self.epochs,
-            "here": self.here.name,
-            "there": self.there.name,
-            "setup": f"{self.there.setup_minutes:g}",
-            "early": early,
-            "between": spanned(early, late),
-        }
+        fields: dict[str, object] = {"epochs": self.epochs}
+        fields["here"] = self.here.name
+        fields["there"] = self.there.name
+        fields["setup"] = f"{self.there.setup_minutes:g}"
+        fields["early"] = early
+        fields["between"] = spanned(early, late)
         fields["costs"] = self._written(self.here.cost(self.epochs, self.axis))
         fields["other"] = self._written(self.there.cost(self.epochs, self.axis))
         fields["saved"] = self._written(self._saved(self.axis))
@@ -196,6 +200,7 @@ def break_even(here: Plan, there: Plan, epochs: int, axis: str = "time") -> Brea
     epochs = whole(epochs, "epochs")
     rate = here.rate(axis)
     other_rate = there.rate(axis)
+    # what the set-up of the other costs more, and what each of its epochs saves
     head_start = 60 * (other_rate * there.setup_minutes - rate * here.setup_minutes)
     low, high = here.epoch
     other_low, other_high = there.epoch

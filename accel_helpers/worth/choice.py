@@ -50,7 +50,10 @@ class Choice:
     @cached_property
     def found(self) -> dict[str, BreakEven]:
         """The break-even of each chip with this machine."""
-        return {name: break_even(self.here, plan, self.epochs) for name, plan in self.chips.items()}
+        crossings = {}
+        for name, plan in self.chips.items():
+            crossings[name] = break_even(self.here, plan, self.epochs)
+        return crossings
 
     @cached_property
     def chip(self) -> str:
@@ -123,26 +126,27 @@ class Choice:
     def _on_the_chip(self) -> dict[str, str]:
         """Return the fields of sentences on the chip to take."""
         fewest, most = self.found[self.chip].saved_seconds
-        return {
-            "chip": self.chips[self.chip].name,
-            "saved": _minutes(fewest, most),
-            "most": _minutes(most, most),
-            "least": _minutes(-fewest, -fewest),
-        }
+        fields = {"chip": self.chips[self.chip].name}
+        fields["saved"] = _minutes(fewest, most)
+        fields["most"] = _minutes(most, most)
+        # minutes that it may be done later
+        fields["least"] = _minutes(-fewest, -fewest)
+        return fields
 
     def _on_a_sooner_chip(self, sooner: str) -> dict[str, str]:
         """Return the fields of sentences on a paid chip that is done earlier."""
         name = self.chips[sooner].name
         gain = self._middle(self.chip) - self._middle(sooner)
-        return {
-            "sooner": name[0].upper() + name[1:],
-            "surely": _minutes(*self.found[sooner].saved_seconds),
-            "gain": _minutes(gain, gain),
-        }
+        # the name begins a sentence
+        fields = {"sooner": name[0].upper() + name[1:]}
+        fields["surely"] = _minutes(*self.found[sooner].saved_seconds)
+        fields["gain"] = _minutes(gain, gain)
+        return fields
 
     def _middle(self, name: str) -> float:
         """Return the seconds of the whole training on a chip, set-up and all."""
         low, high = self.chips[name].cost(self.epochs)
+        # of an interval whose ends are a factor up and down
         return math.sqrt(low * high)
 
     def _sooner(self) -> str:
@@ -198,6 +202,7 @@ class Choice:
             return "free"
         fewest, most = self.found[name].saved_seconds
         soonest, latest = self.chips[name].cost(self.epochs)
+        # what the saved time is worth, spread over the time that the chip is rented
         low = max(self.my_hour * fewest / latest, 0.0)
         high = max(self.my_hour * most / soonest, 0.0)
         return _span(low, high) if high else "0"
@@ -271,6 +276,7 @@ def choices(
     raced: tuple[str, ...] = ()
     attached_chip = attached()
     if race:
+        # what was measured stands first
         plan = _of_a_race(look, race, setup_minutes)
         chips[plan.name] = plan
         factors[plan.name] = race.interval
@@ -278,7 +284,8 @@ def choices(
     for row in look.rows:
         is_attached = row.chip == attached_chip
         has_raced = race and is_attached
-        if not row.terms or has_raced:  # a TPU has no terms
+        # of a TPU, which has no terms, the least time alone is known
+        if not row.terms or has_raced:
             continue
         if row.memory == "does not fit":
             no_room.append(row.chip)
@@ -339,8 +346,11 @@ def _with_article(chip: str) -> str:
 
 def _span(low: float, high: float) -> str:
     """Return two numbers of two digits each, or one where they are alike."""
-    ends = (times(low), times(high))
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    lower_end = times(low)
+    upper_end = times(high)
+    if lower_end == upper_end:
+        return lower_end
+    return f"{lower_end} to {upper_end}"
 
 
 def _minutes(low: float, high: float) -> str:
@@ -349,7 +359,9 @@ def _minutes(low: float, high: float) -> str:
 
 
 def _rounded(minutes: float) -> float:
-    return minutes if minutes >= 1 else round(minutes, 1)
+    if minutes >= 1:
+        return minutes
+    return round(minutes, 1)
 
 
 def _saved(crossing: BreakEven) -> str:

@@ -1,6 +1,5 @@
 """How fast would this model train on a chip that is not here? A table, before anything is paid."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, prod
@@ -13,6 +12,7 @@ from accel_helpers.worth import choice
 from accel_helpers.worth.forecast_result import Forecast
 from accel_helpers.worth.fresh_models import FreshModels
 from accel_helpers.worth.model_load import dtype_of, expected_rows
+from accel_helpers.worth.time_box import TimeBox
 from accel_helpers.worth.training_data import DATASET, TrainingData, training_data
 from accel_helpers.worth.turns import NOTHING, Turns, Variant
 
@@ -93,10 +93,10 @@ def forecast(
     steps = None
     if samples:
         steps = ceil(whole(samples, "samples") / batch_size)
-    found = Forecast(model.name, batch_size, dtype_of(model), rows, notes, steps)
+    unmeasured = Forecast(model.name, batch_size, dtype_of(model), rows, notes, steps)
     seconds = positive(seconds, "seconds", zero=True)
     if seconds == 0:
-        return found
+        return unmeasured
 
     if x is None:
         x, y = _made_up(model, batch_size)
@@ -105,7 +105,7 @@ def forecast(
         data = training_data(x, y, batch_size)
         steps = steps or data.steps(batch_size)
     here, host = _time_here(models, data, batch_size, seconds, device)
-    return replace(found, steps=steps, here=here, host=host)
+    return replace(unmeasured, steps=steps, here=here, host=host)
 
 
 def _default_chips() -> tuple[str, ...]:
@@ -167,12 +167,12 @@ def _time_here(
     device: str | None,
 ) -> tuple[Measurement, Measurement]:
     """Return what a step takes here, and what it takes around a model that computes nothing."""
-    if batch_size != data.batch_size and data.kind != DATASET:
+    if batch_size != data.batch_size and data.form != DATASET:
         raise ValueError(
             f"batch_size must be {data.batch_size}, the size of the batches that your "
             f"{type(data.x).__name__} makes; got {batch_size}."
         )
-    end = time.perf_counter() + seconds
+    box = TimeBox(seconds)
     turns = Turns(models, data, seconds / TURNS_IN_A_BOX)
     real = Variant(
         device=device or backend.devices()[-1],
@@ -180,19 +180,20 @@ def _time_here(
         steps_per_execution=models.first.steps_per_execution,
         jit_compile=bool(models.first.jit_compile),
     )
-    idle = replace(real, kind=NOTHING)
+    idle = replace(real, method=NOTHING)
     samples: dict[Variant, list[float]] = {real: [], idle: []}
     for variant in samples:
         turns(variant)  # compiles
 
     # an interval needs five samples: for these a while longer
-    latest_end = time.perf_counter() + max(seconds, EXTRA_SECONDS)
+    box_for_an_interval = TimeBox(max(seconds, EXTRA_SECONDS))
     steps = data.steps(batch_size)
     while True:
-        for variant, taken in samples.items():
-            taken.append(turns(variant) / steps)
-        now = time.perf_counter()
-        has_interval = len(samples[real]) >= FEW_SAMPLES
-        if now >= end and (has_interval or now >= latest_end):
+        for variant, seconds_of_steps in samples.items():
+            seconds_of_steps.append(turns(variant) / steps)
+        seconds_left = box.seconds_left()
+        if len(samples[real]) < FEW_SAMPLES:
+            seconds_left = max(seconds_left, box_for_an_interval.seconds_left())
+        if seconds_left <= 0:
             break
     return Measurement.from_samples(samples[real]), Measurement.from_samples(samples[idle])

@@ -51,12 +51,15 @@ class Forecast:
         if self.host is None:
             return row.step
         seconds, low, high = row.step
-        whole = seconds + self.host.median
+        with_feeding = seconds + self.host.median
+        # as wide as before, as a factor
+        low_with_feeding = with_feeding * low / seconds
+        high_with_feeding = with_feeding * high / seconds
         least = self._least
         return (
-            max(whole, least),
-            max(whole * low / seconds, least),
-            max(whole * high / seconds, least),
+            max(with_feeding, least),
+            max(low_with_feeding, least),
+            max(high_with_feeding, least),
         )
 
     @property
@@ -68,13 +71,17 @@ class Forecast:
 
     def capped(self, row: step_time.Row) -> bool:
         """Return whether the ceiling, and not the forecast, is the upper end of `faster`."""
-        return self.host is not None and self.step(row)[1] == self._least
+        if self.host is None:
+            return False
+        _, low, _ = self.step(row)
+        return low == self._least
 
     def faster(self, row: step_time.Row) -> tuple[float, float] | None:
         """Return how many times as fast as this machine, low and high; None if not measured."""
         if not self.measured:
             return None
         _, low, high = self.step(row)
+        # the slowest end there under the fastest end here, and the other way round
         return self.here.interval[0] / high, self.here.interval[1] / low
 
     def parts(self, chip: str | step_time.Row) -> dict[str, float]:
@@ -82,20 +89,21 @@ class Forecast:
 
         Overhead is launching operations, and the feeding and Python that were measured here.
         """
-        row = self._row_of(chip)
-        parts = {"compute": row.terms["compute"], "memory": row.terms["memory"]}
-        parts["overhead"] = row.terms["overhead"]
+        terms = self._row_of(chip).terms
+        parts = {name: terms[name] for name in ("compute", "memory", "overhead")}
         if self.host is not None:
             parts["overhead"] += self.host.median
         return parts
 
     def _row_of(self, chip: str | step_time.Row) -> step_time.Row:
         """Return the first row of a chip, which must have parts; a TPU's has none."""
-        named = [row for row in self.rows if row is chip or str(chip) in row.chip]
-        if not named or not named[0].terms:
-            with_parts = ", ".join(row.chip for row in self.rows if row.terms)
-            raise ValueError(f"this forecast has the parts of {with_parts}; got {shown(chip)}.")
-        return named[0]
+        for row in self.rows:
+            if row is chip or str(chip) in row.chip:
+                if row.terms:
+                    return row
+                break
+        with_parts = ", ".join(row.chip for row in self.rows if row.terms)
+        raise ValueError(f"this forecast has the parts of {with_parts}; got {shown(chip)}.")
 
     def shares(self, row: step_time.Row) -> dict[str, float]:
         """Return the share of each part in a step."""
@@ -120,42 +128,42 @@ class Forecast:
         race : Speedup, optional
             This CPU and this machine's accelerator, as `compare` timed the training on both.
         """
-        return choice.choices(
-            self, epochs=epochs, setup_minutes=setup_minutes, my_hour=my_hour, race=race
-        )
+        options = {"epochs": epochs, "setup_minutes": setup_minutes, "my_hour": my_hour}
+        return choice.choices(self, race=race, **options)
 
     def against(self, race) -> Held | None:
         """Say whether the forecast of the attached chip held; None where there was no race."""
         return choice.against(self, race)
 
     def __str__(self) -> str:
-        words = records.load(WORDS, "set of sentences")["forecast"]
-        lines = [self._head(words), *self._table()]
+        sentences = records.load(WORDS, "set of sentences")["forecast"]
+        head = sentences["training"].format(**vars(self))
+        lines = [wrapped(f"{head} {promised(self.rows)} {sentences['shares']}")]
+        lines += self._table()
+        below = []
         for reason, chips in self._reasons().items():
-            lines.append(wrapped(f"{', '.join(chips)}: {words[reason]}", indent=2))
+            names = ", ".join(chips)
+            below.append(f"{names}: {sentences[reason]}")
         if self.host is not None:
-            lines.append(wrapped(self._measured_here(words), indent=2))
-        lines += [wrapped(note, indent=2) for note in self.notes]
+            below.append(self._measured_here(sentences))
+        below += self.notes
+        lines += [wrapped(text, indent=2) for text in below]
         return "\n".join(lines)
-
-    def _head(self, words) -> str:
-        """Return what stands above the table."""
-        head = words["training"].format(
-            model=self.model, dtype=self.dtype, batch_size=self.batch_size
-        )
-        return wrapped(f"{head} {promised(self.rows)} {words['shares']}")
 
     def _table(self) -> list[str]:
         """Return a line for each chip, below one for the columns' names."""
-        names = ["chip", "a step", "interval", "shares, %", "memory"]
+        heads = ["chip", "a step", "interval", "shares, %", "memory"]
         if self.steps:
-            names.append("an epoch")
+            heads.append("an epoch")
         if self.here is not None:
-            names.append("times as fast")
-        table = [names] + [self._cells(row) for row in self.rows]
-        for cells in table:
-            missing = len(names) - len(cells)
-            cells += [""] * missing
+            heads.append("times as fast")
+        table = [heads]
+        for row in self.rows:
+            cells = self._cells(row)
+            # of a TPU the last ones are missing
+            while len(cells) < len(heads):
+                cells.append("")
+            table.append(cells)
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = []
         for cells in table:
@@ -165,15 +173,20 @@ class Forecast:
 
     def _cells(self, row: step_time.Row) -> list[str]:
         """Return the cells of a chip's line; the last ones may be missing."""
-        if not row.terms:  # a TPU: the least time alone
-            return [row.chip, f"over {format_seconds(row.step[0])}", "", "", row.memory]
+        if not row.terms:
+            # a TPU has no interval: its step is the least time
+            least = format_seconds(row.step[0])
+            return [row.chip, f"over {least}", "", "", row.memory]
         step, low, high = self.step(row)
-        shares = " + ".join(f"{100 * share:.0f}" for share in self.shares(row).values())
+        percents = [f"{100 * share:.0f}" for share in self.shares(row).values()]
+        shares = " + ".join(percents)
         cells = [row.chip, format_seconds(step), format_range(low, high), shares, row.memory]
         if self.steps:
-            cells.append(format_range(self.steps * low, self.steps * high))
+            epoch = format_range(self.steps * low, self.steps * high)
+            cells.append(epoch)
         if self.measured:
-            cells.append(" to ".join(map(times, self.faster(row))))
+            factors = map(times, self.faster(row))
+            cells.append(" to ".join(factors))
         elif self.here is not None:
             cells.append(f"{samples_of(self.here)}, no interval")
         return cells
@@ -182,18 +195,19 @@ class Forecast:
         """Return the names of the sentences below the table, and the chips that they are on."""
         chips: dict[str, list[str]] = {}
         for row in self.rows:
-            if row.terms:
-                shares = self.shares(row)
-                reasons = [max(shares, key=shares.get)]
-                if not row.fitted:
-                    reasons.append("new")
-            else:
-                reasons = ["least"]
-            for reason in reasons:
+            for reason in self._reasons_of(row):
                 chips.setdefault(reason, []).append(row.chip)
         return chips
 
-    def _measured_here(self, words) -> str:
+    def _reasons_of(self, row: step_time.Row) -> list[str]:
+        """Return the names of the sentences on a chip."""
+        if not row.terms:
+            return ["least"]
+        shares = self.shares(row)
+        largest = max(shares, key=shares.get)
+        return [largest] if row.fitted else [largest, "new"]
+
+    def _measured_here(self, sentences) -> str:
         """Return what was timed on this machine, and the ceiling that follows."""
         fields = {
             "step": format_seconds(self.here.median),
@@ -211,7 +225,7 @@ class Forecast:
         if self.measured and capped:
             names.append("capped")
             fields["chips"] = ", ".join(capped)
-        return " ".join(words[name].format(**fields) for name in names)
+        return " ".join(sentences[name].format(**fields) for name in names)
 
 
 def samples_of(measured: Measurement) -> str:
@@ -222,9 +236,9 @@ def samples_of(measured: Measurement) -> str:
 
 def promised(rows: tuple[step_time.Row, ...]) -> str:
     """Say how many published benchmarks lie in such intervals, and of small Keras models."""
-    words = records.load(WORDS, "set of sentences")["forecast"]
+    sentences = records.load(WORDS, "set of sentences")["forecast"]
     small = step_time.score()["small_keras"]
     steps = [row.step[0] for row in rows if row.terms]
     if steps and min(steps) <= small["longest"]:
-        return words["small"].format(**small)
-    return words["promise"]
+        return sentences["small"].format(**small)
+    return sentences["promise"]

@@ -20,8 +20,8 @@ def expected_rows(model, batch_size: int, chips: tuple[str, ...] | str):
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
     notes = counted.notes
     if any(row.kind in LOOPS for row in counted.rows):
-        words = records.load(WORDS, "set of sentences")["forecast"]
-        notes += (words["loops"],)
+        sentences = records.load(WORDS, "set of sentences")["forecast"]
+        notes += (sentences["loops"],)
     return rows, notes
 
 

@@ -111,18 +111,19 @@ def terms(
 def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
     """Return the units that a chip multiplies a dtype with, and their TFLOP/s."""
     if "16" in dtype:
+        is_bfloat16 = dtype == "bfloat16"
+        peak = chip.peak_bf16_tflops_dense if is_bfloat16 else chip.peak_fp16_tflops_dense
         units = "16_bit"
-        if dtype == "bfloat16":
-            peak = chip.peak_bf16_tflops_dense
-        else:
-            peak = chip.peak_fp16_tflops_dense
     elif dtype == "tfloat32":
-        units, peak = "tfloat32", chip.peak_tf32_tflops_dense
+        peak = chip.peak_tf32_tflops_dense
+        units = "tfloat32"
     else:
-        units, peak = "float32", chip.peak_fp32_tflops
-    if peak:
-        return units, peak
-    return "float32", chip.peak_fp32_tflops
+        peak = chip.peak_fp32_tflops
+        units = "float32"
+    if not peak:
+        # older chips multiply these as float32
+        return "float32", chip.peak_fp32_tflops
+    return units, peak
 
 
 def _with_parts(load: Load) -> Load:
@@ -194,8 +195,8 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
         full_name = FULL.get(name, name)
         chip = hardware.match(full_name)
     if chip is None or not chip.mem_bw_gb_s:
-        known = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
-        raise ValueError(f"no such chip: {shown(name)}. Known: {known}, and full names.")
+        names = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
+        raise ValueError(f"no such chip: {shown(name)}. Known: {names}, and full names.")
     load = _with_parts(load)
     memory = _memory(load, chip, dtype, training)
     was_fitted = chip.name in fitted().chips
@@ -224,13 +225,13 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
     if training:
         # each of these numbers has four bytes, also in mixed precision
         weights = 4 * (load.parameters + _trained_parameters(load) + load.kept)
-        made = size * (load.made - load.no_way_back.made)
+        activations = size * (load.made - load.no_way_back.made)
     else:
         weights = size * load.parameters
-        made = 0
+        activations = 0
     room = 1e9 * chip.mem_gb
-    if weights + made > room:
+    if weights + activations > room:
         return "does not fit"
-    if weights + KEPT * made < 0.9 * room:
+    if weights + KEPT * activations < 0.9 * room:
         return "fits"
     return "may not fit"

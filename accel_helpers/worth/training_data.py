@@ -14,7 +14,7 @@ class TrainingData:
 
     x: object
     y: object
-    kind: str  # ARRAYS, DATASET or SEQUENCE
+    form: str  # ARRAYS, DATASET or SEQUENCE
     samples: int
     batch_size: int  # of a set, the size of its first batch
 
@@ -35,12 +35,12 @@ class TrainingData:
         Of arrays no more than `most_steps` are handed over: ``fit`` copies and shuffles them all.
         """
         steps = self.steps(batch_size)
-        if self.kind == ARRAYS:
+        if self.form == ARRAYS:
             x, y = self.first_steps(most_steps, batch_size)
             arguments = {"x": x, "y": y, "batch_size": batch_size, "shuffle": True}
             return arguments, min(steps, most_steps)
         # a tf.data.Dataset shuffles by itself, and fit warns where it is told to
-        arguments = {"x": self.x, "shuffle": self.kind == SEQUENCE}
+        arguments = {"x": self.x, "shuffle": self.form == SEQUENCE}
         if batch_size != self.batch_size:
             arguments["x"] = _rebatched(self.x, batch_size, steps)
         return arguments, steps
@@ -93,7 +93,7 @@ def _of_arrays(x, y, batch_size: int) -> TrainingData:
     return TrainingData(x, y, ARRAYS, samples, batch_size)
 
 
-def _of_batches(x, y, kind: str, batches: int) -> TrainingData:
+def _of_batches(x, y, form: str, batches: int) -> TrainingData:
     """Return the data of a set that holds its targets and makes its own batches."""
     import keras
 
@@ -102,7 +102,7 @@ def _of_batches(x, y, kind: str, batches: int) -> TrainingData:
             f"a {type(x).__name__} holds its targets (so y=None), and must know how many "
             "batches it has: .take(n), or tf.data.experimental.assert_cardinality(n)."
         )
-    first_batch = next(iter(x)) if kind == DATASET else x[0]
+    first_batch = next(iter(x)) if form == DATASET else x[0]
     first_tensor = keras.tree.flatten(first_batch)[0]
     batch_size = int(first_tensor.shape[0])
-    return TrainingData(x, y, kind, batches * batch_size, batch_size)
+    return TrainingData(x, y, form, batches * batch_size, batch_size)

@@ -29,7 +29,7 @@ class Variant:
     batch_size: int
     steps_per_execution: int
     jit_compile: bool
-    kind: str = FIT  # or RESIDENT or NOTHING
+    method: str = FIT  # or RESIDENT or NOTHING
 
 
 class Turns:
@@ -50,7 +50,7 @@ class Turns:
         if variant in self._trainings:
             return self._trainings[variant].seconds_per_epoch()
         training: FitTraining | ResidentTraining
-        if variant.kind == RESIDENT:
+        if variant.method == RESIDENT:
             training = self._resident(variant)
             epoch = training.seconds_per_epoch()
         else:
@@ -68,7 +68,7 @@ class Turns:
 
     def _fit(self, variant: Variant) -> "FitTraining":
         """Return a training by ``fit``, compiled and planned."""
-        if variant.kind == NOTHING:
+        if variant.method == NOTHING:
             with backend.on(variant.device):
                 model = idle_model()
         else:
@@ -101,7 +101,7 @@ class FitTraining:
     """A model that ``fit`` trains for a few steps in every turn."""
 
     def __init__(self, model, data: TrainingData, variant: Variant, turn_seconds: float):
-        if variant.kind == FIT:
+        if variant.method == FIT:
             model.jit_compile = variant.jit_compile
             # Keras leaves it off, with a warning, where it knows that XLA cannot compile a layer
             if bool(model.jit_compile) != variant.jit_compile:

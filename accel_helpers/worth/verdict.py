@@ -51,9 +51,10 @@ class Worth:
         return best
 
     def __str__(self) -> str:
-        words = records.load(WORDS, "set of sentences")
+        sentences = records.load(WORDS, "set of sentences")
         fields = self._fields()
-        texts = [words[name].format(**fields) for name in self._sentences(words)]
+        names = self._names(sentences)
+        texts = [sentences[name].format(**fields) for name in names]
         # the notes of a forecast stand below its sentence, which is the third
         position = 3 if self.chip else len(texts)
         texts[position:position] = self.notes
@@ -67,13 +68,9 @@ class Worth:
     def _fields(self) -> dict[str, str]:
         """Return what the sentences have in {braces}."""
         device = self.epoch.name.upper()
-        fields = {
-            "device": device,
-            "there": self.chip or device,
-            "setup": f"{self.setup_minutes:g}",
-            "score": self.score,
-            "other_backend": self.other_backend,
-        }
+        fields = {"device": device, "score": self.score, "other_backend": self.other_backend}
+        fields["there"] = self.chip or device
+        fields["setup"] = f"{self.setup_minutes:g}"
         fields["epochs"] = f"{self.epochs} of them" if self.epochs > 1 else "one"
         fields["least"], fields["soonest"] = map(times, self.expected)
         fields["factor"] = _in_words(self.factor)
@@ -90,6 +87,7 @@ class Worth:
             begins = f"at {early} of training on the CPU at the earliest, and perhaps never"
         else:
             begins = f"at {spanned(early, late)} of training on the CPU"
+        # the slow side of the factor is the CPU, with an accelerator and without
         on_the_cpu = self.epochs * self.factor.slow.median
         return {
             "epoch": format_duration(self.epoch.median),
@@ -116,14 +114,14 @@ class Worth:
             fields["gain"] = _in_words(self.tried[best])
         return fields
 
-    def _sentences(self, words) -> list[str]:
+    def _names(self, sentences) -> list[str]:
         """Return the names of the sentences that are said, in their order."""
         names = [self.verdict, "epoch", *self._on_the_factor()]
         if self.break_even[0] == math.inf:
-            names = _with_suffix(names, ", ever", words)
+            names = _with_suffix(names, ", ever", sentences)
         names.append(f"do: {self.verdict}")
         if self.chip:
-            names = _with_suffix(names, ", by forecast", words)
+            names = _with_suffix(names, ", by forecast", sentences)
         # where the set-up alone takes longer, no forecast is needed to say no
         longest_training = self.epochs * self.epoch.interval[1] / 60
         if longest_training < self.setup_minutes:
@@ -135,6 +133,7 @@ class Worth:
         low, high = self.factor.interval
         if self.chip:
             yield "expected"
+        # no interval, as of fewer than five timings
         if not low:
             yield "few"
         elif self._is_alone:
@@ -143,6 +142,7 @@ class Worth:
             yield "measured"
         else:
             yield "tie"
+        # the upper end is the ceiling's, but for rounding
         if self.chip and self.expected[1] >= 0.999 * high:
             yield "capped"
 
@@ -166,12 +166,12 @@ class Worth:
         return names
 
 
-def _with_suffix(names: list[str], suffix: str, words) -> list[str]:
+def _with_suffix(names: list[str], suffix: str, sentences) -> list[str]:
     """Return the names with a suffix, where there is a sentence of that name."""
     changed = []
     for name in names:
         special = name + suffix
-        changed.append(special if special in words else name)
+        changed.append(special if special in sentences else name)
     return changed
 
 

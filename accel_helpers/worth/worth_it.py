@@ -2,18 +2,18 @@
 
 import importlib.util
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.machine import backend
-from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan, break_even
 from accel_helpers.worth.forecast_result import Forecast, promised
 from accel_helpers.worth.fresh_models import FreshModels, cannot_be_measured
 from accel_helpers.worth.model_load import dtype_of, expected_rows
+from accel_helpers.worth.race import NOW, OTHER, Race
+from accel_helpers.worth.time_box import TimeBox
 from accel_helpers.worth.training_data import ARRAYS, SEQUENCE, TrainingData, training_data
 from accel_helpers.worth.turns import NOTHING, RESIDENT, Turns, Variant
 from accel_helpers.worth.verdict import CANNOT_BE_TOLD, NO_GPU_CAN_PAY, TOO_CLOSE, Worth
@@ -21,14 +21,8 @@ from accel_helpers.worth.verdict import CANNOT_BE_TOLD, NO_GPU_CAN_PAY, TOO_CLOS
 CHIPS = ("T4", "L4", "A100")  # forecast where no accelerator is: the first that has room
 BATCH_FACTOR = 8  # times the batch
 GROUPED_STEPS = 16  # steps per execution
-FEWEST_ROUNDS, MOST_ROUNDS = FEW_SAMPLES, 25
 TURN_SECONDS = 0.25
 TURNS_IN_A_BOX = 120  # in a small box, a turn is one of so many parts of it
-LATE = "the time was up"
-
-# the two entries of a race that are always there
-NOW = "now"
-OTHER = "other"
 
 
 def worth_it(
@@ -83,7 +77,7 @@ def worth_it(
     >>> found.verdict in found.OUTCOMES
     True
     """
-    end = time.perf_counter() + positive(seconds, "seconds")
+    box = TimeBox(positive(seconds, "seconds"))
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs = whole(epochs, "epochs")
     batch_size = whole(batch_size, "batch_size")
@@ -99,17 +93,18 @@ def worth_it(
         steps_per_execution=models.first.steps_per_execution,
         jit_compile=bool(models.first.jit_compile),
     )
-    race = _Race(Turns(models, data, turn_seconds), end, on_accelerator=bool(accelerators))
+    race = Race(Turns(models, data, turn_seconds), box, on_accelerator=bool(accelerators))
     race.enter(NOW, now)
     race.enter(OTHER, _other(now, race.on_accelerator))
     for name, change in _changes(now, data).items():
         race.try_change(name, change)
     race.fill_the_box()
 
-    found = _verdict(race, epochs, setup_minutes)
-    if race.on_accelerator or found.factor.interval[0] == 0:
-        return found
-    return _with_forecast(found, models.first, data)
+    worth = _verdict(race, epochs, setup_minutes)
+    is_too_short = worth.factor.interval[0] == 0
+    if race.on_accelerator or is_too_short:
+        return worth
+    return _with_forecast(worth, models.first, data)
 
 
 def _check_measurable(model) -> None:
@@ -128,7 +123,7 @@ def _check_measurable(model) -> None:
 def _other(now: Variant, on_accelerator: bool) -> Variant:
     """Return what a training is compared with: the CPU, or a model that computes nothing."""
     if not on_accelerator:
-        return replace(now, kind=NOTHING)
+        return replace(now, method=NOTHING)
     # where it sees no GPU, Keras does not choose XLA on TensorFlow
     jit_compile = now.jit_compile and backend.framework() == "jax"
     return replace(now, device="cpu", jit_compile=jit_compile)
@@ -144,8 +139,8 @@ def _changes(now: Variant, data: TrainingData) -> dict[str, Variant | str]:
         changes["jit_compile=True"] = "you have it"
     else:
         changes["jit_compile=True"] = replace(now, jit_compile=True)
-    if data.kind == ARRAYS:
-        changes["fit_resident"] = replace(now, kind=RESIDENT)
+    if data.form == ARRAYS:
+        changes["fit_resident"] = replace(now, method=RESIDENT)
     else:
         changes["fit_resident"] = "it takes arrays"
     return changes
@@ -153,7 +148,7 @@ def _changes(now: Variant, data: TrainingData) -> dict[str, Variant | str]:
 
 def _larger_batches(now: Variant, data: TrainingData, batch_size: int) -> Variant | str:
     steps = data.steps(now.batch_size)
-    if data.kind == SEQUENCE:
+    if data.form == SEQUENCE:
         return "your set makes its own batches"
     if steps < 4 * BATCH_FACTOR:
         return f"an epoch has only {steps} steps"
@@ -171,140 +166,7 @@ def _grouped_steps(now: Variant, data: TrainingData) -> Variant | str:
     return replace(now, steps_per_execution=GROUPED_STEPS)
 
 
-class _Race:
-    """A training as it is now, in turns with variants of it, until the time is up.
-
-    The `rounds` are blocks of turns: seconds per epoch, by the names of those that took part.
-    """
-
-    def __init__(self, turns: Turns, end: float, on_accelerator: bool):
-        self.on_accelerator = on_accelerator
-        self.not_tried: dict[str, str] = {}
-        self._turns = turns
-        self._end = end
-        self._entries: dict[str, Variant] = {}
-        self._costs: dict[str, float] = {}  # seconds of a turn, and what fit needs around it
-        self._rounds: list[dict[str, list[float]]] = []
-        self._first_turn = 0.0
-
-    def enter(self, name: str, variant: Variant) -> None:
-        """Let one of the two take part that are compared in any case."""
-        first_turn, self._costs[name] = self._warm_up(variant)
-        self._entries[name] = variant
-        if name == NOW:
-            self._first_turn = first_turn
-        else:
-            self._compare_with_now(name)
-
-    def try_change(self, name: str, change: Variant | str) -> None:
-        """Let a change take part if there is time; else note the reason for which it was not."""
-        if isinstance(change, str):
-            self.not_tried[name] = change
-            return
-        # as long as the first turn of the training as it is now, which also compiled
-        needed = self._first_turn + 2 * FEWEST_ROUNDS * self._costs[NOW]
-        if self._seconds_left() < needed:
-            self.not_tried[name] = LATE
-            return
-        try:
-            _, cost = self._warm_up(change)
-        except Exception as error:  # too much memory, what XLA does not know, …
-            self.not_tried[name] = _first_line(error)
-            self._turns.forget(change)
-            return
-        if self._seconds_left() < FEWEST_ROUNDS * (self._costs[NOW] + cost):
-            self.not_tried[name] = LATE
-            self._turns.forget(change)
-            return
-        self._entries[name] = change
-        self._costs[name] = cost
-        self._compare_with_now(name)
-
-    def fill_the_box(self) -> None:
-        """Take turns of all that take part, until the time is up."""
-        cost = sum(self._costs.values())
-        taken = _no_turns(self._entries)
-        self._rounds.append(taken)
-        while len(taken[NOW]) < MOST_ROUNDS and self._seconds_left() > cost:
-            self._take_round(taken)
-
-    def speedup(self, name: str) -> Speedup:
-        """Compare the training as it is now with another that took part.
-
-        The time of now over that of a change; but the CPU's over that of an accelerator.
-        """
-        now_seconds, seconds = [], []
-        for taken in self._rounds:
-            if name in taken:
-                now_seconds += taken[NOW]
-                seconds += taken[name]
-        now_name, other_name = NOW, name
-        if name == OTHER:
-            now_name = self._entries[NOW].device
-            other_name = "cpu" if self.on_accelerator else "feeding and Python"
-        now = Measurement.from_samples(now_seconds, name=now_name)
-        other = Measurement.from_samples(seconds, name=other_name)
-        if name == OTHER and self.on_accelerator:
-            return timing.compare(other, now, in_turns=True)
-        return timing.compare(now, other, in_turns=True)
-
-    def gains(self) -> dict[str, Speedup]:
-        """Return what each change gained; those that were timed too few times are not tried."""
-        gains = {}
-        for name in self._entries:
-            if name in (NOW, OTHER):
-                continue
-            gain = self.speedup(name)
-            if len(gain.fast.samples) < FEW_SAMPLES:
-                self.not_tried[name] = LATE
-            else:
-                gains[name] = gain
-        return gains
-
-    def _seconds_left(self) -> float:
-        return self._end - time.perf_counter()
-
-    def _warm_up(self, variant: Variant) -> tuple[float, float]:
-        """Return the seconds of the first turn, which also compiles, and of a later one."""
-        start = time.perf_counter()
-        self._turns(variant)
-        first_turn = time.perf_counter() - start
-        if self._seconds_left() <= 0:
-            return first_turn, first_turn
-        start = time.perf_counter()
-        self._turns(variant)
-        return first_turn, time.perf_counter() - start
-
-    def _compare_with_now(self, name: str) -> None:
-        """Take turns of one entry and the training as it is now."""
-        for _ in range(2):  # once more before it is called a tie
-            taken = _no_turns((NOW, name))
-            self._rounds.append(taken)
-            self._take_round(taken)
-            while len(taken[NOW]) < FEWEST_ROUNDS and self._seconds_left() > 0:
-                self._take_round(taken)
-            if self.speedup(name).conclusive or self._seconds_left() < 0:
-                return
-
-    def _take_round(self, taken: dict[str, list[float]]) -> None:
-        """Take a turn of each, every other time backwards: a machine that changes favours none."""
-        names = list(taken)
-        if len(taken[NOW]) % 2 == 1:
-            names.reverse()
-        for name in names:
-            taken[name].append(self._turns(self._entries[name]))
-
-
-def _no_turns(names) -> dict[str, list[float]]:
-    return {name: [] for name in names}
-
-
-def _first_line(error: Exception) -> str:
-    first_line = str(error).strip().partition("\n")[0]
-    return first_line[:100]
-
-
-def _verdict(race: _Race, epochs: int, setup_minutes: float) -> Worth:
+def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
     """Return what the race says, without a forecast."""
     tried = race.gains()
     factor = race.speedup(OTHER)
@@ -347,46 +209,47 @@ def _minutes_until_it_pays(factor: float, setup_minutes: float) -> float:
 
 def _other_backend() -> str:
     """Return the framework that Keras could run on here instead, if it is installed, too."""
-    others = {"tensorflow": "jax", "jax": "tensorflow"}
-    other = others.get(backend.framework(), "")
-    if other and importlib.util.find_spec(other):
-        return other
+    alternatives = {"tensorflow": "jax", "jax": "tensorflow"}
+    alternative = alternatives.get(backend.framework(), "")
+    if alternative and importlib.util.find_spec(alternative):
+        return alternative
     return ""
 
 
-def _with_forecast(found: Worth, model, data: TrainingData) -> Worth:
+def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
     """Return the same for a chip that is not here, if the model's work can be counted."""
     try:
         rows, notes = expected_rows(model, data.batch_size, CHIPS)
     except (TypeError, ValueError):
-        return found
+        return worth
     with_room = [row for row in rows if row.memory != "does not fit"]
     row = with_room[0] if with_room else rows[-1]
     steps = data.steps(data.batch_size)
-    look = Forecast(
+    forecast = Forecast(
         model.name,
         data.batch_size,
         dtype_of(model),
         (row,),
         notes,
         steps,
-        here=_of_a_step(found.factor.slow, steps),
-        host=_of_a_step(found.factor.fast, steps),
+        here=_of_a_step(worth.factor.slow, steps),
+        host=_of_a_step(worth.factor.fast, steps),
     )
-    _, low, high = look.step(row)
-    here = Plan("this CPU", found.epoch.interval)
-    there = Plan(row.chip, (steps * low, steps * high), found.setup_minutes)
-    pays = break_even(here, there, found.epochs)
+    _, low, high = forecast.step(row)
+    cpu = Plan("this CPU", worth.epoch.interval)
+    chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
+    pays = break_even(cpu, chip, worth.epochs)
     return replace(
-        found,
+        worth,
         verdict=pays.verdict,
         break_even=pays.minutes,
         chip=row.chip,
-        expected=look.faster(row),
+        expected=forecast.faster(row),
         notes=notes,
         score=promised((row,)),
     )
 
 
 def _of_a_step(epoch: Measurement, steps: int) -> Measurement:
-    return Measurement.from_samples([seconds / steps for seconds in epoch.samples])
+    seconds = [sample / steps for sample in epoch.samples]
+    return Measurement.from_samples(seconds)

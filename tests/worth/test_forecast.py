@@ -10,8 +10,7 @@ import pytest
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.worth import forecast as forecast_module
-from accel_helpers.worth import step_time
+from accel_helpers.worth import step_time, time_box
 from accel_helpers.worth.break_even import LABELS, Plan, break_even
 from accel_helpers.worth.forecast import forecast
 from accel_helpers.worth.forecast_result import Forecast
@@ -28,7 +27,7 @@ def clock(monkeypatch):
     def tick(seconds):
         readings = itertools.count(0, seconds)
         fake = SimpleNamespace(perf_counter=readings.__next__)
-        monkeypatch.setattr(forecast_module, "time", fake)
+        monkeypatch.setattr(time_box, "time", fake)
 
     return tick
 

@@ -13,8 +13,8 @@ VARIANTS = {
     "larger batches": Variant("cpu", 256, 1, jit_compile=False),
     "grouped": Variant("cpu", 32, 4, jit_compile=False),
     "xla": Variant("cpu", 32, 1, jit_compile=True),
-    "resident": Variant("cpu", 32, 1, jit_compile=False, kind=RESIDENT),
-    "nothing": Variant("cpu", 32, 1, jit_compile=False, kind=NOTHING),
+    "resident": Variant("cpu", 32, 1, jit_compile=False, method=RESIDENT),
+    "nothing": Variant("cpu", 32, 1, jit_compile=False, method=NOTHING),
 }
 
 
@@ -99,10 +99,10 @@ def test_arrays_are_cut_to_what_a_turn_needs(keras):
     assert steps == data.steps(32) == 32
 
 
-@pytest.mark.parametrize("kind", [FIT, NOTHING])
-def test_a_batch_that_is_larger_than_the_data_is_one_step(keras, digits, kind):
+@pytest.mark.parametrize("method", [FIT, NOTHING])
+def test_a_batch_that_is_larger_than_the_data_is_one_step(keras, digits, method):
     x, y = digits
     data = training_data(x[:20], y[:20], 32)
     assert data.steps(32) == 1
     turns = Turns(FreshModels(quickstart_model), data, turn_seconds=0.01)
-    assert turns(Variant("cpu", 32, 1, jit_compile=False, kind=kind)) > 0
+    assert turns(Variant("cpu", 32, 1, jit_compile=False, method=method)) > 0

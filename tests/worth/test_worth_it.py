@@ -10,10 +10,11 @@ import pytest
 
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import backend
-from accel_helpers.worth import worth_it as worth_it_module
+from accel_helpers.worth import time_box
 from accel_helpers.worth.forecast import forecast
+from accel_helpers.worth.race import LATE
 from accel_helpers.worth.turns import Turns
-from accel_helpers.worth.worth_it import LATE, worth_it
+from accel_helpers.worth.worth_it import worth_it
 
 # of this file and of those beside it
 ON_JAX = "grouped or each_kind or refused or twice or made_up or trained or xla"
@@ -48,7 +49,7 @@ class Machine:
             return "group"
         if variant.jit_compile:
             return "xla"
-        return variant.device if variant.kind == "fit" else variant.kind
+        return variant.device if variant.method == "fit" else variant.method
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def asked(keras, monkeypatch):
         devices = ("cpu", "gpu") if "gpu" in machine.seconds else ("cpu",)
         clock = SimpleNamespace(perf_counter=lambda: machine.now)
         monkeypatch.setattr(backend, "devices", lambda: devices)
-        monkeypatch.setattr(worth_it_module, "time", clock)
+        monkeypatch.setattr(time_box, "time", clock)
         monkeypatch.setattr(Turns, "__call__", lambda self, variant: machine(variant))
         x, y = np.zeros((3200, 28, 28), "float32"), np.zeros(3200, "int32")
         return worth_it(make_model, x, y, epochs=epochs, seconds=3)
