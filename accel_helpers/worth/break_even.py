@@ -16,7 +16,9 @@ WORTH_IT = "worth it"
 NOT_WORTH_IT = "not worth it"
 HOLDS_BOTH = "the interval holds both"
 LABELS = (WORTH_IT, NOT_WORTH_IT, HOLDS_BOTH)
-FEW, BOUGHT = "cannot be told yet", "time for money"  # the other two verdicts
+# the other two verdicts
+FEW = "cannot be told yet"
+BOUGHT = "time for money"
 # how a cost is written, by the axis that it lies on
 FORMATS = {"time": format_duration, "money": times, "energy": partial(format_rate, unit="J")}
 
@@ -133,6 +135,7 @@ class BreakEven:
     @property
     def price_of_an_hour(self) -> tuple[float, float]:
         """What the other costs for each hour that it saves, low and high."""
+        # where it may save nothing, there is no upper end
         cheap, dear = self.there.cost(self.epochs, "money")
         fewest, most = (seconds / 3600 for seconds in self.saved_seconds)
         low = cheap / most if most > 0 else math.inf

@@ -98,12 +98,9 @@ class Choice:
     def advice(self) -> str:
         """What to do, in a few sentences that name the model."""
         sentences = records.load(WORDS, "set of sentences")["choice"]
-        fields: dict[str, object] = {
-            "model": self.model,
-            "epochs": self.epochs,
-            "here": self.here.name,
-            "minutes": _minutes(*self.here.cost(self.epochs)),
-        }
+        fields: dict[str, object] = {"model": self.model, "epochs": self.epochs}
+        fields["here"] = self.here.name
+        fields["minutes"] = _minutes(*self.here.cost(self.epochs))
         names = ["head", self._verdict_sentence()]
         if self.chip:
             fields |= self._on_the_chip()
@@ -164,28 +161,31 @@ class Choice:
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table, a row for this machine and one for each chip."""
         minutes = _minutes(*self.here.cost(self.epochs))
-        rows = [[self.here.name, "-", "1", minutes, "-", "-"]]
-        rows += [self._row(name) for name in self.found]
-        rows += [[name, "no room", "-", "-", "-", "-"] for name in self.no_room]
-        if self.my_hour is not None:
-            prices = ["-"]
-            prices += [self._price(name) for name in self.found]
-            prices += ["-" for _ in self.no_room]
-            for row, price in zip(rows, prices, strict=True):
-                row.append(price)
-        return [tuple(row) for row in rows]
+        rows = [(self.here.name, "-", "1", minutes, "-", "-")]
+        prices = ["-"]
+        for name in self.found:
+            rows.append(self._row(name))
+            prices.append(self._price(name))
+        for name in self.no_room:
+            rows.append((name, "no room", "-", "-", "-", "-"))
+            prices.append("-")
+        if self.my_hour is None:
+            return rows
+        return [(*row, price) for row, price in zip(rows, prices, strict=True)]
 
-    def _row(self, name: str) -> list[str]:
+    def _row(self, name: str) -> tuple[str, ...]:
         """Return the cells of a chip, without the price."""
         crossing = self.found[name]
         minutes = _minutes(*crossing.there.cost(self.epochs))
         pays = PAYS[crossing.verdict]
         if crossing.verdict == FEW:
-            return [self._label(name), pays, "?", minutes, "?", "?"]
+            return self._label(name), pays, "?", minutes, "?", "?"
         if crossing.verdict == WORTH_IT and name not in self.raced:
-            pays = "probably"  # a forecast is no measurement
+            # a forecast is no measurement
+            pays = "probably"
         factor = _span(*self.factors[name])
-        return [self._label(name), pays, factor, minutes, _saved(crossing), _pays_from(crossing)]
+        saved = _saved(crossing)
+        return self._label(name), pays, factor, minutes, saved, _pays_from(crossing)
 
     def _label(self, name: str) -> str:
         """Return the name of a chip, with what is special about it."""
@@ -197,9 +197,14 @@ class Choice:
         return label
 
     def _price(self, name: str) -> str:
-        """Return the price of an hour above which a chip costs more than its time is worth."""
+        """Return the price of an hour above which a chip costs more than it saves.
+
+        Without `my_hour` there is none.
+        """
         if self.free(name):
             return "free"
+        if self.my_hour is None:
+            return ""
         fewest, most = self.found[name].saved_seconds
         soonest, latest = self.chips[name].cost(self.epochs)
         # what the saved time is worth, spread over the time that the chip is rented
@@ -269,7 +274,7 @@ def choices(
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     low, high = look.here.interval
     count = len(look.here.samples)
-    here = Plan("this CPU", (look.steps * low, look.steps * high), samples=count)
+    this_cpu = Plan("this CPU", (look.steps * low, look.steps * high), samples=count)
     chips: dict[str, Plan] = {}
     factors: dict[str, tuple[float, float]] = {}
     no_room: list[str] = []
@@ -297,16 +302,18 @@ def choices(
         factors[name] = look.faster(row) or (0.0, math.inf)
     if not chips:
         raise ValueError("No chip of this forecast has room for the model.")
-    return Choice(look.model, epochs, here, chips, factors, tuple(no_room), my_hour, raced)
+    return Choice(look.model, epochs, this_cpu, chips, factors, tuple(no_room), my_hour, raced)
 
 
 def _of_a_race(look, race: Speedup, setup_minutes: float) -> Plan:
     """Return the plan of the accelerator that raced against this CPU."""
     low, high = race.interval
-    here = look.steps * look.here.median
-    fewest = min(len(look.here.samples), len(race.slow.samples), len(race.fast.samples))
+    epoch_here = look.steps * look.here.median
+    epoch = (epoch_here / high, epoch_here / low)
+    timed = (look.here, race.slow, race.fast)
+    fewest = min(len(measured.samples) for measured in timed)
     name = f"this {race.fast.name.upper()}"
-    return Plan(name, (here / high, here / low), setup_minutes, samples=fewest)
+    return Plan(name, epoch, setup_minutes, samples=fewest)
 
 
 def against(look, race: Speedup | None) -> Held | None:

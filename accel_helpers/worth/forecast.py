@@ -90,6 +90,7 @@ def forecast(
     if chips is None:
         chips = _default_chips()
     rows, notes = expected_rows(model, batch_size, chips)
+    # as many as the caller names; else those of the data, if there are any
     steps = None
     if samples:
         steps = ceil(whole(samples, "samples") / batch_size)
@@ -113,6 +114,7 @@ def _default_chips() -> tuple[str, ...]:
     attached = choice.attached()
     if not attached:
         return CHIPS
+    # its full name has the short one in it
     others = [chip for chip in CHIPS if chip not in attached]
     return (attached, *others)
 
@@ -121,6 +123,7 @@ def _made_up(model, batch_size: int):
     """Return some batches of made-up numbers, of the shapes that the model and its loss take."""
     import numpy as np
 
+    # so many that a turn of small batches finds enough, and no more memory than that
     generator = np.random.default_rng(0)
     numbers_in_a_batch = batch_size * sum(prod(tensor.shape[1:]) for tensor in model.inputs)
     batches = max(1, min(MOST_BATCHES, MOST_NUMBERS // numbers_in_a_batch))
@@ -128,6 +131,7 @@ def _made_up(model, batch_size: int):
 
     def made_up(tensor):
         shape = (samples, *tensor.shape[1:])
+        # any vocabulary has a word 0
         if "int" in tensor.dtype:
             return np.zeros(shape, "int32")
         return generator.random(shape, "float32")
@@ -182,10 +186,11 @@ def _time_here(
     )
     idle = replace(real, method=NOTHING)
     samples: dict[Variant, list[float]] = {real: [], idle: []}
+    # the first turn of each compiles
     for variant in samples:
-        turns(variant)  # compiles
+        turns(variant)
 
-    # an interval needs five samples: for these a while longer
+    # an interval needs five samples: for these a while longer, counted from here
     box_for_an_interval = TimeBox(max(seconds, EXTRA_SECONDS))
     steps = data.steps(batch_size)
     while True:

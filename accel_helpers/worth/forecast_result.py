@@ -137,6 +137,7 @@ class Forecast:
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")["forecast"]
+        # {model}, {dtype} and {batch_size} are fields
         head = sentences["training"].format(**vars(self))
         lines = [wrapped(f"{head} {promised(self.rows)} {sentences['shares']}")]
         lines += self._table()
@@ -203,6 +204,7 @@ class Forecast:
         """Return the names of the sentences on a chip."""
         if not row.terms:
             return ["least"]
+        # "compute", "memory" or "overhead" has a sentence of its own
         shares = self.shares(row)
         largest = max(shares, key=shares.get)
         return [largest] if row.fitted else [largest, "new"]
@@ -237,6 +239,7 @@ def samples_of(measured: Measurement) -> str:
 def promised(rows: tuple[step_time.Row, ...]) -> str:
     """Say how many published benchmarks lie in such intervals, and of small Keras models."""
     sentences = records.load(WORDS, "set of sentences")["forecast"]
+    # of Keras's own examples, which are faster than most published benchmarks
     small = step_time.score()["small_keras"]
     steps = [row.step[0] for row in rows if row.terms]
     if steps and min(steps) <= small["longest"]:

@@ -47,18 +47,21 @@ class Race:
         if isinstance(change, str):
             self.not_tried[name] = change
             return
-        # as long as the first turn of the training as it is now, which also compiled
+        # a first turn that compiles, as that of the training as it is now did
         needed = self._first_turn + 2 * FEWEST_ROUNDS * self._costs[NOW]
         if self._box.seconds_left() < needed:
             self.not_tried[name] = LATE
             return
         try:
             _, cost = self._warm_up(change)
-        except Exception as error:  # too much memory, what XLA does not know, …
+        except Exception as error:
+            # too much memory, an operation that XLA does not know, …
             self.not_tried[name] = _first_line(error)
             self._turns.forget(change)
             return
-        if self._box.seconds_left() < FEWEST_ROUNDS * (self._costs[NOW] + cost):
+        # now that its cost is known
+        needed = FEWEST_ROUNDS * (self._costs[NOW] + cost)
+        if self._box.seconds_left() < needed:
             self.not_tried[name] = LATE
             self._turns.forget(change)
             return
@@ -122,7 +125,8 @@ class Race:
 
     def _compare_with_now(self, name: str) -> None:
         """Take turns of one entry and the training as it is now."""
-        for _ in range(2):  # once more before it is called a tie
+        # once more before it is called a tie
+        for _ in range(2):
             taken = _no_turns((NOW, name))
             self._rounds.append(taken)
             self._take_round(taken)

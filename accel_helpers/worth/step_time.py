@@ -95,6 +95,7 @@ def terms(
     load = _with_parts(load)
     constants = constants or fitted().constants
     units, peak = _units(chip, dtype)
+    # a share of both peaks
     reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
     flops = _flops(load, training) / constants[f"share_of_{units}"]
     moved_bytes = _moved_bytes(load, _bytes_of(dtype), training, constants)
@@ -204,8 +205,8 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
         least = _least_seconds(load, chip, dtype, training)
         return Row(name, {}, (least, least, least), memory, was_fitted)
     # float32 is multiplied in TF32 where the chip has it, as TensorFlow and JAX do
-    units = "tfloat32" if dtype == "float32" else dtype
-    parts = terms(load, chip, units, training)
+    product_dtype = "tfloat32" if dtype == "float32" else dtype
+    parts = terms(load, chip, product_dtype, training)
     seconds = sum(parts.values())
     low, high = interval(chip, seconds)
     return Row(name, parts, (seconds, low, high), memory, was_fitted)

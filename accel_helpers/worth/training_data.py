@@ -77,6 +77,7 @@ def _of_arrays(x, y, batch_size: int) -> TrainingData:
     """Return the data of arrays, which must have equally many samples."""
     import keras
 
+    # what has no shape, as a number, is counted as empty
     counts = set()
     for array in keras.tree.flatten((x, y)):
         if array is None:
@@ -102,6 +103,7 @@ def _of_batches(x, y, form: str, batches: int) -> TrainingData:
             f"a {type(x).__name__} holds its targets (so y=None), and must know how many "
             "batches it has: .take(n), or tf.data.experimental.assert_cardinality(n)."
         )
+    # the batches of a set are alike, but perhaps for the last one
     first_batch = next(iter(x)) if form == DATASET else x[0]
     first_tensor = keras.tree.flatten(first_batch)[0]
     batch_size = int(first_tensor.shape[0])

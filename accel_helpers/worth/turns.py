@@ -42,7 +42,8 @@ class Turns:
         self.data = data
         self._models = models
         self._turn_seconds = turn_seconds
-        self._most_samples = 0  # of a turn; set by the first variant
+        # of a turn; the first variant sets it, so that a fast one does not read all data
+        self._most_samples = 0
         self._trainings: dict[Variant, FitTraining | ResidentTraining] = {}
 
     def __call__(self, variant: Variant) -> float:
@@ -111,6 +112,7 @@ class FitTraining:
         self._data = data
         self._variant = variant
         self._turn_seconds = turn_seconds
+        # until it is known how long a step takes
         self._warmup_steps = variant.steps_per_execution
         self._timed_steps = 1
 
@@ -139,6 +141,7 @@ class FitTraining:
 
     def _fit(self, spare_steps: int, min_seconds: float = 0.0) -> float:
         """Return the seconds of a step in ``fit``, without the steps of the warm-up."""
+        # fit reads some steps ahead of the one that ends the training
         most_steps = self._warmup_steps + self._timed_steps + spare_steps
         arguments, epoch_steps = self._data.for_fit(self._variant.batch_size, most_steps)
         watch = _step_watch(epoch_steps, self._warmup_steps, self._timed_steps, min_seconds)
@@ -234,6 +237,7 @@ def idle_model():
             return logs
 
     model = Idle()
+    # it has no weights to build, and fit asks
     model.built = True
     model.compile("sgd")
     return model

@@ -102,6 +102,7 @@ class Worth:
     def _changes(self) -> dict[str, str]:
         """Return the fields on the changes that were tried, and on those that were not."""
         best = self.advice
+        # the best one has a sentence of its own
         tried = []
         for change, gain in self.tried.items():
             if change != best:

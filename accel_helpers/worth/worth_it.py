@@ -86,23 +86,25 @@ def worth_it(
     data = training_data(x, y, batch_size)
     turn_seconds = min(TURN_SECONDS, seconds / TURNS_IN_A_BOX)
 
-    accelerators = backend.devices()[1:]
+    # the CPU stands first; an accelerator, if there is one, last
+    devices = backend.devices()
+    on_accelerator = len(devices) > 1
     now = Variant(
-        device=accelerators[-1] if accelerators else "cpu",
+        device=devices[-1],
         batch_size=data.batch_size,
         steps_per_execution=models.first.steps_per_execution,
         jit_compile=bool(models.first.jit_compile),
     )
-    race = Race(Turns(models, data, turn_seconds), box, on_accelerator=bool(accelerators))
+    race = Race(Turns(models, data, turn_seconds), box, on_accelerator)
     race.enter(NOW, now)
-    race.enter(OTHER, _other(now, race.on_accelerator))
+    race.enter(OTHER, _other(now, on_accelerator))
     for name, change in _changes(now, data).items():
         race.try_change(name, change)
     race.fill_the_box()
 
     worth = _verdict(race, epochs, setup_minutes)
     is_too_short = worth.factor.interval[0] == 0
-    if race.on_accelerator or is_too_short:
+    if on_accelerator or is_too_short:
         return worth
     return _with_forecast(worth, models.first, data)
 
@@ -170,8 +172,10 @@ def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
     """Return what the race says, without a forecast."""
     tried = race.gains()
     factor = race.speedup(OTHER)
+    # the factor is the CPU's time over the accelerator's, or this CPU's over that of feeding it
     epoch = factor.fast if race.on_accelerator else factor.slow
     if len(epoch.samples) < FEW_SAMPLES:
+        # nothing is known of it
         factor = replace(factor, interval=(0.0, math.inf))
     least_factor, largest_factor = factor.interval
     early = _minutes_until_it_pays(largest_factor, setup_minutes)
@@ -222,6 +226,7 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
         rows, notes = expected_rows(model, data.batch_size, CHIPS)
     except (TypeError, ValueError):
         return worth
+    # the first chip that has room is the cheapest one
     with_room = [row for row in rows if row.memory != "does not fit"]
     row = with_room[0] if with_room else rows[-1]
     steps = data.steps(data.batch_size)
