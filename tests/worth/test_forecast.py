@@ -35,8 +35,10 @@ def clock(monkeypatch):
 def test_a_new_chip_has_a_wider_interval_and_a_tpu_none(keras):
     found = forecast(quickstart_model, 32, ("T4", "L4", "v5e-1"), seconds=0)
     wide = [row.step[2] / row.step[1] for row in found.rows]
-    assert [row.fitted for row in found.rows[:2]] == [True, False] and str(found)
-    assert wide[1] > wide[0] > 1 == wide[2] and not found.rows[2].terms
+    assert [row.fitted for row in found.rows[:2]] == [True, False]
+    assert str(found)
+    assert wide[1] > wide[0] > 1 == wide[2]
+    assert not found.rows[2].terms
 
 
 @pytest.mark.parametrize("dtype", ["tfloat32", "float16"])
@@ -45,7 +47,8 @@ def test_more_flops_help_no_model_that_is_bound_by_traffic(dtype):
     faster = replace(t4, peak_fp32_tflops=1e3, peak_fp16_tflops_dense=1e4)
     chips = t4, faster, replace(t4, mem_bw_gb_s=2 * t4.mem_bw_gb_s)
     own, faster, wider = (step_time.terms(load, chip, dtype) for chip in chips)
-    assert max(own, key=own.get) == "memory" and faster["compute"] < 0.01 * own["compute"]
+    assert max(own, key=own.get) == "memory"
+    assert faster["compute"] < 0.01 * own["compute"]
     assert sum(faster.values()) > 0.9 * sum(own.values()) > 1.4 * sum(wider.values())
 
 
@@ -98,15 +101,19 @@ def test_the_interval_covers_a_crossing_that_is_known(axis, more, setup, here, t
         gpu = Plan("a GPU", (there / spread, there * spread), setup, price=3.0, watts=200)
         return break_even(cpu, gpu, epochs, axis)
 
-    assert asked(5, 1).crossing == pytest.approx((truth, truth)) and str(asked(5, 1))
+    assert asked(5, 1).crossing == pytest.approx((truth, truth))
+    assert str(asked(5, 1))
     early, late = asked(5, 1.2).crossing
     verdicts = [asked(epochs, 1.2).verdict for epochs in (int(late) + 1, int(early), round(truth))]
-    assert early < truth < late and verdicts == list(LABELS)
+    assert early < truth < late
+    assert verdicts == list(LABELS)
 
 
 def test_what_never_pays_crosses_at_infinity():
     never = break_even(CPU, Plan("a slower one", (60, 61), 5), 1000)
-    assert never.crossing == (math.inf, math.inf) and never.verdict == LABELS[1] and str(never)
+    assert never.crossing == (math.inf, math.inf)
+    assert never.verdict == LABELS[1]
+    assert str(never)
     assert break_even(CPU, Plan("perhaps", (50, 61), 5), 1000).crossing == (30, math.inf)
 
 
@@ -158,7 +165,8 @@ def test_a_set_that_makes_other_batches_than_the_forecast_is_of_is_refused(keras
 def test_in_minutes_nothing_pays_before_the_set_up_however_wide_the_epochs_here_are():
     here, there = Plan("this CPU", (18, 30)), Plan("a T4", (3, 9), setup_minutes=5)
     early, late = break_even(here, there, epochs=40).minutes
-    assert early == pytest.approx(5 / (1 - 3 / 30)) and late == pytest.approx(5 / (1 - 9 / 18))
+    assert early == pytest.approx(5 / (1 - 3 / 30))
+    assert late == pytest.approx(5 / (1 - 9 / 18))
 
 
 def transfer(keras, which):
@@ -261,8 +269,10 @@ def test_no_forecast_is_above_the_ceiling_and_where_it_ends_there_it_says_so(hos
 @pytest.mark.parametrize("count, words", [(1, "one sample, no interval"), (4, "4 samples, no")])
 def test_fewer_than_five_samples_give_no_factor(count, words):
     found = known(here=0.1, host=1e-3, count=count)
-    assert found.faster(found.rows[0]) is None and words in str(found)
-    assert "takes five" in str(found) and found.ceiling == math.inf
+    assert found.faster(found.rows[0]) is None
+    assert words in str(found)
+    assert "takes five" in str(found)
+    assert found.ceiling == math.inf
 
 
 def test_a_factor_is_written_without_an_exponent():
@@ -314,7 +324,8 @@ def test_where_the_own_machine_is_free_hours_are_bought_and_their_price_is_said(
     assert [each / 3600 for each in found.saved_seconds] == pytest.approx(saved)
     prices = 2 * 45 / 60 / saved[1], 2 * 85 / 60 / saved[0]
     assert found.price_of_an_hour == pytest.approx(prices)
-    assert "2.6 to 3.2 hours" in str(found) and "does not pay" not in str(found)
+    assert "2.6 to 3.2 hours" in str(found)
+    assert "does not pay" not in str(found)
     slower = Plan("a slower one", (70, 80), 5, price=2.0)
     assert break_even(free, slower, 240, "money").verdict == "not worth it"
 
@@ -337,5 +348,6 @@ def test_money_is_written_without_an_exponent():
 
 def test_colabs_g4_has_a_forecast_by_the_name_that_colab_gives_it(keras):
     (row,) = forecast(quickstart_model, 32, "G4", seconds=0).rows
-    assert row.chip == "G4" and row.terms
+    assert row.chip == "G4"
+    assert row.terms
     assert hardware.match("G4").name.startswith("NVIDIA RTX PRO 6000 Blackwell Server")

@@ -287,7 +287,8 @@ def test_a_forecast_never_goes_over_the_ceiling_and_says_where_it_ends_there(ask
     for nothing in (0.5, 10.0, 40.0):
         found = asked(Machine(cpu=60.0, nothing=nothing))
         assert found.expected[0] <= found.expected[1] <= found.factor.interval[1] * (1 + 1e-9)
-    assert "allow" in str(found) and "so the forecast ends there" in one_line(found)
+    assert "allow" in str(found)
+    assert "so the forecast ends there" in one_line(found)
 
 
 def test_the_other_backend_is_something_to_try_where_feeding_is_much(asked):
