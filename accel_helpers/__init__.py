@@ -27,8 +27,8 @@ _VERBS = {
     "compare": ("measure.timing", "compare"),
     "time_fit": ("train.epochs", "time_fit"),
     "fit_resident": ("train.resident", "fit_resident"),
-    "worth_it": ("worth.verbs", "worth_it"),
-    "forecast": ("worth.verbs", "forecast"),
+    "worth_it": ("worth.worth_it", "worth_it"),
+    "forecast": ("worth.forecast", "forecast"),
     "plot": ("plots.of_results", "plot"),
 }
 _DOORS = ("tpu", "course")

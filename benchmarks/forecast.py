@@ -20,12 +20,14 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from accel_helpers._values.words import format_seconds
 from accel_helpers.machine import hardware
 from accel_helpers.measure import ceilings
-from accel_helpers.worth import forecast, step_time
+from accel_helpers.worth import step_time
+from accel_helpers.worth.model_load import load_of
 from tools import forecast as tool
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,9 +180,9 @@ def this_cpu(seconds=12.0):
     cpu = replace(t4, **peaks, mem_bw_gb_s=found.copy.rate / 1e9, power_w=150.0)
     print(found)
     for name, (make, data) in worth.cases(1024).items():
-        model, (x, *y) = make(sys.modules["keras"]), data(32)
-        here = ah.forecast(model, 32, ("T4",), x=x, y=y[0] if y else None, seconds=seconds)
-        own = step_time.terms(forecast.load_of(model, 32)[0], cpu)
+        make_model, (x, *y) = partial(make, sys.modules["keras"]), data(32)
+        here = ah.forecast(make_model, 32, ("T4",), x=x, y=y[0] if y else None, seconds=seconds)
+        own = step_time.terms(load_of(make_model(), 32)[0], cpu)
         step = sum(own.values()) + here.host.median
         told = " + ".join(f"{format_seconds(each)} {term}" for term, each in own.items())
         told = f"{format_seconds(here.host.median)} Python between the steps + {told}"

@@ -1,12 +1,14 @@
-"""Is what `worth.it` says true? Five models of no lesson; a fake accelerator of a known factor."""
+"""Is what `worth_it` says true? Five models of no lesson; a fake accelerator of a known factor."""
 
 import argparse
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 
 import accel_helpers as ah
 from accel_helpers.machine import backend
+from accel_helpers.worth.turns import Turns
 
 SECONDS, TURNS, RUNS, FACTOR = 60, 7, 20, 3.0
 
@@ -109,8 +111,8 @@ def five(only: str) -> None:
     for name, (make, data) in cases().items():
         if only not in name:
             continue
-        model, start = make(sys.modules["keras"]), time.perf_counter()
-        found = ah.worth_it(model, *data(32), seconds=SECONDS)
+        make_model, start = partial(make, sys.modules["keras"]), time.perf_counter()
+        found = ah.worth_it(make_model, *data(32), seconds=SECONDS)
         print(f"\n== {name}, {time.perf_counter() - start:.0f} s ==\n{found}", flush=True)
         for change, said in found.tried.items():
             pair = epochs_of(make, data), epochs_of(make, data, change)
@@ -127,14 +129,16 @@ def factor() -> None:
     make, data = cases(2048)["step of some 2 ms"]
     held = none = 0
 
-    def fake(turns, way):
-        seconds = turns(way._replace(device="cpu"))
-        return seconds / FACTOR if way.device == "gpu" else seconds
+    make_model, take_turn = partial(make, sys.modules["keras"]), Turns.__call__
 
+    def fake(turns, variant):
+        seconds = take_turn(turns, replace(variant, device="cpu"))
+        return seconds / FACTOR if variant.device == "gpu" else seconds
+
+    Turns.__call__ = fake
+    backend.devices = lambda: ("cpu", "gpu")
     for run in range(1, RUNS + 1):
-        found = ah.worth_it(
-            make(sys.modules["keras"]), *data(32), seconds=12, devices=("cpu", "gpu"), runner=fake
-        )
+        found = ah.worth_it(make_model, *data(32), seconds=12)
         low, high = found.factor.interval
         none += low == 0  # fewer than five turns: no factor, and no hit either
         held += 0 < low <= FACTOR <= high

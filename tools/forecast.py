@@ -21,7 +21,8 @@ import numpy as np
 from accel_helpers.course import quickstart
 from accel_helpers.machine import hardware
 from accel_helpers.measure import results
-from accel_helpers.worth import forecast, step_time
+from accel_helpers.worth import step_time
+from accel_helpers.worth.model_load import load_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
@@ -85,7 +86,7 @@ def of_card(path):
             row = same | {"id": f"{path.stem}/{name}", "model": net, "net": net, "unit": "s/step"}
             row |= {"batch_per_chip": batch, "value": step.median, "step_ms": 1e3 * step.median}
             model = quickstart.quickstart_model(width=int(size)) if size else _cnn()
-            load, of = forecast.load_of(model, batch)
+            load, of = load_of(model, batch)
             done, layers = load.product_flops, sum(layer.made > 0 for layer in of.rows)
             counts = done / 2e9 / batch, load.made / 1e6 / batch, load.parameters / 1e6
             row |= zip(COUNTS, (*counts, load.operations, layers), strict=True)

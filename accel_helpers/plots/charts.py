@@ -201,7 +201,7 @@ def break_even(found, *, title: str | None = None, reference=None) -> Picture:
 
     `found` is of `worth.break_even`. The finding is the title, unless another one is given.
 
-    >>> from accel_helpers.worth import worth
+    >>> from accel_helpers.worth import break_even as worth
     >>> plans = worth.Plan("a CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
     >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:66])
     Lines of time over epochs. Under 6 minutes of training here, stay;

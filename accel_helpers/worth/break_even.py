@@ -1,7 +1,6 @@
 """From which length of training on does another machine pay, in time, money or energy?"""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +12,15 @@ from accel_helpers._values.words import format_duration, format_rate, spanned, t
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
-LABELS = ("worth it", "not worth it", "the interval holds both")
-FEW, BOUGHT = "cannot be told yet", "time for money"  # the other two verdicts
-SHOWN = {"time": format_duration, "money": times, "energy": partial(format_rate, unit="J")}
+WORTH_IT = "worth it"
+NOT_WORTH_IT = "not worth it"
+HOLDS_BOTH = "the interval holds both"
+LABELS = (WORTH_IT, NOT_WORTH_IT, HOLDS_BOTH)
+# the other two verdicts
+FEW = "cannot be told yet"
+BOUGHT = "time for money"
+# how a cost is written, by the axis that it lies on
+FORMATS = {"time": format_duration, "money": times, "energy": partial(format_rate, unit="J")}
 
 
 @dataclass(frozen=True)
@@ -38,24 +43,36 @@ class Plan:
     samples: int | None = None
 
     def __post_init__(self):
-        low, high = (positive(each, f"epoch of {self.name}") for each in self.epoch)
+        name = f"epoch of {self.name}"
+        low, high = (positive(seconds, name) for seconds in self.epoch)
         if low > high:
-            raise ValueError(f"epoch of {self.name} must be low and high; got {low}, {high}.")
+            raise ValueError(f"{name} must be low and high; got {low}, {high}.")
 
     def rate(self, axis: str) -> float:
-        """What a second costs: seconds, money or joules."""
-        known = {"time": 3600.0, "money": self.price, "energy": self.watts and 3600 * self.watts}
-        if axis not in known:
-            raise ValueError(f"axis must be time, money or energy; got {axis!r}.")
-        if known[axis] is None:
-            wanted = {"money": "a price=", "energy": "watts="}[axis]
-            raise ValueError(f"For {axis}, the Plan of {self.name} needs {wanted}.")
-        return known[axis] / 3600
+        """Return what a second costs: seconds, money or joules."""
+        if axis == "time":
+            return 1.0
+        if axis == "money":
+            if self.price is None:
+                raise ValueError(f"For money, the Plan of {self.name} needs a price=.")
+            return self.price / 3600
+        if axis == "energy":
+            if self.watts is None:
+                raise ValueError(f"For energy, the Plan of {self.name} needs watts=.")
+            return self.watts
+        raise ValueError(f"axis must be time, money or energy; got {axis!r}.")
 
     def cost(self, epochs: float, axis: str = "time") -> tuple[float, float]:
-        """Low and high: seconds, money or joules, set-up and all."""
-        low, high = (60 * self.setup_minutes + epochs * each for each in self.epoch)
-        return self.rate(axis) * low, self.rate(axis) * high
+        """Return low and high: seconds, money or joules, set-up and all."""
+        rate = self.rate(axis)
+        setup = 60 * self.setup_minutes
+        low, high = self.epoch
+        return rate * (setup + epochs * low), rate * (setup + epochs * high)
+
+    @property
+    def is_hardly_timed(self) -> bool:
+        """Whether it was timed, and fewer than five times."""
+        return self.samples is not None and self.samples < FEW_SAMPLES
 
 
 @dataclass(frozen=True)
@@ -78,62 +95,97 @@ class BreakEven:
         fewer than five timings; "time for money" where this machine costs nothing and the other is
         faster: it can save no money, and what the hours are worth is not known here.
         """
-        timed = [plan.samples for plan in (self.here, self.there) if plan.samples is not None]
-        if timed and min(timed) < FEW_SAMPLES:
+        if self.here.is_hardly_timed or self.there.is_hardly_timed:
             return FEW
-        free = self.axis == "money" and self.here.rate("money") == 0 < self.there.rate("money")
-        if free and self.saved_seconds[1] > 0:
+        if self._only_the_other_costs_money() and self.saved_seconds[1] > 0:
             return BOUGHT
         early, late = self.crossing
-        return LABELS[0 if self.epochs > late else 1 if self.epochs < early else 2]
+        if self.epochs > late:
+            return WORTH_IT
+        if self.epochs < early:
+            return NOT_WORTH_IT
+        return HOLDS_BOTH
+
+    def _only_the_other_costs_money(self) -> bool:
+        if self.axis != "money":
+            return False
+        is_free = self.here.rate("money") == 0
+        return is_free and self.there.rate("money") > 0
 
     @property
     def minutes(self) -> tuple[float, float]:
         """The crossing as minutes of training here: where the lines of the two ends meet."""
         low, high = self.here.epoch
-        return self.crossing[0] * high / 60, self.crossing[1] * low / 60
+        early, late = self.crossing
+        # the other pays earliest where epochs here are longest
+        return early * high / 60, late * low / 60
 
     @property
     def saved_seconds(self) -> tuple[float, float]:
         """Seconds by which the other is done earlier, low and high, set-up included."""
-        (low, high), (least, most) = (plan.cost(self.epochs) for plan in (self.here, self.there))
-        return low - most, high - least
+        return self._saved("time")
+
+    def _saved(self, axis: str) -> tuple[float, float]:
+        """Return what the other costs less, low and high: seconds, money or joules."""
+        low, high = self.here.cost(self.epochs, axis)
+        other_low, other_high = self.there.cost(self.epochs, axis)
+        # at worst this machine is at its best, and the other one at its worst
+        return low - other_high, high - other_low
 
     @property
     def price_of_an_hour(self) -> tuple[float, float]:
         """What the other costs for each hour that it saves, low and high."""
+        # where it may save nothing, there is no upper end
         cheap, dear = self.there.cost(self.epochs, "money")
-        few, many = (seconds / 3600 for seconds in self.saved_seconds)
-        return (cheap / many if many > 0 else math.inf, dear / few if few > 0 else math.inf)
+        fewest, most = (seconds / 3600 for seconds in self.saved_seconds)
+        low = cheap / most if most > 0 else math.inf
+        high = dear / fewest if fewest > 0 else math.inf
+        return low, high
 
     def __str__(self) -> str:
-        words = records.load(WORDS, "set of sentences")["break even"]
-        if self.crossing[0] == math.inf:
-            crossing = "never"
-        elif self.crossing[1] == math.inf:
-            crossing = "may"
-        else:
-            crossing = "at"
-        lines = [self.axis, crossing, self.verdict]
-        if self.verdict in (FEW, BOUGHT):
-            lines.remove(crossing)
-        fields = {"epochs": self.epochs, "here": self.here.name, "there": self.there.name}
+        sentences = records.load(WORDS, "set of sentences")["break even"]
+        names = [self.axis]
+        if self.verdict not in (FEW, BOUGHT):
+            names.append(self._on_the_crossing())
+        names.append(self.verdict)
+        fields = self._fields()
+        lines = [wrapped(sentences[name].format(**fields), indent=2) for name in names]
+        return "\n".join(lines)
+
+    def _on_the_crossing(self) -> str:
+        """Return the name of the sentence on where the two cross."""
+        early, late = self.crossing
+        if early == math.inf:
+            return "never"
+        if late == math.inf:
+            return "may"
+        return "at"
+
+    def _fields(self) -> dict[str, object]:
+        """Return what the sentences have in {braces}."""
+        early, late = (format_duration(60 * minutes) for minutes in self.minutes)
+        fields: dict[str, object] = {"epochs": self.epochs}
+        fields["here"] = self.here.name
+        fields["there"] = self.there.name
         fields["setup"] = f"{self.there.setup_minutes:g}"
-        between = [format_duration(60 * each) for each in self.minutes]
-        fields |= {"early": between[0], "between": spanned(*between)}
-        (low, high), (least, most) = (
-            plan.cost(self.epochs, self.axis) for plan in (self.here, self.there)
-        )
-        ends = {"costs": (low, high), "other": (least, most), "saved": (low - most, high - least)}
-        for name, pair in ends.items():
-            fields[name] = spanned(*map(SHOWN[self.axis], pair))
+        fields["early"] = early
+        fields["between"] = spanned(early, late)
+        fields["costs"] = self._written(self.here.cost(self.epochs, self.axis))
+        fields["other"] = self._written(self.there.cost(self.epochs, self.axis))
+        fields["saved"] = self._written(self._saved(self.axis))
         if self.verdict == BOUGHT:
-            few, many = self.saved_seconds
-            fields["hours"] = spanned(format_duration(max(few, 0.0)), format_duration(many))
+            fewest, most = self.saved_seconds
+            fields["hours"] = spanned(format_duration(max(fewest, 0.0)), format_duration(most))
             cheap, dear = self.price_of_an_hour
-            fields["hour"] = times(cheap)
-            fields["hour"] += f" to {times(dear)}" if dear < math.inf else " or more"
-        return "\n".join(wrapped(words[line].format(**fields), indent=2) for line in lines)
+            upper_end = "or more" if dear == math.inf else f"to {times(dear)}"
+            fields["hour"] = f"{times(cheap)} {upper_end}"
+        return fields
+
+    def _written(self, cost: tuple[float, float]) -> str:
+        """Return two ends on the axis with their unit once."""
+        written = FORMATS[self.axis]
+        low, high = cost
+        return spanned(written(low), written(high))
 
 
 def break_even(here: Plan, there: Plan, epochs: int, axis: str = "time") -> BreakEven:
@@ -149,24 +201,20 @@ def break_even(here: Plan, there: Plan, epochs: int, axis: str = "time") -> Brea
     (6.0, 7.5)
     """
     epochs = whole(epochs, "epochs")
-    rates = [plan.rate(axis) for plan in (here, there)]
-    begin = 60 * (rates[1] * there.setup_minutes - rates[0] * here.setup_minutes)
-    (low, high), (least, most) = here.epoch, there.epoch
-    steep = rates[0] * high - rates[1] * least, rates[0] * low - rates[1] * most
-    crossing = tuple(max(begin / each, 0.0) if each > 0 else math.inf for each in steep)
+    rate = here.rate(axis)
+    other_rate = there.rate(axis)
+    # what the set-up of the other costs more, and what each of its epochs saves
+    head_start = 60 * (other_rate * there.setup_minutes - rate * here.setup_minutes)
+    low, high = here.epoch
+    other_low, other_high = there.epoch
+    largest_gain = rate * high - other_rate * other_low
+    least_gain = rate * low - other_rate * other_high
+    crossing = (_epochs_until(head_start, largest_gain), _epochs_until(head_start, least_gain))
     return BreakEven(here, there, epochs, axis, crossing)
 
 
-def best(plans: Sequence[Plan], epochs: int, axis: str = "time") -> Plan | None:
-    """The first of some plans that no other surely beats; None where one was hardly timed.
-
-    Give them in the order in which you would choose them, the one with the least trouble first.
-
-    >>> cpu, t4 = Plan("this CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
-    >>> [best((cpu, t4), epochs).name for epochs in (5, 50)]
-    ['this CPU', 'a T4']
-    """
-    if any(plan.samples is not None and plan.samples < FEW_SAMPLES for plan in plans):
-        return None
-    least = min(plan.cost(epochs, axis)[1] for plan in plans)  # surely no more than this
-    return next(plan for plan in plans if plan.cost(epochs, axis)[0] <= least)
+def _epochs_until(head_start: float, gain: float) -> float:
+    """Return after how many epochs, each of which gains so much, a head start is caught up."""
+    if gain <= 0:
+        return math.inf
+    return max(head_start / gain, 0.0)

@@ -7,11 +7,11 @@ over a share of the published peak, **memory** is bytes over the published bandw
 """
 
 import functools
-from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 from accel_helpers._values import records
 from accel_helpers._values.words import shown
@@ -19,33 +19,46 @@ from accel_helpers.machine import hardware
 
 FITTED = Path(__file__).parents[1] / "data" / "forecast.toml"
 SCORE = FITTED.with_name("forecast_score.toml")
+# the short names of Colab and of most papers; other chips are found by theirs
 FULL = {
-    **{"A100": "A100-SXM4-40GB", "H100": "H100-SXM5-80GB"},
-    **{"V100": "V100-SXM2-16GB", "P100": "P100-PCIE-16GB"},
+    "A100": "A100-SXM4-40GB",
+    "H100": "H100-SXM5-80GB",
+    "V100": "V100-SXM2-16GB",
+    "P100": "P100-PCIE-16GB",
 }
 LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
 KEPT = 3  # numbers kept for the way back for each that a product makes; at least one
-# The work of a forward pass, and how many numbers the optimizer keeps; `made`: by the layers that
-# multiply with weights. Two parts of it, a Load each, go back less than the rest in training: what
-# has `no_way_back`, since nothing up to there is trained, and what is `frozen` above a layer that
-# is trained: it hands a gradient on and needs none for its own weights.
-Load = namedtuple(
-    "Load",
-    "product_flops made parameters operations kept no_way_back frozen",
-    defaults=[0, None, None],
-)
+
+
+class Load(NamedTuple):
+    """What a model, or a part of it, asks of a chip in a forward pass.
+
+    Two parts of a model, a Load each, go back less than the rest in training: what has
+    `no_way_back`, since nothing up to there is trained, and what is `frozen` above a layer that is
+    trained: it hands a gradient on and needs none for its own weights.
+    """
+
+    product_flops: float
+    made: float  # numbers made by the layers that multiply with weights
+    parameters: float
+    operations: float
+    kept: float = 0  # numbers that the optimizer keeps
+    no_way_back: "Load | None" = None
+    frozen: "Load | None" = None
+
+
 NOTHING = Load(0, 0, 0, 0)
 
 
 @functools.cache
 def fitted() -> SimpleNamespace:
-    """The constants and widths that were fitted (`python -m tools.forecast --fit`)."""
+    """Return the constants and widths that were fitted (`python -m tools.forecast --fit`)."""
     return SimpleNamespace(**records.load(FITTED, "table of constants"))
 
 
 @functools.cache
 def score() -> dict:
-    """How many rows lay in their intervals (`python -m benchmarks.forecast_page`)."""
+    """Return how many rows lay in their intervals (`python -m benchmarks.forecast_page`)."""
     return records.load(SCORE, "score")
 
 
@@ -61,40 +74,68 @@ class Row:
 
     @property
     def largest(self) -> str:
+        """The name of the largest term; "" of a TPU."""
         return max(self.terms, key=self.terms.get, default="")
 
 
-def terms(load, chip, dtype="tfloat32", training=True, casts=False, constants=None):
-    """Seconds of compute, memory and overhead.
+def terms(
+    load: Load,
+    chip: hardware.Accelerator,
+    dtype: str = "tfloat32",
+    training: bool = True,
+    casts: bool = False,
+    constants: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Return the seconds of compute, memory and overhead.
 
     A `dtype` that the chip has no units for runs as float32; `casts` is mixed precision where
-    Python sends off each operation.
+    Python sends off each operation. The `constants` are those that were fitted, unless others are
+    tried out.
     """
-    load = _whole(load)
+    load = _with_parts(load)
     constants = constants or fitted().constants
-    half = chip.peak_bf16_tflops_dense if dtype == "bfloat16" else chip.peak_fp16_tflops_dense
-    peaks = {"16_bit": half, "tfloat32": chip.peak_tf32_tflops_dense}
-    kind = "16_bit" if "16" in dtype else dtype
-    kind = kind if peaks.get(kind) else "float32"
-    peak = peaks.get(kind, chip.peak_fp32_tflops)
+    units, peak = _units(chip, dtype)
+    # a share of both peaks
     reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
-    flops = _flops(load, training) / constants[f"share_of_{kind}"]
-    moved = _moved(load, _size(dtype), training, constants)
-    seconds = _starting(load, training, constants)
+    flops = _flops(load, training) / constants[f"share_of_{units}"]
+    moved_bytes = _moved_bytes(load, _bytes_of(dtype), training, constants)
+    overhead = _overhead(load, training, constants)
+    if casts:
+        overhead *= constants["casts"]
     return {
         "compute": flops / (1e12 * peak * reached),
-        "memory": moved / (1e9 * chip.mem_bw_gb_s * reached),
-        "overhead": seconds * (constants["casts"] if casts else 1),
+        "memory": moved_bytes / (1e9 * chip.mem_bw_gb_s * reached),
+        "overhead": overhead,
     }
 
 
-def _whole(load: Load) -> Load:
-    """The same, with parts that can be subtracted."""
-    return load._replace(no_way_back=load.no_way_back or NOTHING, frozen=load.frozen or NOTHING)
+def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
+    """Return the units that a chip multiplies a dtype with, and their TFLOP/s."""
+    if "16" in dtype:
+        is_bfloat16 = dtype == "bfloat16"
+        peak = chip.peak_bf16_tflops_dense if is_bfloat16 else chip.peak_fp16_tflops_dense
+        units = "16_bit"
+    elif dtype == "tfloat32":
+        peak = chip.peak_tf32_tflops_dense
+        units = "tfloat32"
+    else:
+        peak = chip.peak_fp32_tflops
+        units = "float32"
+    if not peak:
+        # older chips multiply these as float32
+        return "float32", chip.peak_fp32_tflops
+    return units, peak
 
 
-def _flops(load, training: bool) -> float:
-    """Products, of a forward pass or of a step.
+def _with_parts(load: Load) -> Load:
+    """Return the same load, with parts that can be subtracted."""
+    no_way_back = load.no_way_back or NOTHING
+    frozen = load.frozen or NOTHING
+    return load._replace(no_way_back=no_way_back, frozen=frozen)
+
+
+def _flops(load: Load, training: bool) -> float:
+    """Return the operations of all products, of a forward pass or of a step.
 
     What is trained has two more on the way back, for its weights and for its input; the first
     layer has one less, but published counts, which the constants were fitted to, have both.
@@ -104,68 +145,94 @@ def _flops(load, training: bool) -> float:
     return 3 * load.product_flops - 2 * load.no_way_back.product_flops - load.frozen.product_flops
 
 
-def _moved(load, size: int, training: bool, constants) -> float:
-    """Bytes that cross the memory; `size` is that of a number."""
-    forward, whole = constants["passes_inference"], constants["passes_training"]
+def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
+    """Return the bytes that cross the memory; `size` is that of a number."""
+    forward = constants["passes_inference"]
+    whole_step = constants["passes_training"]
     if not training:
         return forward * load.made * size + size * load.parameters
     # of two gradients a frozen layer makes one: half of what training adds to a forward pass
+    half_step = (forward + whole_step) / 2
     learning = load.made - load.no_way_back.made - load.frozen.made
-    numbers = whole * learning + forward * load.no_way_back.made
-    numbers += (forward + whole) / 2 * load.frozen.made
+    numbers = whole_step * learning + forward * load.no_way_back.made
+    numbers += half_step * load.frozen.made
     # weights that are not trained are read, once on each way; neither gradient nor optimizer
-    learning = load.parameters - load.no_way_back.parameters - load.frozen.parameters
-    weights = 4 * constants["weights_training"] * learning
+    weights = 4 * constants["weights_training"] * _trained_parameters(load)
     weights += size * (load.no_way_back.parameters + 2 * load.frozen.parameters)
     return numbers * size + weights
 
 
-def _starting(load, training: bool, constants) -> float:
-    """Seconds in which operations start one after the other."""
-    forward, whole = constants["operation_inference"], constants["operation_training"]
+def _trained_parameters(load: Load) -> float:
+    return load.parameters - load.no_way_back.parameters - load.frozen.parameters
+
+
+def _overhead(load: Load, training: bool, constants) -> float:
+    """Return the seconds in which operations start one after the other."""
+    forward = constants["operation_inference"]
+    whole_step = constants["operation_training"]
     if not training:
         return forward * load.operations
+    half_step = (forward + whole_step) / 2
     learning = load.operations - load.no_way_back.operations - load.frozen.operations
-    seconds = whole * learning + forward * load.no_way_back.operations
-    return seconds + (forward + whole) / 2 * load.frozen.operations
+    seconds = whole_step * learning + forward * load.no_way_back.operations
+    return seconds + half_step * load.frozen.operations
 
 
-def _size(dtype: str) -> int:
+def _bytes_of(dtype: str) -> int:
     return 2 if "16" in dtype else 4
 
 
 def interval(chip: hardware.Accelerator, seconds: float) -> tuple[float, float]:
-    """In which 8 of 10 published times of such a forecast lie."""
+    """Return the seconds in which 8 of 10 published times of such a forecast lie."""
     fit = fitted()
     width = fit.width if chip.name in fit.chips else fit.width_of_new_chips
     return seconds / width, seconds * width
 
 
 def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
-    """The row of a chip; a ValueError where it is unknown."""
-    chip = hardware.match(FULL.get(name, name)) if isinstance(name, str) else None
+    """Return the row of a chip; a ValueError where it is unknown."""
+    chip = None
+    if isinstance(name, str):
+        full_name = FULL.get(name, name)
+        chip = hardware.match(full_name)
     if chip is None or not chip.mem_bw_gb_s:
-        known = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
-        raise ValueError(f"no such chip: {shown(name)}. Known: {known}, and full names.")
-    load = _whole(load)
-    memory, known = _memory(load, chip, dtype, training), chip.name in fitted().chips
+        names = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
+        raise ValueError(f"no such chip: {shown(name)}. Known: {names}, and full names.")
+    load = _with_parts(load)
+    memory = _memory(load, chip, dtype, training)
+    was_fitted = chip.name in fitted().chips
     if chip.kind == "TPU":
-        done = _flops(load, training) / (1e12 * hardware.peak(chip, dtype))
-        moved = (load.made + load.parameters) * _size(dtype) / (1e9 * chip.mem_bw_gb_s)
-        return Row(name, {}, (max(done, moved),) * 3, memory, known)
-    found = terms(load, chip, "tfloat32" if dtype == "float32" else dtype, training)
-    seconds = sum(found.values())
-    return Row(name, found, (seconds, *interval(chip, seconds)), memory, known)
+        least = _least_seconds(load, chip, dtype, training)
+        return Row(name, {}, (least, least, least), memory, was_fitted)
+    # float32 is multiplied in TF32 where the chip has it, as TensorFlow and JAX do
+    product_dtype = "tfloat32" if dtype == "float32" else dtype
+    parts = terms(load, chip, product_dtype, training)
+    seconds = sum(parts.values())
+    low, high = interval(chip, seconds)
+    return Row(name, parts, (seconds, low, high), memory, was_fitted)
 
 
-def _memory(load, chip, dtype, training) -> str:
-    """Weights, gradients and the optimizer's state, and what is kept for the way back."""
+def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> float:
+    """Return what the published peaks of a chip allow at best."""
+    computing = _flops(load, training) / (1e12 * hardware.peak(chip, dtype))
+    moved_bytes = (load.made + load.parameters) * _bytes_of(dtype)
+    moving = moved_bytes / (1e9 * chip.mem_bw_gb_s)
+    return max(computing, moving)
+
+
+def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> str:
+    """Say whether weights, gradients, optimizer and what is kept for the way back fit."""
+    size = _bytes_of(dtype)
     if training:
-        learning = load.parameters - load.no_way_back.parameters - load.frozen.parameters
-        weights = 4 * (load.parameters + learning + load.kept)
-        made = (load.made - load.no_way_back.made) * _size(dtype)
+        # each of these numbers has four bytes, also in mixed precision
+        weights = 4 * (load.parameters + _trained_parameters(load) + load.kept)
+        activations = size * (load.made - load.no_way_back.made)
     else:
-        weights, made = _size(dtype) * load.parameters, 0
-    if weights + made > 1e9 * chip.mem_gb:
+        weights = size * load.parameters
+        activations = 0
+    room = 1e9 * chip.mem_gb
+    if weights + activations > room:
         return "does not fit"
-    return "fits" if weights + KEPT * made < 0.9e9 * chip.mem_gb else "may not fit"
+    if weights + KEPT * activations < 0.9 * room:
+        return "fits"
+    return "may not fit"

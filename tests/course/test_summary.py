@@ -11,7 +11,7 @@ from accel_helpers._values.words import marked
 from accel_helpers.course import exam, ledger, predict, questions, quiz, review, summary
 from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
-from accel_helpers.worth import worth
+from accel_helpers.worth.break_even import Plan, break_even
 
 NOW = datetime.datetime(2026, 11, 22, 9, 5)
 EVIL = '<script>alert(1)</script><img src=x onerror="x"> & \' \ud800\x00\u202e'
@@ -125,8 +125,8 @@ def test_the_last_paper_is_on_the_summary_with_both_marks(tmp_path):
 def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_PROGRESS", str(tmp_path / "progress.json"))
     assert "worth it for your model" not in written(tmp_path)
-    plans = worth.Plan("this CPU", (60, 60)), worth.Plan("a T4", (10, 20), setup_minutes=5)
-    found = worth.break_even(*plans, epochs=50)
+    plans = Plan("this CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
+    found = break_even(*plans, epochs=50)
     predict.guess("05/verdict", str(found))
     text = " ".join(written(tmp_path).split())
     assert "worth it for your model" in text and " ".join(str(found).split()) in text

@@ -21,7 +21,7 @@ from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
 from accel_helpers.plots import rows, style
-from accel_helpers.worth.worth import Plan, break_even
+from accel_helpers.worth.break_even import Plan, break_even
 
 MACHINE = "a machine that was made up, 2026-01-01"
 LONG = "several training steps between two returns to Python (64)"

@@ -13,7 +13,8 @@ from accel_helpers.course.lessons import lesson_03
 from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.worth import forecast, step_time
+from accel_helpers.worth import step_time
+from accel_helpers.worth.model_load import load_of
 from benchmarks import forecast as judging
 from benchmarks import forecast_page
 
@@ -52,8 +53,9 @@ def test_a_row_gets_what_the_forecast_of_its_model_says(
     rows = [T4 | of | {"id": each, "chip": name} for each, name in names.items()]
     strange = {**T4, "id": "strange", "chip": "T5000"}, {**T4, "id": "tpu", "chip": "TPU v2"}
     table, err = printed(capsys, written(tmp_path / "rows.csv", *strange, *rows))
-    found = forecast.forecast(model, 256, tuple(names), mode == "train", dtype, seconds=0)
-    for row, said in zip(table, found.rows, strict=True):
+    load, _ = load_of(model, 256)
+    for row, name in zip(table, names, strict=True):
+        said = step_time.on_chip(load, name, dtype, training=mode == "train")
         assert row.pop("id") == said.chip and [*row] == ["forecast_ms", "low_ms", "high_ms"]
         times = [float(each) / 1e3 for each in row.values()]
         assert times == pytest.approx(said.step, rel=1e-3)
@@ -114,7 +116,7 @@ def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
     assert forecast_page.of_cards(tmp_path).count("theirs/03/step/gpu") == 2
     models = quickstart.quickstart_model(), lesson_03.MAKERS[lesson_03.CNN]()
     for row, model in zip(tool.read(written(path, *table))[0], models, strict=True):
-        assert row.args["load"] == pytest.approx(forecast.load_of(model, 32)[0]._replace(kept=0))
+        assert row.args["load"] == pytest.approx(load_of(model, 32)[0]._replace(kept=0))
 
 
 def test_a_card_of_a_cpu_gives_no_row_and_is_named(capsys):

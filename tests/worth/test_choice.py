@@ -9,7 +9,7 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
 from accel_helpers.worth import choice, step_time
 from accel_helpers.worth.choice import Choice
-from accel_helpers.worth.forecast import Forecast
+from accel_helpers.worth.forecast_result import Forecast
 
 CHIPS = ("T4", "L4", "A100", "H100")
 
@@ -24,20 +24,24 @@ def known(here, chips=CHIPS, count=5, load=None, host=1e-3):
     load = load or step_time.Load(1e9, made=1e6, parameters=1e5, operations=20)
     rows = tuple(step_time.on_chip(load, chip, "float32", True) for chip in chips)
     both = (Measurement.from_samples([each] * count) for each in (here, host))
-    return Forecast("small", 32, True, "float32", rows, (), 100, *both)
+    return Forecast("small", 32, "float32", rows, (), 100, *both)
 
 
 def test_a_long_training_takes_the_free_chip_and_says_which_paid_one_is_sooner():
     load = step_time.Load(1e9, made=5e7, parameters=1e5, operations=20)
     found = known(here=1.0, load=load).choices(epochs=40)
-    assert (found.verdict, found.chip) == ("worth it", "T4")
-    assert "a T4" in found.advice and "costs nothing" in found.advice
-    assert "An A100 would probably be done" in found.advice and found.model in found.advice
+    assert found.verdict == "worth it"
+    assert found.chip == "T4"
+    assert "a T4" in found.advice
+    assert "costs nothing" in found.advice
+    assert "An A100 would probably be done" in found.advice
+    assert found.model in found.advice
 
 
 def test_a_short_training_stays_here():
     found = known(here=1.0).choices(epochs=1)
-    assert (found.verdict, found.chip) == ("not worth it", "")
+    assert found.verdict == "not worth it"
+    assert found.chip == ""
     assert "stay with this CPU" in found.advice
     assert {row[4] for row in found.rows} == {"-", "none"}
 
@@ -53,20 +57,24 @@ def test_where_the_interval_holds_both_it_says_measure_first():
     found = known(here=0.02).choices(epochs=220)
     assert found.found["T4"].verdict == found.verdict == "the interval holds both"
     assert "measure first, on a T4" in found.advice
-    assert " or " in found.rows[1][4] and "later" in found.rows[1][4]
+    assert " or " in found.rows[1][4]
+    assert "later" in found.rows[1][4]
 
 
 def test_with_fewer_than_five_timings_nothing_is_said():
     found = known(here=1.0, count=3).choices(epochs=40)
-    assert found.verdict == "cannot be told yet" and "fewer than five" in found.advice
+    assert found.verdict == "cannot be told yet"
+    assert "fewer than five" in found.advice
     assert all(row[1] == "?" for row in found.rows[1:])
 
 
 def test_a_chip_without_room_has_a_row_that_says_so():
     load = step_time.Load(1e9, made=1e6, parameters=1.5e9, operations=20, kept=3e9)
     found = known(here=10.0, load=load).choices(epochs=40)
-    assert "T4" in found.no_room and ("T4", "no room") in [(r[0], r[1]) for r in found.rows]
-    assert found.verdict == "worth it" and "costs money" in found.advice
+    assert "T4" in found.no_room
+    assert ("T4", "no room") in [(r[0], r[1]) for r in found.rows]
+    assert found.verdict == "worth it"
+    assert "costs money" in found.advice
     with pytest.raises(ValueError, match="room"):
         known(here=1.0, chips=("T4",), load=load).choices(epochs=40)
 
@@ -103,10 +111,12 @@ def test_what_raced_stands_first_as_measured_and_in_place_of_its_forecast(monkey
     monkeypatch.setattr(choice, "attached", lambda: "T4")
     look, race = known(here=1.0), raced([1.0, 1.01, 0.99] * 3, [0.1, 0.101, 0.099] * 3)
     found = look.choices(epochs=40, race=race)
-    assert [*found.chips] == ["this GPU", "L4", "A100", "H100"] and found.chip == "this GPU"
+    assert [*found.chips] == ["this GPU", "L4", "A100", "H100"]
+    assert found.chip == "this GPU"
     low, high = race.interval
     assert found.chips["this GPU"].epoch == pytest.approx((100 / high, 100 / low))
-    assert found.rows[1][0] == "this GPU, measured" and "forecast" not in found.advice.split(".")[1]
+    assert found.rows[1][0] == "this GPU, measured"
+    assert "forecast" not in found.advice.split(".")[1]
 
 
 @pytest.mark.parametrize("step, verdict", [(0.1, "held"), (0.9, "missed")])
@@ -118,7 +128,8 @@ def test_a_forecast_held_or_missed(monkeypatch, step, verdict):
     assert look.against(race).verdict == "not forecast"
     monkeypatch.setattr(choice, "attached", lambda: "T4")
     held = look.against(race)
-    assert held.verdict == verdict and held.gain == pytest.approx(1 / gpu, rel=0.02)
+    assert held.verdict == verdict
+    assert held.gain == pytest.approx(1 / gpu, rel=0.02)
     assert look.against(raced([1.0, 1.1], [gpu, gpu])).verdict == "too few samples"
     assert look.against(None) is None
     hurried = replace(look, here=Measurement.from_samples([1.0]))
@@ -130,7 +141,8 @@ def test_it_prints_as_a_table_and_its_html_is_escaped():
     lines = str(found).splitlines()
     assert [line.split("  ")[0] for line in lines[1:6]] == ["this CPU", "T4, free", *CHIPS[1:]]
     odd = Choice("<b>", 40, found.here, found.chips, found.factors)
-    assert "<b>" not in odd._repr_html_() and "&lt;b&gt;" in odd._repr_html_()
+    assert "<b>" not in odd._repr_html_()
+    assert "&lt;b&gt;" in odd._repr_html_()
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"epochs": 4, "setup_minutes": -1}])
@@ -142,13 +154,14 @@ def test_what_is_refused(wrong):
 def test_a_choice_needs_what_was_timed_here():
     rows = known(here=1.0).rows
     with pytest.raises(ValueError, match="timed here"):
-        Forecast("small", 32, True, "float32", rows).choices(epochs=4)
+        Forecast("small", 32, "float32", rows).choices(epochs=4)
 
 
 def test_the_parts_of_a_step_are_compute_memory_and_overhead_with_feeding_in_it():
     look = known(here=1.0, host=2e-3)
     row, parts = look.rows[0], look.parts("T4")
-    assert parts == look.parts(row) and [*parts] == ["compute", "memory", "overhead"]
+    assert parts == look.parts(row)
+    assert [*parts] == ["compute", "memory", "overhead"]
     assert sum(parts.values()) == pytest.approx(look.step(row)[0])
     assert parts["overhead"] == pytest.approx(row.terms["overhead"] + 2e-3)
     with pytest.raises(ValueError, match="T4, L4"):

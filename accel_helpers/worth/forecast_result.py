@@ -1,0 +1,247 @@
+"""The answer of `forecast`: seconds of a step on each chip, as a table and a few sentences."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from accel_helpers._values import records
+from accel_helpers._values.words import format_range, format_seconds, shown, times, wrapped
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.worth import choice, step_time
+from accel_helpers.worth.break_even import WORDS
+from accel_helpers.worth.choice import Choice, Held
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The answer of `forecast`; it prints as a table and a few sentences."""
+
+    model: str
+    batch_size: int
+    dtype: str
+    rows: tuple[step_time.Row, ...]
+    notes: tuple[str, ...] = ()
+    steps: int | None = None  # of an epoch
+    here: Measurement | None = None  # seconds of a step on this machine
+    host: Measurement | None = None  # the same around a model that computes nothing
+
+    @property
+    def measured(self) -> bool:
+        """Whether enough steps were timed here for an interval."""
+        return self.here is not None and len(self.here.samples) >= FEW_SAMPLES
+
+    @cached_property
+    def ceiling(self) -> float:
+        """How many times as fast as here a training can be at most, where that was measured.
+
+        It is the upper end of this ratio: a step over a step of the same ``fit`` around a model
+        that computes nothing. No chip shortens what is left then, feeding and Python.
+        """
+        if not self.measured or self.host is None:
+            return math.inf
+        return timing.compare(self.here, self.host, in_turns=True).interval[1]
+
+    def step(self, row: step_time.Row) -> tuple[float, float, float]:
+        """Return seconds on a chip, low and high, with the feeding and Python measured here.
+
+        The interval is as wide as the one that is promised, around the whole: another machine may
+        be faster or slower at feeding, too. Beside this one no chip gets over the `ceiling`.
+        """
+        if self.host is None:
+            return row.step
+        seconds, low, high = row.step
+        with_feeding = seconds + self.host.median
+        # as wide as before, as a factor
+        low_with_feeding = with_feeding * low / seconds
+        high_with_feeding = with_feeding * high / seconds
+        least = self._least
+        return (
+            max(with_feeding, least),
+            max(low_with_feeding, least),
+            max(high_with_feeding, least),
+        )
+
+    @property
+    def _least(self) -> float:
+        """Seconds that a step takes at the ceiling."""
+        if not self.measured:
+            return 0.0
+        return self.here.interval[1] / self.ceiling
+
+    def capped(self, row: step_time.Row) -> bool:
+        """Return whether the ceiling, and not the forecast, is the upper end of `faster`."""
+        if self.host is None:
+            return False
+        _, low, _ = self.step(row)
+        return low == self._least
+
+    def faster(self, row: step_time.Row) -> tuple[float, float] | None:
+        """Return how many times as fast as this machine, low and high; None if not measured."""
+        if not self.measured:
+            return None
+        _, low, high = self.step(row)
+        # the slowest end there under the fastest end here, and the other way round
+        return self.here.interval[0] / high, self.here.interval[1] / low
+
+    def parts(self, chip: str | step_time.Row) -> dict[str, float]:
+        """Return the seconds of a step on a chip: compute, memory and overhead.
+
+        Overhead is launching operations, and the feeding and Python that were measured here.
+        """
+        terms = self._row_of(chip).terms
+        parts = {name: terms[name] for name in ("compute", "memory", "overhead")}
+        if self.host is not None:
+            parts["overhead"] += self.host.median
+        return parts
+
+    def _row_of(self, chip: str | step_time.Row) -> step_time.Row:
+        """Return the first row of a chip, which must have parts; a TPU's has none."""
+        for row in self.rows:
+            if row is chip or str(chip) in row.chip:
+                if row.terms:
+                    return row
+                break
+        with_parts = ", ".join(row.chip for row in self.rows if row.terms)
+        raise ValueError(f"this forecast has the parts of {with_parts}; got {shown(chip)}.")
+
+    def shares(self, row: step_time.Row) -> dict[str, float]:
+        """Return the share of each part in a step."""
+        parts = self.parts(row)
+        whole = sum(parts.values())
+        return {part: seconds / whole for part, seconds in parts.items()}
+
+    def choices(
+        self, *, epochs: int, setup_minutes: float = 5.0, my_hour: float | None = None, race=None
+    ) -> Choice:
+        """Put every chip beside this machine: minutes in all, minutes saved, and whether it pays.
+
+        Parameters
+        ----------
+        epochs : int
+            Of your training.
+        setup_minutes : float, optional
+            What another machine costs first: changing the runtime, installing, uploading.
+        my_hour : float, optional
+            What an hour of yours is worth, in any currency: then a column says above which price
+            an hour a chip costs more than the time that it saves is worth.
+        race : Speedup, optional
+            This CPU and this machine's accelerator, as `compare` timed the training on both.
+        """
+        options = {"epochs": epochs, "setup_minutes": setup_minutes, "my_hour": my_hour}
+        return choice.choices(self, race=race, **options)
+
+    def against(self, race) -> Held | None:
+        """Say whether the forecast of the attached chip held; None where there was no race."""
+        return choice.against(self, race)
+
+    def __str__(self) -> str:
+        sentences = records.load(WORDS, "set of sentences")["forecast"]
+        # {model}, {dtype} and {batch_size} are fields
+        head = sentences["training"].format(**vars(self))
+        lines = [wrapped(f"{head} {promised(self.rows)} {sentences['shares']}")]
+        lines += self._table()
+        below = []
+        for reason, chips in self._reasons().items():
+            names = ", ".join(chips)
+            below.append(f"{names}: {sentences[reason]}")
+        if self.host is not None:
+            below.append(self._measured_here(sentences))
+        below += self.notes
+        lines += [wrapped(text, indent=2) for text in below]
+        return "\n".join(lines)
+
+    def _table(self) -> list[str]:
+        """Return a line for each chip, below one for the columns' names."""
+        heads = ["chip", "a step", "interval", "shares, %", "memory"]
+        if self.steps:
+            heads.append("an epoch")
+        if self.here is not None:
+            heads.append("times as fast")
+        table = [heads]
+        for row in self.rows:
+            cells = self._cells(row)
+            # of a TPU the last ones are missing
+            while len(cells) < len(heads):
+                cells.append("")
+            table.append(cells)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = []
+        for cells in table:
+            padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+            lines.append("  ".join(padded).rstrip())
+        return lines
+
+    def _cells(self, row: step_time.Row) -> list[str]:
+        """Return the cells of a chip's line; the last ones may be missing."""
+        if not row.terms:
+            # a TPU has no interval: its step is the least time
+            least = format_seconds(row.step[0])
+            return [row.chip, f"over {least}", "", "", row.memory]
+        step, low, high = self.step(row)
+        percents = [f"{100 * share:.0f}" for share in self.shares(row).values()]
+        shares = " + ".join(percents)
+        cells = [row.chip, format_seconds(step), format_range(low, high), shares, row.memory]
+        if self.steps:
+            epoch = format_range(self.steps * low, self.steps * high)
+            cells.append(epoch)
+        if self.measured:
+            factors = map(times, self.faster(row))
+            cells.append(" to ".join(factors))
+        elif self.here is not None:
+            cells.append(f"{samples_of(self.here)}, no interval")
+        return cells
+
+    def _reasons(self) -> dict[str, list[str]]:
+        """Return the names of the sentences below the table, and the chips that they are on."""
+        chips: dict[str, list[str]] = {}
+        for row in self.rows:
+            for reason in self._reasons_of(row):
+                chips.setdefault(reason, []).append(row.chip)
+        return chips
+
+    def _reasons_of(self, row: step_time.Row) -> list[str]:
+        """Return the names of the sentences on a chip."""
+        if not row.terms:
+            return ["least"]
+        # "compute", "memory" or "overhead" has a sentence of its own
+        shares = self.shares(row)
+        largest = max(shares, key=shares.get)
+        return [largest] if row.fitted else [largest, "new"]
+
+    def _measured_here(self, sentences) -> str:
+        """Return what was timed on this machine, and the ceiling that follows."""
+        fields = {
+            "step": format_seconds(self.here.median),
+            "epoch": "",
+            "host": format_seconds(self.host.median),
+            "samples": samples_of(self.here),
+            "ceiling": times(self.ceiling),
+            "middle": times(self.here.median / self.host.median),
+        }
+        if self.steps:
+            epoch = format_seconds(self.steps * self.here.median)
+            fields["epoch"] = f" (an epoch {epoch})"
+        names = ["host", "ceiling" if self.measured else "few"]
+        capped = [row.chip for row in self.rows if row.terms and self.capped(row)]
+        if self.measured and capped:
+            names.append("capped")
+            fields["chips"] = ", ".join(capped)
+        return " ".join(sentences[name].format(**fields) for name in names)
+
+
+def samples_of(measured: Measurement) -> str:
+    """Return how many samples a measurement has, in words."""
+    count = len(measured.samples)
+    return "one sample" if count == 1 else f"{count} samples"
+
+
+def promised(rows: tuple[step_time.Row, ...]) -> str:
+    """Say how many published benchmarks lie in such intervals, and of small Keras models."""
+    sentences = records.load(WORDS, "set of sentences")["forecast"]
+    # of Keras's own examples, which are faster than most published benchmarks
+    small = step_time.score()["small_keras"]
+    steps = [row.step[0] for row in rows if row.terms]
+    if steps and min(steps) <= small["longest"]:
+        return sentences["small"].format(**small)
+    return sentences["promise"]
