@@ -20,8 +20,8 @@ from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train import epochs as epochs_of_fit
-from accel_helpers.train.epochs import stopwatch
 from accel_helpers.train.resident import fit_resident
+from accel_helpers.train.stopwatch import stopwatch
 
 __all__ = ["Climb", "measure"]
 

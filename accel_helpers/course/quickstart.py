@@ -10,10 +10,11 @@ from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.train.epochs import BATCH_SIZE, stopwatch, time_fit
+from accel_helpers.train.epochs import BATCH_SIZE, time_fit
 from accel_helpers.train.images import load_images
 from accel_helpers.train.parts import step_parts
 from accel_helpers.train.resident import fit_resident, fit_seeds
+from accel_helpers.train.stopwatch import stopwatch
 
 __all__ = [
     "arithmetic",

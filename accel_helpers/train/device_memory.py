@@ -12,7 +12,7 @@ ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their ord
 
 
 def as_arrays(data, what: str):
-    """A pair of inputs and targets, checked and not copied."""
+    """Check a pair of inputs and targets, and give it, not copied."""
     import keras
 
     if not isinstance(data, (tuple, list)) or len(data) != 2:
@@ -20,18 +20,23 @@ def as_arrays(data, what: str):
     arrays = keras.tree.map_structure(partial(_array, what=what), tuple(data))
     counts = {int(array.shape[0]) for array in keras.tree.flatten(arrays)}
     if len(counts) != 1 or 0 in counts:
-        said = f"{what} must have the same number of samples, at least one"
-        raise ValueError(f"{said}; got {sorted(counts)}.")
+        raise ValueError(
+            f"{what} must have the same number of samples, at least one; got {sorted(counts)}."
+        )
     return arrays
 
 
 def _array(value, what: str):
-    """A tensor of the framework as it is, everything else as an array of numbers."""
+    """Give a tensor of the framework as it is, everything else as an array of numbers."""
     import numpy as np
 
-    if type(value).__module__.partition(".")[0] in ("tensorflow", "jax", "jaxlib"):
+    package = type(value).__module__.partition(".")[0]
+    if package in ("tensorflow", "jax", "jaxlib"):
         return value
-    array = np.asarray(value) if hasattr(value, "__array__") else None
+    array = None
+    if hasattr(value, "__array__"):
+        array = np.asarray(value)
+    # Floats, integers, unsigned ones and truth values.
     if array is None or array.ndim == 0 or array.dtype.kind not in "fiub":
         raise TypeError(
             f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
@@ -42,30 +47,34 @@ def _array(value, what: str):
 
 
 def memory_needed(x, y, validation_data: tuple = ()) -> int:
-    """Bytes that these arrays will take on a device, and the order of the samples."""
+    """Give the bytes that these arrays will take on a device, with the order of the samples."""
     import keras
     import numpy as np
 
-    def size(array):
-        if not isinstance(array, np.ndarray):
-            return 0  # a tensor, which is there already
-        kind = keras.config.floatx() if array.dtype.kind == "f" else array.dtype
-        return array.size * np.dtype(kind).itemsize
-
     arrays = keras.tree.flatten((x, y, validation_data))
-    return sum(map(size, arrays)) + ORDER_BYTES * len(arrays[0])
+    total = ORDER_BYTES * len(arrays[0])
+    for array in arrays:
+        # A tensor is there already.
+        if not isinstance(array, np.ndarray):
+            continue
+        dtype = array.dtype
+        if dtype.kind == "f":
+            dtype = np.dtype(keras.config.floatx())
+        total += array.size * dtype.itemsize
+    return total
 
 
 def as_tensors(data, device: str):
-    """The data on a device, floats in Keras's float type."""
+    """Bring the data to a device, floats in Keras's float type."""
     import keras
     import numpy as np
 
     def tensor(value):
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
             return keras.ops.convert_to_tensor(value)
-        kind = keras.config.floatx()  # where it is named, Keras on JAX copies once and not twice
-        return keras.ops.convert_to_tensor(value.astype(kind, copy=False), kind)
+        # Where the type is named, Keras on JAX copies once and not twice.
+        dtype = keras.config.floatx()
+        return keras.ops.convert_to_tensor(value.astype(dtype, copy=False), dtype)
 
     with backend.on(device):
         return keras.tree.map_structure(tensor, data)
@@ -73,7 +82,10 @@ def as_tensors(data, device: str):
 
 def check_room(needed: int, device: str) -> None:
     """Refuse data for which the computer has no room: to run out of its memory ends the kernel."""
-    free = free_here() if device == "cpu" else None  # a full GPU or TPU is an error, no end
+    # A GPU or TPU that is full raises an error and ends nothing.
+    if device != "cpu":
+        return
+    free = free_here()
     if free is not None and needed > (1 - RESERVE) * free:
         raise MemoryError(
             f"fit_resident keeps all data in memory: {format_bytes(needed)} with their order, and "
@@ -84,11 +96,16 @@ def check_room(needed: int, device: str) -> None:
 
 
 def free_here(root: str = "/") -> int | None:
-    """What the computer has left: of the machine's memory, or of a container's share."""
-    found, group = [], Path(root) / "sys/fs/cgroup"
+    """Give the bytes that are free: of the machine's memory, or of a container's share."""
+    group = Path(root) / "sys/fs/cgroup"
+    free = []
     with suppress(OSError, ValueError, IndexError):
-        lines = (Path(root) / "proc/meminfo").read_text().splitlines()
-        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
-        limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
-        found += [int(limit) - int(used)]  # the limit "max" is none
-    return min(found, default=None)
+        for line in (Path(root) / "proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable"):
+                kilobytes = line.split()[1]
+                free.append(1024 * int(kilobytes))
+        # The limit "max" is none, and no number.
+        limit = int((group / "memory.max").read_text())
+        used = int((group / "memory.current").read_text())
+        free.append(limit - used)
+    return min(free, default=None)

@@ -1,18 +1,18 @@
 """How long the epochs of ``fit`` take, whole or in parts, within a time box."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from accel_helpers._values.records import whole
-from accel_helpers.machine import backend
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.train.stopwatch import stopwatch
 
 BATCH_SIZE = 32
 PILOT = 2  # steps that are trained first: the first of them compiles
-FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
 STRETCHES = 10  # of equally many steps, into which what was trained is cut
 MANY_EPOCHS = 1000  # of which the end of a box lets some be
 
@@ -30,9 +30,9 @@ class FitTiming:
 
         What every epoch begins with is in them, so with few steps in an epoch each seems longer.
         """
-        n = self.steps_per_epoch
-        note = f"Each sample is an epoch of {n} steps, divided by {n}."
-        samples = [epoch / n for epoch in self.epochs.samples]
+        steps = self.steps_per_epoch
+        note = f"Each sample is an epoch of {steps} steps, divided by {steps}."
+        samples = [epoch / steps for epoch in self.epochs.samples]
         return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
 
 
@@ -80,11 +80,13 @@ def time_fit(
     """
     fits = _Fits(model, x, y, batch_size, clock)
     if seconds is None:
-        first, *others = fits.run(fits.steps, whole(epochs, "epochs", 2))
-        notes = []
+        first_epoch, *later_epochs = fits.run(fits.steps, whole(epochs, "epochs", 2))
+        notes: list[str] = []
     else:
-        first, others, notes = _in_a_box(fits, seconds)
-    measured = Measurement.from_samples(others, first_call=first, name=name, notes=notes)
+        first_epoch, later_epochs, notes = _in_a_box(fits, seconds)
+    measured = Measurement.from_samples(
+        later_epochs, first_call=first_epoch, name=name, notes=notes
+    )
     results.keep(keep, {keep: measured})
     return FitTiming(measured, fits.steps)
 
@@ -93,9 +95,12 @@ class _Fits:
     """Trainings of one model on its data, or on the first steps of them, each with a watch."""
 
     def __init__(self, model, x, y, batch_size, clock):
-        self.model, self.x, self.y = model, x, y
-        self.batch_size, self.clock = batch_size, clock
-        self.steps = -(-len(x) // batch_size)
+        self.model = model
+        self.x = x
+        self.y = y
+        self.batch_size = batch_size
+        self.clock = clock
+        self.steps = math.ceil(len(x) / batch_size)
         self.full_steps = len(x) // batch_size
 
     def compile_for_the_rest(self) -> None:
@@ -105,13 +110,13 @@ class _Fits:
             self.model.fit(self.x[rest], self.y[rest], batch_size=self.batch_size, verbose=0)
 
     def run(self, steps: int, epochs: int) -> list[float]:
-        """The seconds of each epoch of so many steps."""
+        """Give the seconds of each epoch of so many steps."""
         watch = stopwatch(self.clock)
         self._fit(steps, epochs, watch)
         return watch.epochs
 
     def run_until(self, end: float, latest: float):
-        """Whole epochs until the `end`, the last one cut off: the watch, with its `marks`."""
+        """Train whole epochs until the `end`, the last one cut off; give the watch."""
         watch = stopwatch(self.clock, end=end, latest=latest)
         self._fit(self.steps, MANY_EPOCHS, watch)
         return watch
@@ -130,18 +135,21 @@ class _Fits:
 
 def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str]]:
     """Time epochs in so many seconds: the first one, the others, and notes on them."""
-    begin = fits.clock()
-    pilot = min(PILOT, max(fits.full_steps, 1))
-    first, once = fits.run(pilot, 2)
-    compiling = max(first - once, 0)
-    # a third of the box is for timing, however long compiling took
-    end = max(begin + seconds, fits.clock() + seconds / 3)
-    if fits.clock() + once / pilot * fits.steps < end:
+    began = fits.clock()
+    # A few steps twice: what the first time takes longer is compiling.
+    pilot_steps = min(PILOT, max(fits.full_steps, 1))
+    compiling_pilot, pilot = fits.run(pilot_steps, 2)
+    compiling = max(compiling_pilot - pilot, 0)
+    expected_epoch = pilot / pilot_steps * fits.steps
+    # A third of the box is for timing, however long compiling took.
+    end = max(began + seconds, fits.clock() + seconds / 3)
+    if fits.clock() + expected_epoch < end:
         fits.compile_for_the_rest()
 
     watch = fits.run_until(end, latest=end + max(seconds, 1.0))
     steps_timed = sum(marks[-1][0] for marks in watch.marks if marks)
-    samples, notes = watch.epochs, []
+    samples = watch.epochs
+    notes = []
     if len(samples) < FEW_SAMPLES:
         samples = _from_stretches(watch, fits.steps) or samples
         notes.append(
@@ -149,121 +157,61 @@ def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str
             "What an epoch begins with was timed apart, and is not multiplied."
         )
     if not samples:
-        samples = [once / pilot * fits.steps]
-        notes = [f"The time was up: {pilot} of {fits.steps:,} steps were timed, and multiplied."]
+        samples = [expected_epoch]
+        notes = [
+            f"The time was up: {pilot_steps} of {fits.steps:,} steps were timed, and multiplied."
+        ]
 
-    first_epoch = compiling + statistics.median(samples)  # it has all its steps, too
-    count = f"{len(samples)} sample{'' if len(samples) == 1 else 's'}"
-    notes.append(f"{count} fitted into {seconds:.3g} s.")
+    # The first epoch has all its steps, too.
+    first_epoch = compiling + statistics.median(samples)
+    plural = "" if len(samples) == 1 else "s"
+    notes.append(f"{len(samples)} sample{plural} fitted into {seconds:.3g} s.")
     return first_epoch, samples, notes
 
 
 def _from_stretches(watch, steps: int) -> list[float]:
-    """Seconds of an epoch of so many steps, from stretches of what a watch has seen of some."""
-    # the first step of each epoch is left out: what the epoch begins with lies before its end
-    timed = sum(marks[-1][0] - marks[0][0] for marks in watch.marks if marks)
-    length = max(timed // STRETCHES, 1)
-    per_step = []
+    """Give the seconds of epochs of so many steps, from stretches of what a watch has seen."""
+    # The first step of each epoch is left out: what the epoch begins with lies before its end.
+    timed_steps = sum(marks[-1][0] - marks[0][0] for marks in watch.marks if marks)
+    length = max(timed_steps // STRETCHES, 1)
+    step_seconds = []
     for marks in watch.marks:
-        for (before, start), (after, stop) in _stretches(marks, length):
-            per_step.append((stop - start) / (after - before))
-    if not per_step:
+        for (first_step, start), (last_step, stop) in _stretches(marks, length):
+            step_seconds.append((stop - start) / (last_step - first_step))
+    if not step_seconds:
         return []
-
-    middle = statistics.median(per_step)
-    before_first = [
-        marks[0][1] - ticks[0] - middle * marks[0][0]
-        for ticks, marks in zip(watch.ticks, watch.marks, strict=True)
-        if marks
-    ]
-    after_last = [
-        ticks[-1] - marks[-1][1]
-        for ticks, marks in zip(watch.ticks, watch.marks, strict=True)
-        if len(ticks) > 1 and marks
-    ]
-    fixed = max(statistics.median(before_first), 0.0)
-    fixed += statistics.median(after_last) if after_last else 0.0
-    return [fixed + steps * each for each in per_step]
+    fixed = _outside_the_steps(watch, statistics.median(step_seconds))
+    return [fixed + steps * step for step in step_seconds]
 
 
-def _in_order(marks):
-    """Marks by their steps, none of them later than the one that follows.
-
-    Fit may report from several threads, one overtaking another; but where a step is done, all
-    steps before it are.
-    """
-    ordered, earliest = [], float("inf")
-    for steps_done, seen in sorted(marks, reverse=True):
-        earliest = min(earliest, seen)
-        ordered.append((steps_done, earliest))
-    return ordered[::-1]
+def _outside_the_steps(watch, step: float) -> float:
+    """Give the seconds that an epoch begins and ends with, where a step takes `step` seconds."""
+    before_steps = []
+    after_steps = []
+    for ticks, marks in zip(watch.ticks, watch.marks, strict=True):
+        if not marks:
+            continue
+        steps_done, reported = marks[0]
+        before_steps.append(reported - ticks[0] - step * steps_done)
+        # An epoch that was cut off has no end.
+        if len(ticks) > 1:
+            _, last_report = marks[-1]
+            after_steps.append(ticks[-1] - last_report)
+    fixed = max(statistics.median(before_steps), 0.0)
+    if after_steps:
+        fixed += statistics.median(after_steps)
+    return fixed
 
 
 def _stretches(marks, length: int):
-    """Pairs of marks that are at least so many steps apart, one beginning where one ends."""
+    """Yield pairs of marks at least so many steps apart, one beginning where one ends."""
     start = None
     for mark in marks:
         if start is None:
             start = mark
-        elif mark[0] - start[0] >= length and mark[1] > start[1]:
+            continue
+        steps = mark[0] - start[0]
+        elapsed = mark[1] - start[1]
+        if steps >= length and elapsed > 0:
             yield start, mark
             start = mark
-
-
-def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=None, latest=None):
-    """A Keras callback that times every epoch until the device is done, in its list `epochs`.
-
-    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
-
-    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
-    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
-    These are, for each epoch, (steps done, time) as fit reports them.
-    """
-    import keras
-
-    class Stopwatch(keras.callbacks.Callback):
-        async_safe = not steps  # lets fit run ahead as it would without a stopwatch
-
-        def __init__(self):
-            super().__init__()
-            self.ticks = []
-            self.marks = []
-
-        def on_epoch_begin(self, epoch, logs=None):
-            self.ticks.append([clock()])
-            self.marks.append([])
-
-        def on_epoch_end(self, epoch, logs=None):
-            backend.wait(self.model)
-            self.marks[-1] = _in_order(self.marks[-1])
-            cut_off = end is not None and self.model.stop_training
-            if not cut_off:
-                self.ticks[-1].append(clock())
-
-        def on_train_end(self, logs=None):
-            backend.look_for_idle()
-
-        if steps:
-
-            def on_train_batch_end(self, batch, logs=None):
-                backend.wait(self.model)
-                self.ticks[-1].append(clock())
-
-        elif end is not None:
-
-            def on_train_batch_end(self, batch, logs=None):
-                self.marks[-1].append((batch + 1, clock()))
-
-            def on_train_batch_begin(self, batch, logs=None):
-                # Not at the end of a batch: fit may call that from another thread, and on JAX a
-                # training that is stopped from there has lost what its metrics stand in.
-                enough = sum(map(len, self.marks)) >= FEWEST_MARKS
-                if clock() > (end if enough else latest):
-                    self.model.stop_training = True
-
-        @property
-        def epochs(self):
-            return [ticks[-1] - ticks[0] for ticks in self.ticks if len(ticks) > 1]
-
-    return Stopwatch()

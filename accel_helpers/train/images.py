@@ -5,6 +5,7 @@ import os
 import threading
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import wrapped
@@ -14,23 +15,23 @@ from accel_helpers._values.words import wrapped
 class Images:
     """Pictures as uint8 of shape (n, 28, 28), and labels; those after `different` repeat others."""
 
-    x_train: object
-    y_train: object
-    x_test: object
-    y_test: object
+    x_train: Any
+    y_train: Any
+    x_test: Any
+    y_test: Any
     name: str
     note: str
     different: int
 
     def __str__(self) -> str:
-        said = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
-        return wrapped(said, width=92)
+        text = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
+        return wrapped(text, width=92)
 
 
 def load_images(
     count: int = 60_000, *, source: str | None = None, time_limit: float = 30.0
 ) -> Images:
-    """Handwritten digits: MNIST where it can be had, scikit-learn's where not.
+    """Load handwritten digits: MNIST where it can be had, scikit-learn's where not.
 
     `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
 
@@ -51,47 +52,65 @@ def load_images(
     """
     import numpy as np
 
-    count, name = whole(count, "count"), "MNIST"
-    note, arrays, why = "The set that the study material uses.", None, ""
+    count = whole(count, "count")
+    name = "MNIST"
+    note = "The set that the study material uses."
+    arrays = None
+    obstacle = ""
     if (source or os.environ.get("ACCEL_DATA")) != "bundled":
-        arrays, why = _mnist(time_limit)
+        arrays, obstacle = _mnist(time_limit)
     if arrays is None:
-        arrays, name = _digits(), "scikit-learn digits"
+        arrays = _digits()
+        name = "scikit-learn digits"
         note = "Real handwriting, 8x8 points brought to 28x28; it needs no network."
-        note += f" (MNIST could not be had: {why})" if why else ""
+        if obstacle:
+            note += f" (MNIST could not be had: {obstacle})"
 
-    (x, y), test = arrays
+    (x, y), (x_test, y_test) = arrays
+    different = min(count, len(x))
     if count > len(x):
         note += f" There are {len(x):,} of them, so they are repeated."
-    keep = np.arange(count) % len(x)
-    return Images(x[keep], y[keep], *test, name, note, min(count, len(x)))
+    rows = np.arange(count) % len(x)
+    return Images(x[rows], y[rows], x_test, y_test, name, note, different)
 
 
 def _mnist(seconds: float):
-    """MNIST by Keras, or why it is not to be had: a network may answer, refuse, or never answer."""
+    """Give MNIST as Keras loads it, and "", or None and why it is not to be had.
+
+    A network may answer, refuse, or never answer.
+    """
     import keras
 
-    ended = []
+    outcomes = []
 
     def load():
         try:
-            ended.append((keras.datasets.mnist.load_data(), ""))
-        except Exception:  # whatever a network, or what poses as one, may give
-            ended.append((None, "the download failed."))
+            outcomes.append((keras.datasets.mnist.load_data(), ""))
+        except Exception:
+            # Whatever a network, or what poses as one, may give.
+            outcomes.append((None, "the download failed."))
 
-    thread = threading.Thread(target=load, daemon=True)  # one that hangs is left behind
-    with redirect_stdout(io.StringIO()):  # Keras's progress
+    # A thread that hangs is left behind; what Keras prints is its progress.
+    thread = threading.Thread(target=load, daemon=True)
+    with redirect_stdout(io.StringIO()):
         thread.start()
         thread.join(seconds)
-    return ended[0] if ended else (None, f"no answer within {seconds:g} s.")
+    if not outcomes:
+        return None, f"no answer within {seconds:g} s."
+    return outcomes[0]
 
 
 def _digits():
+    """Give scikit-learn's digits in the form of MNIST: 1,500 for training, the others for tests."""
     import numpy as np
     from sklearn.datasets import load_digits
 
-    x, y = load_digits(return_X_y=True)
-    x = np.kron(x.reshape(-1, 8, 8), np.ones((1, 3, 3))) * (255 / 16)  # each point becomes 3x3
-    x = np.pad(x, ((0, 0), (2, 2), (2, 2))).astype("uint8")
-    order = np.random.default_rng(0).permutation(len(x))
-    return [(x[part], y[part].astype("int32")) for part in (order[:1500], order[1500:])]
+    points, labels = load_digits(return_X_y=True)
+    # Each of 8 x 8 points, from 0 to 16, becomes 3 x 3 pixels; a margin of 2 makes it 28 x 28.
+    enlarged = np.kron(points.reshape(-1, 8, 8), np.ones((1, 3, 3))) * (255 / 16)
+    pictures = np.pad(enlarged, ((0, 0), (2, 2), (2, 2))).astype("uint8")
+    labels = labels.astype("int32")
+    order = np.random.default_rng(0).permutation(len(pictures))
+    train = order[:1500]
+    test = order[1500:]
+    return (pictures[train], labels[train]), (pictures[test], labels[test])

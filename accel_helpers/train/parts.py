@@ -52,7 +52,8 @@ class StepParts:
     @property
     def largest(self) -> str:
         """The name of the largest part."""
-        return max(self.seconds, key=self.seconds.get)
+        parts = self.seconds
+        return max(parts, key=parts.__getitem__)
 
     @property
     def verdict(self) -> str:
@@ -60,12 +61,13 @@ class StepParts:
         return self.largest
 
     def to_dict(self) -> dict[str, float]:
-        """The parts as plain values."""
+        """Give the parts as plain values."""
         return self.seconds
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{name} {format_seconds(part)}" for name, part in self.seconds.items())
-        return f"A step of {format_seconds(sum(self.seconds.values()))}: {parts}."
+        whole_step = sum(self.seconds.values())
+        parts = [f"{name} {format_seconds(part)}" for name, part in self.seconds.items()]
+        return f"A step of {format_seconds(whole_step)}: {', '.join(parts)}."
 
 
 def step_parts(
@@ -120,20 +122,23 @@ def step_parts(
     """
     import numpy as np
 
-    width, batch_size = whole(width, "width"), whole(batch_size, "batch_size")
+    width = whole(width, "width")
+    batch_size = whole(batch_size, "batch_size")
     box = positive(seconds, "seconds") / (3 * TURNS)
-    bare, real = make_model(1), make_model(width)
-    sizes = [(bare, 1), (real, 1), (real, batch_size)]
-    fastest = [float("inf")] * len(sizes)
+    bare_model = make_model(1)
+    real_model = make_model(width)
+    sizes = [(bare_model, 1), (real_model, 1), (real_model, batch_size)]
+    fastest_steps = [float("inf")] * len(sizes)
     for _ in range(TURNS):
         for place, (model, size) in enumerate(sizes):
+            # Samples are repeated where there are too few.
             rows = np.arange(STEPS * size) % len(x)
             step = _fastest_step(model, x[rows], y[rows], size, box, clock)
-            fastest[place] = min(fastest[place], step)
-    return StepParts.from_steps(*fastest)
+            fastest_steps[place] = min(fastest_steps[place], step)
+    return StepParts.from_steps(*fastest_steps)
 
 
 def _fastest_step(model, x, y, batch_size: int, seconds: float, clock) -> float:
-    """The fastest of several timings of a step: noise only ever adds time."""
+    """Give the fastest of several timings of a step: noise only ever adds time."""
     fit = time_fit(model, x, y, batch_size=batch_size, seconds=seconds, clock=clock)
     return min(fit.step.samples)

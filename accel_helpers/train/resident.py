@@ -4,8 +4,8 @@ The data lie on the device, and shuffling, picking the batches and all steps of 
 program, which XLA compiles: Keras's own ``train_step`` inside a loop of the framework.
 """
 
+import math
 import operator
-import sys
 from contextlib import nullcontext
 from functools import partial
 from types import SimpleNamespace
@@ -78,38 +78,51 @@ def fit_resident(
     [0, 1]
     """
     check_model(model)
-    batch_size, epochs = whole(batch_size, "batch_size"), whole(epochs, "epochs")
+    batch_size = whole(batch_size, "batch_size")
+    epochs = whole(epochs, "epochs")
     check_callbacks(callbacks)
-    data, validation = as_arrays((x, y), "x and y"), ()
+    arrays = as_arrays((x, y), "x and y")
+    validation_arrays: tuple = ()
     if validation_data is not None:
-        validation = as_arrays(validation_data, "validation_data")
+        validation_arrays = as_arrays(validation_data, "validation_data")
     device = backend.where(model) if model.weights else backend.devices()[-1]
-    check_room(memory_needed(*data, validation), device)
+    check_room(memory_needed(*arrays, validation_arrays), device)
     import keras
     import numpy as np
 
-    run = _runner(model, data, batch_size)
-    order = np.random.default_rng(np.random.randint(2**31) if seed is None else seed)
-    data, validation = as_tensors(data, device), as_tensors(validation, device)
-    steps = -(-len(keras.tree.flatten(data)[0]) // batch_size)
-    shown = {"add_progbar": verbose != 0, "verbose": verbose, "epochs": epochs, "steps": steps}
-    calls = keras.callbacks.CallbackList(callbacks, add_history=True, model=model, **shown)
+    run = _runner(model, arrays, batch_size)
+    if seed is None:
+        seed = np.random.randint(2**31)
+    random = np.random.default_rng(seed)
+    data = as_tensors(arrays, device)
+    validation = as_tensors(validation_arrays, device)
+    samples = len(keras.tree.flatten(data)[0])
+    hooks = keras.callbacks.CallbackList(
+        callbacks,
+        add_history=True,
+        model=model,
+        add_progbar=verbose != 0,
+        verbose=verbose,
+        epochs=epochs,
+        steps=math.ceil(samples / batch_size),
+    )
     model.stop_training = False
-    calls.on_train_begin()
+    hooks.on_train_begin()
     for epoch in range(epochs):
-        calls.on_epoch_begin(epoch)
-        logs = run("train", batch_size, bool(shuffle), data, int(order.integers(2**31)))
+        hooks.on_epoch_begin(epoch)
+        order_seed = int(random.integers(2**31))
+        logs = run("train", batch_size, bool(shuffle), data, order_seed)
         if validation:
-            calls.on_test_begin()
-            found = run("test", batch_size, False, validation, 0)
-            calls.on_test_end(found)
-            logs |= {f"val_{name}": value for name, value in found.items()}
-        calls.on_epoch_end(epoch, logs)
+            hooks.on_test_begin()
+            validation_logs = run("test", batch_size, False, validation, 0)
+            hooks.on_test_end(validation_logs)
+            logs |= {f"val_{name}": value for name, value in validation_logs.items()}
+        hooks.on_epoch_end(epoch, logs)
         if model.stop_training:
             break
-    # where the optimizer averages weights, the averages are what it was all for
+    # Where the optimizer averages weights, the averages are what it was all for.
     model.optimizer.finalize_variable_values(model.trainable_variables)
-    calls.on_train_end(logs)
+    hooks.on_train_end(logs)
     return model.history
 
 
@@ -153,68 +166,97 @@ def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
 
 def start_anew(model, fresh) -> None:
     """Give a model the weights and the unused optimizer of a fresh one: nothing to compile."""
-    for each in (model, fresh):
-        each.optimizer.build(each.trainable_variables)
-    new_values = [*fresh.variables, *fresh.optimizer.variables]
-    for old, new in zip([*model.variables, *model.optimizer.variables], new_values, strict=True):
-        old.assign(new)
+    model.optimizer.build(model.trainable_variables)
+    fresh.optimizer.build(fresh.trainable_variables)
+    variables = [*model.variables, *model.optimizer.variables]
+    fresh_variables = [*fresh.variables, *fresh.optimizer.variables]
+    for variable, fresh_variable in zip(variables, fresh_variables, strict=True):
+        variable.assign(fresh_variable)
 
 
 def check_model(model) -> None:
     """Refuse a model that cannot be trained as one program, with a sentence."""
-    framework, why = backend.framework(), ""
-    replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
+    import keras
+
+    framework = backend.framework()
+    strategy = getattr(model, "distribute_strategy", None)
+    replicas = getattr(strategy, "num_replicas_in_sync", 1)
+    is_distributed = replicas > 1 or keras.distribution.distribution() is not None
+    obstacle = ""
     if getattr(model, "optimizer", None) is None:
-        why = "it is not compiled; call model.compile(…) first"
+        obstacle = "it is not compiled; call model.compile(…) first"
     elif model.run_eagerly:
-        why = "run_eagerly=True asks for steps in Python; compile it without, or use model.fit"
+        obstacle = "run_eagerly=True asks for steps in Python; compile it without, or use model.fit"
     elif framework not in ("tensorflow", "jax"):
-        why = f"Keras runs on {framework} here, and it takes TensorFlow or JAX"
-    elif replicas > 1 or sys.modules["keras"].distribution.distribution() is not None:
-        why = "it has several replicas; build it outside the strategy's scope, or use model.fit"
-    if why:
-        raise ValueError(f"fit_resident cannot train this model: {why}.")
+        obstacle = f"Keras runs on {framework} here, and it takes TensorFlow or JAX"
+    elif is_distributed:
+        obstacle = (
+            "it has several replicas; build it outside the strategy's scope, or use model.fit"
+        )
+    if obstacle:
+        raise ValueError(f"fit_resident cannot train this model: {obstacle}.")
 
 
 def check_callbacks(callbacks) -> None:
     """Refuse a callback that wants to be called within an epoch."""
     import keras
 
+    refused = (keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore)
     for callback in keras.tree.flatten(callbacks or []):
-        hooks = [name for name in dir(keras.callbacks.Callback) if "batch_" in name]
-        homes = [getattr(getattr(callback, name, None), "__module__", "keras.") for name in hooks]
-        acts = not all(home.startswith("keras.") for home in homes)
-        acts |= {getattr(callback, n, "epoch") for n in ("save_freq", "update_freq")} != {"epoch"}
-        refused = keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore
-        if acts or isinstance(callback, refused):
+        if isinstance(callback, refused) or _acts_within_an_epoch(callback):
             raise ValueError(
                 f"{type(callback).__name__} acts within an epoch, or says at which one to go on; "
                 "fit_resident is in Python between epochs only. Leave it out, or use model.fit."
             )
 
 
+def _acts_within_an_epoch(callback) -> bool:
+    """Whether a callback has a hook for batches of its own, or saves or reports between epochs."""
+    import keras
+
+    for name in dir(keras.callbacks.Callback):
+        if "batch_" not in name:
+            continue
+        hook = getattr(callback, name, None)
+        # A hook of Keras's own does nothing here.
+        module = getattr(hook, "__module__", "keras.")
+        if not module.startswith("keras."):
+            return True
+    save_frequency = getattr(callback, "save_freq", "epoch")
+    update_frequency = getattr(callback, "update_freq", "epoch")
+    return save_frequency != "epoch" or update_frequency != "epoch"
+
+
 def _runner(model, data, batch_size: int):
-    """What runs an epoch of the model; its programs are kept on it, as ``fit`` keeps its own."""
+    """Give what runs an epoch of the model.
+
+    Its programs are kept on the model, as ``fit`` keeps its own: in a namespace, into which Keras
+    does not look.
+    """
     import keras
     import numpy as np
 
     trained = tuple(id(variable) for variable in model.trainable_variables)
-    compiled = model.optimizer, model.loss, tuple(model.metrics), trained
-    known = getattr(model, "_accel_helpers_resident", None)
-    if known is None or known.compiled != compiled:
-        _build(model, data, batch_size)  # Keras does not look into a namespace
-        known = model._accel_helpers_resident = SimpleNamespace(compiled=compiled, programs={})
-    programs = known.programs
+    compiled = (model.optimizer, model.loss, tuple(model.metrics), trained)
+    memory = getattr(model, "_accel_helpers_resident", None)
+    if memory is None or memory.compiled != compiled:
+        _build(model, data, batch_size)
+        memory = SimpleNamespace(compiled=compiled, programs={})
+        model._accel_helpers_resident = memory
+    programs = memory.programs
 
     def run(kind, batch_size, shuffle, data, seed) -> dict:
-        # the samples are counted in, since TensorFlow warns where one program is traced often
-        key = kind, len(keras.tree.flatten(data)[0]), batch_size, shuffle
-        new = key not in programs
-        if new:
+        # The samples are counted in, since TensorFlow warns where one program is traced often.
+        samples = len(keras.tree.flatten(data)[0])
+        key = (kind, samples, batch_size, shuffle)
+        is_new = key not in programs
+        if is_new:
             programs[key] = _program(model, *key)
         model.reset_metrics()
+        # XLA writes notices when it starts.
+        notices = held_back() if is_new else nullcontext()
         try:
-            with held_back() if new else nullcontext():  # what XLA says when it starts
+            with notices:
                 programs[key](data, seed)
         except Exception as error:
             error.add_note(
@@ -222,8 +264,9 @@ def _runner(model, data, batch_size: int):
                 "that XLA cannot compile, this model needs model.fit."
             )
             raise
-        found = model.get_metrics_result()  # F1 by class has several values
-        return {name: np.asarray(value).tolist() for name, value in found.items()}
+        # F1 by class has several values.
+        metrics = model.get_metrics_result()
+        return {name: np.asarray(value).tolist() for name, value in metrics.items()}
 
     return run
 
@@ -235,54 +278,95 @@ def _build(model, data, batch_size) -> None:
     x, y = keras.tree.map_structure(lambda array: array[:batch_size], data)
     if not model.built:
         model(x, training=False)
-    # what a pass through the model leaves behind, such as averages and states, is taken back
-    kept = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
+    # What a pass through the model leaves behind, such as averages and states, is taken back.
+    states = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
     predicted = model(x, training=True)
     model.optimizer.build(model.trainable_variables)
-    if model.loss is not None or type(model).train_step is keras.Model.train_step:
+    has_own_step = type(model).train_step is not keras.Model.train_step
+    if model.loss is not None or not has_own_step:
         model.compute_loss(x=x, y=y, y_pred=predicted)
     model.compute_metrics(x, y, predicted)
     model.reset_metrics()
-    for variable, value in kept:
-        variable.assign(value)
+    for variable, state in states:
+        variable.assign(state)
 
 
 def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """One epoch as a compiled function of the data and a seed."""
-    import keras
-
-    ops, step = keras.ops, getattr(model, f"{kind}_step")
-    framework, on_jax = sys.modules[backend.framework()], backend.framework() == "jax"
-    pick = operator.getitem if on_jax else framework.gather
+    """Give one epoch as a compiled function of the data and a seed."""
     # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
     note_where_variables_lie = getattr(model, "_record_training_state_sharding_spec", None)
     if note_where_variables_lie is not None:
         note_where_variables_lie()
+    if backend.framework() == "jax":
+        return _jax_program(model, kind, n, batch_size, shuffle)
+    return _tensorflow_program(model, kind, n, batch_size, shuffle)
 
-    def dice(seed):
-        if on_jax:
-            return framework.random.bits(framework.random.key(seed), (n,))
-        # what TensorFlow would select is far slower under XLA on a CPU
-        draw = framework.random.stateless_uniform
-        return draw([n], [seed, 0], None, None, framework.int32, alg="philox")
 
-    def epoch(state, data, seed):  # the state: on JAX all variables, on TensorFlow nothing
-        order = ops.argsort(dice(seed)) if shuffle else ops.arange(n)
+def _tensorflow_program(model, kind: str, n: int, batch_size: int, shuffle: bool):
+    """Give an epoch on TensorFlow, whose step changes the variables itself: no state is carried."""
+    import tensorflow as tf
 
-        def one(state, start, size):
-            picked = ops.slice(order, [start], [size])
-            batch = keras.tree.map_structure(lambda array: pick(array, picked), data)
-            return step(state, batch)[1] if on_jax else (step(batch), state)[1]
+    step = getattr(model, f"{kind}_step")
 
-        full, rest = divmod(n, batch_size)
-        if full:
-            state = ops.fori_loop(0, full, lambda i, it: one(it, i * batch_size, batch_size), state)
-        return one(state, full * batch_size, rest) if rest else state
+    def random_numbers(seed):
+        # What TensorFlow would select is far slower under XLA on a CPU.
+        return tf.random.stateless_uniform([n], [seed, 0], None, None, tf.int32, alg="philox")
 
-    if on_jax:
-        return partial(_on_variables, model, kind, framework.jit(epoch, donate_argnums=0))
-    program = framework.function(epoch, jit_compile=True, autograph=False)
-    return lambda data, seed: program(framework.constant(0), data, framework.constant(seed))
+    def step_on(state, batch):
+        step(batch)
+        return state
+
+    epoch = _epoch(step_on, tf.gather, random_numbers, n, batch_size, shuffle)
+    program = tf.function(epoch, jit_compile=True, autograph=False)
+
+    def run(data, seed: int) -> None:
+        program(tf.constant(0), data, tf.constant(seed))
+
+    return run
+
+
+def _jax_program(model, kind: str, n: int, batch_size: int, shuffle: bool):
+    """Give an epoch on JAX, whose step takes all variables as its state and gives them back."""
+    import jax
+
+    step = getattr(model, f"{kind}_step")
+
+    def random_numbers(seed):
+        return jax.random.bits(jax.random.key(seed), (n,))
+
+    def step_on(state, batch):
+        _, new_state = step(state, batch)
+        return new_state
+
+    epoch = _epoch(step_on, operator.getitem, random_numbers, n, batch_size, shuffle)
+    return partial(_on_variables, model, kind, jax.jit(epoch, donate_argnums=0))
+
+
+def _epoch(step_on, pick, random_numbers, n: int, batch_size: int, shuffle: bool):
+    """Give a function of (state, data, seed) that trains on all batches, the last one smaller."""
+    import keras
+    from keras import ops
+
+    full_batches, rest = divmod(n, batch_size)
+
+    def epoch(state, data, seed):
+        order = ops.argsort(random_numbers(seed)) if shuffle else ops.arange(n)
+
+        def train_on(state, start, size):
+            rows = ops.slice(order, [start], [size])
+            batch = keras.tree.map_structure(lambda array: pick(array, rows), data)
+            return step_on(state, batch)
+
+        def train_on_batch(number, state):
+            return train_on(state, number * batch_size, batch_size)
+
+        if full_batches:
+            state = ops.fori_loop(0, full_batches, train_on_batch, state)
+        if rest:
+            state = train_on(state, full_batches * batch_size, rest)
+        return state
+
+    return epoch
 
 
 def _on_variables(model, kind: str, program, data, seed: int) -> None:
@@ -290,17 +374,23 @@ def _on_variables(model, kind: str, program, data, seed: int) -> None:
     import jax
     import keras
 
-    optimizer = [model.optimizer.variables] if kind == "train" else []
-    variables = (model.trainable_variables, model.non_trainable_variables, *optimizer)
-    variables += (model.metrics_variables,)
-    seen: set[int] = set()
+    variables = [model.trainable_variables, model.non_trainable_variables]
+    if kind == "train":
+        variables.append(model.optimizer.variables)
+    variables.append(model.metrics_variables)
+    given_away: set[int] = set()
 
-    def own(variable):  # two variables may share one array, and only one may give it away
-        value = variable.value
-        shared = id(value) in seen
-        seen.add(id(value))
-        return jax.numpy.copy(value) if shared else value
+    def own_array(variable):
+        # Two variables may share one array, and only one of them may give it away.
+        array = variable.value
+        is_shared = id(array) in given_away
+        given_away.add(id(array))
+        if is_shared:
+            return jax.numpy.copy(array)
+        return array
 
-    tree = keras.tree.map_structure
-    state = program(tree(own, variables), data, seed)
-    tree(lambda variable, value: variable.assign(value), variables, state)
+    state = keras.tree.map_structure(own_array, tuple(variables))
+    new_state = program(state, data, seed)
+    keras.tree.map_structure(
+        lambda variable, value: variable.assign(value), tuple(variables), new_state
+    )

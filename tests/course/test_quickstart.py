@@ -9,8 +9,9 @@ from fake_fit import FakeFit
 
 from accel_helpers.course import quickstart
 from accel_helpers.measure import work
-from accel_helpers.train.epochs import stopwatch, time_fit
+from accel_helpers.train.epochs import time_fit
 from accel_helpers.train.images import load_images
+from accel_helpers.train.stopwatch import stopwatch
 
 pytestmark = pytest.mark.usefixtures("keras")
 
