@@ -66,7 +66,7 @@ def _measured(answer: Answer, entries: ledger.Ledger, card: results.Card | None)
     lines = [(name, False, said) for name in answer.card if (said := _on_card(name, card))]
     for entry in entries:  # what the ledger makes of the same names
         names = {*entry.claim.names}
-        if names and names <= {*answer.card} and not entry.verdict.startswith(ledger.YET):
+        if names and names <= {*answer.card} and entry.outcome != ledger.NOT_MEASURED:
             verdict = entry.verdict[:1].upper() + entry.verdict[1:]
             lines.append((verdict, True, entry.measured or entry.sentence))
     return lines
