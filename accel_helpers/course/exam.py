@@ -59,7 +59,7 @@ class Paper(Shown):
                 say(f"<p>Not handed in yet: {marked(str(error))}</p>")
                 return
             for (_, _, tell), grade in zip(fields, result.grades, strict=True):
-                tell("<p>No answer.</p>" if grade.given == "" else grade._repr_html_())
+                tell("<p>No answer.</p>" if grade.answer == "" else grade._repr_html_())
             say(result._repr_html_())
 
         button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})

@@ -141,7 +141,7 @@ def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
     for grade in grades:
         name = grade.question.id
         tries = known[name].tries + 1 if name in known else 1
-        new[name] = progress.Answer(grade.given, grade.verdict, tries, when)
+        new[name] = progress.Answer(grade.answer, grade.verdict, tries, when)
     known = {**known, **new}
     asked = sorted({grade.question.lesson for grade in grades})
     done = [name for name in asked if all(_done(each.id, known) for each in _named(name))]

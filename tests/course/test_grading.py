@@ -75,7 +75,7 @@ MEASURED = made(
 def test_grades(question, answer, verdict, as_material, feedback):
     got = grading.grade(question, answer)
     assert (got.verdict, got.as_material) == (verdict, as_material)
-    assert bool(got) == (verdict == "right") and verdict in grading.SAY
+    assert bool(got) == (verdict == "right") and verdict in grading.SENTENCES
     assert all(wanted in said for wanted, said in zip(feedback, got.feedback, strict=True))
 
 
