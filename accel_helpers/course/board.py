@@ -26,7 +26,18 @@ from accel_helpers.plots.style import short
 FAR = 3  # times the class's middle, or a third of it
 ENOUGH = 4  # cards of one machine that make a middle
 SIZE = re.compile("size|/work$")  # names of numbers that say how large something was
-COLUMNS = "learner machine begun name remark seconds low high samples numbers".split()
+COLUMNS = (
+    "learner",
+    "machine",
+    "begun",
+    "name",
+    "remark",
+    "seconds",
+    "low",
+    "high",
+    "samples",
+    "numbers",
+)
 FORMULA = ("=", "+", "-", "@")  # with these begins what a spreadsheet would compute
 
 
