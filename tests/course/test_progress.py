@@ -52,7 +52,8 @@ def test_what_is_written_is_read_again(own_progress):
 def test_a_missing_file_is_no_trouble(own_progress):
     assert progress.load(own_progress) == Progress() == progress.current()
     assert progress.keep(done("00")) == ""
-    assert own_progress.exists() and progress.load(own_progress).lessons == {"00": WHEN}
+    assert own_progress.exists()
+    assert progress.load(own_progress).lessons == {"00": WHEN}
 
 
 def test_where_it_lies(folders, monkeypatch):
@@ -135,8 +136,10 @@ def test_a_file_that_cannot_be_read_is_left_alone_and_answers_stay_in_memory(own
     with pytest.raises(DataError, match=f"^{own_progress}: |^{own_progress},"):
         progress.load(own_progress)
     said = progress.keep(done("00"))
-    assert said.startswith("Not saved") and str(own_progress) in said
-    assert own_progress.read_text() == text and progress.current().lessons == {"00": WHEN}
+    assert said.startswith("Not saved")
+    assert str(own_progress) in said
+    assert own_progress.read_text() == text
+    assert progress.current().lessons == {"00": WHEN}
     own_progress.unlink()  # the learner moves it away
     assert progress.keep(done("01")) == ""
     assert set(progress.load(own_progress).lessons) == {"00", "01"}
