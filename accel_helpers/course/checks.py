@@ -93,7 +93,16 @@ def choices(
         places = (allowed,)
     lists = "; ".join(", ".join(vocabulary) for vocabulary in places)
     list_of_words = f"Choose from: {lists}."
-    sheet = _Sheet(right, places, slips, done, empty, hint or list_of_words, item, list_of_words)
+    sheet = _Sheet(
+        right=right,
+        places=places,
+        slips=slips,
+        done=done,
+        empty=empty,
+        hint=hint or list_of_words,
+        item=item,
+        list_of_words=list_of_words,
+    )
     return Check(sheet.grade, right, slips)
 
 
@@ -263,17 +272,17 @@ def calls(
         How far off a number may be, as a share.
     """
     trial = _Trial(
-        truth,
-        on,
-        edges,
-        [_slip(*fields) for fields in slips],
-        right,
-        needs,
-        hint,
-        at_edges,
-        put,
-        otherwise,
-        within,
+        truth=truth,
+        ordinary=on,
+        edges=edges,
+        slips=[_slip(*fields) for fields in slips],
+        right=right,
+        needs=needs,
+        hint=hint,
+        at_edges=at_edges,
+        put=put,
+        otherwise=otherwise,
+        within=within,
     )
     return Check(trial.grade, truth, slips)
 
