@@ -1,170 +1,342 @@
 """The class board: what a folder of learners' result cards says, as one page and one table.
 
-Cards come from strangers: what is shown of one is tidied, and escaped by ``templates/board.html``.
+What a card says is shown by ``templates/board.html``, which escapes it. What is decided on is the
+names that the lessons give to measurements on a card, and no text that is meant for people.
 """
 
 import csv
+import dataclasses
 import io
 import math
 import re
-from collections import Counter, defaultdict, namedtuple
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from itertools import repeat
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_seconds, percent, template
+from accel_helpers.course.class_cards import Refusal, Seen, Time, read
 from accel_helpers.course.predict import CLOSE
 from accel_helpers.measure.measurement import FEW_SAMPLES, WIDE_SPREAD
-from accel_helpers.measure.results import Card
 from accel_helpers.plots.style import short
 
-FAR, ENOUGH = 3, 4  # times off the class's middle; cards of one machine that make a middle
-SIZE = re.compile("size|/work$")  # numbers that say how large something was
-CEILING = "at most, by those without one"
-FOUND = {  # times as fast, in lesson 03; a model without work stands for a chip where none is
-    "Better chip, width 128, batches of 32": ("width 128/batch 32", "width 1/batch 32"),
-    "Better chip, both 2,048": ("width 2048/batch 2048", "width 1/batch 2048"),
-    "Better chip, small CNN": ("cnn/batch 32", "cnn-bare/batch 32"),
-    "Better code, same chip and batches": ("default", "resident-small"),
-}
-# What is kept of a card; a time is its middle, its quartiles and how many samples.
-Seen = namedtuple("Seen", "who machine begun times numbers")
+FAR = 3  # times the class's middle, or a third of it
+ENOUGH = 4  # cards of one machine that make a middle
+SIZE = re.compile("size|/work$")  # names of numbers that say how large something was
+COLUMNS = (
+    "learner",
+    "machine",
+    "begun",
+    "name",
+    "remark",
+    "seconds",
+    "low",
+    "high",
+    "samples",
+    "numbers",
+)
+FORMULA = ("=", "+", "-", "@")  # with these begins what a spreadsheet would compute
 
 
-class Board(namedtuple("Board", "page cards refused")):
+class Pair(NamedTuple):
+    """Two times on a card, by their names; a ceiling is what a chip could gain at most."""
+
+    slow: str
+    fast: str
+    is_ceiling: bool = False
+
+
+@dataclass(frozen=True)
+class Race:
+    """A picture of how many times as fast something is in lesson 03."""
+
+    id: str
+    title: str
+    pairs: tuple[Pair, ...]  # the first of which a card has both times counts
+
+
+def _chip_race(id: str, title: str, step: str, without_work: str) -> Race:
+    """Return the race of a CPU against the chip beside it.
+
+    Where there is none, a model without work stands for a chip that computes in no time.
+    """
+    on_cpu = f"03/step/cpu/{step}"
+    pairs = (
+        Pair(on_cpu, f"03/step/tpu/{step}"),
+        Pair(on_cpu, f"03/step/gpu/{step}"),
+        Pair(on_cpu, f"03/step/cpu/{without_work}", is_ceiling=True),
+    )
+    return Race(id, title, pairs)
+
+
+RACES = (
+    _chip_race(
+        "chip-small",
+        "Better chip, width 128, batches of 32",
+        "width 128/batch 32",
+        "width 1/batch 32",
+    ),
+    _chip_race(
+        "chip-large",
+        "Better chip, both 2,048",
+        "width 2048/batch 2048",
+        "width 1/batch 2048",
+    ),
+    _chip_race("chip-cnn", "Better chip, small CNN", "cnn/batch 32", "cnn-bare/batch 32"),
+    Race(
+        "code",
+        "Better code, same chip and batches",
+        (Pair("03/climb/epoch/default", "03/climb/epoch/resident-small"),),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a race: the cards of one machine, or those that know a ceiling alone."""
+
+    label: str
+    is_ceiling: bool = False
+
+
+CEILING = Row("at most, by those without one", is_ceiling=True)
+
+
+class Dot(NamedTuple):
+    """A value in a picture, and whose it is."""
+
+    value: float
+    who: str
+
+
+@dataclass(frozen=True)
+class FarOff:
+    """A time that is far from the class's middle on the same machine."""
+
+    who: str
+    reason: str  # what the card shows that may explain it
+    name: str
+    ratio: float  # the time over the middle
+
+
+@dataclass(frozen=True)
+class Board:
     """What was written, how many cards count, and who does not and why."""
 
+    page: str
+    cards: int
+    refused: Sequence[Refusal]
+
     def to_dict(self) -> dict:
-        return self._asdict()
+        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         lines = [f"{self.cards} cards on the board: {self.page}, and beside it a table (.csv)."]
-        return "\n".join(lines + [f"Not counted: {who}: {why}" for who, why in self.refused])
+        for who, reason in self.refused:
+            lines.append(f"Not counted: {who}: {reason}")
+        return "\n".join(lines)
 
 
 def write(folder: Path, page: Path, *, names: bool = True) -> Board:
-    """Write the board of a folder's cards, and the table beside it."""
+    """Write the board of a folder's cards, and the table beside it.
+
+    Without `names` the cards are numbered, and nobody is named.
+    """
     cards, refused = read(folder, names)
-    odd, times = apart(cards)
-    told = {"cards": cards, "refused": refused, "odd": odd, "times": times, "CEILING": CEILING}
-    told |= {"pictures": pictures(cards), "FOUND": FOUND, "CLOSE": CLOSE, "median": median}
-    told |= {"scale": scale, "short": short, "seconds": format_seconds}
-    records.write_whole(page, template("course/templates/board.html").render(**told))
+    times = _by_name_and_machine(cards)
+    odd = far_off(cards, times)
+    html = template("course/templates/board.html").render(
+        cards=cards,
+        refused=refused,
+        odd=odd,
+        times=sorted(times.items(), key=_most_cards_first),
+        RACES=RACES,
+        CEILING=CEILING,
+        found=races(cards),
+        guesses=guesses(cards),
+        CLOSE=CLOSE,
+        median=median,
+        scale=scale,
+        short=short,
+        seconds=format_seconds,
+    )
+    records.write_whole(page, html)
     records.write_whole(page.with_suffix(".csv"), table(cards, odd))
     return Board(str(page), len(cards), refused)
 
 
-def tidy(text: str, most: int = 80) -> str:
-    """A stranger's text on one line, not too long, without what a terminal or a page obeys."""
-    text = text if len(text) <= most else text[: most - 1] + "…"
-    return text if text.isprintable() else "".join(x if x.isprintable() else "\ufffd" for x in text)
+# --- What the cards show
 
 
-def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[tuple[str, str]]]:
-    """The cards that count, and who does not and why; links are not followed."""
-    files = [p for p in folder.iterdir() if p.suffix not in (".html", ".csv") and p.name[0] != "."]
-    files.sort(key=lambda p: p.name if names else p.lstat().st_size)  # nor does the order name
-    kept, cards, refused = {}, [], []
-    with (ProcessPoolExecutor if len(files) > 99 else ThreadPoolExecutor)() as pool:
-        for seen, why in pool.map(_card, files, range(1, len(files) + 1), repeat(names)):
-            same = kept.setdefault((seen.begun, *seen.times.items()), seen)
-            if same is seen and not why:
-                cards.append(seen)
-            else:
-                refused.append((seen.who, why or f"a copy of {same.who}, which counts once."))
-    return cards, refused
-
-
-def _card(path: Path, n: int, names: bool) -> tuple[Seen, str]:
-    """What is kept of a card, or why it cannot count."""
-    numbered = not names or re.fullmatch(r"result_card\W*\d*\W*", path.stem)
-    who = f"card {n}" if numbered else tidy(path.stem, 40)
-    try:
-        if path.is_symlink() or path.suffix.lower() != ".json":
-            raise records.DataError("no .json file; links and folders are not followed.")
-        card = records.read(Card, records.load(path, "result card", name=who), who)
-        if not card.measurements or "ACCEL_FAST=1" in card.command:
-            raise records.DataError("nothing is measured on it, or only small sizes (ACCEL_FAST).")
-    except records.DataError as error:
-        said = tidy(str(error).removeprefix(who).lstrip(":, "), 200)
-        return Seen(who, "", path.name, {}, {}), said
-    times, day = {}, card.created[:10]
-    for name, measured in card.measurements.items():
-        s = sorted(measured.samples)
-        times[tidy(name)] = (median(s), s[len(s) // 4], s[3 * len(s) // 4], len(s))
-    numbers = {tidy(name): values for name, values in card.numbers.items() if values}
-    return Seen(who, tidy(card.label.removesuffix(f", {day}"), 40), tidy(day), times, numbers), ""
-
-
-def pictures(cards: list[Seen]) -> dict[str, dict]:
-    """By picture and by row: values, and whose they are."""
-    made = defaultdict(lambda: defaultdict(list))
+def races(cards: Iterable[Seen]) -> dict[str, dict[Row, list[Dot]]]:
+    """Return how many times as fast, by a race's id and by row."""
+    found = defaultdict(lambda: defaultdict(list))
     for card in cards:
-        for title, (slow, fast) in FOUND.items():
-            pairs = [(f"step/cpu/{slow}", f"step/{chip}/{slow}") for chip in ("tpu", "gpu")]
-            pairs += [(f"{way}/{slow}", f"{way}/{fast}") for way in ("climb/epoch", "step/cpu")]
-            for pair in pairs:
-                one, other = (card.times.get(f"03/{name}", (0,))[0] for name in pair)
-                if one and other:
-                    row = CEILING if "/cpu/" in pair[1] else card.machine
-                    made[title][row].append((one / other, card.who))
-                    break
-        for name, (value, *more) in card.numbers.items():
-            if name.startswith("guess/"):  # over what came out; of a choice 1 or 0
-                ratio = value / more[0] if more and value > 0 < more[0] else 0.0
-                made["guesses"][name.removeprefix("guess/")].append((ratio, card.who))
-    return made
+        for race in RACES:
+            pair = _first_pair(race, card)
+            if pair is None:
+                continue
+            row = Row(card.machine)
+            if pair.is_ceiling:
+                row = CEILING
+            ratio = card.times[pair.slow].middle / card.times[pair.fast].middle
+            found[race.id][row].append(Dot(ratio, card.who))
+    return found
 
 
-def apart(cards: list[Seen]) -> tuple[dict, list]:
-    """What is far from the class's middle on the same machine, and perhaps why; all the times."""
-    times, sizes, odd = defaultdict(list), defaultdict(Counter), {}
+def _first_pair(race: Race, card: Seen) -> Pair | None:
+    """Return the first pair of a race of which the card has both times."""
+    for pair in race.pairs:
+        slow, fast = card.times.get(pair.slow), card.times.get(pair.fast)
+        if slow and fast and slow.middle and fast.middle:
+            return pair
+    return None
+
+
+def guesses(cards: Iterable[Seen]) -> dict[str, list[Dot]]:
+    """Return each guess over what came out, by its name; of a choice 1 where it was right, or 0."""
+    found = defaultdict(list)
+    for card in cards:
+        for name, values in card.numbers.items():
+            if name.startswith("guess/"):
+                dot = Dot(_guess_ratio(values), card.who)
+                found[name.removeprefix("guess/")].append(dot)
+    return found
+
+
+def _guess_ratio(values: Sequence[float]) -> float:
+    """Return a guess over what came out, or 0 where that says nothing."""
+    if len(values) < 2:
+        return 0.0
+    guess, actual = values[:2]
+    if guess <= 0 or actual <= 0:
+        return 0.0
+    return guess / actual
+
+
+# By the name of a measurement and the machine: seconds, and the card that they are on.
+Times = Mapping[tuple[str, str], Sequence[tuple[float, Seen]]]
+# By the name of a size and the machine: what most cards have.
+Sizes = Mapping[tuple[str, str], float]
+
+
+def _by_name_and_machine(cards: Iterable[Seen]) -> Times:
+    """Return all times of the class, by what was measured and on which machine."""
+    times = defaultdict(list)
     for card in cards:
         for name, time in card.times.items():
-            times[name, card.machine].append((time[0], card))
+            times[name, card.machine].append((time.middle, card))
+    return times
+
+
+def _most_cards_first(item: tuple) -> tuple:
+    """Return by what the times are sorted for the page."""
+    place, times = item
+    return -len(times), place
+
+
+def far_off(cards: Iterable[Seen], times: Times) -> dict[tuple[str, str], FarOff]:
+    """Return what is far from the class's middle on the same machine, by owner and name."""
+    sizes = _usual_sizes(cards)
+    odd = {}
+    for (name, _), group in times.items():
+        if len(group) < ENOUGH:
+            continue
+        middle = median([seconds for seconds, _ in group])
+        for seconds, card in group:
+            if middle / FAR < seconds < middle * FAR:
+                continue
+            reason = _reason(card, card.times[name], seconds < middle, sizes)
+            odd[card.who, name] = FarOff(card.who, reason, name, seconds / middle)
+    return odd
+
+
+def _usual_sizes(cards: Iterable[Seen]) -> Sizes:
+    """Return what most cards of a machine have of each size."""
+    counts = defaultdict(Counter)
+    for card in cards:
         for name in filter(SIZE.search, card.numbers):
-            sizes[name, card.machine][card.numbers[name][-1]] += 1
-    usual = {where: counted.most_common(1)[0][0] for where, counted in sizes.items()}
-    for (name, _), those in times.items():
-        middle = median(seconds for seconds, _ in those)
-        for seconds, card in those if len(those) >= ENOUGH else ():
-            if not middle / FAR < seconds < middle * FAR:
-                why = _why(card, card.times[name], seconds < middle, usual)
-                odd[card.who, name] = card.who, why, name, seconds / middle
-    return odd, sorted(times.items(), key=lambda each: (-len(each[1]), each[0]))
+            counts[name, card.machine][card.numbers[name][-1]] += 1
+    usual = {}
+    for place, counter in counts.items():
+        [(size, _)] = counter.most_common(1)
+        usual[place] = size
+    return usual
 
 
-def _why(card: Seen, time: tuple, quick: bool, usual: dict) -> str:
-    middle, low, high, count = time
+def _reason(card: Seen, time: Time, is_quick: bool, sizes: Sizes) -> str:
+    """Return what the card shows that may explain a time that is far off."""
     for name in filter(SIZE.search, card.numbers):
-        if (mine := card.numbers[name][-1]) != (most := usual[name, card.machine]):
-            return f"perhaps other sizes (ACCEL_FAST?): {name} is {mine:g}, mostly {most:g}"
-    if quick:
+        size, usual = card.numbers[name][-1], sizes[name, card.machine]
+        if size != usual:
+            return f"perhaps other sizes (ACCEL_FAST?): {name} is {size:g}, mostly {usual:g}"
+    if is_quick:
         return "perhaps timed without waiting for the result, or a smaller model or batch"
-    if count < FEW_SAMPLES or high - low > WIDE_SPREAD * middle:
-        return f"perhaps a busy machine: {count} samples, spread {percent((high - low) / middle)}"
+    spread = (time.high - time.low) / time.middle
+    if time.samples < FEW_SAMPLES or spread > WIDE_SPREAD:
+        return f"perhaps a busy machine: {time.samples} samples, spread {percent(spread)}"
     return "perhaps a larger model or batch, or something else on the machine"
 
 
-def scale(values: list[float]) -> tuple:
-    """Where a value lies on a logarithmic axis, in % of it, and the axis's ticks."""
-    values = [min(max(value, 1e-9), 1e9) for value in values]
-    middle = median(values)  # a card far out must not press the others flat
-    low, high = max(min(values), middle / 1e3) / 1.15, min(max(values), middle * 1e3) * 1.15
-    ticks = [m * 10.0**e for e in range(-9, 10) for m in (1, 2, 5) if low < m * 10.0**e < high]
+# --- The page and the table
+
+
+def scale(values: Sequence[float]) -> tuple:
+    """Return where a value lies on a logarithmic axis, in % of it, and the axis's ticks."""
+    values = [_within(value, 1e-9, 1e9) for value in values]
+    middle = median(values)
+    # A card far out must not press the others flat.
+    low = max(min(values), middle / 1e3) / 1.15
+    high = min(max(values), middle * 1e3) * 1.15
     share = 100 / math.log(high / low)
-    return lambda v: share * math.log(min(max(v, low), high) / low), ticks[:: 1 + len(ticks) // 7]
+
+    def position(value: float) -> float:
+        return share * math.log(_within(value, low, high) / low)
+
+    ticks = _ticks(low, high)
+    step = 1 + len(ticks) // 7
+    return position, ticks[::step]
 
 
-def table(cards: list[Seen], odd: dict) -> str:
-    """All times and numbers as CSV, without what a spreadsheet would compute."""
-    rows = csv.writer(text := io.StringIO())
-    rows.writerow("learner machine begun name remark seconds low high samples numbers".split())
-    for card, name in ((one, name) for one in cards for name in (*one.times, *one.numbers)):
-        texts = (*card[:3], name, odd.get((card.who, name), ("", ""))[1])
-        texts = ("'" * x.lstrip().startswith(("=", "+", "-", "@")) + x for x in texts)
-        numbers = map(str, card.numbers.get(name, ())[:20])
-        rows.writerow([*texts, *card.times.get(name, [""] * 4), " ".join(numbers)])
-    return "\ufeff" + text.getvalue()  # by which Excel knows UTF-8
+def _within(value: float, low: float, high: float) -> float:
+    """Return the value, or the limit that it is beyond."""
+    return min(max(value, low), high)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2, 5, 10, 20 and so on, as far as they lie between two values."""
+    ticks = []
+    for exponent in range(-9, 10):
+        for digit in (1, 2, 5):
+            tick = digit * 10.0**exponent
+            if low < tick < high:
+                ticks.append(tick)
+    return ticks
+
+
+def table(cards: Iterable[Seen], odd: Mapping[tuple[str, str], FarOff]) -> str:
+    """Return all times and numbers as CSV, without what a spreadsheet would compute."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(COLUMNS)
+    for card in cards:
+        for name in (*card.times, *card.numbers):
+            remark = ""
+            if (card.who, name) in odd:
+                remark = odd[card.who, name].reason
+            texts = [card.who, card.machine, card.begun, name, remark]
+            time = card.times.get(name, ("", "", "", ""))
+            numbers = " ".join(str(number) for number in card.numbers.get(name, ())[:20])
+            rows.writerow([*map(_harmless, texts), *time, numbers])
+    # By this mark Excel knows UTF-8.
+    return "\ufeff" + text.getvalue()
+
+
+def _harmless(text: str) -> str:
+    """Return a text that a spreadsheet shows and does not compute."""
+    if text.lstrip().startswith(FORMULA):
+        return f"'{text}"
+    return text

@@ -1,14 +1,16 @@
-"""Two ways to check an answer, from a table of the likeliest slips, all of which the tests try."""
+"""Two ways to check an answer: by a table of the likeliest slips, all of which the tests try.
+
+`choices` checks words that are chosen, `calls` checks a function by calling it.
+"""
 
 import inspect
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain
 
 from accel_helpers._values.words import shown
+from accel_helpers.course.answers import at_place, brief, meant, plain, same
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,12 +25,18 @@ class Result:
         return self.ok
 
     def __repr__(self) -> str:
-        text = f"{'Right.' if self.ok else 'Not yet.'} {self.message}"
-        return f"{text}\nHint: {self.hint}" if self.hint else text
+        beginning = "Not yet."
+        if self.ok:
+            beginning = "Right."
+        text = f"{beginning} {self.message}"
+        if self.hint:
+            text += f"\nHint: {self.hint}"
+        return text
 
 
+# Neither is an Exception: a check that guards against any error of the learner's lets them pass.
 class Told(BaseException):
-    """Ends a check with a message and a hint, past what stands in the way for errors."""
+    """Ends a check with a message and a hint."""
 
 
 class Stopped(Told):
@@ -46,85 +54,139 @@ class Check:
     def __call__(self, answer) -> Result:
         try:
             return self.grade(answer)
-        except Told as told:
-            return Result(False, *told.args)
+        except Told as end:
+            return Result(False, *end.args)
+
+
+# --- Words that are chosen
 
 
 def choices(
-    right: Mapping, allowed: Sequence, slips: Mapping, *, done: str, empty: str, hint="", item="{}"
+    right: Mapping,
+    allowed: Sequence,
+    slips: Mapping,
+    *,
+    done: str,
+    empty: str,
+    hint: str = "",
+    item: str = "{}",
 ) -> Check:
-    """Check a dictionary: every key's word is `allowed`; slips are by key, or (key, answer)."""
-    places = (allowed,) if isinstance(allowed[0], str) else allowed
-    words = f"Choose from: {'; '.join(map(', '.join, places))}."
-    hint = hint or words
+    """Check a dictionary of words.
 
-    def grade(answer) -> Result:
+    Parameters
+    ----------
+    right : mapping
+        The word for each key, or a tuple of words.
+    allowed : sequence
+        The words to choose from, or one such sequence for each word of a tuple.
+    slips : mapping
+        By key, or by (key, answer): what to say to it, and what leads on.
+    done, empty : str
+        What is said to who has everything right, and to who has answered nothing yet.
+    hint : str, optional
+        What leads on where no slip does; by default the words to choose from.
+    item : str, optional
+        What a key is called, such as "Step {}".
+    """
+    places = allowed
+    if isinstance(allowed[0], str):
+        places = (allowed,)
+    lists = "; ".join(", ".join(vocabulary) for vocabulary in places)
+    list_of_words = f"Choose from: {lists}."
+    sheet = _Sheet(
+        right=right,
+        places=places,
+        slips=slips,
+        done=done,
+        empty=empty,
+        hint=hint or list_of_words,
+        item=item,
+        list_of_words=list_of_words,
+    )
+    return Check(sheet.grade, right, slips)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """An exercise in which words are chosen, as `choices` takes it."""
+
+    right: Mapping
+    places: Sequence[Sequence[str]]  # the words that are allowed, for each word of an answer
+    slips: Mapping
+    done: str
+    empty: str
+    hint: str
+    item: str
+    list_of_words: str
+
+    def grade(self, answer) -> Result:
         if not isinstance(answer, dict):
-            return Result(False, f"A dictionary is needed; got {shown(answer)}.", hint)
-        given = {key: _row(answer.get(key), places) for key in right}
-        if all(each is None for said in given.values() for each in said):
-            return Result(False, empty, hint)
-        blank = [key for key, said in given.items() if any(each is None for each in said)]
-        for key in [key for key in given if key not in blank]:
-            fits = (isinstance(a, str) and a in b for a, b in zip(given[key], places, strict=False))
-            if len(given[key]) != len(places) or not all(fits):
-                got = f"{item.format(key)} is {shown(answer[key])}"
-                return Result(False, f"{got}, and that is not a choice.", words)
+            return Result(False, f"A dictionary is needed; got {shown(answer)}.", self.hint)
+        rows = {key: _row(answer.get(key), self.places) for key in self.right}
+        if all(word is None for word in chain.from_iterable(rows.values())):
+            return Result(False, self.empty, self.hint)
+        blank = [key for key, row in rows.items() if any(word is None for word in row)]
+        for key, row in rows.items():
+            if key not in blank and not self._is_allowed(row):
+                message = f"{self._name(key)} is {shown(answer[key])}, and that is not a choice."
+                return Result(False, message, self.list_of_words)
         if blank:
-            return Result(False, f"Still empty: {', '.join(map(str, blank))}.", hint)
-        wrong = [key for key, said in given.items() if said != _row(right[key], places)]
+            names = ", ".join(str(key) for key in blank)
+            return Result(False, f"Still empty: {names}.", self.hint)
+        wrong = [key for key, row in rows.items() if row != _row(self.right[key], self.places)]
         if not wrong:
-            return Result(True, done)
-        key, name = wrong[0], item.format(wrong[0])
-        said = given[key] if len(places) > 1 else given[key][0]
-        message, leads_on = slips.get((key, said)) or slips.get(key, ("", hint))
-        message = f"{name}: {message}" if message else f"{name} is not {shown(answer[key])}."
-        found = f"{len(right) - len(wrong)} of {len(right)} are right."
-        return Result(False, f"{found} {message}", leads_on)
+            return Result(True, self.done)
+        message, hint = self._first_slip(wrong[0], rows[wrong[0]], answer)
+        count = len(self.right)
+        return Result(False, f"{count - len(wrong)} of {count} are right. {message}", hint)
 
-    return Check(grade, right, slips)
+    def _is_allowed(self, row: tuple) -> bool:
+        """Return whether an answer has a word that may be chosen at each place."""
+        if len(row) != len(self.places):
+            return False
+        for word, allowed in zip(row, self.places, strict=True):
+            # Asked first: what is no text may refuse to be compared.
+            if not isinstance(word, str) or word not in allowed:
+                return False
+        return True
+
+    def _first_slip(self, key, row: tuple, answer: Mapping) -> tuple[str, str]:
+        """Return what to say to a wrong answer, and what leads on."""
+        chosen = row
+        if len(row) == 1:
+            chosen = row[0]
+        message, hint = "", self.hint
+        for slip in (key, (key, chosen)):
+            if slip in self.slips:
+                message, hint = self.slips[slip]
+        if not message:
+            return f"{self._name(key)} is not {shown(answer[key])}.", hint
+        return f"{self._name(key)}: {message}", hint
+
+    def _name(self, key) -> str:
+        """Return what a key is called."""
+        return self.item.format(key)
 
 
 def _row(value, places: Sequence[Sequence[str]]) -> tuple:
-    """The words of an answer, as they are meant; None where one is still missing."""
-    row = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    empty = [each is ... or isinstance(each, str) and not each.strip() for each in row]
+    """Return the words of an answer as they are meant; None where one is still missing."""
+    entries = (value,)
+    if isinstance(value, (tuple, list)):
+        entries = value
+    row = [None if _is_missing(entry) else entry for entry in entries]
     if len(row) == len(places):
-        row = [meant(said, allowed) for said, allowed in zip(row, places, strict=True)]
-    return tuple(None if no else each for no, each in zip(empty, row, strict=True))
+        row = [meant(word, allowed) for word, allowed in zip(row, places, strict=True)]
+    return tuple(row)
 
 
-NEGATIONS = frozenset({"no", "not", "never"})
+def _is_missing(word) -> bool:
+    """Return whether there is no answer yet: nothing, dots as in the exercise, or blanks."""
+    if isinstance(word, str):
+        return not word.strip()
+    return word is None or word is ...
 
 
-def meant(said, allowed: Sequence[str]):
-    """The word of `allowed` that a text means; the text itself where that is not certain.
-
-    Case and spaces do not count. Of several words some are enough, as long as they fit no other
-    choice and none of its negations is left out.
-
-    >>> verdicts = ("faster", "slower", "no measurable difference")
-    >>> meant(" Faster", verdicts), meant("no difference", verdicts)
-    ('faster', 'no measurable difference')
-    >>> meant("difference", verdicts)  # the "no" is missing
-    'difference'
-    """
-    if not isinstance(said, str):
-        return said
-    words = _words(said[:100])
-    fitting = []
-    for choice in allowed:
-        wanted = _words(choice)
-        if words == wanted:
-            return choice
-        same_negations = words & NEGATIONS == wanted & NEGATIONS
-        if words - NEGATIONS and words <= wanted and same_negations:
-            fitting.append(choice)
-    return fitting[0] if len(fitting) == 1 else said
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
+# --- Functions that are called
 
 
 @dataclass
@@ -132,128 +194,205 @@ class Asked:
     """A learner's function, which may be anything; an error inside it ends the check."""
 
     function: object
-    said: object = None
+    returned: object = None  # by the last call
     start: str = "Replace its last line with your own."
     stops: str = "Call it yourself first, on small numbers."
 
     def __call__(self, *arguments):
         if not callable(self.function):
-            way = "Hand in the function's name, without brackets."
-            raise Told(f"A function is needed; got {shown(self.function)}.", way)
+            message = f"A function is needed; got {shown(self.function)}."
+            raise Told(message, "Hand in the function's name, without brackets.")
         try:
-            self.said = self.function(*arguments)
+            self.returned = self.function(*arguments)
         except NotImplementedError:
             raise Told("The function is still empty.", self.start) from None
         except (Exception, SystemExit) as error:
-            said = f"the function stopped with {type(error).__name__}: {error!s:.300}."
-            raise Stopped(said, self.stops) from None
-        return self.said
+            message = f"the function stopped with {type(error).__name__}: {error!s:.300}."
+            raise Stopped(message, self.stops) from None
+        return self.returned
 
 
-def on_copies(ask, *case):
+def on_copies(ask: Callable, *case):
+    """Ask with copies of the arguments, so that nobody spoils the case for the next one."""
     return plain(ask(*deepcopy(case)))
 
 
-def on_arrays(ask, *case):
+def on_arrays(ask: Callable, *case):
     """Ask with arrays in place of lists; whoever changes them is told so."""
     import numpy as np
 
-    lent = [np.array(each) if isinstance(each, list) else each for each in case]
-    with np.errstate(all="ignore"):  # what a division by zero gives is told by the check
-        said = plain(ask(*lent))
-    if not all(map(np.array_equal, lent, case)):
+    arguments = [np.array(value) if isinstance(value, list) else value for value in case]
+    # What a division by zero gives is told by the check, and not by a warning of NumPy's.
+    with np.errstate(all="ignore"):
+        returned = plain(ask(*arguments))
+    if not all(map(np.array_equal, arguments, case)):
         raise Told(
             "Your function changes the arrays that it was given: whoever lent them loses them.",
             "Make new arrays: a - b is one, and a -= b changes a.",
         )
-    return said
-
-
-def plain(value):
-    """A number as a float, whatever it came in, a row of them as a list, and a text as it is."""
-    value = value.tolist() if hasattr(value, "tolist") else value  # arrays of NumPy and JAX
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, bytes, dict, set)):
-        raise TypeError("no numbers")
-    if hasattr(value, "__iter__"):
-        return [plain(each) for each in islice(value, 1_000)]  # it may have no end
-    return float(value)
+    return returned
 
 
 def calls(
-    truth, *, on, edges=(), slips, right, needs, hint="", at_edges="", put=on_copies,
-    otherwise=None, within=1e-6,
-) -> Check:  # fmt: skip
-    """Check a function `on` ordinary cases first, and then on `edges`, which are easily forgotten.
+    truth: Callable,
+    *,
+    on: Sequence[tuple],
+    edges: Sequence[tuple] = (),
+    slips: Sequence[tuple],
+    right: str,
+    needs: str,
+    hint: str = "",
+    at_edges: str = "",
+    put: Callable = on_copies,
+    otherwise: Callable | None = None,
+    within: float = 1e-6,
+) -> Check:
+    """Check a function on ordinary cases first, and then on what is easily forgotten.
 
-    Slips are (rule, what it is, what leads on), or begin with a place. A slip is told by the
-    ordinary cases alone, unless it is right there: then by the edges. `at_edges` leads on there.
+    Parameters
+    ----------
+    truth : callable
+        The function that is right.
+    on, edges : sequence of tuple
+        The arguments of the ordinary cases, and of those that are easily forgotten.
+    slips : sequence of tuple
+        (rule, message, hint): a wrong function, what it is, and what leads on. Of a function that
+        returns a row they may be (place, rule, message, hint): wrong at that place alone. A slip
+        is told by the ordinary cases, unless it is right there: then by the edges.
+    right, needs : str
+        What is said to who is right, and what leads on where the function returns no number.
+    hint, at_edges : str, optional
+        What leads on where no slip does: on ordinary cases, and on the edges.
+    put : callable, optional
+        Called with a function and the arguments of a case; gives what can be compared.
+    otherwise : callable, optional
+        Called with what was returned and the arguments where no slip fits; may give a message and
+        a hint.
+    within : float, optional
+        How far off a number may be, as a share.
     """
-    names = [*inspect.signature(truth).parameters]
+    trial = _Trial(
+        truth=truth,
+        ordinary=on,
+        edges=edges,
+        slips=[_slip(*fields) for fields in slips],
+        right=right,
+        needs=needs,
+        hint=hint,
+        at_edges=at_edges,
+        put=put,
+        otherwise=otherwise,
+        within=within,
+    )
+    return Check(trial.grade, truth, slips)
 
-    def column(rule, cases):
-        return [put(rule, *each) for each in cases]
 
-    def is_right_on(cases, rule, place) -> bool:
-        return same(column(rule, cases), [_at(row, *place) for row in column(truth, cases)], within)
+@dataclass(frozen=True)
+class _Slip:
+    """A wrong function, or one that is wrong at one place of what it returns."""
 
-    def fault_on(cases, answer, slips, leads_on) -> Result | None:
-        """What is wrong on these cases, if anything is."""
-        ask, said, true = Asked(answer), [], column(truth, cases)
-        for case in cases:
+    rule: Callable
+    message: str
+    hint: str
+    place: int | None = None
+
+
+def _slip(*fields) -> _Slip:
+    """Return a slip as `calls` takes it, with or without a place."""
+    if len(fields) == 3:
+        return _Slip(*fields)
+    place, rule, message, hint = fields
+    return _Slip(rule, message, hint, place)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """An exercise in which a function is written, as `calls` takes it."""
+
+    truth: Callable
+    ordinary: Sequence[tuple]
+    edges: Sequence[tuple]
+    slips: Sequence[_Slip]
+    right: str
+    needs: str
+    hint: str
+    at_edges: str
+    put: Callable
+    otherwise: Callable | None
+    within: float
+
+    def grade(self, answer) -> Result:
+        fault = self._fault_on(self.ordinary, answer, self.slips, "")
+        if fault is not None:
+            return fault
+        unseen = [slip for slip in self.slips if self._is_right_on(self.ordinary, slip)]
+        fault = self._fault_on(self.edges, answer, unseen, self.at_edges)
+        if fault is not None:
+            return fault
+        return Result(True, self.right)
+
+    def _fault_on(
+        self, cases: Sequence[tuple], answer, slips: Sequence[_Slip], hint: str
+    ) -> Result | None:
+        """Return what is wrong on these cases, if anything is."""
+        ask = Asked(answer)
+        expected = self._column(self.truth, cases)
+        returned = []
+        for case, value in zip(cases, expected, strict=True):
             try:
-                said.append(put(ask, *case))
+                returned.append(self.put(ask, *case))
             except Stopped as stopped:
-                message, way = stopped.args
-                message = f"{_named(names, case)}: {message} It is {_brief(true[len(said)])}."
-                return Result(False, message, leads_on or way)
-            except Exception:  # whatever was returned, it is not what was asked for
-                returned = f"{_named(names, case)}: the function returned {shown(ask.said)}"
-                return Result(False, f"{returned}, and it is {_brief(true[len(said)])}.", needs)
-        wrong = [n for n in range(len(cases)) if not same(said[n], true[n], within)]
-        if not wrong:
-            return None
-        for *place, rule, message, way in slips:
-            mine = [_at(row, *place) for row in said]
-            if not is_right_on(cases, rule, place) and same(mine, column(rule, cases)):
-                return Result(False, message, way)
-        mine, wanted, case = said[wrong[0]], true[wrong[0]], cases[wrong[0]]
-        if problem := otherwise and otherwise(mine, *case):
-            return Result(False, *problem)
-        message = f"{_named(names, case)}: you have {_brief(mine)}, and it is {_brief(wanted)}."
-        return Result(False, message, leads_on or hint or needs)
+                message, leads_on = stopped.args
+                message = f"{self._named(case)}: {message} It is {brief(value)}."
+                return Result(False, message, hint or leads_on)
+            except Exception:
+                # Whatever was returned, it is not what was asked for.
+                message = f"{self._named(case)}: the function returned {shown(ask.returned)}"
+                return Result(False, f"{message}, and it is {brief(value)}.", self.needs)
+        for case, value, true_value in zip(cases, returned, expected, strict=True):
+            if same(value, true_value, self.within):
+                continue
+            slip = self._slip_on(cases, returned, slips)
+            if slip is not None:
+                return Result(False, slip.message, slip.hint)
+            return self._difference(case, value, true_value, hint)
+        return None
 
-    def grade(answer) -> Result:
-        fault = fault_on(on, answer, slips, "")
-        if fault is None:
-            unseen = [slip for slip in slips if is_right_on(on, slip[-3], slip[:-3])]
-            fault = fault_on(edges, answer, unseen, at_edges)
-        return Result(True, right) if fault is None else fault
+    def _slip_on(
+        self, cases: Sequence[tuple], returned: list, slips: Sequence[_Slip]
+    ) -> _Slip | None:
+        """Return the slip that gives on these cases what was returned, if there is one."""
+        for slip in slips:
+            # What is right on these cases explains no difference there.
+            if self._is_right_on(cases, slip):
+                continue
+            values = [at_place(value, slip.place) for value in returned]
+            if same(values, self._column(slip.rule, cases), self.within):
+                return slip
+        return None
 
-    return Check(grade, truth, slips)
+    def _is_right_on(self, cases: Sequence[tuple], slip: _Slip) -> bool:
+        """Return whether a slip makes no difference on these cases."""
+        expected = [at_place(value, slip.place) for value in self._column(self.truth, cases)]
+        return same(self._column(slip.rule, cases), expected, self.within)
 
+    def _difference(self, case: tuple, value, true_value, hint: str) -> Result:
+        """Return what is said where a value is wrong and no slip explains it."""
+        if self.otherwise is not None:
+            problem = self.otherwise(value, *case)
+            if problem:
+                return Result(False, *problem)
+        values = f"you have {brief(value)}, and it is {brief(true_value)}."
+        return Result(False, f"{self._named(case)}: {values}", hint or self.hint or self.needs)
 
-def _named(names: Sequence[str], case: Sequence) -> str:
-    """A case as the learner's function gets it: "For factor = 2.0, setup = 5.0"."""
-    given = zip(names, case, strict=False)  # a rule may have more, with defaults
-    return f"For {', '.join(f'{name} = {_brief(value)}' for name, value in given):.200}"
+    def _column(self, rule: Callable, cases: Sequence[tuple]) -> list:
+        """Return what a function gives on each of the cases."""
+        return [self.put(rule, *case) for case in cases]
 
-
-def _brief(value) -> str:
-    return f"{value:.10g}" if isinstance(value, float) else shown(value)
-
-
-def _at(row, place: int | None = None):
-    if place is None:
-        return row
-    return row[place] if isinstance(row, list) and place < len(row) else None
-
-
-def same(a, b, within: float = 1e-6) -> bool:
-    """Whether two plain values are equal, but for rounding."""
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(same(*pair, within) for pair in zip(a, b, strict=True))
-    if isinstance(a, float) and isinstance(b, float):
-        return math.isclose(a, b, rel_tol=within, abs_tol=within / 1e3)
-    return a == b
+    def _named(self, case: tuple) -> str:
+        """Return a case as the learner's function gets it: "For factor = 2.0, setup = 5.0"."""
+        names = inspect.signature(self.truth).parameters
+        # The true function may have more parameters, with defaults.
+        pairs = zip(names, case, strict=False)
+        arguments = ", ".join(f"{name} = {brief(value)}" for name, value in pairs)
+        return f"For {arguments:.200}"

@@ -10,7 +10,8 @@ from accel_helpers.course.grading import AnswerError, Grade
 from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
 
-COUNT, PASS = 20, 14  # questions of a paper; so many right answers pass
+COUNT = 20  # questions of a paper
+PASS = 14  # so many right answers pass
 __all__ = ["draw", "hand_in", "last_score"]
 
 
@@ -20,51 +21,69 @@ class Paper(Shown):
 
     number: int  # by which the same paper can be drawn again
     questions: tuple[Question, ...]
-    macro, ending = "page", "Run this cell to sit the exam."
+    macro = "page"
+    ending = "Run this cell to sit the exam."
 
     def __str__(self) -> str:
-        heading = f"Practice exam, paper {self.number}: {len(self.questions)} questions"
-        lines = [f"{heading} on two of the exam's sections."]
-        lines += [question.text(place) for place, question in enumerate(self.questions, 1)]
+        paper = f"Practice exam, paper {self.number}"
+        paragraphs = [f"{paper}: {len(self.questions)} questions on two of the exam's sections."]
+        for place, question in enumerate(self.questions, 1):
+            paragraphs.append(question.text(place))
         call = f"ah.course.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
-        return "\n\n".join([*lines, f"Without the form: {call}"])
+        paragraphs.append(f"Without the form: {call}")
+        return "\n\n".join(paragraphs)
 
     def mark(self, answers: Mapping[int, object]) -> "Result":
         """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
-        for place in (n for n in answers if n not in range(1, len(self.questions) + 1)):
-            raise AnswerError(f"the places are 1 to {len(self.questions)}; got {shown(place)}.")
+        places = range(1, len(self.questions) + 1)
+        for place in answers:
+            if place not in places:
+                raise AnswerError(f"the places are 1 to {len(places)}; got {shown(place)}.")
         grades = []
-        for place, question in enumerate(self.questions, 1):
-            given = answers.get(place)
-            if given is None or isinstance(given, str) and not given.strip():
-                grades.append(Grade(question, "", grading.WRONG, False, ()))
-                continue
-            try:
-                grades.append(grading.grade(question, given))
-            except AnswerError as error:
-                raise AnswerError(f"question {place}: {error}") from None
+        for place, question in zip(places, self.questions, strict=True):
+            grades.append(_mark_one(question, place, answers.get(place)))
         return Result(self, tuple(grades))
 
     def form(self, widgets):
-        fields = [quiz_widget.field(widgets, q, n, "") for n, q in enumerate(self.questions, 1)]
-        status, say = quiz_widget.note(widgets, "")
+        fields = []
+        for place, question in enumerate(self.questions, 1):
+            fields.append(quiz_widget.field(widgets, question, place, ""))
+        status, tell = quiz_widget.note(widgets, "")
 
-        def finish() -> None:
-            answers = {n: read() for n, (_, read, _) in enumerate(fields, 1)}
+        def finish(_button) -> None:
+            answers = {place: field.read() for place, field in enumerate(fields, 1)}
             try:
                 if not any(answers.values()):
                     raise AnswerError("there is no answer.")
                 result = hand_in(self.number, answers)
             except AnswerError as error:
-                say(f"<p>Not handed in yet: {marked(str(error))}</p>")
+                tell(f"<p>Not handed in yet: {marked(str(error))}</p>")
                 return
-            for (_, _, tell), grade in zip(fields, result.grades, strict=True):
-                tell("<p>No answer.</p>" if grade.given == "" else grade._repr_html_())
-            say(result._repr_html_())
+            for field, grade in zip(fields, result.grades, strict=True):
+                field.tell(_as_html(grade))
+            tell(result._repr_html_())
 
         button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})
-        button.on_click(lambda _: finish())
+        button.on_click(finish)
         return quiz_widget.sheet(widgets, fields, button, status)
+
+
+def _mark_one(question: Question, place: int, answer) -> Grade:
+    """Grade an answer on a paper; where there is none, it is wrong and says nothing."""
+    is_blank = isinstance(answer, str) and not answer.strip()
+    if answer is None or is_blank:
+        return Grade(question, "", grading.WRONG, False, ())
+    try:
+        return grading.grade(question, answer)
+    except AnswerError as error:
+        raise AnswerError(f"question {place}: {error}") from None
+
+
+def _as_html(grade: Grade) -> str:
+    """Return what the form says below a question once the paper is handed in."""
+    if grade.answer == "":
+        return "<p>No answer.</p>"
+    return grade._repr_html_()
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,39 +97,59 @@ class Result(Shown):
 
     @property
     def material(self) -> int:
+        """How many answers are the material's."""
         return sum(grade.as_material for grade in self.grades)
 
     @property
     def today(self) -> int:
-        return sum(map(bool, self.grades))
+        """How many answers are right today."""
+        return sum(bool(grade) for grade in self.grades)
 
     @property
     def passed(self) -> bool:
         return max(self.material, self.today) >= PASS
 
     def lines(self) -> list[str]:
-        of, either = len(self.grades), sum(bool(g) or g.as_material for g in self.grades)
-        said = [
-            f"{'Passed' if self.passed else 'Not passed'}: {PASS} of {of} are needed, by one of "
-            "the two answers. (This bar is the course's own: the exam's is not known to us, and "
-            "this paper covers two of its sections.)",
-            f"As the exam's material answers: {self.material} of {of}. The exam expects these. "
+        """Return the result in sentences, the verdict first."""
+        count = len(self.grades)
+        verdict = "Passed" if self.passed else "Not passed"
+        lines = [
+            f"{verdict}: {PASS} of {count} are needed, by one of the two answers. (This bar is the "
+            "course's own: the exam's is not known to us, and this paper covers two of its "
+            "sections.)",
+            f"As the exam's material answers: {self.material} of {count}. The exam expects these. "
             "(Where its text was not found, the usual answer stands for it.)",
-            f"As is true today: {self.today} of {of}.",
+            f"As is true today: {self.today} of {count}.",
+            *self._where_the_two_differ(),
         ]
-        if either >= PASS and not self.passed:
-            said.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
-        if either >= PASS and self.material < PASS:
-            said.append(f"In the exam you would lose {self._places(False, True)}: today's answer.")
-        if self.passed and self.today < PASS:
-            said.append(f"Outside the exam, look at {self._places(True, False)}: today differs.")
-        if lost := self._places(False, False):
-            said.append(f"Wrong or empty: {lost}. They come back with ah.course.ask_again().")
-        return [*said, self.note] if self.note else said
+        wrong = self._places(as_material=False, today=False)
+        if wrong:
+            lines.append(f"Wrong or empty: {wrong}. They come back with ah.course.ask_again().")
+        if self.note:
+            lines.append(self.note)
+        return lines
 
-    def _places(self, *mark: bool) -> str:
-        marks = [(grade.as_material, bool(grade)) for grade in self.grades]
-        return ", ".join(str(n) for n, each in enumerate(marks, 1) if each == mark)
+    def _where_the_two_differ(self) -> list[str]:
+        """Return what it means that an answer is the material's, or today's, and not both."""
+        lines = []
+        either = sum(bool(grade) or grade.as_material for grade in self.grades)
+        if either >= PASS and not self.passed:
+            lines.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
+        if either >= PASS and self.material < PASS:
+            places = self._places(as_material=False, today=True)
+            lines.append(f"In the exam you would lose {places}: today's answer.")
+        if self.passed and self.today < PASS:
+            places = self._places(as_material=True, today=False)
+            lines.append(f"Outside the exam, look at {places}: today differs.")
+        return lines
+
+    def _places(self, *, as_material: bool, today: bool) -> str:
+        """Return the places of the answers that count in just this way."""
+        places = []
+        for place, grade in enumerate(self.grades, 1):
+            if grade.as_material == as_material and bool(grade) == today:
+                places.append(str(place))
+        return ", ".join(places)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -127,15 +166,22 @@ def draw(number: int = 1) -> Paper:
     >>> len(paper.questions), paper == draw(1), paper == draw(2)
     (20, True, False)
     """
+    # True is an int, and no number of a paper.
     if type(number) is not int or not 0 <= number <= 10**9:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
-    bank = questions.bank().values()
-    pool = [q for q in bank if q.exam and q.practice and q.kind != "measured" and not q.further]
-    rng, chosen = random.Random(number), []
-    for exam in sorted({n for q in pool for n in q.exam}, key=lambda n: int(n[1:])):
-        if not any(exam in q.exam for q in chosen):
-            fits = [q for q in pool if exam in q.exam and _fits(q, chosen)]
-            chosen.append(rng.choice(fits))
+    pool = [question for question in questions.bank().values() if _may_be_drawn(question)]
+    # The same number draws the same paper, on every machine.
+    rng = random.Random(number)
+    chosen = []
+    for exam_question in _exam_questions(pool):
+        if any(exam_question in question.exam for question in chosen):
+            continue
+        candidates = [
+            question
+            for question in pool
+            if exam_question in question.exam and _fits(question, chosen)
+        ]
+        chosen.append(rng.choice(candidates))
     for question in rng.sample(pool, len(pool)):
         if len(chosen) < COUNT and _fits(question, chosen):
             chosen.append(question)
@@ -154,8 +200,13 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     False
     """
     result = draw(number).mark(answers)
-    marks = result.material, result.today, len(result.grades)
-    sitting = progress.Sitting(number, *marks, progress.now())
+    sitting = progress.Sitting(
+        paper=number,
+        material=result.material,
+        today=result.today,
+        questions=len(result.grades),
+        when=progress.now(),
+    )
     return replace(result, note=quiz.keep(result.grades, sitting))
 
 
@@ -169,11 +220,27 @@ def last_score() -> int | None:
     True
     """
     sittings = progress.current().exams
-    return max(sittings[-1].material, sittings[-1].today) if sittings else None
+    if not sittings:
+        return None
+    return max(sittings[-1].material, sittings[-1].today)
+
+
+def _may_be_drawn(question: Question) -> bool:
+    """Return whether a question may stand on a paper: this exam's, and answered from knowledge."""
+    if question.further or question.kind == "measured":
+        return False
+    return bool(question.exam) and question.practice
+
+
+def _exam_questions(pool: Sequence[Question]) -> list[str]:
+    """Return the questions of the exam that a pool covers, "E2" before "E10"."""
+    covered = set()
+    for question in pool:
+        covered.update(question.exam)
+    return sorted(covered, key=lambda name: int(name[1:]))
 
 
 def _fits(question: Question, chosen: Sequence[Question]) -> bool:
-    """Whether a question is not on the paper yet, nor one that gives it away."""
-    return question not in chosen and not any(
-        q.id in question.apart or question.id in q.apart for q in chosen
-    )
+    """Return whether a question is not on the paper yet, nor one that gives it away."""
+    gives_away = any(other.id in question.apart or question.id in other.apart for other in chosen)
+    return question not in chosen and not gives_away

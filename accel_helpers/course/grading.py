@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel_helpers._values.words import shown
@@ -10,14 +11,17 @@ from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.measure.results import Card
 
 RIGHT, MATERIAL, WRONG, OPEN = "right", "as the material", "wrong", "not measured"
-SAY = {
-    RIGHT: "✓ Right.",
-    "right today": "✓ Right today. The exam's material answers otherwise.",
-    MATERIAL: "◐ For the exam: yes. Today: no.",
-    WRONG: "✗ Not right.",
-    OPEN: "… Not measured yet.",
-}
+RIGHT_TODAY = "right today"  # a right answer to which the material answers otherwise
 DONE = (RIGHT, MATERIAL)  # what need not come back
+MARKS = {RIGHT: "✓", RIGHT_TODAY: "✓", MATERIAL: "◐", WRONG: "✗", OPEN: "…"}
+SENTENCES = {
+    RIGHT: "Right.",
+    RIGHT_TODAY: "Right today. The exam's material answers otherwise.",
+    MATERIAL: "For the exam: yes. Today: no.",
+    WRONG: "Not right.",
+    OPEN: "Not measured yet.",
+}
+LARGEST = 1e300  # of an answer
 __all__ = ["grade"]
 
 
@@ -27,9 +31,10 @@ class AnswerError(ValueError):
     In a notebook it is shown as that sentence, without a traceback.
     """
 
-    def _render_traceback_(self) -> list[str]:  # IPython asks for it
-        said = str(self)
-        return [said[:1].upper() + said[1:]]
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback."""
+        sentence = str(self)
+        return [sentence[:1].upper() + sentence[1:]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +42,7 @@ class Grade(Shown):
     """What an answer is worth; true where it is right today."""
 
     question: Question
-    given: str | float  # the answer as it was understood: letters, or a number
+    answer: str | float  # as it was understood: letters, or a number
     verdict: str  # "right", "as the material" (and not true today), "wrong", "not measured"
     as_material: bool  # the exam's material answers so
     feedback: tuple[str, ...]
@@ -47,14 +52,22 @@ class Grade(Shown):
         return self.verdict == RIGHT
 
     @property
-    def said(self) -> str:
-        old = self and self.question.differs and not self.as_material
-        return SAY["right today" if old else self.verdict]
+    def headline(self) -> str:
+        """The verdict with its mark, as a page shows it."""
+        return f"{MARKS[self._told_verdict]} {SENTENCES[self._told_verdict]}"
+
+    @property
+    def _told_verdict(self) -> str:
+        """The verdict, where it matters with the word that the material answers otherwise."""
+        if self and self.question.differs and not self.as_material:
+            return RIGHT_TODAY
+        return self.verdict
 
     def __str__(self) -> str:
-        lines = [self.said.partition(" ")[2], *self.feedback]
-        if self.verdict in DONE:  # both answers would tell a wrong one the right
-            lines += map(" ".join, self.question.two_answers)
+        lines = [SENTENCES[self._told_verdict], *self.feedback]
+        # To a wrong answer both would tell the right one.
+        if self.verdict in DONE:
+            lines += [f"{heading} {text}" for heading, text in self.question.two_answers]
         return "\n".join(lines)
 
 
@@ -76,94 +89,188 @@ def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
     'right'
     """
     if question.has_choices:
-        return _chosen(question, _letters(question, answer))
+        return _grade_letters(question, _letters(question, answer))
+    number = _number(question, answer)
     if question.kind == "measured":
-        return _measured(question, _number(question, answer), card)
-    return _worked_out(question, _number(question, answer))
+        return _grade_guess(question, number, card)
+    return _grade_number(question, number)
 
 
-def _grade(question: Question, given, right: bool, theirs: bool, said) -> Grade:
-    verdict = RIGHT if right else MATERIAL if theirs else WRONG
-    return Grade(question, given, verdict, theirs, tuple(said))
+def _grade(
+    question: Question,
+    answer: str | float,
+    feedback: Sequence[str],
+    *,
+    is_right: bool,
+    as_material: bool,
+) -> Grade:
+    """Return a grade with the verdict that follows."""
+    verdict = WRONG
+    if is_right:
+        verdict = RIGHT
+    elif as_material:
+        verdict = MATERIAL
+    return Grade(question, answer, verdict, as_material, tuple(feedback))
 
 
-def _letters(question: Question, given) -> str:
+# --- Letters
+
+
+def _letters(question: Question, answer) -> str:
+    """Return the letters of an answer; of several, whose order does not count, sorted."""
     last = question.options[-1].letter
-    letters = "".join(given.lower().replace(",", " ").split()) if isinstance(given, str) else "?"
+    # What is no text has no letter, and is refused as one that is not there.
+    letters = "?"
+    if isinstance(answer, str):
+        letters = "".join(answer.lower().replace(",", " ").split())
     if not letters:
         raise AnswerError(f"no answer yet: choose from a to {last}.")
     if not all("a" <= letter <= last for letter in letters):
-        raise AnswerError(f"the letters go from a to {last}; got {shown(given)}.")
+        raise AnswerError(f"the letters go from a to {last}; got {shown(answer)}.")
     if len(set(letters)) != len(letters):
-        raise AnswerError(f"a letter stands there twice: {shown(given)}.")
+        raise AnswerError(f"a letter stands there twice: {shown(answer)}.")
     if question.kind == "one" and len(letters) > 1:
-        raise AnswerError(f"choose one: this question has one answer; got {shown(given)}.")
-    return "".join(sorted(letters)) if question.kind == "several" else letters
+        raise AnswerError(f"choose one: this question has one answer; got {shown(answer)}.")
+    if question.kind == "several":
+        return "".join(sorted(letters))
+    return letters
 
 
-def _chosen(question: Question, letters: str) -> Grade:
-    right, theirs = question.letters(), question.letters(material=True)
-    about = {o.letter: o.feedback for o in question.options}
-    said = [f"{letter}) {about[letter]}" for letter in letters]
+def _grade_letters(question: Question, letters: str) -> Grade:
+    """Grade one choice, several, or steps in order."""
+    is_right = letters == question.letters()
+    as_material = letters == question.letters(material=True)
+    if is_right or as_material or question.kind == "one":
+        feedback = _feedback(question, letters)
+    elif question.kind == "order":
+        feedback = [_first_slip(question, letters)]
+    else:
+        feedback = [*_feedback(question, letters), *_still_missing(question, letters)]
+    return _grade(question, letters, feedback, is_right=is_right, as_material=as_material)
+
+
+def _feedback(question: Question, letters: str) -> list[str]:
+    """Return what is said about each of the options that were chosen."""
+    by_letter = {option.letter: option.feedback for option in question.options}
     if question.kind == "one":
-        said = [about[letters]]
-    elif letters not in (right, theirs):
-        there = len(set(right) & set(letters))
-        if question.kind == "order":
-            said = [_first_slip(letters, right, about)]
-        elif there < len(right):
-            said.append(f"You have {there} of the {len(right)} that are right.")
-    return _grade(question, letters, letters == right, letters == theirs, said)
+        return [by_letter[letters]]
+    return [f"{letter}) {by_letter[letter]}" for letter in letters]
 
 
-def _first_slip(letters: str, right: str, about: dict[str, str]) -> str:
-    for place, letter in enumerate(letters, 1):
+def _still_missing(question: Question, letters: str) -> list[str]:
+    """Return how many of the right options were chosen, where some were not."""
+    right = question.letters()
+    count = len(set(right) & set(letters))
+    if count == len(right):
+        return []
+    return [f"You have {count} of the {len(right)} that are right."]
+
+
+def _first_slip(question: Question, letters: str) -> str:
+    """Return what is wrong with the first step that is."""
+    right = question.letters()
+    for index, letter in enumerate(letters):
         if letter not in right:
-            return f"{letter}) does not belong there. {about[letter]}"
-        if letter != right[place - 1 : place]:
-            return f"{letter}) does not come as step {place}: something else has to happen first."
+            (option,) = (o for o in question.options if o.letter == letter)
+            return f"{letter}) does not belong there. {option.feedback}"
+        # Every step before was right, so that there is a right one here.
+        if letter != right[index]:
+            return (
+                f"{letter}) does not come as step {index + 1}: something else has to happen first."
+            )
     return f"So far in order; {len(right) - len(letters)} more to come."
 
 
-def _number(question: Question, given) -> float:
-    """A number as people type it: 1.5, 1,5 or 3/2, perhaps with its unit."""
+# --- Numbers
+
+
+def _number(question: Question, answer) -> float:
+    """Return a number as people type it: 1.5, 1,5 or 3/2, perhaps with its unit."""
     unit = f" ({question.unit})" if question.unit else ""
-    text = str(given).strip().removesuffix(question.unit).strip()
+    text = str(answer).strip().removesuffix(question.unit).strip()
     if not text:
         raise AnswerError(f"no answer yet: a number{unit} is needed.")
     try:
-        above, *below = re.sub(r"^([+-]?\d+),(\d\d?)$", r"\1.\2", text).split("/", 1)
-        number = float(above) / float(below[0]) if below else float(above)
+        number = _parsed(text)
     except (ValueError, ZeroDivisionError):
         number = math.nan
-    if not abs(number) < 1e300:
-        raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(given)}.")
+    # A comparison with NaN is never true.
+    if not abs(number) < LARGEST:
+        raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(answer)}.")
     return number
 
 
-def _worked_out(question: Question, number: float) -> Grade:
-    # tolerances may overlap: the nearest counts, and the right one before its equals
-    near = sorted(question.options, key=lambda o: (abs(number - o.value), not o.correct))
-    for o in near:
-        if abs(number - o.value) <= question.tolerance * abs(o.value):
-            return _grade(question, number, o.correct, o.material, [o.feedback])
-    (right,) = (o for o in near if o.correct)
-    way = "low" if number < right.value else "high"
-    return _grade(question, number, False, False, [f"That is too {way}."])
+def _parsed(text: str) -> float:
+    """Return the number or the fraction that a text is."""
+    # A comma with one or two digits behind it is a decimal one. With three it could be either.
+    text = re.sub(r"^([+-]?\d+),(\d\d?)$", r"\1.\2", text)
+    numerator, slash, denominator = text.partition("/")
+    if not slash:
+        return float(numerator)
+    return float(numerator) / float(denominator)
 
 
-def _measured(question: Question, number: float, card: Card | None) -> Grade:
-    known = {"": 1.0}  # where it is divided by nothing
-    if card is not None:
-        known |= {name: values[-1] for name, values in card.numbers.items() if values}
-        known |= {name: each.median for name, each in card.measurements.items()}
-    value, over = known.get(question.measured), known.get(question.over)
-    if not value or not over:
-        said = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
-        return Grade(question, number, OPEN, False, (said,))
-    actual = value / over * question.scale
+def _grade_number(question: Question, number: float) -> Grade:
+    """Grade a number against the answers and the known mistakes."""
+    # Tolerances may overlap: the nearest counts, and the right one before its equals.
+    nearest_first = sorted(
+        question.options,
+        key=lambda option: (abs(number - option.value), not option.correct),
+    )
+    for option in nearest_first:
+        if abs(number - option.value) <= question.tolerance * abs(option.value):
+            return _grade(
+                question,
+                number,
+                [option.feedback],
+                is_right=option.correct,
+                as_material=option.material,
+            )
+    (right,) = (option for option in question.options if option.correct)
+    direction = "low" if number < right.value else "high"
+    feedback = [f"That is too {direction}."]
+    return _grade(question, number, feedback, is_right=False, as_material=False)
+
+
+def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
+    """Grade a guess against what the learner measured."""
+    actual = _measured(question, card)
+    if actual is None:
+        feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
+        return Grade(question, guess, OPEN, False, (feedback,))
     close, low, high = question.options
-    fits = number > 0 and 1 / question.within <= number / actual <= question.within
-    off = low if number < actual else high
-    said = [f"You measured {actual:.3g} {question.unit}".rstrip() + "."]
-    return _grade(question, number, fits, fits, [*said, (close if fits else off).feedback])
+    is_close = guess > 0 and 1 / question.within <= guess / actual <= question.within
+    if is_close:
+        option = close
+    elif guess < actual:
+        option = low
+    else:
+        option = high
+    measured = f"You measured {actual:.3g} {question.unit}".rstrip()
+    feedback = [f"{measured}.", option.feedback]
+    return _grade(question, guess, feedback, is_right=is_close, as_material=is_close)
+
+
+def _measured(question: Question, card: Card | None) -> float | None:
+    """Return what the card says on a question; None where it says nothing, or zero."""
+    if card is None:
+        return None
+    value = _on_card(question.measured, card)
+    if not value:
+        return None
+    if not question.over:
+        return value * question.scale
+    divisor = _on_card(question.over, card)
+    if not divisor:
+        return None
+    return value / divisor * question.scale
+
+
+def _on_card(name: str, card: Card) -> float | None:
+    """Return the middle of a measurement, or the last of some numbers."""
+    if name in card.measurements:
+        return card.measurements[name].median
+    values = card.numbers.get(name)
+    if values:
+        return values[-1]
+    return None

@@ -2,28 +2,39 @@
 
 import datetime
 import functools
-import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from accel_helpers._values.words import format_count
+from accel_helpers.course.claims import CONTRADICTED, RULES, SUPPORTED, UNCLEAR
 from accel_helpers.course.questions import DATA, stored
 from accel_helpers.course.quiz_widget import Shown
-from accel_helpers.machine import hardware
-from accel_helpers.measure import results, timing
+from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.results import Card
 
-TICKS = 10e9  # per second: a clock faster than this is on no CPU that we know of
-SEEDS = 3  # trainings with fewer beginnings say nothing about accuracy
 YOURS = "your machine"
-YET, PUBLISHED, UNCLEAR = "not measured yet", "by published figures", "cannot be told here"
+NOT_MEASURED, PUBLISHED = "not measured", "published"
+# What a learner reads of each outcome, and in the narrow column of a table.
+VERDICTS = {
+    SUPPORTED: "supported here",
+    CONTRADICTED: "contradicted here",
+    UNCLEAR: "cannot be told here",
+    NOT_MEASURED: "not measured yet",
+    PUBLISHED: "by published figures",
+}
+IN_A_TABLE = {
+    **VERDICTS,
+    SUPPORTED: "supported",
+    CONTRADICTED: "contradicted",
+    UNCLEAR: "cannot be told",
+}
 __all__ = ["fill", "mine"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, and how a result card is read on it; the first lines of the file say how."""
+    """A claim, and what a result card is asked on it; the first lines of the file say how."""
 
     number: int
     claim: str
@@ -33,21 +44,23 @@ class Claim:
     lesson: str
     as_of: datetime.date  # when the verdict was checked
     experiment: str
-    rule: str = ""
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # what its rule in claims.py gets from the card
     needs: Literal["", "a GPU", "a TPU", "a GPU or a TPU"] = ""
-    supported: tuple[float, ...] = ()
-    contradicted: tuple[float, ...] = ()
     say: dict[Literal["supported", "contradicted", "otherwise"], str] = field(default_factory=dict)
-    labels: tuple[str, ...] = ()
-    in_turns: bool = False
-    times: float = 1.0
     published: bool = False  # only published figures can settle it
+
+    @property
+    def if_unclear(self) -> str:
+        """What is said where the card neither supports nor contradicts it."""
+        again = (
+            f"Too rough, or in between. Run lesson {self.lesson} again with nothing else running."
+        )
+        return self.say.get("otherwise", again)
 
 
 @functools.cache
 def claims() -> tuple[Claim, ...]:
-    """The claims that come with the course."""
+    """Return the claims that come with the course."""
     return stored(DATA / "claims.toml", "claim", Claim)
 
 
@@ -56,17 +69,22 @@ class Entry:
     """A claim beside what the learner's own card says about it."""
 
     claim: Claim
-    verdict: str  # "supported here", "contradicted here", or one of the three above
+    outcome: str  # one of VERDICTS
     sentence: str  # what that means
     measured: str = ""  # the measurement with its interval, if there is one
     lacks_hardware: bool = False  # the claim needs a chip that is not here
+
+    @property
+    def verdict(self) -> str:
+        """The outcome as a learner reads it."""
+        return VERDICTS[self.outcome]
 
     @property
     def here(self) -> str:
         """The verdict in a word or two, for a table."""
         if self.lacks_hardware:
             return f"needs {self.claim.needs}"
-        return self.verdict.removesuffix(" here")
+        return IN_A_TABLE[self.outcome]
 
     def __str__(self) -> str:
         lines = [
@@ -75,7 +93,11 @@ class Entry:
             f"   Experiment (lesson {self.claim.lesson}): {self.claim.experiment}",
             f"   Your machine: {self.verdict}.",
         ]
-        return "\n".join(lines + [f"   {text}" for text in (self.measured, self.sentence) if text])
+        if self.measured:
+            lines.append(f"   {self.measured}")
+        if self.sentence:
+            lines.append(f"   {self.sentence}")
+        return "\n".join(lines)
 
 
 class Ledger(Shown, tuple):
@@ -84,7 +106,7 @@ class Ledger(Shown, tuple):
     machine: str  # whose measurements these are
     macro = "ledger"
 
-    def __new__(cls, entries, machine: str = YOURS):
+    def __new__(cls, entries: Iterable[Entry], machine: str = YOURS):
         ledger = super().__new__(cls, entries)
         ledger.machine = machine
         return ledger
@@ -94,24 +116,36 @@ class Ledger(Shown, tuple):
         """What to know first, where these are not the learner's own measurements."""
         if self.machine == YOURS:
             return ""
-        said = f"You have no result card yet, so this is {self.machine}."
-        return f"{said} “Your” means that machine here."
+        return (
+            f"You have no result card yet, so this is {self.machine}. "
+            "“Your” means that machine here."
+        )
 
     def __str__(self) -> str:
         rows = [("no.", "is it true?", f"on {self.machine}", "settled in")]
         for entry in self:
             claim = entry.claim
             rows.append((f"{claim.number}.", claim.verdict, entry.here, f"lesson {claim.lesson}"))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        above = [self.note, ""] if self.note else []
-        return "\n".join([*above, *table, "", *map(str, self)])
+        lines = [*_aligned(rows), ""]
+        if self.note:
+            lines = [self.note, "", *lines]
+        lines += [str(entry) for entry in self]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict:
-        same = ("number", "claim", "experiment", "source", "lesson")
-        rows = [{name: getattr(entry.claim, name) for name in same} for entry in self]
-        for row, entry in zip(rows, self, strict=True):
-            row |= {"course_verdict": entry.claim.verdict, "verdict": entry.verdict}
+        rows = []
+        for entry in self:
+            claim = entry.claim
+            row = {
+                "number": claim.number,
+                "claim": claim.claim,
+                "experiment": claim.experiment,
+                "source": claim.source,
+                "lesson": claim.lesson,
+                "course_verdict": claim.verdict,
+                "verdict": entry.verdict,
+            }
+            rows.append(row)
         return {"claims": rows}
 
 
@@ -143,72 +177,67 @@ def mine() -> Ledger:
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
-    known = {} if card is None else {**card.measurements, **card.numbers}
-    chip = str((card and card.machine.get("accelerator") or {}).get("kind"))
-    found = ([known.get(n.format(device=one)) for n in claim.names] for one in ("gpu", "tpu"))
-    values = next((each for each in found if each and None not in each), [])
-    state = PUBLISHED if claim.published else UNCLEAR
-    again = f"Too rough, or in between. Run lesson {claim.lesson} again with nothing else running."
-    sentence = claim.say.get("otherwise", again)
-    if not values and card and claim.needs and chip not in claim.needs:
-        needed = f"This takes {claim.needs}, and none is here."
-        return Entry(claim, state, needed, lacks_hardware=True)
-    if not values and not claim.published:
-        return Entry(claim, YET, f"Run lesson {claim.lesson}: it measures this.")
+    """Return a claim with what the card says about it."""
+    values = _values(claim, card)
+    if not values:
+        return _without_measurement(claim, card)
+    unclear = PUBLISHED if claim.published else UNCLEAR
     try:
-        (low, high), said = RULES[claim.rule](claim, card, *values) if values else ((0, 0), "")
+        finding = RULES[claim.number](card, *values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return Entry(claim, state, "A chip of which we have no figures, or numbers without sense.")
-    few = any(len(getattr(value, "samples", range(FEW_SAMPLES))) < FEW_SAMPLES for value in values)
-    for word, span in (("supported", claim.supported), ("contradicted", claim.contradicted)):
-        if span and not few and span[0] <= low <= high <= (*span, math.inf)[1]:
-            state, sentence = f"{word} here", claim.say[word]
-    return Entry(claim, state, sentence, said)
+        # Cards come from elsewhere: a chip of no table, a field that is missing, a zero.
+        return Entry(
+            claim, unclear, "A chip of which we have no figures, or numbers without sense."
+        )
+    if finding.outcome == UNCLEAR or _any_too_short(values):
+        return Entry(claim, unclear, claim.if_unclear, finding.measured)
+    return Entry(claim, finding.outcome, claim.say[finding.outcome], finding.measured)
 
 
-def _ratio(claim, card, slow, fast):
-    slow = Measurement.from_samples([claim.times * s for s in slow.samples])
-    turns = claim.in_turns and len(slow.samples) == len(fast.samples)
-    found = timing.compare(slow, fast, names=claim.labels, in_turns=turns)
-    said = str(found)
-    return found.interval, f"{said[0].upper()}{said[1:].rstrip('.')}."
+def _without_measurement(claim: Claim, card: Card | None) -> Entry:
+    """Return a claim on which the card says nothing, and why that is."""
+    if card is not None and _lacks_hardware(claim, card):
+        outcome = PUBLISHED if claim.published else UNCLEAR
+        sentence = f"This takes {claim.needs}, and none is here."
+        return Entry(claim, outcome, sentence, lacks_hardware=True)
+    if claim.published:
+        return Entry(claim, PUBLISHED, claim.if_unclear)
+    return Entry(claim, NOT_MEASURED, f"Run lesson {claim.lesson}: it measures this.")
 
 
-def _rates(measured, work):
-    return [work / s for s in (measured.interval[1], measured.median, measured.interval[0])]
+def _lacks_hardware(claim: Claim, card: Card) -> bool:
+    """Return whether a claim needs a chip of a kind that the card's machine has not."""
+    if not claim.needs:
+        return False
+    accelerator = card.machine.get("accelerator") or {}
+    # A card may have anything in this place, so it is compared as a text.
+    return str(accelerator.get("kind")) not in claim.needs
 
 
-def _over(claim, product, size, others):
-    low, rate, high = _rates(product, 2 * size[0] ** 3)
-    said = claim.labels[0].format(*map(format_count, (rate, low, high, others[1])))
-    return (low / others[2], high / others[0]), said
+def _values(claim: Claim, card: Card | None) -> list:
+    """Return what the card holds under all of the claim's names, of a GPU or else of a TPU."""
+    if card is None:
+        return []
+    everything = {**card.measurements, **card.numbers}
+    for device in ("gpu", "tpu"):
+        names = [name.format(device=device) for name in claim.names]
+        if all(name in everything for name in names):
+            return [everything[name] for name in names]
+    return []
 
 
-def _lanes(card):
-    """What a GPU's lanes can do with pairs of 16-bit numbers, at their published float32 peak."""
-    return 2e12 * hardware.match(card.machine["accelerator"]["name"]).peak_fp32_tflops
+def _any_too_short(values: Sequence) -> bool:
+    """Return whether a measurement among the values has too few samples for an interval."""
+    return any(
+        isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES for value in values
+    )
 
 
-def _accuracy(claim, card, small, large):
-    few = min(len(small), len(large)) < SEEDS
-    spans = [(100 * min(each), 100 * max(each), len(each)) for each in (large, small)]
-    said = claim.labels[0].format(*spans[0], *spans[1])
-    return (-1, 1) if few else (min(large) - max(small), max(large) - min(small)), said
-
-
-def _number(claim, card, values):
-    value = values[0] / (*values, 1)[1]
-    return (value, value), claim.labels[0].format(*values, value)
-
-
-# Each gives the interval of a quantity, and the measurement in words; claims.toml says of what.
-RULES = {
-    "ratio": _ratio,
-    "one by one": lambda claim, card, *it: _over(claim, *it, [TICKS * card.machine["cores"]] * 3),
-    "lanes": lambda claim, card, *it: _over(claim, *it, [_lanes(card)] * 3),
-    "products": lambda claim, card, m, n, add, count: _over(claim, m, n, _rates(add, *count)),
-    "accuracy": _accuracy,
-    "number": _number,
-    "in colab": lambda c, card, n: _number(c, card, [n[0] * (card.machine["place"] == "colab")]),
-    "tensorflow": lambda c, card, _: _number(c, card, ["tensorflow" in card.machine["frameworks"]]),
-}
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, each column as wide as its widest cell."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -10,6 +10,7 @@ from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.measure import results
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
+SAYS_NOTHING = ("no guess", "not tried", "not measurable")  # verdicts after which nothing is kept
 __all__ = ["ask", "guess", "reveal"]
 
 
@@ -26,31 +27,43 @@ class Question(Shown):
     def __str__(self) -> str:
         lines = ["Your guess, before you go on:", self.text]
         lines += [f"  - {choice}" for choice in self.choices]
-        example = repr(self.choices[0]) if self.choices else "10"
+        example = "10"
+        if self.choices:
+            example = repr(self.choices[0])
         lines.append(f"Without the form: ah.course.guess({self.name!r}, {example})")
         return "\n".join(lines)
 
     def form(self, widgets):
         text = widgets.HTML(fragment("course/templates/quiz/guess_head", self))
-        if self.choices:
-            layout, choices = {"width": "max-content"}, [*self.choices]
-            field = widgets.RadioButtons(options=choices, index=None, description="", layout=layout)
-        else:
-            wide = {"description_width": "initial"}
-            field = widgets.FloatText(value=0.0, description=f"In {self.unit}:", style=wide)
-        status, say = quiz_widget.note(widgets, "<p>Not answered yet.</p>")
+        field = self._field(widgets)
+        status, tell = quiz_widget.note(widgets, "<p>Not answered yet.</p>")
 
         def keep(_button) -> None:
             if not field.value:
-                say("<p>Choose or type an answer first.</p>")
+                tell("<p>Choose or type an answer first.</p>")
                 return
             guess(self.name, field.value)
-            kept = marked(_number(field.value, self.unit))
-            say(f"<p>Kept: {kept}. Now run the next cell.</p>")
+            value = marked(_in_words(field.value, self.unit))
+            tell(f"<p>Kept: {value}. Now run the next cell.</p>")
 
         button = widgets.Button(description="Keep my guess")
         button.on_click(keep)
         return widgets.VBox([text, field, button, status])
+
+    def _field(self, widgets):
+        """Return the widget that the guess is typed into, or chosen with."""
+        if self.choices:
+            return widgets.RadioButtons(
+                options=[*self.choices],
+                index=None,
+                description="",
+                layout={"width": "max-content"},
+            )
+        return widgets.FloatText(
+            value=0.0,
+            description=f"In {self.unit}:",
+            style=quiz_widget.WHOLE_DESCRIPTION,
+        )
 
 
 @dataclass(frozen=True)
@@ -84,13 +97,19 @@ class Outcome:
     def __str__(self) -> str:
         if self.actual is None:
             return "Not measurable here, so there is nothing to hold a guess against."
-        actual = _number(self.actual, self.unit)
+        actual = _in_words(self.actual, self.unit)
         if self.guess is None:
             return f"Answer: {actual}."
-        endings = {"close": "Close.", "right": "Right.", "wrong": "Not so this time."}
-        endings["not tried"] = "Your guess was left out here, so this says nothing about it."
-        ending = endings.get(self.verdict, f"The guess was {self.verdict}.")
-        return f"You guessed {_number(self.guess, self.unit)}; what came out: {actual}. {ending}"
+        guess = _in_words(self.guess, self.unit)
+        endings = {
+            "close": "Close.",
+            "right": "Right.",
+            "wrong": "Not so this time.",
+            "too low": "The guess was too low.",
+            "too high": "The guess was too high.",
+            "not tried": "Your guess was left out here, so this says nothing about it.",
+        }
+        return f"You guessed {guess}; what came out: {actual}. {endings[self.verdict]}"
 
 
 def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) -> Question:
@@ -98,8 +117,10 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
 
     Parameters
     ----------
-    name, text : str
-        By which the guess is kept, and the question.
+    name : str
+        By which the guess is kept.
+    text : str
+        The question.
     unit : str, optional
         Of the number that is asked for.
     choices : sequence of str, optional
@@ -109,13 +130,14 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
     --------
     >>> question = ask("demo", "How long does it take?", unit="seconds")
     """
-    return Question(name, text, unit, tuple(map(str, choices)))
+    return Question(name, text, unit, tuple(str(choice) for choice in choices))
 
 
 def guess(name: str, value: float | str) -> None:
     """Keep a guess without the form, by its name: a number, or one of the choices of `ask`."""
-    made = progress.Guess(value if isinstance(value, str) else float(value), None, progress.now())
-    progress.keep(progress.Progress(guesses={name: made}))
+    if not isinstance(value, str):
+        value = float(value)
+    _keep(name, progress.Guess(value, None, progress.now()))
 
 
 def reveal(
@@ -125,10 +147,12 @@ def reveal(
 
     Parameters
     ----------
-    name, unit : str
+    name : str
         As in `ask`.
     actual : float, str or None
         What was measured, or the choice that turned out right; None where nothing can be told.
+    unit : str, optional
+        As in `ask`.
     tried : iterable of str, optional
         The choices that were tried, where some may have been left out: a guess that was is
         neither right nor wrong.
@@ -139,26 +163,40 @@ def reveal(
     >>> print(reveal("demo", 30.0, unit="seconds"))
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    made = progress.current().guesses.get(name)
-    outcome = Outcome(made and made.guess, actual, unit, tuple(tried))
-    if outcome.verdict in ("no guess", "not tried", "not measurable"):
+    earlier = progress.current().guesses.get(name)
+    if earlier is None:
+        return Outcome(None, actual, unit, tuple(tried))
+    outcome = Outcome(earlier.guess, actual, unit, tuple(tried))
+    if outcome.verdict in SAYS_NOTHING:
         return outcome
-    came_out = actual if isinstance(actual, str) else float(actual)
-    made = replace(made, actual=came_out, when=progress.now())
-    progress.keep(progress.Progress(guesses={name: made}))
-    both = (made.guess, came_out)  # for a class's board; of a choice, whether it was right
-    both = (float(made.guess == came_out), 1.0) if str in map(type, both) else both
-    with contextlib.suppress(ValueError):  # infinity, say
-        results.record({}, numbers={f"guess/{name}": both})
+    if not isinstance(actual, str):
+        actual = float(actual)
+    _keep(name, replace(earlier, actual=actual, when=progress.now()))
+    # The card holds finite numbers alone.
+    with contextlib.suppress(ValueError):
+        results.record({}, numbers={f"guess/{name}": _for_the_board(earlier.guess, actual)})
     return outcome
 
 
-def _number(value, unit: str) -> str:
-    """A choice, or a number of three digits with its unit: 2,650 times.
+def _keep(name: str, guess: progress.Guess) -> None:
+    """Keep a guess in the learner's progress."""
+    progress.keep(progress.Progress(guesses={name: guess}))
 
-    >>> _number(2653.4, "times"), _number(0.0021, "s"), _number("JAX", "")
+
+def _for_the_board(guess: float | str, actual: float | str) -> tuple[float, float]:
+    """Return what a class's board gets: both numbers, or of a choice whether it was right."""
+    if isinstance(guess, str) or isinstance(actual, str):
+        return float(guess == actual), 1.0
+    return guess, actual
+
+
+def _in_words(value: float | str, unit: str) -> str:
+    """Return a choice, or a number of three digits with its unit: 2,650 times.
+
+    >>> _in_words(2653.4, "times"), _in_words(0.0021, "s"), _in_words("JAX", "")
     ('2,650 times', '0.0021 s', 'JAX')
     """
     if isinstance(value, str):
         return value
-    return f"{float(f'{value:.3g}'):,.12g} {unit}".rstrip()
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.12g} {unit}".rstrip()

@@ -1,9 +1,8 @@
 """What a learner has answered, guessed and finished: one small file that is never needed.
 
-A file that cannot be read is left as it is: what is answered then stays in memory.
+A file that cannot be read is left as it is, and what is answered then stays in memory.
 """
 
-import contextlib
 import datetime
 import json
 import os
@@ -21,7 +20,7 @@ __all__ = ["current"]
 
 
 def now() -> str:
-    """The time, ISO 8601, UTC."""
+    """Return the time in UTC, ISO 8601, to the second."""
     return datetime.datetime.now(datetime.UTC).replace(microsecond=0).isoformat()
 
 
@@ -65,29 +64,35 @@ class Progress:
     exams: tuple[Sitting, ...] = ()
     schema: Literal[1] = 1
 
+    def extended(self, new: "Progress") -> "Progress":
+        """Return this progress with newer answers, guesses and exams.
 
-_waiting: list[Progress] = []  # what could not be written yet
+        A lesson that is already finished stays finished on its first day.
+        """
+        return Progress(
+            answers={**self.answers, **new.answers},
+            guesses={**self.guesses, **new.guesses},
+            lessons={**new.lessons, **self.lessons},
+            exams=(*self.exams, *new.exams),
+        )
 
 
-def merged(*several: Progress) -> Progress:
-    """Of each thing what is later counts; a lesson is finished when it was first."""
-    answers, guesses, lessons, exams = {}, {}, {}, {}
-    for one in several:
-        for known, more in ((answers, one.answers), (guesses, one.guesses)):
-            for name, each in more.items():
-                if name not in known or known[name].when <= each.when:
-                    known[name] = each
-        for lesson, day in one.lessons.items():
-            lessons[lesson] = min(lessons.get(lesson, day), day)
-        exams |= dict.fromkeys(one.exams)
-    return Progress(answers, guesses, lessons, tuple(sorted(exams, key=lambda it: it.when)))
+# What could not be written yet, oldest first.
+_waiting: list[Progress] = []
 
 
 def files(drive: Path = DRIVE) -> list[Path]:
-    """As ``ACCEL_PROGRESS`` says, or here and on a mounted Google Drive; the last is written."""
-    if named := os.environ.get("ACCEL_PROGRESS"):
+    """Return where the file may lie: the first place is written, the first file found is read.
+
+    ``ACCEL_PROGRESS`` names the only place. Otherwise a mounted Google Drive comes before the
+    working folder, which Colab deletes with the runtime.
+    """
+    named = os.environ.get("ACCEL_PROGRESS")
+    if named:
         return [Path(named)]
-    return [Path(NAME), drive / NAME] if os.path.isdir(drive) else [Path(NAME)]
+    if os.path.isdir(drive):
+        return [drive / NAME, Path(NAME)]
+    return [Path(NAME)]
 
 
 def load(path: Path) -> Progress:
@@ -99,31 +104,53 @@ def load(path: Path) -> Progress:
 
 
 def keep(new: Progress, *, drive: Path = DRIVE) -> str:
-    """Add to what is kept, and never raise; gives a sentence where it could not be written."""
-    target = files(drive)[-1]
-    try:  # what could not be read again is not kept: it would bar the way for all that follows
+    """Add to what is kept, and never raise; return a sentence where it could not be written."""
+    target = files(drive)[0]
+    # What could not be read again is not kept: it would bar the way for all that follows.
+    try:
         records.read(Progress, asdict(new), str(target))
     except (TypeError, ValueError, OverflowError) as error:
         return f"Not saved: {str(error)[:200]}"
     _waiting.append(new)
     try:
-        whole = merged(*map(load, files(drive)), *_waiting)
-        text = json.dumps(asdict(whole), indent=1, ensure_ascii=False) + "\n"
-        records.write_whole(target.resolve(), text)  # a link stays a link
+        everything = _with_waiting(_stored(drive))
+        text = json.dumps(asdict(everything), indent=1, ensure_ascii=False) + "\n"
+        # A link stays a link: the file that it points to is replaced.
+        records.write_whole(target.resolve(), text)
     except DataError as error:
-        said = f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
-        return said + "Until then your answers stay in memory."
+        return (
+            f"Not saved, so that nothing is lost: {error} Move that file away to start anew. "
+            "Until then your answers stay in memory."
+        )
     except OSError as error:
-        said = f"Not saved: {target.name} cannot be written here ({error.strerror}). "
-        return said + "Your answers stay in memory."
+        return (
+            f"Not saved: {target.name} cannot be written here ({error.strerror}). "
+            "Your answers stay in memory."
+        )
     _waiting.clear()
     return ""
 
 
 def current(*, drive: Path = DRIVE) -> Progress:
-    """What is kept, and what waits to be written; a file that cannot be read counts as empty."""
-    found = []
+    """Return what is kept and what waits to be written; an unreadable file counts as empty."""
+    try:
+        stored = _stored(drive)
+    except DataError:
+        stored = Progress()
+    return _with_waiting(stored)
+
+
+def _stored(drive: Path) -> Progress:
+    """Return what the first file that exists holds, or nothing yet."""
     for path in files(drive):
-        with contextlib.suppress(DataError):
-            found.append(load(path))
-    return merged(*found, *_waiting)
+        if path.exists():
+            return load(path)
+    return Progress()
+
+
+def _with_waiting(stored: Progress) -> Progress:
+    """Return stored progress together with what could not be written yet."""
+    everything = stored
+    for new in _waiting:
+        everything = everything.extended(new)
+    return everything

@@ -1,4 +1,4 @@
-"""The question bank, ``data/questions/*.toml``; tests/course/test_questions.py has its rules."""
+"""The question bank, ``questions/*.toml``; tests/course/test_questions.py has its rules."""
 
 import datetime
 import functools
@@ -25,6 +25,8 @@ HOW = {
     "order": "Put the steps in order. Some may not belong",
     "measured": "From memory, or as a guess",
 }
+EXAMPLES = {"one": "a", "several": "ab", "order": "cab", "number": 1.5, "measured": 1.5}
+LETTERS = "abcdefgh"
 DATA = Path(__file__).parent / "data"
 QUESTIONS = Path(__file__).parent / "questions"
 __all__ = ["bank"]
@@ -70,12 +72,21 @@ class Question:
     within: float = 1.0  # the factor up to which a guess counts as close
 
     def __post_init__(self):
-        told = any(o.material or o.material_position for o in self.options)
+        # Where no option speaks of the material, it answers what is true today.
+        speaks_of_material = any(
+            option.material or option.material_position for option in self.options
+        )
         options = []
-        for letter, o in zip("abcdefgh", self.options, strict=False):
-            place = o.material_position if told else o.position
-            theirs = o.material or bool(place) if told else o.correct
-            options.append(replace(o, letter=letter, material=theirs, material_position=place))
+        for letter, option in zip(LETTERS, self.options, strict=False):
+            is_material = option.correct
+            position = option.position
+            if speaks_of_material:
+                is_material = option.material or bool(option.material_position)
+                position = option.material_position
+            complete = replace(
+                option, letter=letter, material=is_material, material_position=position
+            )
+            options.append(complete)
         object.__setattr__(self, "options", tuple(options))
 
     @property
@@ -84,15 +95,22 @@ class Question:
         return self.letters() != self.letters(material=True)
 
     def letters(self, material: bool = False) -> str:
-        """The letters of what is right, or of what the material answers; steps in their order."""
-        right = [o for o in self.options if (o.material if material else o.correct)]
-        right.sort(key=lambda o: (o.material_position if material else o.position) or 0)
-        return "".join(o.letter for o in right)
+        """Return the letters of what is right, or of what the material answers.
+
+        Those of steps come in their order.
+        """
+        if material:
+            steps = [(o.material_position or 0, o.letter) for o in self.options if o.material]
+        else:
+            steps = [(o.position or 0, o.letter) for o in self.options if o.correct]
+        # The sort keeps the order of options that are no steps.
+        steps.sort(key=lambda step: step[0])
+        return "".join(letter for _, letter in steps)
 
     @property
     def further(self) -> bool:
         """Whether it covers no question of this exam, but one beside it."""
-        return bool(self.exam) and {*self.exam} <= {*FURTHER}
+        return bool(self.exam) and set(self.exam) <= set(FURTHER)
 
     @property
     def has_choices(self) -> bool:
@@ -101,8 +119,13 @@ class Question:
 
     @property
     def how(self) -> str:
-        unit = f" ({self.unit})" if self.unit and not self.has_choices else ""
-        return f"{'Further question, not of this exam. ' * self.further}{HOW[self.kind]}{unit}."
+        """How it is answered, as the learner reads it."""
+        text = HOW[self.kind]
+        if self.unit and not self.has_choices:
+            text = f"{text} ({self.unit})"
+        if self.further:
+            text = f"Further question, not of this exam. {text}"
+        return f"{text}."
 
     @property
     def two_answers(self) -> tuple[tuple[str, str], ...]:
@@ -110,34 +133,39 @@ class Question:
         if not self.exam:
             return ()
         whose = "another" if self.further else "the"
-        theirs = (f"{HEADINGS[self.label].format(whose)}:", self.material)
-        today = (f"True today (checked {self.as_of}):", self.today)
-        return (theirs, today) if self.today else (theirs,)
+        by_material = (f"{HEADINGS[self.label].format(whose)}:", self.material)
+        if not self.today:
+            return (by_material,)
+        return (by_material, (f"True today (checked {self.as_of}):", self.today))
 
     def text(self, number: int, call: bool = False) -> str:
-        """The question as plain text, perhaps with the call that answers it."""
+        """Return the question as plain text, perhaps with the call that answers it."""
         lines = [f"{number}. {self.stem} ({self.how})"]
-        lines += [f"   {o.letter}) {o.text}" for o in self.options if self.has_choices]
+        if self.has_choices:
+            lines += [f"   {option.letter}) {option.text}" for option in self.options]
         if call:
-            example = {"one": "a", "several": "ab", "order": "cab"}.get(self.kind, 1.5)
+            example = EXAMPLES[self.kind]
             lines.append(f"   To answer, for example: ah.course.answer({self.id!r}, {example!r})")
         return "\n".join(lines)
 
 
-def stored(path: Path, name: str, kind) -> tuple:
-    """What a file of the course holds: tables of one name and kind."""
+def stored(path: Path, name: str, row: type) -> tuple:
+    """Return what a file of the course holds: tables of one name, each as a dataclass `row`."""
     tables = records.load(path, "file of the course")
-    return records.read(dict[Literal[name], tuple[kind, ...]], tables, path.name)[name]
+    return records.read(dict[Literal[name], tuple[row, ...]], tables, path.name)[name]
 
 
 @functools.cache
 def bank() -> Mapping[str, Question]:
-    """Every question of the course by its id, in the order of the lessons.
+    """Return every question of the course by its id, in the order of the lessons.
 
     Examples
     --------
     >>> all(question.source for question in bank().values())
     True
     """
-    files = sorted(QUESTIONS.glob("*.toml"))
-    return {each.id: each for path in files for each in stored(path, "question", Question)}
+    questions = {}
+    for path in sorted(QUESTIONS.glob("*.toml")):
+        for question in stored(path, "question", Question):
+            questions[question.id] = question
+    return questions

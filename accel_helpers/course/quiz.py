@@ -20,37 +20,42 @@ class Quiz(Shown):
 
     questions: tuple[Question, ...]
     none: str = "There is no question here."  # what is said where there is none
-    macro, ending = "page", "Run this cell to answer."
+    macro = "page"
+    ending = "Run this cell to answer."
 
     def __str__(self) -> str:
         if not self.questions:
             return self.none
-        return "\n\n".join(q.text(n, call=True) for n, q in enumerate(self.questions, 1))
+        texts = []
+        for number, question in enumerate(self.questions, 1):
+            texts.append(question.text(number, call=True))
+        return "\n\n".join(texts)
 
     def form(self, widgets):
         if not self.questions:
             return None
-        answers = progress.current().answers
-        total, say_total = quiz_widget.note(widgets, self._so_far(answers))
+        earlier = progress.current().answers
+        total, tell_total = quiz_widget.note(widgets, self._count_right(earlier))
 
-        def check(question: Question, given) -> str:
+        def check(question: Question, entry: str) -> str:
             try:
-                said = answer(question.id, given)._repr_html_()
+                html = answer(question.id, entry)._repr_html_()
             except AnswerError as error:
-                said = str(error)
-                return f"<p>{marked(said[:1].upper() + said[1:])}</p>"
-            say_total(self._so_far(progress.current().answers))
-            return said
+                sentence = str(error)
+                return f"<p>{marked(sentence[:1].upper() + sentence[1:])}</p>"
+            tell_total(self._count_right(progress.current().answers))
+            return html
 
         fields = []
-        for n, each in enumerate(self.questions, 1):
-            earlier = fragment("course/templates/quiz/earlier", answers.get(each.id))
-            fields.append(quiz_widget.field(widgets, each, n, earlier, check))
+        for number, question in enumerate(self.questions, 1):
+            remark = fragment("course/templates/quiz/earlier", earlier.get(question.id))
+            fields.append(quiz_widget.field(widgets, question, number, remark, check))
         return quiz_widget.sheet(widgets, fields, total)
 
-    def _so_far(self, answers: Mapping[str, progress.Answer]) -> str:
-        good = sum(_done(question.id, answers) for question in self.questions)
-        return f"<p><strong>Right answers: {good} of {len(self.questions)}.</strong></p>"
+    def _count_right(self, answers: Mapping[str, progress.Answer]) -> str:
+        """Return how many of the questions are answered rightly, as HTML."""
+        count = sum(_is_done(question.id, answers) for question in self.questions)
+        return f"<p><strong>Right answers: {count} of {len(self.questions)}.</strong></p>"
 
 
 def show(*names: str) -> Quiz:
@@ -61,7 +66,12 @@ def show(*names: str) -> Quiz:
     >>> show("E3").questions[0].exam
     ('E3',)
     """
-    return Quiz(tuple(dict.fromkeys(each for name in names for each in _named(name))))
+    chosen = []
+    for name in names:
+        for question in _named(name):
+            if question not in chosen:
+                chosen.append(question)
+    return Quiz(tuple(chosen))
 
 
 def answer(name: str, given) -> Grade:
@@ -74,21 +84,25 @@ def answer(name: str, given) -> Grade:
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
+    # A list, since a name may be anything, also what a dictionary could not look up.
     if name not in [*questions.bank()]:
         raise AnswerError(
             f"no question is called {shown(name)}. ah.course.show_quiz('03') shows some."
         )
     try:
         card = results.load(results.card_path())
-    except ValueError:  # it is not there, or it is none
+    except ValueError:
+        # It is not there, or it is none: nothing is measured then.
         card = None
-    graded = grading.grade(questions.bank()[name], given, card=card)
-    note = keep([graded])  # where it could not be kept
-    return replace(graded, feedback=(*graded.feedback, note)) if note else graded
+    grade = grading.grade(questions.bank()[name], given, card=card)
+    trouble = keep([grade])
+    if trouble:
+        return replace(grade, feedback=(*grade.feedback, trouble))
+    return grade
 
 
 def again() -> Quiz:
-    """What you got wrong the last time, to be asked again.
+    """Ask again what you got wrong the last time.
 
     Examples
     --------
@@ -96,9 +110,15 @@ def again() -> Quiz:
     >>> "03/speed_up" in {question.id for question in again().questions}
     True
     """
-    bank, kept = questions.bank(), progress.current().answers
-    wrong = tuple(bank[name] for name in kept if name in bank and not _done(name, kept))
-    return Quiz(wrong, none="Nothing to repeat: no wrong or empty answer of yours is kept.")
+    bank = questions.bank()
+    answers = progress.current().answers
+    wrong = []
+    for name in answers:
+        # What an older course asked may be gone.
+        if name in bank and not _is_done(name, answers):
+            wrong.append(bank[name])
+    nothing = "Nothing to repeat: no wrong or empty answer of yours is kept."
+    return Quiz(tuple(wrong), none=nothing)
 
 
 @dataclass(frozen=True)
@@ -106,12 +126,16 @@ class Overview:
     """How far a learner has come."""
 
     rows: list[tuple[str, int, int, str]]  # lesson, right answers, of how many, all right since
-    sat: str  # the last practice exam
+    exam: str  # the last practice exam, in a sentence
 
     def sentence(self) -> str:
-        """In a line, for `summary.write`."""
-        lessons = ", ".join(f"lesson {n} {good} of {of}" for n, good, of, _ in self.rows if good)
-        return f"Right answers: {lessons or 'nothing yet'}. {self.sat}"
+        """Return the overview in a line, for `summary.write`."""
+        lessons = []
+        for lesson, right, count, _day in self.rows:
+            if right:
+                lessons.append(f"lesson {lesson} {right} of {count}")
+        listed = ", ".join(lessons) or "nothing yet"
+        return f"Right answers: {listed}. {self.exam}"
 
     __str__ = sentence
 
@@ -124,41 +148,63 @@ def overview() -> Overview:
     >>> overview().rows[0][0]
     '00'
     """
-    kept, rows, sat = progress.current(), [], "No practice exam yet."
-    for lesson in dict.fromkeys(question.lesson for question in questions.bank().values()):
-        done = [_done(question.id, kept.answers) for question in _named(lesson)]
-        rows.append((lesson, sum(done), len(done), kept.lessons.get(lesson, "")[:10]))
-    if kept.exams:
-        one = kept.exams[-1]
-        sat = f"Last practice exam (paper {one.paper}): {one.material} of {one.questions} as the "
-        sat += f"material answers, {one.today} as is true today."
-    return Overview(rows, sat)
+    kept = progress.current()
+    rows = []
+    for lesson in _lessons():
+        done = [_is_done(question.id, kept.answers) for question in _named(lesson)]
+        day = kept.lessons.get(lesson, "")[:10]
+        rows.append((lesson, sum(done), len(done), day))
+    if not kept.exams:
+        return Overview(rows, "No practice exam yet.")
+    last = kept.exams[-1]
+    exam = (
+        f"Last practice exam (paper {last.paper}): "
+        f"{last.material} of {last.questions} as the material answers, "
+        f"{last.today} as is true today."
+    )
+    return Overview(rows, exam)
 
 
 def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
-    """Keep answers, and the lessons that they complete; gives a sentence where that failed."""
-    when, known, new = progress.now(), progress.current().answers, {}
+    """Keep answers, and the lessons that they complete; return a sentence where that failed."""
+    now = progress.now()
+    before = progress.current().answers
+    answers = {}
     for grade in grades:
         name = grade.question.id
-        tries = known[name].tries + 1 if name in known else 1
-        new[name] = progress.Answer(grade.given, grade.verdict, tries, when)
-    known = {**known, **new}
-    asked = sorted({grade.question.lesson for grade in grades})
-    done = [name for name in asked if all(_done(each.id, known) for each in _named(name))]
-    return progress.keep(Progress(new, lessons=dict.fromkeys(done, when), exams=exams))
+        tries = 1
+        if name in before:
+            tries = before[name].tries + 1
+        answers[name] = progress.Answer(grade.answer, grade.verdict, tries, now)
+    everything = {**before, **answers}
+    finished = {}
+    for lesson in sorted({grade.question.lesson for grade in grades}):
+        if all(_is_done(question.id, everything) for question in _named(lesson)):
+            finished[lesson] = now
+    return progress.keep(Progress(answers, lessons=finished, exams=exams))
 
 
-def _done(name: str, answers) -> bool:
+def _is_done(name: str, answers: Mapping[str, progress.Answer]) -> bool:
+    """Return whether the last answer to a question was right, or the material's."""
     return name in answers and answers[name].verdict in DONE
 
 
+def _lessons() -> list[str]:
+    """Return the lessons that have questions, in their order."""
+    return [*dict.fromkeys(question.lesson for question in questions.bank().values())]
+
+
 def _named(name: str) -> Sequence[Question]:
-    bank = questions.bank()
-    of_lesson = [each for each in bank.values() if each.quiz and each.lesson == name]
-    if found := of_lesson or [each for each in bank.values() if name in (each.id, *each.exam)]:
-        return found
-    lessons = ", ".join(dict.fromkeys(question.lesson for question in bank.values()))
+    """Return the questions of a lesson's quiz, of an exam question, or the one of this id."""
+    bank = questions.bank().values()
+    of_lesson = [question for question in bank if question.quiz and question.lesson == name]
+    if of_lesson:
+        return of_lesson
+    by_name = [question for question in bank if name in (question.id, *question.exam)]
+    if by_name:
+        return by_name
+    example = next(iter(bank)).id
     raise ValueError(
-        f"there are no questions of {shown(name)}. Name a lesson ({lessons}), an exam question "
-        f"(E1 and so on) or a question such as {next(iter(bank))!r}."
+        f"there are no questions of {shown(name)}. Name a lesson ({', '.join(_lessons())}), "
+        f"an exam question (E1 and so on) or a question such as {example!r}."
     )

@@ -1,12 +1,15 @@
 """What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from accel_helpers._values.words import fragment, template
 from accel_helpers.course.questions import Question
 
 WIDE = {"width": "auto", "max_width": "100%"}
+LINE = {"width": "auto", "max_width": "36em"}
+WHOLE_DESCRIPTION = {"description_width": "initial"}
 # Labels of widgets show no mark-up, and ipywidgets 7 takes them for HTML.
 PLAIN = str.maketrans({"`": "", "<": "‹", ">": "›", "&": "+"})
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -25,79 +28,144 @@ class Shown:
         return fragment(f"course/templates/quiz/{self.macro}", self)
 
     def form(self, widgets):
-        """The live form, if there is one."""
+        """Return the live form, made of the widgets of ipywidgets, if there is one."""
 
     def live(self):
-        """The live form, where there are widgets, and Jinja2 that their HTML is made by."""
+        """Return the live form, where there are widgets, and Jinja2 that their HTML is made by."""
         try:
             template("course/templates/quiz.html")
-            import ipywidgets  # really: one that can be found may still be broken
+            # Imported and not only looked for: one that can be found may still be broken.
+            import ipywidgets
         except ImportError:
             return None
         return self.form(ipywidgets)
 
     def _repr_mimebundle_(self, include=None, exclude=None, modules=sys.modules):
-        box, static = self.live(), self._repr_html_()
-        data = {"text/plain": str(self)}
-        if static and (box is None or "google.colab" not in modules):
-            data["text/html"] = static
+        box = self.live()
+        html = self._repr_html_()
+        bundle = {"text/plain": str(self)}
+        if html and (box is None or "google.colab" not in modules):
+            bundle["text/html"] = html
         if box is not None:
-            data[VIEW] = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
-        return data
+            bundle[VIEW] = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+        return bundle
 
 
-def field(widgets, question: Question, number: int, said: str, check=None):
-    """The widgets of a question, what reads the answer, and what shows HTML beneath it."""
-    answer, read = _answer(widgets, question, number)
-    status, say = note(widgets, said)
-    for one in answer:  # what was said is about the answer before
-        one.observe(lambda _: say("<p>Not checked yet.</p>"), "value")
-    parts = [widgets.HTML(fragment("course/templates/quiz/head", question, number)), *answer]
-    if check:  # makes that HTML of the question and the answer
+@dataclass(frozen=True)
+class Field:
+    """The widgets of a question."""
+
+    box: object  # with everything that belongs to the question
+    read: Callable[[], str]  # gives the answer as it stands
+    tell: Callable[[str], None]  # shows HTML below the answer
+
+
+def field(
+    widgets,
+    question: Question,
+    number: int,
+    remark: str,
+    check: Callable[[Question, str], str] | None = None,
+) -> Field:
+    """Return the widgets of a question.
+
+    Parameters
+    ----------
+    widgets : module
+        ipywidgets.
+    question, number : Question, int
+        What is asked, and its place in the quiz.
+    remark : str
+        HTML that stands below the answer at first.
+    check : callable, optional
+        Makes the HTML about a question and an answer; with it there is a button that asks for it.
+    """
+    inputs, read = _inputs(widgets, question, number)
+    status, tell = note(widgets, remark)
+    # What stands there is about the answer before.
+    for widget in inputs:
+        widget.observe(lambda _change: tell("<p>Not checked yet.</p>"), "value")
+    head = widgets.HTML(fragment("course/templates/quiz/head", question, number))
+    parts = [head, *inputs]
+    if check is not None:
         button = widgets.Button(description=f"Check answer {number}", layout={"width": "auto"})
-        button.on_click(lambda _: say(check(question, read())))
+        button.on_click(lambda _button: tell(check(question, read())))
         parts.append(button)
     box = widgets.VBox([*parts, status])
     box.add_class("accel-question")
-    return box, read, say
+    return Field(box, read, tell)
 
 
-def sheet(widgets, fields: Sequence[tuple], *below):
+def sheet(widgets, fields: Sequence[Field], *below):
     """Put questions, and what stands below them, into one box."""
-    boxes = [box for box, _, _ in fields]
-    box = widgets.VBox([widgets.HTML(fragment("course/templates/quiz/style")), *boxes, *below])
+    style = widgets.HTML(fragment("course/templates/quiz/style"))
+    boxes = [field.box for field in fields]
+    box = widgets.VBox([style, *boxes, *below])
     box.add_class("accel-quiz")
     return box
 
 
 def note(widgets, text: str):
-    """A place for HTML, read out by screen readers when it changes; and what changes it."""
+    """Return a place for HTML, read out by screen readers when it changes; and what changes it."""
     place = widgets.HTML()
 
-    def say(text: str) -> None:
+    def tell(text: str) -> None:
         place.value = f'<div role="status">{text}</div>'
 
-    say(text)
-    return place, say
+    tell(text)
+    return place, tell
 
 
-def _answer(widgets, question: Question, number: int):
-    """The widgets for an answer, and what reads them."""
-    choices = [(f"{o.letter}) {o.text.translate(PLAIN)}", o.letter) for o in question.options]
+def _inputs(widgets, question: Question, number: int):
+    """Return the widgets for an answer, and what reads them."""
     if question.kind == "one":
-        radio = widgets.RadioButtons(options=choices, index=None, layout=WIDE)
-        return [radio], lambda: radio.value or ""
+        return _radio_buttons(widgets, question)
     if question.kind == "several":
-        boxes = [
-            widgets.Checkbox(description=each, indent=False, layout=WIDE) for each, _ in choices
-        ]
-        return boxes, lambda: "".join(box.description[0] for box in boxes if box.value)
-    unit = f" ({question.unit.translate(PLAIN)})" if question.unit else ""
-    label, above = f"Answer {number}{unit}:", []
+        return _checkboxes(widgets, question)
     if question.kind == "order":
-        # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
-        label = f"Answer {number}, the letters in order, such as cab:"
-        above = [widgets.HTML(fragment("course/templates/quiz/choices", question))]
-    layout, style = {"width": "auto", "max_width": "36em"}, {"description_width": "initial"}
-    text = widgets.Text(description=label, layout=layout, style=style)
-    return [*above, text], lambda: text.value
+        return _line_for_steps(widgets, question, number)
+    return _line_for_number(widgets, question, number)
+
+
+def _label(option) -> str:
+    """Return an option as the label of a widget."""
+    return f"{option.letter}) {option.text.translate(PLAIN)}"
+
+
+def _radio_buttons(widgets, question: Question):
+    """Return what one choice is made with, and what reads it."""
+    options = [(_label(option), option.letter) for option in question.options]
+    buttons = widgets.RadioButtons(options=options, index=None, layout=WIDE)
+    return [buttons], lambda: buttons.value or ""
+
+
+def _checkboxes(widgets, question: Question):
+    """Return what several choices are made with, and what reads them."""
+    boxes = {}
+    for option in question.options:
+        box = widgets.Checkbox(description=_label(option), indent=False, layout=WIDE)
+        boxes[option.letter] = box
+
+    def read() -> str:
+        return "".join(letter for letter, box in boxes.items() if box.value)
+
+    return [*boxes.values()], read
+
+
+def _line_for_steps(widgets, question: Question, number: int):
+    """Return the steps with a line for their letters, and what reads it."""
+    # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
+    steps = widgets.HTML(fragment("course/templates/quiz/choices", question))
+    description = f"Answer {number}, the letters in order, such as cab:"
+    line = widgets.Text(description=description, layout=LINE, style=WHOLE_DESCRIPTION)
+    return [steps, line], lambda: line.value
+
+
+def _line_for_number(widgets, question: Question, number: int):
+    """Return a line for a number, and what reads it."""
+    unit = ""
+    if question.unit:
+        unit = f" ({question.unit.translate(PLAIN)})"
+    description = f"Answer {number}{unit}:"
+    line = widgets.Text(description=description, layout=LINE, style=WHOLE_DESCRIPTION)
+    return [line], lambda: line.value

@@ -32,20 +32,24 @@ class Answer:
 
     @property
     def further(self) -> bool:
+        """Whether it is no question of this exam, but one beside it."""
         return self.number in FURTHER
 
     @property
     def for_the_exam(self) -> str:
-        return HEADINGS[self.label].format("another" if self.further else "the")
+        """The heading of the material's answer, which says how we know it."""
+        whose = "another" if self.further else "the"
+        return HEADINGS[self.label].format(whose)
 
     @property
     def place(self) -> str:
+        """Where the course measures it."""
         return f"Lesson {self.page[:2]}, “{self.heading}”"
 
 
 @functools.cache
 def answers() -> tuple[Answer, ...]:
-    """The exam questions that the course answers, in their order."""
+    """Return the exam questions that the course answers, in their order."""
     return stored(DATA / "exam_answers.toml", "answer", Answer)
 
 
@@ -59,14 +63,19 @@ class Review(Shown):
     macro = "review"
 
     def __str__(self) -> str:
-        lines = [self.note] if self.note else []
-        for one in self.answers:
-            which = " (a further question, not of this exam)" * one.further
-            lines += [f"{one.number}{which}. {one.asks}", f"  {one.for_the_exam}:"]
-            lines += [f"    {text}" for text in one.material]
-            lines += [f"  True today (checked {one.as_of}):"]
-            lines += [f"    {text}" for text in one.today]
-            lines += [f"  Measured: {one.place}."]
+        lines = []
+        if self.note:
+            lines.append(self.note)
+        for answer in self.answers:
+            number = answer.number
+            if answer.further:
+                number += " (a further question, not of this exam)"
+            lines.append(f"{number}. {answer.asks}")
+            lines.append(f"  {answer.for_the_exam}:")
+            lines += [f"    {text}" for text in answer.material]
+            lines.append(f"  True today (checked {answer.as_of}):")
+            lines += [f"    {text}" for text in answer.today]
+            lines.append(f"  Measured: {answer.place}.")
         return "\n".join(lines)
 
 
@@ -83,12 +92,14 @@ def both(*numbers: str) -> Review:
     10
     """
     if not numbers:
-        return Review(tuple(one for one in answers() if not one.further))
-    known = {one.number: one for one in answers()}
-    unknown = [number for number in numbers if number not in [*known]]
-    if unknown:
-        raise ValueError(f"the questions are {', '.join(known)}; got {shown(unknown[:1])}.")
-    return Review(tuple(known[number] for number in numbers))
+        return Review(tuple(answer for answer in answers() if not answer.further))
+    by_number = {answer.number: answer for answer in answers()}
+    # A list, since a number may be anything, also what a dictionary could not look up.
+    names = [*by_number]
+    for number in numbers:
+        if number not in names:
+            raise ValueError(f"the questions are {', '.join(names)}; got {shown([number])}.")
+    return Review(tuple(by_number[number] for number in numbers))
 
 
 def missed() -> Review:
@@ -97,11 +108,13 @@ def missed() -> Review:
     Examples
     --------
     >>> graded = quiz.answer("03/speed_up", "a")
-    >>> "E3" in [one.number for one in missed().answers]
+    >>> "E3" in [answer.number for answer in missed().answers]
     True
     """
-    missing = {number for question in quiz.again().questions for number in question.exam}
-    found = tuple(one for one in answers() if one.number in missing)
+    numbers = set()
+    for question in quiz.again().questions:
+        numbers.update(question.exam)
+    found = tuple(answer for answer in answers() if answer.number in numbers)
     if found:
         note = "These need another look:"
     elif progress.current().exams:

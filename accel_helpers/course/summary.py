@@ -4,6 +4,7 @@ import datetime
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from accel_helpers._values.records import write_whole
 from accel_helpers._values.words import template
@@ -12,6 +13,7 @@ from accel_helpers.course.review import Answer, answers
 from accel_helpers.measure import results
 
 NAME = "course_summary.html"
+MOST_NUMBERS = 8  # that are written out
 __all__ = ["write"]
 
 
@@ -29,52 +31,88 @@ def write(path=None) -> Path:
     >>> write(Path(tempfile.mkdtemp()) / "mine.html").name
     'mine.html'
     """
-    mine, card, note = results.card_path(), None, ""
-    path = mine.with_name(NAME) if path is None else Path(path)
+    card_path = results.card_path()
+    page_path = card_path.with_name(NAME)
+    if path is not None:
+        page_path = Path(path)
+    card, note = None, ""
     try:
-        card = results.load(mine) if mine.exists() else None
+        if card_path.exists():
+            card = results.load(card_path)
     except ValueError as error:
         note = f"Your result card was not used: {error}"
-    write_whole(path, page(answers(), card, note=note, **_standing()))
-    return path
+    write_whole(page_path, page(answers(), card, note=note, **_standing()))
+    return page_path
 
 
 def _standing() -> dict:
-    """What the page says of the learner."""
+    """Return what the page says of the learner."""
     kept = progress.current()
+    missed = quiz.again().questions
+    answered = ""
+    if kept.answers:
+        answered = quiz.overview().sentence()
     return {
         "now": datetime.datetime.now(),
-        "answered": quiz.overview().sentence() if kept.answers else "",
-        "missed": [f"Lesson {each.lesson}: {each.stem}" for each in quiz.again().questions],
+        "answered": answered,
+        "missed": [f"Lesson {question.lesson}: {question.stem}" for question in missed],
         "verdict": kept.guesses.get("05/verdict"),
     }
 
 
-def page(questions: Sequence[Answer], card: results.Card | None, **said) -> str:
-    """The page, ``data/templates/summary.html``, with what is `said` of the learner."""
+def page(questions: Sequence[Answer], card: results.Card | None, **standing) -> str:
+    """Return the page, ``templates/summary.html``, with where the learner stands."""
     entries = ledger.fill(card)
-    rows = [(one, _measured(one, entries, card)) for one in questions]
+    rows = [(question, _measured(question, entries, card)) for question in questions]
     text = template("course/templates/summary.html").render(
-        questions=rows, entries=entries, card=card, **said
+        questions=rows, entries=entries, card=card, **standing
     )
-    text = re.sub(r"/(?=[^<>\n]*</a>)", "/<wbr>", text)  # a line may break in a long address
-    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
+    # A line may break in a long address.
+    text = re.sub(r"/(?=[^<>\n]*</a>)", "/<wbr>", text)
+    # A card may come from elsewhere: what cannot be printed could reorder or hide a text.
+    return "".join(_printable(letter) for letter in text)
 
 
-def _measured(answer: Answer, entries: ledger.Ledger, card: results.Card | None) -> list[tuple]:
-    """What the card says on a question: a name on it, or a verdict (true), and the words."""
-    lines = [(name, False, said) for name in answer.card if (said := _on_card(name, card))]
-    for entry in entries:  # what the ledger makes of the same names
-        names = {*entry.claim.names}
-        if names and names <= {*answer.card} and not entry.verdict.startswith(ledger.YET):
+def _printable(letter: str) -> str:
+    """Return a letter, or the sign for one that cannot be shown."""
+    if letter.isprintable() or letter == "\n":
+        return letter
+    return "\ufffd"
+
+
+class Line(NamedTuple):
+    """What was measured on a question: a name on the card, or a verdict, and the words."""
+
+    name: str
+    is_verdict: bool
+    text: str
+
+
+def _measured(answer: Answer, entries: ledger.Ledger, card: results.Card | None) -> list[Line]:
+    """Return what the card says on a question."""
+    lines = []
+    for name in answer.card:
+        text = _on_card(name, card)
+        if text:
+            lines.append(Line(name, False, text))
+    # What the ledger makes of the same names.
+    for entry in entries:
+        names = set(entry.claim.names)
+        about_this = bool(names) and names <= set(answer.card)
+        if about_this and entry.outcome != ledger.NOT_MEASURED:
             verdict = entry.verdict[:1].upper() + entry.verdict[1:]
-            lines.append((verdict, True, entry.measured or entry.sentence))
+            lines.append(Line(verdict, True, entry.measured or entry.sentence))
     return lines
 
 
 def _on_card(name: str, card: results.Card | None) -> str:
-    if card and name in card.measurements:
+    """Return what stands on the card under a name, in words; empty where nothing does."""
+    if card is None:
+        return ""
+    if name in card.measurements:
         return str(card.measurements[name]).splitlines()[0]
-    values = card.numbers.get(name, ()) if card else ()
-    more = f" and so on, {values[-1]:.4g} at the end" if len(values) > 8 else ""
-    return ", ".join(f"{value:.4g}" for value in values[:8]) + more
+    values = card.numbers.get(name, ())
+    text = ", ".join(f"{value:.4g}" for value in values[:MOST_NUMBERS])
+    if len(values) > MOST_NUMBERS:
+        text += f" and so on, {values[-1]:.4g} at the end"
+    return text

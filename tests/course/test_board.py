@@ -7,7 +7,9 @@ import os
 import pytest
 
 from accel_helpers import cli
-from accel_helpers.course import board, predict
+from accel_helpers.course import board, climb, predict
+from accel_helpers.course.class_cards import Seen, Time
+from accel_helpers.course.lessons import lesson_03
 from accel_helpers.measure import results
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[2J{{ 7 * 7 }}'
@@ -50,26 +52,35 @@ def test_good_cards_count_and_each_of_the_others_has_its_reason(tmp_path, capsys
     (folder / "dan.json.txt").touch()
     os.truncate(folder / "huge.json", 50_000_000)
     text, rows = shown(folder, cards)
-    assert {row["learner"] for row in rows} == {"'=evil", "ana", "ben"} and "3 cards from" in text
+    assert {row["learner"] for row in rows} == {"'=evil", "ana", "ben"}
+    assert "3 cards from" in text
     reasons = {"cut": "JSON", "later": "schema", "none": "table", "huge": "5,000,000"}
     said = capsys.readouterr().out.split("\n")
     reasons |= {"link": "no .json", "unzipped": "folders", "dan.json": "no .json"}
     for who, why in {**reasons, "small": "ACCEL_FAST", "copy": "copy of ben"}.items():
         assert f"<strong>{who}</strong>" in text
         assert any(line.startswith(f"Not counted: {who}: ") and why in line for line in said)
-    assert "<b>10 ×</b>" in text and "1 of 1 held" in text and "1 of 1 close" in text
-    assert "<script" not in text and "<img" not in text and "{{ 7 * 7 }}" in text
-    assert "&lt;script&gt;" in text and "\u202e" not in text and "\x1b" not in text
+    assert "<b>10 ×</b>" in text
+    assert "1 of 1 held" in text
+    assert "1 of 1 close" in text
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "{{ 7 * 7 }}" in text
+    assert "&lt;script&gt;" in text
+    assert "\u202e" not in text
+    assert "\x1b" not in text
     assert not any(cell.startswith(tuple("=+-@")) for row in rows for cell in row.values())
     (mine,) = (row for row in rows if row["learner"] == "ana" and row["name"] == GPU)
-    assert float(mine["seconds"]) == 0.1 and mine["samples"] == "5"
+    assert float(mine["seconds"]) == 0.1
+    assert mine["samples"] == "5"
 
 
 def test_without_names_nobody_is_named(tmp_path, capsys):
     cards = {"anabel": card(), "benedict": card(2.0), "cut_by_carol": "{"}
     text, rows = shown(tmp_path / "class", cards, "--no-names")
     said = text + str(rows) + capsys.readouterr().out
-    assert "card 1" in said and not [name for name in cards if name in said]
+    assert "card 1" in said
+    assert not [name for name in cards if name in said]
 
 
 def test_what_is_far_off_is_explained_by_what_the_card_shows(tmp_path):
@@ -80,8 +91,10 @@ def test_what_is_far_off_is_explained_by_what_the_card_shows(tmp_path):
     cards["3"] = card(1.15, numbers={size: [256.0]}, **{"01/product/cpu": 0.01})
     _, rows = shown(tmp_path / "class", cards)
     found = {row["learner"]: row["remark"] for row in rows if row["remark"]}
-    assert {*found} == {*"123"} and "256" in found["3"]
-    assert "without waiting" in found["1"] and "busy" in found["2"]
+    assert {*found} == {*"123"}
+    assert "256" in found["3"]
+    assert "without waiting" in found["1"]
+    assert "busy" in found["2"]
 
 
 def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
@@ -94,12 +107,21 @@ def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
 
 
 def test_a_climb_and_a_net_are_found_on_a_card_by_their_ids():
-    times = {"climb/epoch/default": 8.0, "climb/epoch/resident-small": 1.0}
-    times |= {"step/cpu/cnn/batch 32": 6.0, "step/cpu/cnn-bare/batch 32": 2.0}
-    seen = {f"03/{name}": (seconds, seconds, seconds, 5) for name, seconds in times.items()}
-    found = board.pictures([board.Seen("ana", "a machine", "2026-11-23", seen, {})])
-    assert found["Better code, same chip and batches"]["a machine"] == [(8.0, "ana")]
-    assert found["Better chip, small CNN"][board.CEILING] == [(3.0, "ana")]
+    seconds = {"climb/epoch/default": 8.0, "climb/epoch/resident-small": 1.0}
+    seconds |= {"step/cpu/cnn/batch 32": 6.0, "step/cpu/cnn-bare/batch 32": 2.0}
+    times = {f"03/{name}": Time(each, each, each, 5) for name, each in seconds.items()}
+    found = board.races([Seen("ana", "a machine", "2026-11-23", times, {})])
+    assert found["code"] == {board.Row("a machine"): [(8.0, "ana")]}
+    assert found["chip-cnn"] == {board.CEILING: [(3.0, "ana")]}
+
+
+def test_the_ids_that_the_board_looks_for_are_those_that_lesson_03_writes():
+    code = next(race for race in board.RACES if race.id == "code")
+    looked_for = {name.removeprefix("03/climb/epoch/") for name in code.pairs[0][:2]}
+    assert looked_for <= {*climb.STAGES}
+    nets = {f"03/step/cpu/{net}/batch 32" for net in lesson_03.NETS}
+    looked_for = {pair[:2] for race in board.RACES for pair in race.pairs if pair.is_ceiling}
+    assert any(nets == {*names} for names in looked_for)
 
 
 def test_a_guess_and_what_came_out_are_on_the_card(own_progress):

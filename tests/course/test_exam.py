@@ -21,7 +21,8 @@ def test_a_paper_covers_this_exams_ten_questions_and_no_further_one_and_can_be_d
         ids = {q.id for q in paper.questions}
         assert not any(ids & set(q.apart) for q in paper.questions)  # none gives another away
     assert len({paper.questions for paper in PAPERS}) == len(PAPERS)
-    assert "ah.course.hand_in(1, {1:" in str(PAPERS[1]) and "ah.course.answer" not in str(PAPERS[1])
+    assert "ah.course.hand_in(1, {1:" in str(PAPERS[1])
+    assert "ah.course.answer" not in str(PAPERS[1])
     assert PAPERS[1]._repr_html_().count("<details>") == exam.COUNT
 
 
@@ -29,7 +30,9 @@ def test_who_knows_either_passes_every_paper_and_the_two_are_told_apart():
     for paper in PAPERS:
         differ = sum(q.differs for q in paper.questions)
         old, new = (paper.mark(known.whole(paper, material)) for material in (True, False))
-        assert differ >= 2 and old.passed and new.passed
+        assert differ >= 2
+        assert old.passed
+        assert new.passed
         assert (old.material, old.today) == (exam.COUNT, exam.COUNT - differ)
         assert (new.today, new.material) == (exam.COUNT, exam.COUNT - differ)
         places = [str(n) for n, q in enumerate(paper.questions, 1) if q.differs]
@@ -68,12 +71,14 @@ def test_what_is_no_paper_gets_a_sentence(answers, named):
 def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
     lost, answers = PAPER.questions[ONE - 1], known.whole(PAPER)
     result = exam.hand_in(PAPER.number, {**answers, ONE: known.wrong(lost)})
-    assert result.passed and f"Wrong or empty: {ONE}." in str(result)
+    assert result.passed
+    assert f"Wrong or empty: {ONE}." in str(result)
     assert quiz.again().questions == (lost,)
     (sitting,) = progress.load(own_progress).exams
     assert (sitting.paper, sitting.today, sitting.questions) == (PAPER.number, 19, 20)
     said = quiz.overview().sentence()
-    assert f"paper {PAPER.number}" in said and "19 as is true today" in said
+    assert f"paper {PAPER.number}" in said
+    assert "19 as is true today" in said
     quiz.answer(lost.id, known.right(lost))
     assert quiz.again().questions == ()
 
@@ -91,7 +96,9 @@ def test_a_lesson_is_finished_by_the_exam_too(own_progress):
 def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
     own_progress.write_text("{")
     result = exam.hand_in(1, known.whole(PAPERS[1]))
-    assert result.passed and "Not saved" in str(result) and "Not saved" in result._repr_html_()
+    assert result.passed
+    assert "Not saved" in str(result)
+    assert "Not saved" in result._repr_html_()
     assert own_progress.read_text() == "{"
 
 
@@ -104,12 +111,17 @@ def test_the_form_is_handed_in_as_a_whole(own_progress):
     assert "no answer" in status.value
     number.value = "<b>many</b>"
     button.click()
-    assert f"question {NUMBER}" in status.value and "<b>" not in status.value
+    assert f"question {NUMBER}" in status.value
+    assert "<b>" not in status.value
     assert not own_progress.exists()
     number.value, field[1].value = "", known.right(question)
     button.click()
-    assert "✗" in status.value and "14 of 20" in status.value and "✓" in field[-1].value
-    assert len(progress.load(own_progress).answers) == 20 and len(quiz.again().questions) == 19
+    assert "✗" in status.value
+    assert "14 of 20" in status.value
+    assert "✓" in field[-1].value
+    assert len(progress.load(own_progress).answers) == 20
+    assert len(quiz.again().questions) == 19
     field[1].value = known.wrong(question)
     button.click()
-    assert "✗" in field[-1].value and len(quiz.again().questions) == 20
+    assert "✗" in field[-1].value
+    assert len(quiz.again().questions) == 20

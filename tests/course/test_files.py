@@ -64,7 +64,8 @@ def test_a_wrong_field_is_named_with_its_file_and_place(name, place, value, name
     assert read(name, GOOD[name])
     with pytest.raises(DataError) as error:
         read(name, tables)
-    assert str(error.value).startswith(name) and named in str(error.value)
+    assert str(error.value).startswith(name)
+    assert named in str(error.value)
     assert len(str(error.value)) < 400
 
 

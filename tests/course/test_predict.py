@@ -30,7 +30,8 @@ def test_verdicts(guess, actual, verdict, kept, own_progress):
 def test_a_guess_at_what_was_left_out_is_neither_right_nor_wrong():
     predict.guess("q", "XLA")
     left_out = predict.reveal("q", "resident", tried=("bigger batches", "resident"))
-    assert left_out.verdict == "not tried" and "Not so" not in str(left_out)
+    assert left_out.verdict == "not tried"
+    assert "Not so" not in str(left_out)
     assert not results.card_path().exists(), "nothing is kept for the class's board"
     assert predict.reveal("q", "resident", tried=("XLA", "resident")).verdict == "wrong"
     assert predict.reveal("q", "XLA", tried=("XLA", "resident")).verdict == "right"
@@ -39,7 +40,8 @@ def test_a_guess_at_what_was_left_out_is_neither_right_nor_wrong():
 def test_where_nothing_could_be_measured_no_answer_is_revealed():
     predict.guess("q", 3)
     nothing = predict.reveal("q", None, unit="times")
-    assert nothing.verdict == "not measurable" and "Not measurable here" in str(nothing)
+    assert nothing.verdict == "not measurable"
+    assert "Not measurable here" in str(nothing)
     assert not results.card_path().exists()
 
 
@@ -51,16 +53,19 @@ def test_the_form_keeps_what_is_typed_or_chosen(choices, given, shown):
     asked = predict.ask("q", "What?", unit="s", choices=choices)
     _, field, button, status = asked.live().children
     button.click()
-    assert predict.reveal("q", given).verdict == "no guess" and 'role="status"' in status.value
+    assert predict.reveal("q", given).verdict == "no guess"
+    assert 'role="status"' in status.value
     field.value = given
     button.click()
     assert predict.reveal("q", given).verdict in ("close", "right")
-    assert shown in status.value and "<b>" not in status.value
+    assert shown in status.value
+    assert "<b>" not in status.value
 
 
 def test_the_static_form_is_stable_and_escaped():
     question = predict.ask("q", "Is 1 < 2 & 3?", choices=["yes", "no"])
     bundle = question._repr_mimebundle_()
-    assert "1 &lt; 2 &amp; 3" in bundle["text/html"] and "<li>yes</li>" in bundle["text/html"]
+    assert "1 &lt; 2 &amp; 3" in bundle["text/html"]
+    assert "<li>yes</li>" in bundle["text/html"]
     assert "ah.course.guess('q', 'yes')" in bundle["text/plain"]
     assert "application/vnd.jupyter.widget-view+json" in bundle

@@ -21,7 +21,8 @@ EXAM = {f"E{n}" for n in range(1, 15)}
 def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_ways():
     files = questions.QUESTIONS.glob("*.toml")
     stored = sum(path.read_text("utf-8").count("\n[[question]]\n") for path in files)
-    assert stored == len(BANK) >= 40 and {q.kind for q in EVERY} == set(questions.KINDS)
+    assert stored == len(BANK) >= 40
+    assert {q.kind for q in EVERY} == set(questions.KINDS)
     for chosen in (EVERY, [q for q in EVERY if known.drawn(q) or q.further]):
         stems = {n: {q.stem for q in chosen if n in q.exam} for n in EXAM}
         assert min(map(len, stems.values())) >= 2
@@ -32,8 +33,10 @@ def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_
 def test_a_question_is_in_order(question):
     options, kind, exam = question.options, question.kind, bool(question.exam)
     texts = [question.stem, *question.source, *(t for o in options for t in (o.text, o.feedback))]
-    assert all(text.strip() for text in texts) and question.source
-    assert re.fullmatch(r"\d\d/[a-z0-9_]+", question.id) and question.id[:2] == question.lesson
+    assert all(text.strip() for text in texts)
+    assert question.source
+    assert re.fullmatch(r"\d\d/[a-z0-9_]+", question.id)
+    assert question.id[:2] == question.lesson
     assert exam == bool(question.material) == bool(question.label)
     assert not question.differs or question.today
     assert bool(question.today) == bool(question.as_of)
@@ -42,7 +45,9 @@ def test_a_question_is_in_order(question):
     assert 2 <= len(options) <= 8
     assert all((o.value is not None) == (kind == "number") for o in options)
     if kind in ("several", "order"):
-        assert right > 1 and theirs and (kind == "order" or right < len(options))
+        assert right > 1
+        assert theirs
+        assert kind == "order" or right < len(options)
     else:
         assert right == theirs == 1
     for o in options if kind == "order" else ():
@@ -50,7 +55,8 @@ def test_a_question_is_in_order(question):
     for places in zip(*((o.position, o.material_position) for o in options), strict=True):
         assert sorted(filter(None, places)) == [*range(1, len(options) + 1 - places.count(None))]
     if kind == "measured":
-        assert question.within > 1 and tuple(o.text for o in options) == known.CLOSENESS
+        assert question.within > 1
+        assert tuple(o.text for o in options) == known.CLOSENESS
         card = results.reference_runs()[-1]
         assert {question.measured, question.over} - {""} <= {*card.measurements, *card.numbers}
 
@@ -58,7 +64,8 @@ def test_a_question_is_in_order(question):
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.id)
 def test_a_question_is_fair(question):
     said = [o.feedback for o in question.options]
-    assert len(set(said)) == len(said) and all(len(text.split()) >= 4 for text in said)
+    assert len(set(said)) == len(said)
+    assert all(len(text.split()) >= 4 for text in said)
     assert set(question.apart) <= set(BANK) - {question.id}
     if question.kind in ("one", "several"):  # the longest option does not stand out
         right, wrong = (

@@ -43,7 +43,8 @@ def test_what_is_no_question_is_named_with_what_there_is(name):
 def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_progress):
     shown = quiz.show(lesson)
     page = shown._repr_html_()
-    assert "<script" not in page and "<style" not in page
+    assert "<script" not in page
+    assert "<style" not in page
     open_part = re.sub(r"<details>.*?</details>", "", page, flags=re.S)
     for question in shown.questions:
         assert question.options[0].feedback[:20].split("`")[0] not in open_part
@@ -78,7 +79,9 @@ def test_a_notebook_shows_what_is_no_answer_as_one_sentence(name, given, said, c
     shell = InteractiveShell(user_ns={"quiz": quiz, "name": name, "given": given})
     shell.run_cell("quiz.answer(name, given)")
     shown = "".join(capsys.readouterr())
-    assert shown.startswith(said) and shown.count("\n") == 1 and "Traceback" not in shown
+    assert shown.startswith(said)
+    assert shown.count("\n") == 1
+    assert "Traceback" not in shown
 
 
 def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
@@ -100,14 +103,16 @@ def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
         quiz.answer(question.id, known.right(question))
     assert set(progress.load(own_progress).lessons) == {"00"}
     lesson, good, count, day = quiz.overview().rows[0]
-    assert (lesson, good) == ("00", count) and day
+    assert (lesson, good) == ("00", count)
+    assert day
     assert f"lesson 00 {count} of {count}" in quiz.overview().sentence()
 
 
 def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_progress):
     own_progress.write_text("no progress")
     graded = quiz.answer("00/overlap", "c")
-    assert graded and "Not saved" in str(graded)
+    assert graded
+    assert "Not saved" in str(graded)
     assert own_progress.read_text() == "no progress"
     assert "answered c" in parts(quiz.show("00/overlap").live())[2].value
 
@@ -123,9 +128,11 @@ def test_the_live_form_answers_with_feedback(kind, own_progress):
     question = of_kind(kind)
     box = quiz.show(question.id).live()
     inputs, button, status = parts(box)
-    assert "Not answered yet" in status.value and 'role="status"' in status.value
+    assert "Not answered yet" in status.value
+    assert 'role="status"' in status.value
     button.click()
-    assert "No answer yet" in status.value and not own_progress.exists()
+    assert "No answer yet" in status.value
+    assert not own_progress.exists()
     put(kind, inputs, known.wrong(question) if kind != "measured" else 1e-9)
     button.click()
     assert ("Not measured" if kind == "measured" else "✗") in status.value
@@ -133,7 +140,8 @@ def test_the_live_form_answers_with_feedback(kind, own_progress):
         put(kind, inputs, known.right(question))
         assert "Not checked yet" in status.value
         button.click()
-        assert "✓" in status.value and "<details>" in status.value
+        assert "✓" in status.value
+        assert "<details>" in status.value
         assert "1 of 1" in box.children[-1].value
     again = quiz.show(question.id).live()
     assert "You answered" in parts(again)[2].value
@@ -185,4 +193,5 @@ for shown in (*others, ah.course.answer("00/overlap", "c")):
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
-    assert "Right." in said.stdout and own_progress.exists()
+    assert "Right." in said.stdout
+    assert own_progress.exists()

@@ -22,7 +22,8 @@ def test_every_exam_question_has_both_answers_with_sources_a_section_and_names_o
         assert all(url.startswith("https://") for url in one.today_source + one.material_source)
         assert all((one.asks, one.material, one.today, one.today_source))
         told = review.both(one.number)
-        assert one.as_of.isoformat() in str(told) and str(one.as_of) in told._repr_html_()
+        assert one.as_of.isoformat() in str(told)
+        assert str(one.as_of) in told._repr_html_()
         assert ("further question" in str(told)) == (one.number in questions.FURTHER)
         assert one.material_source or one.label == questions.NOT_FOUND
         ((page, anchor),) = re.findall(

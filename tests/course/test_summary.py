@@ -73,23 +73,28 @@ def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path, reference)
     assert text.index("E10</span>") < text.index("<h2>Further questions") < text.index("E11</span>")
     assert text.count('<article class="claim">') == 19
     for entry in ledger.fill(reference):
-        assert marked(entry.sentence) in text and marked(entry.measured) in text
+        assert marked(entry.sentence) in text
+        assert marked(entry.measured) in text
 
 
 def test_the_page_asks_the_network_for_nothing(tmp_path, reference):
     quiz.answer("03/speed_up", "a")
     text = written(tmp_path, card=reference)
     assert not {"script", "img", "iframe", "object", "form"} & {tag for tag, _ in tags(text)}
-    assert "@import" not in text and "url(" not in text and "default-src 'none'" in text
+    assert "@import" not in text
+    assert "url(" not in text
+    assert "default-src 'none'" in text
     assert all(link.startswith("https://") for link in links(text))
-    assert "@media print" in text and "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+    assert "prefers-color-scheme: dark" in text
 
 
 def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path, reference):
     assert "not measured yet: lesson 07." in part(written(tmp_path), "E5")
     found = part(written(tmp_path, card=reference), "E5")
     measured = str(reference.measurements["07/cpu/add"]).splitlines()[0]
-    assert "interval" in measured and f"<code>07/cpu/add</code>: {measured}" in found
+    assert "interval" in measured
+    assert f"<code>07/cpu/add</code>: {measured}" in found
     assert "not measured yet" not in found
     slow, fast = (reference.measurements[f"03/climb/epoch/{way}"] for way in FOUR_TIMES)
     race = {"03/race/cpu": slow, "03/race/gpu": fast}  # borrowed from a CPU
@@ -99,7 +104,8 @@ def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path
 
 def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
     empty = written(tmp_path)
-    assert "No answers of yours" in empty and "nothing measured yet" in empty
+    assert "No answers of yours" in empty
+    assert "nothing measured yet" in empty
     text = written(tmp_path, card=reference)
     assert reference.machine["cpu_name"] in text
     assert "22 November 2026, 09:05" in page_of(E1, reference)
@@ -129,7 +135,8 @@ def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, mon
     found = break_even(*plans, epochs=50)
     predict.guess("05/verdict", str(found))
     text = " ".join(written(tmp_path).split())
-    assert "worth it for your model" in text and " ".join(str(found).split()) in text
+    assert "worth it for your model" in text
+    assert " ".join(str(found).split()) in text
 
 
 def test_the_current_card_is_used_and_a_damaged_one_is_named(tmp_path, reference, current):
@@ -137,7 +144,8 @@ def test_the_current_card_is_used_and_a_damaged_one_is_named(tmp_path, reference
     assert reference.machine["cpu_name"] in written(tmp_path)
     current.write_text('{"schema": 1, "cr')
     text = written(tmp_path)
-    assert "result_card.json: not valid JSON" in text and "nothing measured yet" in text
+    assert "result_card.json: not valid JSON" in text
+    assert "nothing measured yet" in text
 
 
 def test_everything_from_files_is_escaped():
@@ -157,5 +165,7 @@ def test_everything_from_files_is_escaped():
     assert {tag for tag, _ in tags(text)} <= plain | {"p", "a", "wbr"}
     assert not any(name.startswith("on") for _, given in tags(text) for name in given)
     assert all(link.startswith("https://") for link in links(text))
-    assert text.count("&lt;script&gt;") > 10 and "\u202e" not in text and "\x00" not in text
+    assert text.count("&lt;script&gt;") > 10
+    assert "\u202e" not in text
+    assert "\x00" not in text
     assert "x" * 301 not in text

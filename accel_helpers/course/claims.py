@@ -1,0 +1,350 @@
+"""How a result card is judged on each claim: one rule for each, by the claim's number.
+
+A rule is called with the card and with what stands there under the claim's `names` in
+``data/claims.toml``, in that order: a `Measurement`, or a tuple of numbers. Its limits always
+apply to the whole interval. Cards come from elsewhere, so a rule may raise on numbers without
+sense, and the ledger says so.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from accel_helpers._values.words import format_count
+from accel_helpers.machine import hardware
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.results import Card
+
+SUPPORTED, CONTRADICTED, UNCLEAR = "supported", "contradicted", "unclear"
+Numbers = Sequence[float]
+
+FASTEST_CLOCK = 10e9  # ticks per second: no CPU that we know of has more
+FEWEST_TRAININGS = 3  # with fewer beginnings nothing can be told about accuracy
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a card says on a claim, and what was measured in words."""
+
+    outcome: Literal["supported", "contradicted", "unclear"]
+    measured: str
+
+
+def cores_work_one_by_one(card: Card, product: Measurement, size: Numbers) -> Finding:
+    """Judge claim 1: a CPU does one thing after another."""
+    rate = _matmul_rate(product, size)
+    one_by_one = FASTEST_CLOCK * card.machine["cores"]
+    measured = f"{rate}; one by one: at most {format_count(one_by_one)}."
+    # A tenth of that is one operation per tick of a slow clock: then nothing was done at once.
+    if rate.high <= 0.1 * one_by_one:
+        return Finding(SUPPORTED, measured)
+    # This is more than one by one even at a clock that no CPU has.
+    if rate.low >= one_by_one:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def small_cores_do_the_work(card: Card, product: Measurement, size: Numbers) -> Finding:
+    """Judge claim 2: a GPU is thousands of smaller cores."""
+    rate = _matmul_rate(product, size)
+    chip = hardware.match(card.machine["accelerator"]["name"])
+    # The published peak is of float32; numbers of 16 bits go through the lanes in pairs.
+    all_lanes = 2e12 * chip.peak_fp32_tflops
+    measured = f"{rate}; all lanes together: at most {format_count(all_lanes)}."
+    # From half of it on, the lanes explain what was done; below, too little was.
+    if rate.low >= 0.5 * all_lanes and rate.high <= all_lanes:
+        return Finding(SUPPORTED, measured)
+    # Above it by 15 %, as clocks and sources differ by so much (hardware.MARGIN), it takes matrix
+    # units.
+    if rate.low >= 1.15 * all_lanes:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def batches_are_independent(_card: Card, distances: Numbers) -> Finding:
+    """Judge claim 3: each batch is processed independently."""
+    (distance,) = distances
+    measured = f"Relative distance of the two updates: {distance:.2g}."
+    # In float64 rounding stays far below a billionth; a thousandth is another result.
+    if 0 <= distance <= 1e-9:
+        return Finding(SUPPORTED, measured)
+    if distance >= 1e-3:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def batches_at_the_same_time(_card: Card, small: Measurement, large: Measurement) -> Finding:
+    """Judge claim 4: a GPU works on several batches at the same time."""
+    eight_small = Measurement.from_samples([8 * seconds for seconds in small.samples])
+    speedup = _compared(eight_small, large, ("eight batches of 32", "one batch of 256"))
+    least, most = speedup.interval
+    # Why equal times support it: 32 pictures leave most of a GPU idle, so that eight batches at
+    # once would fit beside each other and take about as long as their pictures in one. One after
+    # the other, each of the eight pays for the floor of a step. In between they may have
+    # overlapped in part. Fair only where `fit` runs ahead: steps that are each waited for could
+    # not overlap at all.
+    if least >= 0.9 and most <= 1.1:
+        return Finding(SUPPORTED, _sentence(speedup))
+    if least >= 2:
+        return Finding(CONTRADICTED, _sentence(speedup))
+    return Finding(UNCLEAR, _sentence(speedup))
+
+
+def much_faster_on_a_gpu(_card: Card, on_cpu: Measurement, on_gpu: Measurement) -> Finding:
+    """Judge claim 5: a GPU makes training much faster."""
+    speedup = _compared_in_turns(on_cpu, on_gpu, ("CPU", "GPU"))
+    least, most = speedup.interval
+    # Where "much" begins is a matter of taste: twice is beyond noise, a tenth nobody would notice.
+    if least >= 2:
+        return Finding(SUPPORTED, _sentence(speedup))
+    if most <= 1.1:
+        return Finding(CONTRADICTED, _sentence(speedup))
+    return Finding(UNCLEAR, _sentence(speedup))
+
+
+def handed_to_the_gpu(_card: Card, on_cpu: Measurement, on_gpu: Measurement) -> Finding:
+    """Judge claim 6: TensorFlow hands work to GPUs through CUDA."""
+    speedup = _compared_in_turns(on_cpu, on_gpu, ("CPU", "GPU"))
+    least, most = speedup.interval
+    # A tenth faster is no accident.
+    if least >= 1.1:
+        return Finding(SUPPORTED, _sentence(speedup))
+    # The same time to within 5 %, the least that timing.compare calls a difference: as if it had
+    # never left the CPU.
+    if least >= 0.95 and most <= 1.05:
+        return Finding(CONTRADICTED, _sentence(speedup))
+    return Finding(UNCLEAR, _sentence(speedup))
+
+
+def built_for_matrices(_card: Card, instructions: Numbers) -> Finding:
+    """Judge claim 8: a TPU is optimised for multiplying matrices."""
+    for_129, for_128 = instructions
+    ratio = for_129 / for_128
+    counts = f"{for_129:.0f} instructions for 129, {for_128:.0f} for 128"
+    measured = f"{counts}: {ratio:.1f} times as many."
+    # The arithmetic grows by 2 %. Twice as many instructions show blocks of 128; up to a tenth,
+    # none.
+    if ratio >= 2:
+        return Finding(SUPPORTED, measured)
+    if 0 <= ratio <= 1.1:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def tensorflow_on_a_tpu(card: Card, _replicas: Numbers) -> Finding:
+    """Judge claim 9: TPUs work together seamlessly with TensorFlow."""
+    installed = "tensorflow" in card.machine["frameworks"]
+    measured = f"Copies of TensorFlow on this runtime: {int(installed)}."
+    # None there contradicts the claim. That it is installed supports nothing: it trained nothing.
+    if not installed:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def tpus_in_colab(card: Card, replicas: Numbers) -> Finding:
+    """Judge claim 10: Colab gives access to TPUs."""
+    (tpus,) = replicas
+    if card.machine["place"] != "colab":
+        tpus = 0
+    measured = f"TPUs in Colab that your model trained on: {tpus:.0f}."
+    # Nothing contradicts it: what could not be had today may be free tomorrow.
+    if tpus >= 1:
+        return Finding(SUPPORTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def transfers_are_cheap(_card: Card, sent: Measurement, copied: Measurement) -> Finding:
+    """Judge claim 11: video memory keeps the cost of transfers low."""
+    speedup = _compared(sent, copied, ("sending", "copying within the GPU"))
+    least, most = speedup.interval
+    # A copy reads and writes, so a link as fast as the memory would even win: 1.2 is generous.
+    if most <= 1.2:
+        return Finding(SUPPORTED, _sentence(speedup))
+    # Twice as long is a price that no fast memory takes away.
+    if least >= 2:
+        return Finding(CONTRADICTED, _sentence(speedup))
+    return Finding(UNCLEAR, _sentence(speedup))
+
+
+def training_is_a_graph(_card: Card, runs: Numbers) -> Finding:
+    """Judge claim 12: TensorFlow represents the operations of training as a graph."""
+    python_runs, steps = runs
+    share = python_runs / steps
+    measured = f"Python ran the step {python_runs:.0f} times in {steps:.0f} steps."
+    # Tracing takes one run for each shape, eager running one for each step; both are far from the
+    # limits.
+    if 0 <= share <= 0.5:
+        return Finding(SUPPORTED, measured)
+    if share >= 0.9:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def operations_in_parallel(_card: Card, many: Measurement, one: Measurement) -> Finding:
+    """Judge claim 13: a GPU runs the operations of the graph in parallel."""
+    speedup = _compared_in_turns(many, one, ("64 operations", "one operation"))
+    least, most = speedup.interval
+    # Side by side they would take about as long; twice as long is more than launching 64 at once.
+    if most <= 1.2:
+        return Finding(SUPPORTED, _sentence(speedup))
+    if least >= 2:
+        return Finding(CONTRADICTED, _sentence(speedup))
+    return Finding(UNCLEAR, _sentence(speedup))
+
+
+def optimised_for_matmuls(
+    _card: Card, product: Measurement, size: Numbers, addition: Measurement, length: Numbers
+) -> Finding:
+    """Judge claim 14: GPUs and TPUs are optimised for operations on matrices."""
+    matmul = _matmul_rate(product, size)
+    adding = _rate(addition, length[0])
+    in_a_matmul = f"{format_count(matmul.middle)} operations per second in a matmul"
+    in_an_addition = f"{format_count(adding.middle)} in an addition"
+    measured = f"{in_a_matmul} {matmul.interval}, {in_an_addition}."
+    # An addition moves 8 bytes or more for one operation, on every chip: so ten times is little,
+    # and less than twice would be a chip that has nothing for products.
+    if matmul.low / adding.high >= 10:
+        return Finding(SUPPORTED, measured)
+    if matmul.high / adding.low <= 2:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def sharding_saves_memory(_card: Card, state: Numbers) -> Finding:
+    """Judge claim 15: models with billions of parameters train across multiple TPUs."""
+    copied, sharded = state
+    ratio = copied / sharded
+    sizes = f"{copied:,.0f} bytes on each device copied, {sharded:,.0f} sharded"
+    measured = f"{sizes}: {ratio:.1f} times less."
+    # Sharded over eight it should be an eighth; from a quarter on, a model may outgrow one device.
+    if ratio >= 4:
+        return Finding(SUPPORTED, measured)
+    if 0 <= ratio <= 1.1:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def energy_of_a_training(_card: Card, energy: Numbers) -> Finding:
+    """Tell what claim 16 is about; comparing would take two chips."""
+    joules, seconds = energy
+    watts = joules / seconds
+    measured = f"Your training took {joules:.3g} J in {seconds:.3g} s, so {watts:.3g} W."
+    return Finding(UNCLEAR, measured)
+
+
+def more_accurate(_card: Card, small_batches: Numbers, large_batches: Numbers) -> Finding:
+    """Judge claim 17: accelerators improve the performance of a model."""
+    large = f"{_percentages(large_batches)} % ({len(large_batches)} training runs)"
+    small = f"{_percentages(small_batches)} % ({len(small_batches)})"
+    measured = f"Accuracy with large batches: {large}, with small ones {small}."
+    if len(small_batches) < FEWEST_TRAININGS or len(large_batches) < FEWEST_TRAININGS:
+        return Finding(UNCLEAR, measured)
+    # All of one kind above all of the other, by a tenth of a point, which is a picture in a
+    # thousand.
+    if min(large_batches) - max(small_batches) >= 0.001:
+        return Finding(SUPPORTED, measured)
+    if max(large_batches) - min(small_batches) <= -0.001:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+def streaming_keeps_up(_card: Card, streamed: Measurement, resident: Measurement) -> Finding:
+    """Judge claim 18: accelerators let you train with larger data sets."""
+    names = ("streaming", "keeping all data in memory")
+    speedup = _compared_in_turns(streamed, resident, names)
+    least, most = speedup.interval
+    # Up to a fifth longer, data beyond the memory go through about as fast.
+    if most <= 1.2:
+        return Finding(SUPPORTED, _sentence(speedup))
+    # From twice on, feeding and calling take half of the time, and no chip takes those over.
+    if least >= 2:
+        return Finding(CONTRADICTED, _sentence(speedup))
+    return Finding(UNCLEAR, _sentence(speedup))
+
+
+def sixteen_bits_are_enough(_card: Card, sums: Numbers) -> Finding:
+    """Judge claim 19: numbers of 16 bits are good enough."""
+    total, right_total = sums
+    ratio = total / right_total
+    measured = f"A thousand ones came to {total:.0f}, and should be {right_total:.0f}."
+    # Good enough for every use would be within 1 %; a tenth off is no rounding any more.
+    if 0.99 <= ratio <= 1.01:
+        return Finding(SUPPORTED, measured)
+    if 0 <= ratio <= 0.9:
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
+
+
+# By the claim's number. Claim 7 has none: nothing that a card holds could settle it.
+RULES: Mapping[int, Callable[..., Finding]] = {
+    1: cores_work_one_by_one,
+    2: small_cores_do_the_work,
+    3: batches_are_independent,
+    4: batches_at_the_same_time,
+    5: much_faster_on_a_gpu,
+    6: handed_to_the_gpu,
+    8: built_for_matrices,
+    9: tensorflow_on_a_tpu,
+    10: tpus_in_colab,
+    11: transfers_are_cheap,
+    12: training_is_a_graph,
+    13: operations_in_parallel,
+    14: optimised_for_matmuls,
+    15: sharding_saves_memory,
+    16: energy_of_a_training,
+    17: more_accurate,
+    18: streaming_keeps_up,
+    19: sixteen_bits_are_enough,
+}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Operations per second: the middle, and the ends of the interval."""
+
+    low: float
+    middle: float
+    high: float
+
+    @property
+    def interval(self) -> str:
+        return f"(interval {format_count(self.low)} to {format_count(self.high)})"
+
+    def __str__(self) -> str:
+        return f"{format_count(self.middle)} operations per second {self.interval}"
+
+
+def _rate(measured: Measurement, operations: float) -> Rate:
+    """Return the rate of so many operations in the measured time."""
+    shortest, longest = measured.interval
+    return Rate(operations / longest, operations / measured.median, operations / shortest)
+
+
+def _matmul_rate(product: Measurement, size: Numbers) -> Rate:
+    """Return the rate of a product of square matrices with so many rows."""
+    return _rate(product, 2 * size[0] ** 3)
+
+
+def _compared(slow: Measurement, fast: Measurement, names: tuple[str, str]) -> Speedup:
+    """Return how two compare that were measured apart."""
+    return timing.compare(slow, fast, names=names)
+
+
+def _compared_in_turns(slow: Measurement, fast: Measurement, names: tuple[str, str]) -> Speedup:
+    """Return how two compare that were measured in turns."""
+    # A card that was carried to another machine may hold more of one than of the other: those
+    # were not taken in turns.
+    paired = len(slow.samples) == len(fast.samples)
+    return timing.compare(slow, fast, names=names, in_turns=paired)
+
+
+def _sentence(speedup: Speedup) -> str:
+    """Return a comparison in words, as a sentence."""
+    text = str(speedup).rstrip(".")
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _percentages(shares: Numbers) -> str:
+    """Return the least and the most of some shares, in percent."""
+    return f"{100 * min(shares):.1f} to {100 * max(shares):.1f}"
