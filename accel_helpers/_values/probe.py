@@ -78,7 +78,7 @@ def run(
 
 
 def run_command(
-    words: Sequence[str],
+    command: Sequence[str],
     *,
     seconds: float,
     environ: Mapping[str, str] | None = None,
@@ -90,7 +90,7 @@ def run_command(
     Its standard input is open, and empty, as long as we live: its end says that we are gone.
     """
     try:
-        child = Child(words, environ, folder=folder)
+        child = Child(command, environ, folder=folder)
     except OSError as error:  # no memory for it, or no such program
         return Outcome("crashed", 0.0, str(error))
     with child:  # which also ends it when the learner interrupts
@@ -109,13 +109,13 @@ def python(code: str, *arguments) -> list[str]:
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
-def variables(more: Mapping[str, str] | None = None) -> dict[str, str]:
+def variables(additions: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables of a child in which Python finds the same packages as here."""
     environ = dict(os.environ)
     # An empty entry is the current folder, which may be another one in the child.
     environ["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
-    if more is not None:
-        environ.update(more)
+    if additions is not None:
+        environ.update(additions)
     return environ
 
 
@@ -132,14 +132,20 @@ class Child(contextlib.AbstractContextManager):
     lines; of what is not heard `output` keeps the end. OSError: it did not start.
     """
 
-    def __init__(self, words, environ=None, heard=False, folder=None):
+    def __init__(
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str] | None = None,
+        heard: bool = False,
+        folder: str | Path | None = None,
+    ):
         self.began = time.monotonic()
         self.output = ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
         self._output_file = tempfile.TemporaryFile()  # noqa: SIM115  (`stop` closes it)
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.process = subprocess.Popen(
-            words,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE if heard else self._output_file,
             stderr=self._output_file,

@@ -55,16 +55,16 @@ _PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
 _field_types = functools.cache(get_type_hints)
 
 
-def load(path, what: str, name: str = ""):
+def load(path, description: str, name: str = ""):
     """Return the plain tables of a TOML or JSON file, or raise a DataError.
 
-    `what` is what the file should be, such as "list of faults", and `name` what it is called.
+    The description says what the file should be, such as "list of faults".
     """
     path = Path(path)
     name = name or path.name
     is_toml = path.suffix == ".toml"
     try:
-        text = _text_of(path, what, name)
+        text = _text_of(path, description, name)
         return tomllib.loads(text) if is_toml else json.loads(text)
     except DataError:
         raise
@@ -75,17 +75,17 @@ def load(path, what: str, name: str = ""):
         raise DataError(f"{name}: not valid {language} ({error!s:.100}).") from None
 
 
-def _text_of(path: Path, what: str, name: str) -> str:
+def _text_of(path: Path, description: str, name: str) -> str:
     """Return the text of an ordinary file of a usual size."""
     size = path.stat().st_size
     if not path.is_file():  # a pipe would wait for ever
         raise DataError(f"{name}: cannot be read: it is no ordinary file.")
     if size > LARGEST:
-        raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {what}.")
+        raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {description}.")
     return path.read_text("utf-8")
 
 
-def read(annotation, value, where: str):
+def read(annotation, value, location: str):
     """Make a value of a type out of plain tables, lists, texts and numbers.
 
     Parameters
@@ -94,7 +94,7 @@ def read(annotation, value, where: str):
         A frozen dataclass, str, bool, int, float, or a Literal, Union, tuple or dict of these.
     value
         What `load` gave, or a part of it.
-    where : str
+    location : str
         The file, and the place in it, for the complaint.
 
     Raises
@@ -103,31 +103,31 @@ def read(annotation, value, where: str):
         The value is of another type; the message says where, what must stand there and what does.
     """
     if dataclasses.is_dataclass(annotation):
-        return _read_dataclass(annotation, value, where)
+        return _read_dataclass(annotation, value, location)
     if annotation is float:
-        return _read_float(value, where)
+        return _read_float(value, location)
     origin = get_origin(annotation)
     inner = get_args(annotation)
     if origin is Literal:
-        return _read_literal(inner, value, where)
+        return _read_literal(inner, value, location)
     if origin in (types.UnionType, Union):
-        return _read_union(inner, value, where)
+        return _read_union(inner, value, location)
     if origin is tuple:
-        return _read_tuple(inner, value, where)
+        return _read_tuple(inner, value, location)
     if origin in (dict, Mapping):
-        return _read_table(inner, value, where)
-    return _read_plain(annotation, value, where)
+        return _read_table(inner, value, location)
+    return _read_plain(annotation, value, location)
 
 
-def _read_literal(choices: tuple, value, where: str):
+def _read_literal(choices: tuple, value, location: str):
     """Return a value that is one of the choices, and of the same type."""
     # True equals 1, so the types are compared, too.
     same = [choice for choice in choices if type(choice) is type(value) and choice == value]
-    _must(bool(same), where, f"one of {', '.join(map(str, choices))}", value)
+    _must(bool(same), location, f"one of {', '.join(map(str, choices))}", value)
     return value
 
 
-def _read_union(alternatives: tuple, value, where: str):
+def _read_union(alternatives: tuple, value, location: str):
     """Return a value as the first of the alternatives that it fits."""
     nothing = type(None)
     if value is None and nothing in alternatives:
@@ -135,24 +135,24 @@ def _read_union(alternatives: tuple, value, where: str):
     *others, last = [annotation for annotation in alternatives if annotation is not nothing]
     for annotation in others:
         with contextlib.suppress(DataError):
-            return read(annotation, value, where)
+            return read(annotation, value, location)
     # The complaint is that of the last alternative.
-    return read(last, value, where)
+    return read(last, value, location)
 
 
-def _read_tuple(inner: tuple, value, where: str) -> tuple:
+def _read_tuple(inner: tuple, value, location: str) -> tuple:
     """Return a tuple of a fixed length, or of any length with items of one type."""
-    _must(isinstance(value, (list, tuple)), where, "a list", value)
+    _must(isinstance(value, (list, tuple)), location, "a list", value)
     annotations = inner
     if inner[-1] is Ellipsis:
         annotations = inner[:1] * len(value)
-    _must(len(annotations) == len(value), where, f"a list of {len(annotations)}", value)
+    _must(len(annotations) == len(value), location, f"a list of {len(annotations)}", value)
     # Samples are most of a results card; reading these one by one would be slow.
     if set(annotations) == {float} and _all_plain_numbers(value):
         return tuple(map(float, value))
     items = []
     for number, (annotation, item) in enumerate(zip(annotations, value, strict=True), 1):
-        items.append(read(annotation, item, f"{where}, {number}"))
+        items.append(read(annotation, item, f"{location}, {number}"))
     return tuple(items)
 
 
@@ -163,56 +163,58 @@ def _all_plain_numbers(values: list | tuple) -> bool:
     return all(abs(value) < _LARGEST_FLOAT for value in values)
 
 
-def _read_table(inner: tuple, value, where: str) -> dict:
+def _read_table(inner: tuple, value, location: str) -> dict:
     """Return a dictionary whose keys and values are of one type each."""
     key_type, value_type = inner
-    _must(isinstance(value, dict), where, "a table", value)
+    _must(isinstance(value, dict), location, "a table", value)
     # All keys are read first: a complaint about a value quotes its key.
-    keys = [read(key_type, key, f"{where}, a name") for key in value]
-    return {key: read(value_type, value[key], f"{where}, {key:.60}") for key in keys}
+    keys = [read(key_type, key, f"{location}, a name") for key in value]
+    return {key: read(value_type, value[key], f"{location}, {key:.60}") for key in keys}
 
 
-def _read_float(value, where: str) -> float:
+def _read_float(value, location: str) -> float:
     """Return a finite number as a float."""
     # A bool is an int for Python, and no number here; NumPy's floats are floats.
     is_number = type(value) is int or isinstance(value, float)
-    _must(is_number and abs(value) < _LARGEST_FLOAT, where, "a finite number", value)
+    _must(is_number and abs(value) < _LARGEST_FLOAT, location, "a finite number", value)
     return float(value)
 
 
-def _read_plain(annotation: type, value, where: str):
+def _read_plain(annotation: type, value, location: str):
     """Return a value that is exactly of a type, such as a text, a bool or a whole number."""
     description = _PLAIN.get(annotation, f"a {annotation.__name__}")
-    _must(type(value) is annotation, where, description, value)
+    _must(type(value) is annotation, location, description, value)
     if annotation is int:
         fits = abs(value) < _LARGEST_INT
-        _must(fits, where, "a whole number of at most 18 digits", value)
+        _must(fits, location, "a whole number of at most 18 digits", value)
     if annotation is str:
         # Half of a surrogate pair can be read, and not be written again.
         writable = value.encode("utf-8", "ignore").decode()
         fits = len(value) <= LONGEST and value == writable
-        _must(fits, where, f"a text of at most {LONGEST:,} characters", value)
+        _must(fits, location, f"a text of at most {LONGEST:,} characters", value)
     return value
 
 
-def _read_dataclass(annotation: type, value, where: str):
+def _read_dataclass(annotation: type, value, location: str):
     """Return a dataclass from a table with its fields."""
-    _must(isinstance(value, dict), where, "a table", value)
+    _must(isinstance(value, dict), location, "a table", value)
     fields = {field.name: field for field in dataclasses.fields(annotation) if field.init}
     unknown = sorted(set(value) - set(fields), key=str)
     if unknown:
-        raise DataError(f"{where}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}.")
+        raise DataError(
+            f"{location}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}."
+        )
     for name, field in fields.items():
         if _has_no_default(field) and name not in value:
-            raise DataError(f"{where}: the field {name!r} is missing.")
+            raise DataError(f"{location}: the field {name!r} is missing.")
     field_types = _field_types(annotation)
     arguments = {}
     for name, content in value.items():
-        arguments[name] = read(field_types[name], content, f"{where}, {name}")
+        arguments[name] = read(field_types[name], content, f"{location}, {name}")
     try:
         return annotation(**arguments)
     except ValueError as error:  # what the dataclass itself asks for
-        raise DataError(f"{where}: {error}") from None
+        raise DataError(f"{location}: {error}") from None
 
 
 def _has_no_default(field: dataclasses.Field) -> bool:
@@ -222,10 +224,10 @@ def _has_no_default(field: dataclasses.Field) -> bool:
     return no_value and no_factory
 
 
-def _must(fits: bool, where: str, accepted: str, value) -> None:
+def _must(fits: bool, location: str, accepted: str, value) -> None:
     """Raise a DataError that says what is accepted, unless the value fits."""
     if not fits:
-        raise DataError(f"{where}: must be {accepted}; got {shown(value)}.")
+        raise DataError(f"{location}: must be {accepted}; got {shown(value)}.")
 
 
 def whole(value, name: str, least: int = 1) -> int:
