@@ -28,7 +28,9 @@ class Diagnosis:
 
     @property
     def next_step(self) -> str:
-        return self.findings[0].fix if self.findings else self.otherwise
+        if self.findings:
+            return self.findings[0].fix
+        return self.otherwise
 
     @property
     def unknown(self) -> str:
@@ -172,7 +174,10 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
 def _examine_runtime(**machine) -> Diagnosis:
     """Return what is wrong with this runtime, or with a recorded machine."""
     facts = faults.Facts(**machine)
-    calm = symptoms.SAY["attached" if facts.device else "nothing_attached"]
+    # What is said where nothing is wrong.
+    calm = symptoms.SAY["nothing_attached"]
+    if facts.device:
+        calm = symptoms.SAY["attached"]
     return Diagnosis(faults.find(facts), "this runtime", calm.format(it=facts))
 
 
@@ -204,8 +209,11 @@ def _otherwise(text: str, is_page: bool, seen: Seen | None, slow: bool) -> str:
         next_step = seen.next_step or say["program"]
         return "\n".join([say["knows"], next_step, say["send"]])
     if not text.strip():
+        # A page whose cells all ran has no error's text.
         return say["no_error" if is_page else "empty"]
-    return say["slow" if slow else "calm"]
+    if slow:
+        return say["slow"]
+    return say["calm"]
 
 
 def tpu_recipe(
@@ -228,38 +236,43 @@ def tpu_recipe(
     We have not seen it run on a v5e-1. Keras on JAX needs none of this.
     """
     recipe = faults.RECIPE
-    here = tuple(python or sys.version_info[:2])
-    newest = tuple(recipe["python_at_most"])
+    own_python = tuple(python or sys.version_info[:2])
+    newest_python = tuple(recipe["python_at_most"])
     stock = _stock_tensorflow(versions)
-    found = {name: versions(name) for name in (stock, "tensorflow-tpu", "libtpu")}
-    ready = (
-        found["tensorflow-tpu"] == recipe["tensorflow_tpu"] and found["libtpu"] == recipe["libtpu"]
-    )
-    words = {
+    stock_version = versions(stock)
+    tpu_version = versions("tensorflow-tpu")
+    libtpu_version = versions("libtpu")
+    ready = (tpu_version, libtpu_version) == (recipe["tensorflow_tpu"], recipe["libtpu"])
+    found_versions = {
+        stock: stock_version,
+        "tensorflow-tpu": tpu_version,
+        "libtpu": libtpu_version,
+    }
+    values = {
         **recipe,
         **recipe["settings"],
+        # A line of code for each flag, below one another.
         "flags": recipe["settings"]["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
         "stock": stock,
-        "newest": ".".join(map(str, newest)),
-        "python": ".".join(map(str, here)),
-        "found": ", ".join(f"{name} {found[name] or 'not installed'}" for name in found),
+        "newest": _dotted(newest_python),
+        "python": _dotted(own_python),
+        "found": _listed(found_versions),
         "sources": "\n".join(f"  {source}" for source in recipe["sources"]),
     }
     # Whether each step is needed, in the order of the recipe's file.
     needed = (
-        here > newest,  # another Python
+        own_python > newest_python,  # another Python
         ready,  # nothing to install
-        not ready and found[stock] is not None,  # the usual TensorFlow must go first
+        not ready and stock_version is not None,  # the usual TensorFlow must go first
         not ready,  # install
         not ready,  # restart
         True,  # set the variables, and import
     )
-    numbered_steps = []
-    for step, is_needed in zip(recipe["step"], needed, strict=True):
-        if is_needed:
-            lead = f"{len(numbered_steps) + 1}. "
-            numbered_steps.append(wrapped(step.format(**words), lead, 3, width=92))
-    text = recipe["text"].format(steps="\n".join(numbered_steps), **words)
+    steps = [step for step, is_needed in zip(recipe["step"], needed, strict=True) if is_needed]
+    paragraphs = []
+    for number, step in enumerate(steps, 1):
+        paragraphs.append(wrapped(step.format(**values), f"{number}. ", 3, width=92))
+    text = recipe["text"].format(steps="\n".join(paragraphs), **values)
     return text.rstrip("\n")
 
 
@@ -268,3 +281,14 @@ def _stock_tensorflow(versions: Callable[[str], str | None]) -> str:
     if versions("tensorflow-cpu") and not versions("tensorflow"):
         return "tensorflow-cpu"
     return "tensorflow"
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    """Return a version's numbers as it is written."""
+    return ".".join(str(number) for number in version)
+
+
+def _listed(found_versions: dict[str, str | None]) -> str:
+    """Return distributions with their versions, as one line."""
+    entries = [f"{name} {version or 'not installed'}" for name, version in found_versions.items()]
+    return ", ".join(entries)

@@ -155,10 +155,10 @@ class Machine:
             page = attached.page_metadata()
         if not page:
             return ""
-        kind = page.get("accelerator")
-        if kind not in ("GPU", "TPU"):
+        accelerator = page.get("accelerator")
+        if accelerator not in ("GPU", "TPU"):
             return ""
-        chip = page.get("colab", {}).get("gpuType") or kind
+        chip = page.get("colab", {}).get("gpuType") or accelerator
         return _CHIPS.get(chip, chip)
 
     @functools.cached_property

@@ -92,7 +92,7 @@ def find(machine: Facts) -> tuple[Finding, ...]:
         if fault.only_on and fault.only_on not in frameworks:
             continue
         # Another fault explains this one.
-        if any(other in machine.faults for other in fault.unless):
+        if not machine.faults.keys().isdisjoint(fault.unless):
             continue
         findings.append(finding)
     return tuple(findings)

@@ -111,14 +111,16 @@ class Frame:
 
     def __str__(self) -> str:
         cell = _CELL.search(self.file)
-        place = self.file
+        text = self.file
         if cell:
-            place = f"cell [{cell['number']}]"
+            text = f"cell [{cell['number']}]"
         elif _IN_NOTEBOOK.search(self.file):
-            place = "a cell of the notebook"
-        line = f", line {self.number}" if self.number else ""
-        code = f": {self.code}" if self.code else ""
-        return f"{place}{line}{code}"
+            text = "a cell of the notebook"
+        if self.number:
+            text += f", line {self.number}"
+        if self.code:
+            text += f": {self.code}"
+        return text
 
 
 AREAS = records.read(tuple[Area, ...], tables("symptoms.toml")["area"], "symptoms.toml")
@@ -141,11 +143,14 @@ def look(text: str) -> Seen | None:
     # The last traceback may be a package's alone; one before it then leads to the learner's line.
     if own_frame is None:
         own_frame = _last_own(_frames(text[:traceback_start].split("\n")))
+    your_line = ""
+    if own_frame is not None:
+        your_line = str(own_frame)
     return _seen(
         exception=exception.rpartition(".")[2],
         message=message,
         package=_package(frames, exception),
-        your_line="" if own_frame is None else str(own_frame),
+        your_line=your_line,
     )
 
 
@@ -212,8 +217,8 @@ def _package(frames: list[Frame], exception: str) -> str:
     """Return the package from which the exception came, as far as the text tells."""
     if not frames:
         # The full name says it, too, such as "jax.errors.TracerBoolConversionError".
-        module, dot, _ = exception.partition(".")
-        return module if dot else ""
+        module, _, _ = exception.rpartition(".")
+        return module.partition(".")[0]
     deepest = frames[-1]
     folder = _PACKAGE.search(deepest.file)
     if folder:
@@ -241,21 +246,21 @@ def _seen(*, exception: str, message: list[str], package: str, your_line: str) -
         error=_short(error),
         your_line=your_line,
         package=package,
-        concerns=area.name if area else "",
+        concerns=area.name,
         search=_search(package, exception, sentence),
-        next_step=area.next_step if area else "",
+        next_step=area.next_step,
     )
 
 
-def _area(package: str, exception: str, telling_lines: list[str]) -> Area | None:
-    """Return the first part of the machine of which an error speaks; None for no part."""
+def _area(package: str, exception: str, telling_lines: list[str]) -> Area:
+    """Return the first part of the machine of which an error speaks, or an area without a name."""
     message = "\n".join(telling_lines[:_TELLING])
     # TensorFlow names a device in every message of an operation, whatever is wrong.
     message = _DEVICE_OF_OP.sub("", message)
     for area in AREAS:
         if re.search(area.says, f"{package} {exception} {message}"):
             return area
-    return None
+    return Area(name="", says="", next_step="")
 
 
 def _short(line: str) -> str:
