@@ -35,12 +35,16 @@ class Outcome:
         """How it ended, as the end of a sentence."""
         if self.kind == "too large":
             return f"needed more than {format_bytes(self.memory)} of memory"
-        if self.kind in ("too slow", "finished"):
-            return f"was {'not ' * (self.kind == 'too slow')}done after {self.seconds:.1f} s"
+        if self.kind == "too slow":
+            return f"was not done after {self.seconds:.1f} s"
+        if self.kind == "finished":
+            return f"was done after {self.seconds:.1f} s"
         if self.signal:
             return f"ended with {self.signal}"
-        last = last_line(self.output)
-        return f"ended with: {last[:200]}" if last else "ended with an error"
+        message = last_line(self.output)
+        if not message:
+            return "ended with an error"
+        return f"ended with: {message[:200]}"
 
 
 def run(
@@ -74,7 +78,7 @@ def run(
 
 
 def run_command(
-    words: Sequence[str],
+    command: Sequence[str],
     *,
     seconds: float,
     environ: Mapping[str, str] | None = None,
@@ -86,29 +90,37 @@ def run_command(
     Its standard input is open, and empty, as long as we live: its end says that we are gone.
     """
     try:
-        child = Child(words, environ, folder=folder)
+        child = Child(command, environ, folder=folder)
     except OSError as error:  # no memory for it, or no such program
         return Outcome("crashed", 0.0, str(error))
     with child:  # which also ends it when the learner interrupts
         kind = child.wait(seconds, memory)
-    taken, status = time.monotonic() - child.began, child.process.returncode
-    name = signal.Signals(-status).name if kind == "crashed" and status < 0 else ""
-    return Outcome(kind, taken, child.output, name, memory)
+    elapsed = time.monotonic() - child.began
+    status = child.process.returncode
+    signal_name = ""
+    # A signal that ended it is told as its number, negative.
+    if kind == "crashed" and status < 0:
+        signal_name = signal.Signals(-status).name
+    return Outcome(kind, elapsed, child.output, signal_name, memory)
 
 
 def python(code: str, *arguments) -> list[str]:
-    """The words that run Python code in a process of its own."""
+    """Return the command that runs Python code in a process of its own."""
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
-def variables(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables of a child in which Python finds the same packages as here."""
-    packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return {**os.environ, **packages, **(more or {})}
+def variables(additions: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of a child in which Python finds the same packages as here."""
+    environ = dict(os.environ)
+    # An empty entry is the current folder, which may be another one in the child.
+    environ["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
+    if additions is not None:
+        environ.update(additions)
+    return environ
 
 
 def last_line(text: str) -> str:
-    """The last line that is not blank, or an empty text."""
+    """Return the last line that is not blank, or an empty text."""
     return text.strip().rpartition("\n")[2].strip()
 
 
@@ -120,15 +132,23 @@ class Child(contextlib.AbstractContextManager):
     lines; of what is not heard `output` keeps the end. OSError: it did not start.
     """
 
-    def __init__(self, words, environ=None, heard=False, folder=None):
-        self.began, self.output = time.monotonic(), ""
+    def __init__(
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str] | None = None,
+        heard: bool = False,
+        folder: str | Path | None = None,
+    ):
+        self.began = time.monotonic()
+        self.output = ""
         # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
-        self._said, self._lines = tempfile.TemporaryFile(), queue.SimpleQueue()
+        self._output_file = tempfile.TemporaryFile()  # noqa: SIM115  (`stop` closes it)
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.process = subprocess.Popen(
-            words,
+            command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if heard else self._said,
-            stderr=self._said,
+            stdout=subprocess.PIPE if heard else self._output_file,
+            stderr=self._output_file,
             env=environ,
             cwd=folder,
             start_new_session=True,
@@ -137,6 +157,7 @@ class Child(contextlib.AbstractContextManager):
             threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
+        """Put its lines into the queue, and an empty text after the last one."""
         with self.process.stdout as lines:
             for line in lines:
                 self._lines.put(line.decode(errors="replace"))
@@ -149,7 +170,7 @@ class Child(contextlib.AbstractContextManager):
             self.process.stdin.flush()
 
     def hear(self, seconds: float) -> str | None:
-        """Its next line; an empty text after the last one, and None where none came in time."""
+        """Return its next line: empty after the last one, None where none came in time."""
         try:
             line = self._lines.get(timeout=max(0.0, seconds))
         except queue.Empty:
@@ -159,21 +180,23 @@ class Child(contextlib.AbstractContextManager):
         return line
 
     def wait(self, seconds: float, memory: float | None = None) -> str:
-        """Wait until it ends or breaks a limit; give the kind of end."""
-        end = time.monotonic() + seconds
+        """Wait until it ends or breaks a limit; return the kind of end."""
+        deadline = time.monotonic() + seconds
         while True:
-            left = end - time.monotonic()
+            remaining = deadline - time.monotonic()
+            # Ten times a second its memory is looked at.
+            pause = max(0.0, min(remaining, 0.1))
             with contextlib.suppress(subprocess.TimeoutExpired):
-                status = self.process.wait(max(0.0, min(left, 0.1)))  # then a look at the memory
+                status = self.process.wait(pause)
                 return "finished" if status == 0 else "crashed"
-            if left <= 0:
+            if remaining <= 0:
                 return "too slow"
             if memory is not None and _memory_of_group(self.process.pid) > memory:
                 return "too large"
 
     def stop(self, patience: float = 0.0) -> int | None:
-        """End it and all that it started, after a time to end by itself; give its exit status."""
-        if self._said.closed:  # it was stopped before
+        """End it and all that it started, after a time to end by itself; return its exit status."""
+        if self._output_file.closed:  # it was stopped before
             return self.process.returncode
         try:
             with contextlib.suppress(OSError):  # the pipe is broken
@@ -184,9 +207,10 @@ class Child(contextlib.AbstractContextManager):
                 os.killpg(self.process.pid, signal.SIGKILL)  # the session made it that of a group
             self.process.kill()
         self.wait(0.5)  # no longer: a child stuck inside a driver does not die at once
-        with self._said as said:
-            said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT_CHARACTERS))
-            self.output = said.read().decode(errors="replace")
+        with self._output_file as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - KEPT_CHARACTERS))
+            self.output = file.read().decode(errors="replace")
         return self.process.returncode
 
     def __exit__(self, *error) -> None:
@@ -194,12 +218,16 @@ class Child(contextlib.AbstractContextManager):
 
 
 def _memory_of_group(group: int) -> int:
-    """Resident memory of all processes of a group, in bytes; 0 where there is no /proc."""
+    """Return the resident memory of a group's processes, in bytes; 0 where there is no /proc."""
     pages = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, IndexError, ValueError):  # it has just ended
+            text = file.read_text("utf-8", "replace")
             # After the name, which may hold blanks: state, parent, group, ..., 22nd: pages.
-            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
+            fields = text.rpartition(")")[2].split()
             if int(fields[2]) == group:
                 pages += int(fields[21])
-    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
+    # Windows has no sysconf, and no /proc either.
+    if pages == 0:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

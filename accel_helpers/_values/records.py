@@ -31,6 +31,7 @@ class DataError(ValueError):
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file beside its place, in a folder that exists, and move it there when whole."""
+    # On one file system a move replaces the old file at once, or not at all.
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".accel-", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -44,115 +45,213 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-LARGEST, LONGEST = 5_000_000, 20_000  # bytes of a file, characters of a text
-_hints = functools.cache(get_type_hints)
+# The largest file that is read, in bytes, and the longest text in it, in characters.
+LARGEST = 5_000_000
+LONGEST = 20_000
+# Numbers beyond these could not be computed with, or be written and read again.
+_LARGEST_FLOAT = 1e300
+_LARGEST_INT = 10**18
 _PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
+_field_types = functools.cache(get_type_hints)
 
 
-def load(path, what: str, name: str = ""):
-    """The plain tables of a TOML or JSON file of which nothing is known; `what` it should be."""
+def load(path, description: str, name: str = ""):
+    """Return the plain tables of a TOML or JSON file, or raise a DataError.
+
+    The description says what the file should be, such as "list of faults".
+    """
     path = Path(path)
     name = name or path.name
-    kind = "TOML" if path.suffix == ".toml" else "JSON"
+    is_toml = path.suffix == ".toml"
     try:
-        size = path.stat().st_size
-        if not path.is_file():  # a pipe would wait for ever
-            raise DataError(f"{name}: cannot be read: it is no ordinary file.")
-        if size > LARGEST:
-            raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {what}.")
-        text = path.read_text("utf-8")
-        return tomllib.loads(text) if kind == "TOML" else json.loads(text)
+        text = _text_of(path, description, name)
+        return tomllib.loads(text) if is_toml else json.loads(text)
     except DataError:
         raise
     except OSError as reason:
         raise DataError(f"{name}: cannot be read: {reason.strerror}.") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}: not valid {kind} ({error!s:.100}).") from None
+        language = "TOML" if is_toml else "JSON"
+        raise DataError(f"{name}: not valid {language} ({error!s:.100}).") from None
 
 
-def read(kind, value, where: str):
-    """Make a value of a type out of plain tables, lists, texts and numbers, or say what is off."""
-    if dataclasses.is_dataclass(kind):
-        return _dataclass(kind, value, where)
-    origin, inner = get_origin(kind), get_args(kind)
+def _text_of(path: Path, description: str, name: str) -> str:
+    """Return the text of an ordinary file of a usual size."""
+    size = path.stat().st_size
+    if not path.is_file():  # a pipe would wait for ever
+        raise DataError(f"{name}: cannot be read: it is no ordinary file.")
+    if size > LARGEST:
+        raise DataError(f"{name}: larger than {LARGEST:,} bytes, so it is no {description}.")
+    return path.read_text("utf-8")
+
+
+def read(annotation, value, location: str):
+    """Make a value of a type out of plain tables, lists, texts and numbers.
+
+    Parameters
+    ----------
+    annotation : type
+        A frozen dataclass, str, bool, int, float, or a Literal, Union, tuple or dict of these.
+    value
+        What `load` gave, or a part of it.
+    location : str
+        The file, and the place in it, for the complaint.
+
+    Raises
+    ------
+    DataError
+        The value is of another type; the message says where, what must stand there and what does.
+    """
+    if dataclasses.is_dataclass(annotation):
+        return _read_dataclass(annotation, value, location)
+    if annotation is float:
+        return _read_float(value, location)
+    origin = get_origin(annotation)
+    inner = get_args(annotation)
     if origin is Literal:
-        known = [(type(each), each) for each in inner]
-        _must((type(value), value) in known, where, f"one of {', '.join(map(str, inner))}", value)
-    elif origin in (types.UnionType, Union):
-        if value is None and type(None) in inner:
-            return None
-        *others, last = (each for each in inner if each is not type(None))
-        for each in others:
-            with contextlib.suppress(DataError):
-                return read(each, value, where)
-        return read(last, value, where)
-    elif origin is tuple:
-        _must(isinstance(value, (list, tuple)), where, "a list", value)
-        kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        _must(len(kinds) == len(value), where, f"a list of {len(kinds)}", value)
-        if kinds[:1] == (float,) == tuple({*kinds}) and {*map(type, value)} <= {int, float}:
-            if all(map((1e300).__gt__, map(abs, value))):  # what most of a card is, and quick
-                return tuple(map(float, value))
-        pairs = zip(kinds, value, strict=True)
-        return tuple(read(one, each, f"{where}, {n}") for n, (one, each) in enumerate(pairs, 1))
-    elif origin in (dict, Mapping):
-        _must(isinstance(value, dict), where, "a table", value)
-        keys = [read(inner[0], key, f"{where}, a name") for key in value]
-        return {key: read(inner[1], value[key], f"{where}, {key:.60}") for key in keys}
-    elif kind is float:
-        number = type(value) is int or isinstance(value, float)  # NumPy's floats are floats
-        _must(number and abs(value) < 1e300, where, "a finite number", value)
-        return float(value)
-    else:
-        _must(type(value) is kind, where, _PLAIN.get(kind, f"a {kind.__name__}"), value)
-    if kind is int:
-        _must(abs(value) < 10**18, where, "a whole number of at most 18 digits", value)
-    if kind is str:  # half of a surrogate pair can be read, and not be written again
-        fine = len(value) <= LONGEST and value == value.encode("utf-8", "ignore").decode()
-        _must(fine, where, f"a text of at most {LONGEST:,} characters", value)
+        return _read_literal(inner, value, location)
+    if origin in (types.UnionType, Union):
+        return _read_union(inner, value, location)
+    if origin is tuple:
+        return _read_tuple(inner, value, location)
+    if origin in (dict, Mapping):
+        return _read_table(inner, value, location)
+    return _read_plain(annotation, value, location)
+
+
+def _read_literal(choices: tuple, value, location: str):
+    """Return a value that is one of the choices, and of the same type."""
+    # True equals 1, so the types are compared, too.
+    same = [choice for choice in choices if type(choice) is type(value) and choice == value]
+    _must(bool(same), location, f"one of {', '.join(map(str, choices))}", value)
     return value
 
 
-def _dataclass(kind, value, where: str):
-    _must(isinstance(value, dict), where, "a table", value)
-    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
-    if unknown := sorted(set(value) - set(fields), key=str):
-        raise DataError(f"{where}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}.")
+def _read_union(alternatives: tuple, value, location: str):
+    """Return a value as the first of the alternatives that it fits."""
+    nothing = type(None)
+    if value is None and nothing in alternatives:
+        return None
+    *others, last = [annotation for annotation in alternatives if annotation is not nothing]
+    for annotation in others:
+        with contextlib.suppress(DataError):
+            return read(annotation, value, location)
+    # The complaint is that of the last alternative.
+    return read(last, value, location)
+
+
+def _read_tuple(inner: tuple, value, location: str) -> tuple:
+    """Return a tuple of a fixed length, or of any length with items of one type."""
+    _must(isinstance(value, (list, tuple)), location, "a list", value)
+    annotations = inner
+    if inner[-1] is Ellipsis:
+        annotations = inner[:1] * len(value)
+    _must(len(annotations) == len(value), location, f"a list of {len(annotations)}", value)
+    # Samples are most of a results card; reading these one by one would be slow.
+    if set(annotations) == {float} and _all_plain_numbers(value):
+        return tuple(map(float, value))
+    items = []
+    for number, (annotation, item) in enumerate(zip(annotations, value, strict=True), 1):
+        items.append(read(annotation, item, f"{location}, {number}"))
+    return tuple(items)
+
+
+def _all_plain_numbers(values: list | tuple) -> bool:
+    """Return whether all values are ints or floats, finite and not too large."""
+    if not {type(value) for value in values} <= {int, float}:
+        return False
+    return all(abs(value) < _LARGEST_FLOAT for value in values)
+
+
+def _read_table(inner: tuple, value, location: str) -> dict:
+    """Return a dictionary whose keys and values are of one type each."""
+    key_type, value_type = inner
+    _must(isinstance(value, dict), location, "a table", value)
+    # All keys are read first: a complaint about a value quotes its key.
+    keys = [read(key_type, key, f"{location}, a name") for key in value]
+    return {key: read(value_type, value[key], f"{location}, {key:.60}") for key in keys}
+
+
+def _read_float(value, location: str) -> float:
+    """Return a finite number as a float."""
+    # A bool is an int for Python, and no number here; NumPy's floats are floats.
+    is_number = type(value) is int or isinstance(value, float)
+    _must(is_number and abs(value) < _LARGEST_FLOAT, location, "a finite number", value)
+    return float(value)
+
+
+def _read_plain(annotation: type, value, location: str):
+    """Return a value that is exactly of a type, such as a text, a bool or a whole number."""
+    description = _PLAIN.get(annotation, f"a {annotation.__name__}")
+    _must(type(value) is annotation, location, description, value)
+    if annotation is int:
+        fits = abs(value) < _LARGEST_INT
+        _must(fits, location, "a whole number of at most 18 digits", value)
+    if annotation is str:
+        # Half of a surrogate pair can be read, and not be written again.
+        writable = value.encode("utf-8", "ignore").decode()
+        fits = len(value) <= LONGEST and value == writable
+        _must(fits, location, f"a text of at most {LONGEST:,} characters", value)
+    return value
+
+
+def _read_dataclass(annotation: type, value, location: str):
+    """Return a dataclass from a table with its fields."""
+    _must(isinstance(value, dict), location, "a table", value)
+    fields = {field.name: field for field in dataclasses.fields(annotation) if field.init}
+    unknown = sorted(set(value) - set(fields), key=str)
+    if unknown:
+        raise DataError(
+            f"{location}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}."
+        )
     for name, field in fields.items():
-        needed = field.default is field.default_factory is dataclasses.MISSING
-        if needed and name not in value:
-            raise DataError(f"{where}: the field {name!r} is missing.")
-    hints = _hints(kind)
-    found = {name: read(hints[name], each, f"{where}, {name}") for name, each in value.items()}
+        if _has_no_default(field) and name not in value:
+            raise DataError(f"{location}: the field {name!r} is missing.")
+    field_types = _field_types(annotation)
+    arguments = {}
+    for name, content in value.items():
+        arguments[name] = read(field_types[name], content, f"{location}, {name}")
     try:
-        return kind(**found)
+        return annotation(**arguments)
     except ValueError as error:  # what the dataclass itself asks for
-        raise DataError(f"{where}: {error}") from None
+        raise DataError(f"{location}: {error}") from None
 
 
-def _must(fine: bool, where: str, wanted: str, got) -> None:
-    if not fine:
-        raise DataError(f"{where}: must be {wanted}; got {shown(got)}.")
+def _has_no_default(field: dataclasses.Field) -> bool:
+    """Return whether a field of a dataclass must be given."""
+    no_value = field.default is dataclasses.MISSING
+    no_factory = field.default_factory is dataclasses.MISSING
+    return no_value and no_factory
+
+
+def _must(fits: bool, location: str, accepted: str, value) -> None:
+    """Raise a DataError that says what is accepted, unless the value fits."""
+    if not fits:
+        raise DataError(f"{location}: must be {accepted}; got {shown(value)}.")
 
 
 def whole(value, name: str, least: int = 1) -> int:
-    """A whole number, also one of NumPy's, that is not below the least; or a ValueError."""
-    try:
-        number = least - 1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = least - 1
-    if number < least:
+    """Return a whole number, also one of NumPy's, of at least `least`; or raise a ValueError."""
+    number = None
+    # True is a whole number for Python, and a mistake here.
+    if not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            number = operator.index(value)
+    if number is None or number < least:
         raise ValueError(f"{name} must be a whole number, {least} or more; got {shown(value)}.")
     return number
 
 
 def positive(value, name: str, *, zero: bool = False) -> float:
-    """A finite number above zero, or from zero on; or a ValueError."""
-    try:
-        number = math.nan if isinstance(value, (bool, str)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not (0 < number < math.inf or zero and number == 0):
-        wanted = f"a finite number, {'0 or more' if zero else 'above zero'}"
-        raise ValueError(f"{name} must be {wanted}; got {shown(value)}.")
+    """Return a finite number above zero, or from zero on; or raise a ValueError."""
+    number = math.nan
+    # float() also takes a bool and a text, which are mistakes here.
+    if not isinstance(value, (bool, str)):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(value)
+    if zero and number == 0:
+        return number
+    if not 0 < number < math.inf:
+        accepted = "a finite number, 0 or more" if zero else "a finite number, above zero"
+        raise ValueError(f"{name} must be {accepted}; got {shown(value)}.")
     return number

@@ -27,7 +27,7 @@ WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
 def format_seconds(seconds: float) -> str:
-    """A time with three digits and the unit that suits it.
+    """Return a time with three digits and the unit that suits it.
 
     >>> [format_seconds(s) for s in (0, 0.00000123, 0.0456, 1.5, 999.7)]
     ['0 s', '1.23 µs', '45.6 ms', '1.5 s', '1000 s']
@@ -38,7 +38,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """How long a person waits: minutes and hours, once there are two of them.
+    """Return how long a person waits: minutes and hours, once there are two of them.
 
     >>> [format_duration(s) for s in (0, 3.21, 300, 6_660, 10_000, float("inf"))]
     ['0 s', '3.21 s', '5 minutes', '110 minutes', '2.8 hours', 'any length']
@@ -47,83 +47,109 @@ def format_duration(seconds: float) -> str:
         return "any length"
     if seconds < 120:
         return format_seconds(seconds)
-    minutes = float(f"{seconds / 60:.2g}")  # as "110", and not as "1.1e+02"
-    return f"{minutes:g} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
+    if seconds < 7200:
+        # "{:.2g}" alone writes 110 as 1.1e+02.
+        minutes = float(f"{seconds / 60:.2g}")
+        return f"{minutes:g} minutes"
+    return f"{seconds / 3600:.2g} hours"
 
 
 def spanned(low: str, high: str) -> str:
-    """Two texts with their unit once.
+    """Join two amounts, with their unit once where it is the same.
 
     >>> spanned("5 minutes", "15 minutes"), spanned("50 s", "2 minutes")
     ('5 to 15 minutes', '50 s to 2 minutes')
     """
-    alike = low.split()[1:] == high.split()[1:]
-    return f"{low.split()[0] if alike else low} to {high}"
+    low_number, _, low_unit = low.partition(" ")
+    _, _, high_unit = high.partition(" ")
+    if low_unit == high_unit:
+        return f"{low_number} to {high}"
+    return f"{low} to {high}"
 
 
 def format_range(low: float, high: float) -> str:
-    """Two times with one unit where they share it, and more digits where these would be alike."""
-    (start, unit), (end, last) = (format_seconds(each).split() for each in (low, high))
-    if unit != last:
-        return f"{start} {unit} to {end} {last}"
-    if start == end and low != high:
-        start, end = (f"{each / SECONDS[unit]:.5g}" for each in (low, high))
-    return f"{start} to {end} {unit}"
+    """Join two times, with one unit where they share it, and more digits where they look alike."""
+    low_number, low_unit = format_seconds(low).split()
+    high_number, high_unit = format_seconds(high).split()
+    if low_unit != high_unit:
+        return f"{low_number} {low_unit} to {high_number} {high_unit}"
+    if low_number == high_number and low != high:
+        size = SECONDS[low_unit]
+        low_number = f"{low / size:.5g}"
+        high_number = f"{high / size:.5g}"
+    return f"{low_number} to {high_number} {low_unit}"
 
 
 def times(factor: float) -> str:
-    """A factor, or a price, with two digits and no exponent.
+    """Return a factor, or a price, with two digits and no exponent.
 
     >>> [times(factor) for factor in (0.6402, 2.07, 99.7, 187.3, 24_440)]
     ['0.64', '2.1', '100', '190', '24,000']
     """
     if factor == float("inf"):
         return "any number of"
-    rounded = float(f"{factor:.2g}")  # "{:.2g}" alone writes 190 as 1.9e+02
-    return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:g}"
+    # "{:.2g}" alone writes 190 as 1.9e+02.
+    rounded = float(f"{factor:.2g}")
+    if abs(rounded) >= 10:
+        return f"{rounded:,.0f}"
+    return f"{rounded:g}"
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes with three digits and the unit that suits it."""
+    """Return a number of bytes with three digits and the unit that suits it."""
     return format_rate(round(count), "B")
 
 
 def format_rate(value: float, unit: str) -> str:
-    """A rate with three digits and the prefix that suits it."""
+    """Return a rate with three digits and the prefix that suits it."""
     return _scaled(value, PREFIXES) + unit
 
 
 def format_count(count: float) -> str:
-    """A large count with three digits and the word for its size; a billion has nine zeros."""
-    return _scaled(count, WORDS) if count >= 999_500 else f"{count:,.0f}"
+    """Return a large count with three digits and the word for its size (a billion: 1e9)."""
+    # From here on it rounds to a million.
+    if count >= 999_500:
+        return _scaled(count, WORDS)
+    return f"{count:,.0f}"
 
 
 def _scaled(value: float, units: dict[str, float]) -> str:
-    """A value in the first unit that it fills, or else in the last, with three digits."""
-    unit = next((unit for unit, size in units.items() if value / size >= 0.9995), [*units][-1])
-    value /= units[unit]
-    return f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
+    """Return a value in the first unit that it fills, or else in the last, with three digits."""
+    # What rounds to one fills the unit, too.
+    filled = [unit for unit, size in units.items() if value / size >= 0.9995]
+    unit = filled[0] if filled else list(units)[-1]
+    scaled = value / units[unit]
+    # "{:.3g}" alone writes 1000 as 1e+03.
+    if scaled >= 999.5:
+        return f"{scaled:.0f} {unit}"
+    return f"{scaled:.3g} {unit}"
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, with the blank before the sign."""
-    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
+    """Return a share as a percentage, with the blank before the sign."""
+    per_cent = 100 * share
+    # Below ten percent one digit is shown, as in "0.3 %".
+    if share < 0.095:
+        return f"{per_cent:.1g} %"
+    return f"{per_cent:.0f} %"
 
 
 def wrapped(text: str, lead: str = "", indent: int = 0, width: int = 96) -> str:
-    """A text in lines, the first behind a lead and the others indented; words stay whole."""
-    fill = textwrap.TextWrapper(width, lead, " " * indent)
-    fill.break_long_words = fill.break_on_hyphens = False
-    return fill.fill(text)
+    """Break a text into lines, the first behind a lead, the others indented; words stay whole."""
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=lead,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
-    """A small table for a notebook: a caption, and a row for each pair of label and text."""
-    return fragment(
-        "data/templates/card/card",
-        caption,
-        [(label, " ".join(text.split())) for label, text in rows],
-    )
+    """Return a small table for a notebook: a caption, and a row for each pair of label and text."""
+    single_lines = [(label, " ".join(text.split())) for label, text in rows]
+    return fragment("data/templates/card/card", caption, single_lines)
 
 
 def marked(text: str) -> str:
@@ -132,51 +158,60 @@ def marked(text: str) -> str:
 
 
 def linked(sources: Sequence[str]) -> str:
-    """Sources as HTML: what is an address becomes a link, the name of a lesson stays text."""
-    return "; ".join(
-        f'<a href="{html.escape(source)}">{html.escape(short(source))}</a>'
-        if source.startswith("https://")
-        else marked(source)
-        for source in sources
-    )
+    """Return sources as HTML: an address becomes a link, the name of a lesson stays text."""
+    return "; ".join(_linked_source(source) for source in sources)
+
+
+def _linked_source(source: str) -> str:
+    """Return one source as HTML."""
+    if not source.startswith("https://"):
+        return marked(source)
+    return f'<a href="{html.escape(source)}">{html.escape(short(source))}</a>'
 
 
 def short(address: str) -> str:
-    """An address as a person reads it: a long one by its host and by how it ends."""
+    """Return an address as a person reads it: a long one by its host and by how it ends."""
     text = address.removeprefix("https://").removeprefix("www.").rstrip("/")
     if len(text) <= LONGEST:
         return text
     host = text.partition("/")[0]
-    end = text[len(host) - LONGEST :]
-    return f"{host}/…{re.sub('^[^-/]*(?=[-/])', '', end)}"  # from the beginning of a word on
+    ending = text[len(host) - LONGEST :]
+    # It begins with a whole word.
+    ending = re.sub("^[^-/]*(?=[-/])", "", ending)
+    return f"{host}/…{ending}"
 
 
 def shown(value) -> str:
-    """The beginning of a value in one line, also where it cannot be printed."""
+    """Return the beginning of a value in one line, also where it cannot be printed."""
     try:
-        return f"{' '.join(repr(value).split()):.60}"
+        line = " ".join(repr(value).split())
+        return line[:60]
     except Exception:  # such as a whole number with thousands of digits
         return f"something of type {type(value).__name__}"
 
 
 def fragment(place: str, *values) -> str | None:
-    """The HTML that a macro, "folder/file/macro", makes of values; None without Jinja2."""
-    name, _, macro = place.rpartition("/")
+    """Return the HTML that a macro, "folder/file/macro", makes of values; None without Jinja2."""
+    file, _, macro = place.rpartition("/")
     try:
-        found = template(f"{name}.html")
+        macros = template(f"{file}.html").module
     except ImportError:
         return None
-    return "".join(line.strip() for line in getattr(found.module, macro)(*values).split("\n"))
+    text = getattr(macros, macro)(*values)
+    return "".join(line.strip() for line in text.split("\n"))
 
 
 @functools.cache
 def template(name: str):
-    """A template of the package, by its path; it escapes values. ImportError without Jinja2."""
+    """Return a template of the package, which escapes values; ImportError without Jinja2."""
     import jinja2
     from markupsafe import Markup
 
     loader = jinja2.PackageLoader("accel_helpers", "")
-    made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    made.filters["marked"] = lambda text: Markup(marked(text))
-    made.filters["linked"] = lambda sources: Markup(linked(sources))
-    return made.get_template(name)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    # These two escape what they are given by themselves.
+    environment.filters["marked"] = lambda text: Markup(marked(text))
+    environment.filters["linked"] = lambda sources: Markup(linked(sources))
+    return environment.get_template(name)

@@ -3,7 +3,7 @@
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,60 +28,89 @@ class Diagnosis:
 
     @property
     def next_step(self) -> str:
-        return self.findings[0].fix if self.findings else self.otherwise
+        if self.findings:
+            return self.findings[0].fix
+        return self.otherwise
 
     @property
     def unknown(self) -> str:
         """What to do about a text in which no failure is known; no finding."""
-        return "" if self.findings or self.examined == "this runtime" else self.otherwise
+        if self.findings or self.examined == "this runtime":
+            return ""
+        return self.otherwise
 
     def to_dict(self) -> dict:
         """Give it as plain JSON types."""
-        lists = {name: getattr(self, name) for name in ("findings", "lines", "slow")}
-        told = {name: [asdict(one) for one in found] for name, found in lists.items()}
-        seen = asdict(self.seen) if self.seen else None
-        return {**told, "seen": seen, "unknown": self.unknown}
+        return {
+            "findings": [asdict(finding) for finding in self.findings],
+            "lines": [asdict(finding) for finding in self.lines],
+            "slow": [asdict(finding) for finding in self.slow],
+            "seen": asdict(self.seen) if self.seen else None,
+            "unknown": self.unknown,
+        }
 
     def _head(self) -> str:
-        n = len(self.findings)
-        none = "nothing wrong" if self.examined == "this runtime" else "no failure it knows"
-        things = {0: none, 1: "one thing"}.get(n, f"{n} things, the first to mend first")
+        """Return the sentence above the list."""
+        count = len(self.findings)
+        if count > 1:
+            result = f"{count} things, the first to mend first"
+        elif count == 1:
+            result = "one thing"
+        elif self.examined == "this runtime":
+            result = "nothing wrong"
+        else:
+            result = "no failure it knows"
         if self.lines:
-            things += f"; outdated lines: {len(self.lines)}"
-        return f"The doctor looked at {self.examined} and found {things}."
+            result += f"; outdated lines: {len(self.lines)}"
+        return f"The doctor looked at {self.examined} and found {result}."
 
-    def _rows(self) -> list[list[tuple[str, str]]]:
-        """Label and text of each finding; of an unknown error; of slowness; of old lines."""
-        rows = []
-        for one in self.findings:
-            rows.append([("Cause", one.cause), ("Do next", one.fix)])
-            rows[-1] += [("Seen", one.evidence)] * bool(one.evidence) + [("Source", one.source)]
+    def _items(self) -> list[list[tuple[str, str]]]:
+        """Return label and text of each finding, of an unknown error, of slowness, of old lines."""
+        items = []
+        for finding in self.findings:
+            rows = [("Cause", finding.cause), ("Do next", finding.fix)]
+            if finding.evidence:
+                rows.append(("Seen", finding.evidence))
+            rows.append(("Source", finding.source))
+            items.append(rows)
         if self.seen:
-            rows.append(_seen_rows(self.seen))
-        for one in self.slow:
-            rows.append([("Warning", one.evidence), ("It means", one.cause)])
-            rows[-1] += [("To be faster", one.fix), ("Source", one.source)]
-        for one in self.lines:
-            rows.append([("Line", one.evidence), ("Today", one.cause), ("Instead", one.fix)])
-        return rows
+            items.append(_seen_rows(self.seen))
+        for warning in self.slow:
+            rows = [
+                ("Warning", warning.evidence),
+                ("It means", warning.cause),
+                ("To be faster", warning.fix),
+                ("Source", warning.source),
+            ]
+            items.append(rows)
+        for line in self.lines:
+            items.append([("Line", line.evidence), ("Today", line.cause), ("Instead", line.fix)])
+        return items
 
     def __str__(self) -> str:
+        items = self._items()
         lines = [self._head()]
-        for number, rows in enumerate(self._rows(), 1):
+        for number, rows in enumerate(items, 1):
             lines.append("")
-            for n, (label, text) in enumerate(rows):
-                lines.append(wrapped(text, f"{'  ' if n else f'{number}.'} {label}: ", 3))
+            # The first row has the number of its item, and the others are indented.
+            margin = f"{number}."
+            for label, text in rows:
+                lines.append(wrapped(text, f"{margin} {label}: ", 3))
+                margin = "  "
         if not self.findings:
-            lines += [""] * (len(lines) > 1) + [*map(wrapped, self.otherwise.split("\n"))]
+            if items:
+                lines.append("")
+            for paragraph in self.otherwise.split("\n"):
+                lines.append(wrapped(paragraph))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
         otherwise = "" if self.findings else self.otherwise
-        return fragment("data/templates/doctor/diagnosis", self._head(), self._rows(), otherwise)
+        return fragment("data/templates/doctor/diagnosis", self._head(), self._items(), otherwise)
 
 
 def _seen_rows(seen: Seen) -> list[tuple[str, str]]:
-    """Label and text of what is certain about an error; what the text does not tell is left out."""
+    """Return label and text of what is certain about an error; what is not told is left out."""
     about = "the code or its data; the message does not speak of the machine"
     if seen.concerns:
         about = f"the machine ({seen.concerns})"
@@ -124,41 +153,67 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     'ValueError: 3 labels for 4 pictures'
     """
     if problem is None:
-        it = faults.Facts(**machine)
-        calm = symptoms.SAY["attached" if it.device else "nothing_attached"].format(it=it)
-        return Diagnosis(faults.find(it), "this runtime", calm)
-    text, old = _text(problem)
-    named = [name for name, path in symptoms.PLACE.items() if path.search(text)]
-    place = (named or faults.place(machine.get("environ", os.environ)))[0]
-    examined = "the text" if old is None else "the page"
+        return _examine_runtime(**machine)
+    text, old_lines = _read_problem(problem)
+    is_page = old_lines is not None
+    examined = "the page" if is_page else "the text"
+    place = _place_of(text, machine.get("environ", os.environ))
     findings = symptoms.find(text, place)
     if findings:
-        return Diagnosis(findings, examined, "", old or ())
+        return Diagnosis(findings, examined, otherwise="", lines=old_lines or ())
     seen = raised.look(symptoms.clean(text))
-    slow = symptoms.find(text, place, symptoms.SLOW) if seen is None else ()
-    said = _otherwise(text, old is not None, seen, bool(slow))
-    words = {**faults.PLACES[place], "known": len(symptoms.KNOWN)}
-    return Diagnosis((), examined, said.format(**words), old or (), seen, slow)
+    slow: tuple[Finding, ...] = ()
+    # Behind an error a warning of slowness is no matter.
+    if seen is None:
+        slow = symptoms.find(text, place, symptoms.SLOW)
+    otherwise = _otherwise(text, is_page, seen, bool(slow))
+    otherwise = otherwise.format(**faults.PLACES[place], known=len(symptoms.KNOWN))
+    return Diagnosis((), examined, otherwise, old_lines or (), seen, slow)
 
 
-def _text(problem: BaseException | str | Path) -> tuple[str, tuple[Finding, ...] | None]:
-    """The text to be looked at, and where it is a notebook's, its lines of yesterday."""
+def _examine_runtime(**machine) -> Diagnosis:
+    """Return what is wrong with this runtime, or with a recorded machine."""
+    facts = faults.Facts(**machine)
+    # What is said where nothing is wrong.
+    calm = symptoms.SAY["nothing_attached"]
+    if facts.device:
+        calm = symptoms.SAY["attached"]
+    return Diagnosis(faults.find(facts), "this runtime", calm.format(it=facts))
+
+
+def _read_problem(problem: BaseException | str | Path) -> tuple[str, tuple[Finding, ...] | None]:
+    """Return the text to be looked at, and of a notebook its old lines; None for another text."""
     if isinstance(problem, BaseException):
         text = "".join(traceback.format_exception(problem))
-        return (text if raised.TRACEBACK in text else f"{raised.TRACEBACK}:\n{text}"), None
+        # An exception that was never raised has no traceback, and is read as one that has.
+        if raised.TRACEBACK not in text:
+            text = f"{raised.TRACEBACK}:\n{text}"
+        return text, None
     if isinstance(problem, Path):
         problem = problem.read_text("utf-8", errors="replace")
     return pages.read(problem) or (problem, None)
 
 
+def _place_of(text: str, environ: Mapping[str, str]) -> str:
+    """Return the place that a text names; where it names none, this machine's."""
+    for place, pattern in symptoms.PLACE.items():
+        if pattern.search(text):
+            return place
+    return faults.place(environ)[0]
+
+
 def _otherwise(text: str, is_page: bool, seen: Seen | None, slow: bool) -> str:
-    """What is said where no failure is known; with {words} of the place."""
+    """Return what is said where no failure is known, with {words} of the place."""
     say = symptoms.SAY
     if seen:
-        return "\n".join([say["knows"], seen.next_step or say["program"], say["send"]])
+        next_step = seen.next_step or say["program"]
+        return "\n".join([say["knows"], next_step, say["send"]])
     if not text.strip():
+        # A page whose cells all ran has no error's text.
         return say["no_error" if is_page else "empty"]
-    return say["slow" if slow else "calm"]
+    if slow:
+        return say["slow"]
+    return say["calm"]
 
 
 def tpu_recipe(
@@ -180,23 +235,60 @@ def tpu_recipe(
     >>> print(tpu_recipe(python=(3, 13), versions={}.get).splitlines()[1])
     We have not seen it run on a v5e-1. Keras on JAX needs none of this.
     """
-    it, python = faults.RECIPE, tuple(python or sys.version_info[:2])
-    plain, for_cpus = versions("tensorflow"), versions("tensorflow-cpu")
-    stock = "tensorflow-cpu" if for_cpus and not plain else "tensorflow"
-    here = {name: versions(name) for name in (stock, "tensorflow-tpu", "libtpu")}
-    there = (here["tensorflow-tpu"], here["libtpu"]) == (it["tensorflow_tpu"], it["libtpu"])
-    newest = tuple(it["python_at_most"])
-    words = {
-        **it,
-        **it["settings"],
-        "flags": it["settings"]["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
-        "stock": stock,
-        "newest": ".".join(map(str, newest)),
-        "python": ".".join(map(str, python)),
-        "found": ", ".join(f"{name} {here[name] or 'not installed'}" for name in here),
-        "sources": "\n".join(f"  {source}" for source in it["sources"]),
+    recipe = faults.RECIPE
+    own_python = tuple(python or sys.version_info[:2])
+    newest_python = tuple(recipe["python_at_most"])
+    stock = _stock_tensorflow(versions)
+    stock_version = versions(stock)
+    tpu_version = versions("tensorflow-tpu")
+    libtpu_version = versions("libtpu")
+    ready = (tpu_version, libtpu_version) == (recipe["tensorflow_tpu"], recipe["libtpu"])
+    found_versions = {
+        stock: stock_version,
+        "tensorflow-tpu": tpu_version,
+        "libtpu": libtpu_version,
     }
-    wanted = (python > newest, there, here[stock] and not there, *[not there] * 2, True)
-    steps = [step.format(**words) for step, when in zip(it["step"], wanted, strict=True) if when]
-    filled = [wrapped(step, f"{number}. ", 3, width=92) for number, step in enumerate(steps, 1)]
-    return it["text"].format(steps="\n".join(filled), **words).rstrip("\n")
+    values = {
+        **recipe,
+        **recipe["settings"],
+        # A line of code for each flag, below one another.
+        "flags": recipe["settings"]["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
+        "stock": stock,
+        "newest": _dotted(newest_python),
+        "python": _dotted(own_python),
+        "found": _listed(found_versions),
+        "sources": "\n".join(f"  {source}" for source in recipe["sources"]),
+    }
+    # Whether each step is needed, in the order of the recipe's file.
+    needed = (
+        own_python > newest_python,  # another Python
+        ready,  # nothing to install
+        not ready and stock_version is not None,  # the usual TensorFlow must go first
+        not ready,  # install
+        not ready,  # restart
+        True,  # set the variables, and import
+    )
+    steps = [step for step, is_needed in zip(recipe["step"], needed, strict=True) if is_needed]
+    paragraphs = []
+    for number, step in enumerate(steps, 1):
+        paragraphs.append(wrapped(step.format(**values), f"{number}. ", 3, width=92))
+    text = recipe["text"].format(steps="\n".join(paragraphs), **values)
+    return text.rstrip("\n")
+
+
+def _stock_tensorflow(versions: Callable[[str], str | None]) -> str:
+    """Return the name of the installed TensorFlow that is not for TPUs."""
+    if versions("tensorflow-cpu") and not versions("tensorflow"):
+        return "tensorflow-cpu"
+    return "tensorflow"
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    """Return a version's numbers as it is written."""
+    return ".".join(str(number) for number in version)
+
+
+def _listed(found_versions: dict[str, str | None]) -> str:
+    """Return distributions with their versions, as one line."""
+    entries = [f"{name} {version or 'not installed'}" for name, version in found_versions.items()]
+    return ", ".join(entries)

@@ -63,7 +63,8 @@ _WHERE = re.compile(
     r'Exception encountered|Graph execution error|Detected at node|<stack traces|File "|$'
 )
 # What Python 3.11 puts before each line of several exceptions.
-_GROUPED, _MARGIN = "Exception Group Traceback", re.compile(r"^ *[|+] ?", re.MULTILINE)
+_GROUPED = "Exception Group Traceback"
+_MARGIN = re.compile(r"^ *[|+] ?", re.MULTILINE)
 _DEVICE_OF_OP = re.compile(r"/job:\S+?/device:\w+:\d+")
 _PATH = r"https?://\S+|(?<!\w)(?:~|\.{0,2})/[\w./~-]+|[A-Za-z]:\\\S+"
 _FILE = r"\b[\w-]+\.(?:csv|h5|hdf5|ipynb|jpe?g|json|keras|npy|npz|pkl|png|py|so|txt|zip)\b"
@@ -110,109 +111,175 @@ class Frame:
 
     def __str__(self) -> str:
         cell = _CELL.search(self.file)
-        place = self.file
+        text = self.file
         if cell:
-            place = f"cell [{cell['number']}]"
+            text = f"cell [{cell['number']}]"
         elif _IN_NOTEBOOK.search(self.file):
-            place = "a cell of the notebook"
-        line = f", line {self.number}" if self.number else ""
-        code = f": {self.code}" if self.code else ""
-        return f"{place}{line}{code}"
+            text = "a cell of the notebook"
+        if self.number:
+            text += f", line {self.number}"
+        if self.code:
+            text += f": {self.code}"
+        return text
 
 
 AREAS = records.read(tuple[Area, ...], tables("symptoms.toml")["area"], "symptoms.toml")
 
 
 def look(text: str) -> Seen | None:
-    """What is seen of the last error of a text without colours; None where none is seen."""
+    """Return what is seen of the last error of a text without colours; None where none is seen."""
     if _GROUPED in text:
         text = _MARGIN.sub("", text)
-    at = max(text.rfind(TRACEBACK), 0)
-    lines = text[at:].split("\n")
-    start = _start_of_error(lines, after_frames=TRACEBACK in text)
-    if start is None:
+    traceback_start = max(text.rfind(TRACEBACK), 0)
+    lines = text[traceback_start:].split("\n")
+    error_number = _start_of_error(lines, after_frames=TRACEBACK in text)
+    if error_number is None:
         return _reported(lines)
-    frames = _frames(lines[:start])
-    own = [frame for frame in frames if frame.own] or [
-        frame for frame in _frames(text[:at].split("\n")) if frame.own
-    ]
-    message = lines[start : start + _MESSAGE_LINES]
-    kind = (_ERROR.match(message[0]) or _NAMED.match(message[0]))["kind"]
-    package = _package(frames, kind)
-    return _seen(kind.rpartition(".")[2], message, package, str(own[-1]) if own else "")
-
-
-def _start_of_error(lines: list[str], after_frames: bool) -> int | None:
-    """The number of the line at which the exception and its message begin."""
-    found = [n for n, line in enumerate(lines) if _ERROR.match(line)]
-    if not after_frames:
-        return found[-1] if found else None
-    framed = [n for n, line in enumerate(lines) if _frame(line)]
-    named = [n for n, line in enumerate(lines) if framed and n > framed[0] and _NAMED.match(line)]
-    return min(found[:1] + named[:1], default=None)
-
-
-def _reported(lines: list[str]) -> Seen | None:
-    """The last line in which a program that is not Python reports an error."""
-    reports = [line for line in lines if _REPORTED.match(line)]
-    return _seen("", reports[-1:], "", "") if reports else None
-
-
-def _frame(line: str) -> re.Match | None:
-    return next((found for form in _FRAMES if (found := form.match(line))), None)
-
-
-def _frames(lines: list[str]) -> list[Frame]:
-    """The frames of a traceback, from the outermost to the deepest."""
-    starts = [n for n, line in enumerate(lines) if _frame(line)]
-    frames = []
-    for start, end in pairwise([*starts, len(lines)]):
-        head = _frame(lines[start])
-        arrows = [found for line in lines[start + 1 : end] if (found := _ARROW.match(line))]
-        number, code = head["number"] or "", ""
-        if arrows:
-            number, code = arrows[0]["number"], arrows[0]["code"].strip()
-        elif start + 1 < end and lines[start + 1].startswith("    "):
-            code = lines[start + 1].strip()
-        frames.append(Frame(head["file"], number, _short(code)))
-    return frames
-
-
-def _package(frames: list[Frame], kind: str) -> str:
-    """The package from which the exception came."""
-    if not frames:  # "jax.errors.TracerBoolConversionError" says it, too
-        return kind.partition(".")[0] if "." in kind else ""
-    deepest = frames[-1]
-    if found := _PACKAGE.search(deepest.file):
-        return re.sub(r"[/\\]", ".", found[1])
-    return "your own code" if deepest.own else "Python's own library"
-
-
-def _seen(kind: str, message: list[str], package: str, your_line: str) -> Seen:
-    first = message[0].partition(": ")[2] if kind else message[0]
-    said = [line.strip() for line in [first, *message[1:]]]
-    telling = [line for line in said if not _WHERE.match(line)] or [first.strip()]
-    what = telling[0]
-    spoken_of = f"{package} {kind} " + _DEVICE_OF_OP.sub("", "\n".join(telling[:_TELLING]))
-    area = next((each for each in AREAS if re.search(each.says, spoken_of)), None)
-    return Seen(
-        error=_short(": ".join(filter(None, [kind, what]))),
+    message = lines[error_number : error_number + _MESSAGE_LINES]
+    match = _ERROR.match(message[0]) or _NAMED.match(message[0])
+    exception = match["kind"]
+    frames = _frames(lines[:error_number])
+    own_frame = _last_own(frames)
+    # The last traceback may be a package's alone; one before it then leads to the learner's line.
+    if own_frame is None:
+        own_frame = _last_own(_frames(text[:traceback_start].split("\n")))
+    your_line = ""
+    if own_frame is not None:
+        your_line = str(own_frame)
+    return _seen(
+        exception=exception.rpartition(".")[2],
+        message=message,
+        package=_package(frames, exception),
         your_line=your_line,
-        package=package,
-        concerns=area.name if area else "",
-        search=_search(package, kind, what),
-        next_step=area.next_step if area else "",
     )
 
 
+def _start_of_error(lines: list[str], after_frames: bool) -> int | None:
+    """Return the number of the line at which the exception and its message begin."""
+    errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
+    if not after_frames:
+        return errors[-1] if errors else None
+    candidates = errors[:1]
+    frames = [number for number, line in enumerate(lines) if _match_frame(line)]
+    if frames:
+        # Only behind a frame may any name be that of an exception.
+        names = [number for number, line in enumerate(lines) if _NAMED.match(line)]
+        candidates += [number for number in names if number > frames[0]]
+    return min(candidates, default=None)
+
+
+def _reported(lines: list[str]) -> Seen | None:
+    """Return what is seen of the last error that a program in another language reports."""
+    reports = [line for line in lines if _REPORTED.match(line)]
+    if not reports:
+        return None
+    return _seen(exception="", message=reports[-1:], package="", your_line="")
+
+
+def _match_frame(line: str) -> re.Match | None:
+    """Return the match of a line that begins a frame, in any of the forms; None for another."""
+    for form in _FRAMES:
+        match = form.match(line)
+        if match:
+            return match
+    return None
+
+
+def _last_own(frames: list[Frame]) -> Frame | None:
+    """Return the deepest frame in the learner's own code."""
+    own_frames = [frame for frame in frames if frame.own]
+    return own_frames[-1] if own_frames else None
+
+
+def _frames(lines: list[str]) -> list[Frame]:
+    """Return the frames of a traceback, from the outermost to the deepest."""
+    starts = [number for number, line in enumerate(lines) if _match_frame(line)]
+    # Each reaches to the beginning of the next, and the deepest to the end.
+    return [_frame(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
+
+
+def _frame(lines: list[str]) -> Frame:
+    """Return the frame of a traceback that begins in the first of these lines."""
+    head = _match_frame(lines[0])
+    for line in lines[1:]:
+        arrow = _ARROW.match(line)
+        # IPython shows lines around the one that was running.
+        if arrow:
+            return Frame(head["file"], arrow["number"], _short(arrow["code"].strip()))
+    code = ""
+    # Python shows the line of code, indented, below the head, if it has the file.
+    if len(lines) > 1 and lines[1].startswith("    "):
+        code = lines[1].strip()
+    return Frame(head["file"], head["number"] or "", _short(code))
+
+
+def _package(frames: list[Frame], exception: str) -> str:
+    """Return the package from which the exception came, as far as the text tells."""
+    if not frames:
+        # The full name says it, too, such as "jax.errors.TracerBoolConversionError".
+        module, _, _ = exception.rpartition(".")
+        return module.partition(".")[0]
+    deepest = frames[-1]
+    folder = _PACKAGE.search(deepest.file)
+    if folder:
+        return re.sub(r"[/\\]", ".", folder[1])
+    return "your own code" if deepest.own else "Python's own library"
+
+
+def _seen(*, exception: str, message: list[str], package: str, your_line: str) -> Seen:
+    """Return what is certain of an error, by its exception's name and the lines of its message."""
+    first_line = message[0]
+    if exception:
+        first_line = first_line.partition(": ")[2]
+    lines = [line.strip() for line in [first_line, *message[1:]]]
+    telling_lines = [line for line in lines if not _WHERE.match(line)]
+    if not telling_lines:
+        telling_lines = [first_line.strip()]
+    sentence = telling_lines[0]
+    error = sentence
+    if exception and sentence:
+        error = f"{exception}: {sentence}"
+    elif exception:
+        error = exception
+    area = _area(package, exception, telling_lines)
+    return Seen(
+        error=_short(error),
+        your_line=your_line,
+        package=package,
+        concerns=area.name,
+        search=_search(package, exception, sentence),
+        next_step=area.next_step,
+    )
+
+
+def _area(package: str, exception: str, telling_lines: list[str]) -> Area:
+    """Return the first part of the machine of which an error speaks, or an area without a name."""
+    message = "\n".join(telling_lines[:_TELLING])
+    # TensorFlow names a device in every message of an operation, whatever is wrong.
+    message = _DEVICE_OF_OP.sub("", message)
+    for area in AREAS:
+        if re.search(area.says, f"{package} {exception} {message}"):
+            return area
+    return Area(name="", says="", next_step="")
+
+
 def _short(line: str) -> str:
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."
+    """Return a line, cut to what is shown."""
+    if len(line) <= _SHOWN:
+        return line
+    return f"{line[: _SHOWN - 3]}..."
 
 
-def _search(package: str, kind: str, what: str) -> str:
-    """What to search the internet for: the words of the message, without this program's values."""
-    installed = "" if " " in package else package
-    sentence = _VALUES.sub(" ", what).partition(". ")[0]
-    words = re.findall(r"[A-Za-z_][\w.-]*\w|[A-Za-z]", sentence)
-    words = [re.sub(r"_\d+$", "", word) for word in words]
-    return " ".join(filter(None, [installed, kind, *words[:_WORDS]]))
+def _search(package: str, exception: str, sentence: str) -> str:
+    """Return what to search the internet for: the message's words, without its values."""
+    terms = []
+    # "your own code" is no package.
+    if package and " " not in package:
+        terms.append(package)
+    if exception:
+        terms.append(exception)
+    first_part = _VALUES.sub(" ", sentence).partition(". ")[0]
+    for word in re.findall(r"[A-Za-z_][\w.-]*\w|[A-Za-z]", first_part)[:_WORDS]:
+        # Keras and TensorFlow number their layers and operations.
+        terms.append(re.sub(r"_\d+$", "", word))
+    return " ".join(term for term in terms if term)

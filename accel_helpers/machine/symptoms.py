@@ -25,8 +25,13 @@ _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
 # A line of a traceback: in a package of this name, or in code of one's own.
 _FRAME = re.compile(r"(?:site|dist)-packages[/\\](\w+)|<ipython-input|Cell In|/content/|ipykernel_")
-_FRAMEWORKS = set("jax jaxlib keras tensorflow tensorflow_core tf_keras numpy absl google".split())
+_FRAMEWORKS = {
+    "jax", "jaxlib", "keras", "tensorflow", "tensorflow_core", "tf_keras", "numpy", "absl",
+    "google",
+}  # fmt: skip
 _PIP = re.compile(r"^.{0,40}\bpip3? install .*(?:tensorflow|tf-nightly|keras|jax|numpy).*$", re.M)
+# A fix that speaks of lines with pip, so that the line of the text can be shown.
+_ABOUT_PIP = re.compile(r"\blines? that (?:install|pin|bring)")
 # What names a place; Kaggle's image is built on Colab's.
 PLACE = {
     "kaggle": re.compile(r"/kaggle/(?:working|input|lib)|\bKaggle\b"),
@@ -61,30 +66,57 @@ class Symptom:
     @functools.cached_property
     def patterns(self) -> dict[re.Pattern, str]:
         """Each line as a pattern, and its first plain text, which is quick to look for."""
-        made = [re.compile(line, re.MULTILINE) for line in self.lines]
-        return {each: re.sub(r"\\(.)", r"\1", _PLAIN.match(each.pattern)[1]) for each in made}
+        plain_texts = {}
+        for line in self.lines:
+            plain_text = _PLAIN.match(line)[1]
+            # The text itself has no backslash before a mark that the pattern had to escape.
+            plain_texts[re.compile(line, re.MULTILINE)] = re.sub(r"\\(.)", r"\1", plain_text)
+        return plain_texts
 
     @property
     def title(self) -> str:
         """The words of its first example by which it is known."""
-        first = clean(self.examples[0])
-        found = [match.group() for each in self.patterns if (match := each.search(first))]
-        words = " ".join(max(found, key=len).split())
+        example = clean(self.examples[0])
+        matches = [pattern.search(example) for pattern in self.patterns]
+        texts = [match.group() for match in matches if match]
+        longest = max(texts, key=len)
+        title = " ".join(longest.split())
         for quote in "'\"`":
-            if words.count(quote) % 2:  # the pattern ended inside a quotation
-                words = words.strip(quote)
-        return textwrap.shorten(words, _TITLE, placeholder=" …")
+            if title.count(quote) % 2:  # the pattern ended inside a quotation
+                title = title.strip(quote)
+        return textwrap.shorten(title, _TITLE, placeholder=" …")
 
     def to_do(self, place: str, text: str = "") -> str:
-        """The fix in the words of a place ("colab", "kaggle" or "local"), and of a text's."""
+        """Return the fix in the words of a place ("colab", "kaggle" or "local") and of a text."""
         place = self.at or place
-        asks = [match[1] for match in _FRAME.finditer(text) if match[1] not in _FRAMEWORKS][-1:]
-        fix = SAY["theirs"] if self.theirs and any(asks) else self.fix
-        if fix == self.fix:
-            fix = {"local": self.fix_local, "kaggle": self.fix_kaggle}.get(place) or fix
-        line = re.search(r"\blines? that (?:install|pin|bring)", fix) and _PIP.search(text)
-        fix = (SAY["line"] if line else "") + fix
-        return fix.format(**PLACES[place], package=asks and asks[0], line=line and line[0].strip())
+        package = _package_that_asks(text)
+        fix = self._fix_at(place)
+        if self.theirs and package:
+            fix = SAY["theirs"]
+        pip_line = None
+        if _ABOUT_PIP.search(fix):
+            pip_line = _PIP.search(text)
+        if pip_line is None:
+            return fix.format(**PLACES[place], package=package)
+        fix = SAY["line"] + fix
+        return fix.format(**PLACES[place], package=package, line=pip_line[0].strip())
+
+    def _fix_at(self, place: str) -> str:
+        """Return the fix for a place, which is mostly the same for all."""
+        if place == "local" and self.fix_local:
+            return self.fix_local
+        if place == "kaggle" and self.fix_kaggle:
+            return self.fix_kaggle
+        return self.fix
+
+
+def _package_that_asks(text: str) -> str | None:
+    """Return the package of the deepest frame that is no framework's; None for one's own code."""
+    package = None
+    for frame in _FRAME.finditer(text):
+        if frame[1] not in _FRAMEWORKS:
+            package = frame[1]
+    return package
 
 
 _BOOK = tables("symptoms.toml")
@@ -100,47 +132,89 @@ SLOW = records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
 def find(
     text: str, place: str = "local", among: tuple[Symptom, ...] = KNOWN
 ) -> tuple[Finding, ...]:
-    """Find the known failures in a text, what its last exception says first; a place has menus."""
+    """Return the known failures in a text, those of its last exception first.
+
+    The fixes are in the words of a place ("colab", "kaggle" or "local").
+    """
     text = clean(text)
     start, end = _last_exception(text)
-    first, others = [], []
+    in_exception = []
+    elsewhere = []
     for symptom in among:
-        there = [each for each, plain in symptom.patterns.items() if plain in text]
-        found = [match for each in there if (match := each.search(text))]
-        it_is = found and re.search(symptom.also, text, re.M)
-        if not it_is or (symptom.unless and re.search(symptom.unless, text, re.M)):
+        # A pattern is slow, and its plain text quick to look for.
+        patterns = [pattern for pattern, plain in symptom.patterns.items() if plain in text]
+        matches = _matches(patterns, text, 0, len(text))
+        if not matches or not _confirmed(symptom, text):
             continue
-        last = [match for each in there if (match := each.search(text, start, end))]
-        evidence = _line(text, min(last or found, key=re.Match.start).start())
-        words = symptom.cause, symptom.to_do(place, text), " ".join(symptom.source[:2])
-        finding = Finding(symptom.id, *words, evidence)
-        (first if last else others).append(finding)
-    return tuple(first + others)
+        exception_matches = _matches(patterns, text, start, end)
+        first_match = min(exception_matches or matches, key=re.Match.start)
+        finding = Finding(
+            id=symptom.id,
+            cause=symptom.cause,
+            fix=symptom.to_do(place, text),
+            source=" ".join(symptom.source[:2]),
+            evidence=_line(text, first_match.start()),
+        )
+        if exception_matches:
+            in_exception.append(finding)
+        else:
+            elsewhere.append(finding)
+    return tuple(in_exception + elsewhere)
 
 
-def _line(text: str, at: int) -> str:
-    """The line of a match, short enough to be shown."""
-    begin = text.rfind("\n", 0, at) + 1
-    line = text[begin:].partition("\n")[0]
-    if at - begin > _EVIDENCE // 2:  # the match itself is to be seen
-        line = "..." + line[at - begin - _EVIDENCE // 4 :]
+def _matches(patterns: list[re.Pattern], text: str, start: int, end: int) -> list[re.Match]:
+    """Return the first match of each pattern in a part of a text, where it has one."""
+    matches = [pattern.search(text, start, end) for pattern in patterns]
+    return [match for match in matches if match]
+
+
+def _confirmed(symptom: Symptom, text: str) -> bool:
+    """Return whether a text has what the symptom also needs, and nothing that speaks against it."""
+    if not re.search(symptom.also, text, re.MULTILINE):
+        return False
+    return not symptom.unless or not re.search(symptom.unless, text, re.MULTILINE)
+
+
+def _line(text: str, position: int) -> str:
+    """Return the line of a match, short enough to be shown."""
+    line_start = text.rfind("\n", 0, position) + 1
+    line = text[line_start:].partition("\n")[0]
+    column = position - line_start
+    # A long line is cut at its beginning, so that the match itself is seen.
+    if column > _EVIDENCE // 2:
+        line = "..." + line[column - _EVIDENCE // 4 :]
     line = line.strip().strip('",').strip()
-    return line if len(line) <= _EVIDENCE else line[: _EVIDENCE - 3] + "..."
+    if len(line) > _EVIDENCE:
+        line = line[: _EVIDENCE - 3] + "..."
+    return line
 
 
 def clean(text: str) -> str:
-    """Cut what is too long; take out colours; one kind of line end."""
+    """Cut what is too long, take out colours, and use one kind of line end."""
     if len(text) > _MOST:
-        text = text[: _MOST // 2] + "\n" + text[-_MOST // 2 :]
-    text = _LINE_END.sub("\n", _COLOUR.sub("", text)).replace('\\"', '"')
+        half = _MOST // 2
+        text = text[:half] + "\n" + text[-half:]
+    text = _COLOUR.sub("", text)
+    text = _LINE_END.sub("\n", text)
+    # The JSON of a saved notebook escapes quotation marks.
+    text = text.replace('\\"', '"')
     return "\n".join(line[:_LINE] for line in text.split("\n"))
 
 
 def _last_exception(text: str) -> tuple[int, int]:
-    """Where the last traceback's exception, or else the first, begins and ends; else zeros."""
-    at = max(text.rfind(TRACEBACK), 0)
-    lines = text[at:].split("\n")
-    ours = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))[:_MESSAGE_LINES]
-    message = "\n".join(takewhile(lambda line: not _LOG_LINE.match(line), ours))
-    start = text.index(message, at) if message else 0
+    """Return where the last exception and its message begin and end; zeros where there is none.
+
+    It is the first one behind the last traceback; without a traceback, the first of the text.
+    """
+    traceback_start = max(text.rfind(TRACEBACK), 0)
+    lines = text[traceback_start:].split("\n")
+    from_exception = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))
+    # A log goes on behind the message.
+    message_lines = takewhile(
+        lambda line: not _LOG_LINE.match(line), from_exception[:_MESSAGE_LINES]
+    )
+    message = "\n".join(message_lines)
+    if not message:
+        return 0, 0
+    start = text.index(message, traceback_start)
     return start, start + len(message)
