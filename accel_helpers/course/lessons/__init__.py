@@ -27,16 +27,19 @@ def check(exercise: str, answer) -> Result:
     >>> check("03/diagnosis", {"A": "compiling", "B": "waiting"}).ok
     False
     """
-    known = exercises()
-    if exercise not in known:
-        raise ValueError(f"no exercise is called {exercise!r}. There are: {', '.join(known)}.")
-    return known[exercise](answer)
+    checks = exercises()
+    if exercise not in checks:
+        raise ValueError(f"no exercise is called {exercise!r}. There are: {', '.join(checks)}.")
+    return checks[exercise](answer)
 
 
 @functools.cache
 def exercises() -> dict[str, Check]:
-    """The check of every exercise; each lesson_NN has its own in `CHECKS`."""
-    found = (module.name for module in pkgutil.iter_modules(__path__))
-    names = sorted(name for name in found if name.startswith("lesson_"))
-    lessons = (importlib.import_module(f"{__name__}.{name}") for name in names)
-    return {exercise: check for lesson in lessons for exercise, check in lesson.CHECKS.items()}
+    """Give the check of every exercise; each lesson_NN has its own in `CHECKS`."""
+    checks: dict[str, Check] = {}
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    for name in sorted(names):
+        if name.startswith("lesson_"):
+            lesson = importlib.import_module(f"{__name__}.{name}")
+            checks |= lesson.CHECKS
+    return checks

@@ -31,20 +31,24 @@ class Cluster:
     overlap: float = 0.0  # the share of a step behind which an all-reduce can hide
 
     def slowest(self, chips: int) -> float:
-        """Seconds until the slowest is expected to have its gradients."""
-        place = (chips - 0.375) / (chips + 0.25)
-        return self.step * (1 + self.spread * NormalDist().inv_cdf(place))
+        """Give the seconds until the slowest is expected to have its gradients."""
+        share_below = (chips - 0.375) / (chips + 0.25)
+        deviations = NormalDist().inv_cdf(share_below)
+        return self.step * (1 + self.spread * deviations)
 
     def all_reduce(self, chips: int) -> float:
-        """Seconds until everybody has the mean of all gradients."""
-        return 2 * (chips - 1) * (4 * self.parameters / chips / self.bandwidth + self.latency)
+        """Give the seconds until everybody has the mean of all gradients."""
+        hops = 2 * (chips - 1)
+        bytes_of_a_hop = 4 * self.parameters / chips
+        return hops * (bytes_of_a_hop / self.bandwidth + self.latency)
 
     def seconds(self, chips: int) -> float:
-        """Seconds of a step: until the slowest is ready, and what is not hidden of the rest."""
-        return self.slowest(chips) + max(0.0, self.all_reduce(chips) - self.overlap * self.step)
+        """Give the seconds of a step: until the slowest is ready, and what else is not hidden."""
+        hidden = self.overlap * self.step
+        return self.slowest(chips) + max(0.0, self.all_reduce(chips) - hidden)
 
     def speed_up(self, chips: int) -> float:
-        """How many times as many examples are done in a second as by one device."""
+        """Give how many times as many examples are done in a second as by one device."""
         return chips * self.step / self.seconds(chips)
 
 
@@ -61,12 +65,12 @@ class Published:
     notes: str
 
     def __str__(self) -> str:
-        """What the chips did, and what the pretend ones would do, with how far that is off."""
+        """Say what the chips did, and what the pretend ones would do, with how far that is off."""
         pretend = self.cluster.speed_up(self.devices)
         measured = f"{self.devices:3} did the work of {self.speed_up:4.3g}"
-        share = f"{self.speed_up / self.devices:.0%}"
-        off = f"{pretend / self.speed_up - 1:+.0%}"
-        return f"{self.name:<30} {measured} ({share}), ours {pretend:4.3g} ({off})"
+        share = self.speed_up / self.devices
+        error = pretend / self.speed_up - 1
+        return f"{self.name:<30} {measured} ({share:.0%}), ours {pretend:4.3g} ({error:+.0%})"
 
 
 def published() -> tuple[Published, ...]:
@@ -77,6 +81,15 @@ def published() -> tuple[Published, ...]:
 
 
 def _row(devices, batch, rate_of_one, rate, name, device, source, notes, **cluster) -> dict:
-    texts, one = dict(name=name, device=device, source=source, notes=notes), float(rate_of_one)
-    cluster = {key: float(text) for key, text in cluster.items()} | {"step": float(batch) / one}
-    return texts | {"devices": int(devices), "speed_up": float(rate) / one, "cluster": cluster}
+    """Give a row's texts as the fields of `Published`; rates are examples in a second."""
+    cluster_fields = {key: float(text) for key, text in cluster.items()}
+    cluster_fields["step"] = float(batch) / float(rate_of_one)
+    return {
+        "name": name,
+        "device": device,
+        "devices": int(devices),
+        "speed_up": float(rate) / float(rate_of_one),
+        "cluster": cluster_fields,
+        "source": source,
+        "notes": notes,
+    }

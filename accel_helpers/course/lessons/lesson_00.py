@@ -8,14 +8,18 @@ from accel_helpers.measure.timing import compare
 
 
 def answer(runs=None):
-    """The sweep of lesson 03 on a reference machine: measured, or ceilings where it is a CPU."""
-    for kind, note in {
+    """Draw lesson 03's sweep of a reference machine: measured, or ceilings where it is a CPU."""
+    notes = {
         "gpu": "GPU against CPU.",
         "tpu": "TPU against CPU.",
         "cpu": "Ceilings: about the most that a better chip could gain. No GPU was measured.",
-    }.items():
-        if grey := their_sweep(kind, runs):
-            return plots.sweep({}, title=finding(grey.data, kind), note=note, reference=grey)
+    }
+    for kind, note in notes.items():
+        sweep = their_sweep(kind, runs)
+        if sweep:
+            title = finding(sweep.data, kind)
+            return plots.sweep({}, title=title, note=note, reference=sweep)
+    return None
 
 
 # milliseconds, before and after a change; in B, C and D the medians are about 8 % apart
@@ -28,12 +32,15 @@ _OLD_AND_NEW = {
           (21.7, 21.9, 21.6, 21.8, 21.9, 21.7, 21.6, 21.8)),
     "D": ((20.3, 19.8, 20.1, 19.7, 20.4, 19.9, 20.2, 20.0), (22.7, 22.1, 18.5, 21.3, 24.1, 19.3)),
 }  # fmt: skip
+
+
+def _measured(milliseconds, name: str) -> Measurement:
+    return Measurement.from_samples([ms / 1000 for ms in milliseconds], name=name)
+
+
 PAIRS = {
-    letter: tuple(
-        Measurement.from_samples([ms / 1000 for ms in samples], name=name)
-        for name, samples in zip(("old", "new"), both, strict=True)
-    )
-    for letter, both in _OLD_AND_NEW.items()
+    letter: (_measured(old, "old"), _measured(new, "new"))
+    for letter, (old, new) in _OLD_AND_NEW.items()
 }
 NONE = "no measurable difference"
 VERDICTS = ("faster", "slower", NONE)

@@ -17,27 +17,41 @@ from accel_helpers.measure import ceilings, results, timing
 
 __all__ = ["TRUTH", "device_for"]
 
-WIDTHS, BATCH_SIZES = (16, 128, 512, 2048), (32, 256, 2048)
+WIDTHS = (16, 128, 512, 2048)
+BATCH_SIZES = (32, 256, 2048)
 SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}  # width 1 has next to no work
-CNN, BARE = "cnn", "cnn-bare"  # as a result card names them; in batches of 32
-NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}  # as a picture does
+NET_BATCH = 32
+# As a result card names the two nets, and as a picture does.
+CNN = "cnn"
+BARE = "cnn-bare"
+NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}
 GREY = 256  # the batches of the one grey line of a sweep
 
 
 def times_as_fast(steps: dict) -> dict:
-    """The CPU against the accelerator; alone, against width 1 or the CNN without convolutions."""
-    cpu, other = steps["cpu"], [*steps.values()][-1]
-    if other is cpu:  # these have the same pictures, and next to nothing to compute
-        other = {(net, n): cpu[BARE if net in NETS else 1, n] for net, n in cpu}
-    return {
-        (NETS.get(model, model), n): timing.compare(cpu[model, n], other[model, n])
-        for model, n in cpu
-        if model not in (1, BARE)
-    }
+    """Compare the CPU's steps with the accelerator's, size by size.
+
+    Without an accelerator each is compared with what has the same pictures and next to nothing to
+    compute: width 1, or the CNN without convolutions.
+    """
+    cpu = steps["cpu"]
+    accelerator = list(steps.values())[-1]
+    is_alone = accelerator is cpu
+    ratios = {}
+    for model, batch_size in cpu:
+        if model in (1, BARE):
+            continue
+        rival = accelerator[model, batch_size]
+        if is_alone:
+            empty_model = BARE if model in NETS else 1
+            rival = cpu[empty_model, batch_size]
+        label = NETS.get(model, model)
+        ratios[label, batch_size] = timing.compare(cpu[model, batch_size], rival)
+    return ratios
 
 
 def finding(ratios: dict, device: str) -> str:
-    """The title of a sweep: what its dense models show; on a CPU, where there is most room.
+    """Give the title of a sweep: what its dense models show; on a CPU, where there is most room.
 
     That more width and larger batches always bring more is said where it holds: from each size to
     the next larger one no ratio is surely smaller, and over all it grows surely.
@@ -46,63 +60,80 @@ def finding(ratios: dict, device: str) -> str:
     if not any(ratio.conclusive for ratio in dense.values()):
         return "No difference could be measured at any size"
 
-    def surely_less(one, other):
-        return dense[one].interval[1] < dense[other].interval[0]
-
-    smallest, largest = min(dense), max(dense)
-    larger = [
-        (one, other)
-        for one in dense
-        for other in dense
-        if one[0] <= other[0] and one[1] <= other[1]
-    ]
-    never_falls = not any(surely_less(other, one) for one, other in larger)
-    if never_falls and surely_less(smallest, largest):
+    if _grows_with_size(dense):
         return "The wider the layer and the larger the batch, the more a better chip can gain"
-    width, batch = max(dense, key=lambda size: dense[size].ratio or 0)
-    factor = dense[width, batch].times
-    what, unit = ("Most room", "times") if device == "cpu" else ("Most", "times as fast")
-    return f"{what} at width {width:,} and batches of {batch:,}: {factor} {unit}"
+    width, batch_size = max(dense, key=lambda size: dense[size].ratio or 0)
+    place = f"at width {width:,} and batches of {batch_size:,}"
+    factor = dense[width, batch_size].times
+    if device == "cpu":
+        return f"Most room {place}: {factor} times"
+    return f"Most {place}: {factor} times as fast"
+
+
+def _grows_with_size(ratios: dict) -> bool:
+    """Whether no larger size has surely less than a smaller one, and the largest surely more."""
+
+    def is_surely_less(size, rival_size):
+        _, high = ratios[size].interval
+        low, _ = ratios[rival_size].interval
+        return high < low
+
+    for width, batch_size in ratios:
+        for larger_width, larger_batch in ratios:
+            is_larger = width <= larger_width and batch_size <= larger_batch
+            if is_larger and is_surely_less((larger_width, larger_batch), (width, batch_size)):
+                return False
+    return is_surely_less(min(ratios), max(ratios))
 
 
 def of_the_net(ratios: dict, device: str) -> str:
-    """What the sweep says of the small convolutional net, in a sentence."""
-    ratio = ratios[NETS[CNN], 32]
+    """Say in a sentence what the sweep shows of the small convolutional net."""
+    ratio = ratios[NETS[CNN], NET_BATCH]
     if not ratio.conclusive:
         return f"Pictures and convolutions: not measurable. {ratio.reason}"
-    who = "at most, a better chip makes the CNN" if device == "cpu" else "yours made the CNN"
+    subject = "yours made the CNN"
+    if device == "cpu":
+        subject = "at most, a better chip makes the CNN"
     low, high = ratio.interval
-    return (
-        f"Pictures and convolutions: {who} {ratio.times} times as fast ({low:.2g} to {high:.2g})."
-    )
+    interval = f"({low:.2g} to {high:.2g})"
+    return f"Pictures and convolutions: {subject} {ratio.times} times as fast {interval}."
 
 
 def their_sweep(device: str, runs=None):
-    """The sweep of the newest reference run that has a whole one of the same kind; or None."""
-    names = {(w, b): f"width {w}/batch {b}" for w, b in product(*SIZES.values())}
-    names |= {(net, 32): f"{net}/batch 32" for net in NETS}
-    kinds = dict.fromkeys(("cpu", device))  # one, where the device is the CPU
-    keys = {kind: {at: f"03/step/{kind}/{name}" for at, name in names.items()} for kind in kinds}
-    card = results.reference(*(key for of in keys.values() for key in of.values()), runs=runs)
+    """Give the sweep of the newest reference run that has a whole one of this kind; or None."""
+    sizes = {}
+    for width, batch_size in product(*SIZES.values()):
+        sizes[width, batch_size] = f"width {width}/batch {batch_size}"
+    for net in NETS:
+        sizes[net, NET_BATCH] = f"{net}/batch {NET_BATCH}"
+    # One kind of device, where it is the CPU.
+    keys = {}
+    for kind in dict.fromkeys(("cpu", device)):
+        keys[kind] = {size: f"03/step/{kind}/{name}" for size, name in sizes.items()}
+    all_keys = [key for keys_of_kind in keys.values() for key in keys_of_kind.values()]
+    card = results.reference(*all_keys, runs=runs)
     if card is None:
         return None
-    steps = {
-        kind: {at: card.measurements[key] for at, key in of.items()} for kind, of in keys.items()
-    }
+    steps = {}
+    for kind, keys_of_kind in keys.items():
+        steps[kind] = {size: card.measurements[key] for size, key in keys_of_kind.items()}
     return card.reference(times_as_fast(steps))
 
 
 def their_line(device: str, runs=None):
-    """Of their sweep, the dense models in batches of `GREY`: one line beside one's own; or None."""
+    """Give one line of their sweep, the dense models in batches of `GREY`; or None."""
     card = their_sweep(device, runs)
     if card is None:
         return None
-    line = {at: ratio for at, ratio in card.data.items() if at[1] == GREY}
+    line = {}
+    for (model, batch_size), ratio in card.data.items():
+        if batch_size == GREY:
+            line[model, batch_size] = ratio
     return results.Reference(line, card.label)
 
 
 def make_net(filters=(16, 32)):
-    """A small convolutional net for pictures of 64 x 64; without filters it has no convolutions."""
+    """Make a small net for pictures of 64 x 64; without filters it has no convolutions."""
     import keras
 
     model = keras.Sequential([keras.Input((64, 64, 1))])
@@ -121,24 +152,33 @@ MAKERS = {CNN: make_net, BARE: partial(make_net, filters=())}
 
 
 def sweep(x, y, *, seconds: float) -> dict:
-    """Time a step of all sizes, and of the nets, on each device here; the ratios.
+    """Time a step of all sizes, and of the nets, on each device here, and give the ratios.
 
     The steps go on the result card: "03/step/DEVICE/width WIDTH/batch SIZE".
     """
-    timed = partial(time_steps, x, y, **SIZES, nets=MAKERS, seconds=seconds, keep="03/step")
-    return times_as_fast({device: timed(device=device) for device in backend.devices()})
+    steps = {}
+    for device in backend.devices():
+        steps[device] = time_steps(
+            x, y, **SIZES, nets=MAKERS, seconds=seconds, keep="03/step", device=device
+        )
+    return times_as_fast(steps)
 
 
 def roofline_points(work, climbed) -> dict:
-    """By stage in small batches: operations for each byte moved, and operations in a second."""
-    stages = [climbed[stage] for stage in (climb.DEFAULT, climb.RESIDENT_SMALL)]
-    return {stage.name: (work.intensity, work.flops / stage.step) for stage in stages}
+    """Give, by stage in small batches, operations for each byte and operations in a second."""
+    points = {}
+    for stage_id in (climb.DEFAULT, climb.RESIDENT_SMALL):
+        stage = climbed[stage_id]
+        points[stage.name] = (work.intensity, work.flops / stage.step)
+    return points
 
 
 def their_roofline(work, runs=None):
-    """The points and the ceilings of the newest reference run that has both; or None."""
-    roof = [f"03/ceiling/{what} float32" for what in ("product", "copy")]
-    names = (*climb.needed("03/climb"), *roof, *(f"{name}/work" for name in roof))
+    """Give the points and the ceilings of the newest reference run that has both; or None."""
+    names = climb.needed("03/climb")
+    for ceiling in ("product", "copy"):
+        name = f"03/ceiling/{ceiling} float32"
+        names += [name, f"{name}/work"]
     card = results.reference(*names, runs=runs)
     if card is None:
         return None
@@ -150,7 +190,10 @@ def their_roofline(work, runs=None):
 # --- the pretend accelerator ---------------------------------------------------------------------
 
 TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}  # seconds; C is to send, too
-ORDER, COMPILING, SENDING = 0.0001, 2.0, 0.030
+# Seconds that the pretend device takes for each.
+ORDER = 0.0001
+COMPILING = 2.0
+SENDING = 0.030
 
 
 class Device:
@@ -165,15 +208,19 @@ class Device:
     """
 
     def __init__(self, step=0.010, tick=1e-9):
-        self._now = self._free_at = 0.0
-        self._step, self._tick = step, tick
-        self._has_run = self._was_read = False
+        self._now = 0.0
+        self._free_at = 0.0
+        self._step = step
+        self._tick = tick
+        self._has_run = False
+        self._was_read = False
         self.steps = 0  # since the clock was first read
 
     def clock(self) -> float:
-        """The time in seconds, in whole ticks."""
+        """Give the time in seconds, in whole ticks."""
         self._was_read = True
-        return math.floor(self._now / self._tick + 1e-6) * self._tick
+        ticks = math.floor(self._now / self._tick + 1e-6)
+        return ticks * self._tick
 
     def send(self, data):
         """Copy a batch from the computer's memory to the device; takes a while."""
@@ -182,9 +229,12 @@ class Device:
 
     def run(self, batch) -> float:
         """Order one training step on a batch; comes back at once (but for the first time)."""
-        self._now += ORDER if self._has_run else ORDER + COMPILING
+        self._now += ORDER
+        if not self._has_run:
+            self._now += COMPILING
         self._has_run = True
-        self.steps += self._was_read
+        if self._was_read:
+            self.steps += 1
         self._free_at = max(self._now, self._free_at) + self._step
         return self._free_at
 
@@ -194,23 +244,32 @@ class Device:
 
 
 def device_for(letter: str) -> Device:
-    """The device of a broken benchmark, "A" to "D".
+    """Give the device of a broken benchmark, "A" to "D".
 
     >>> 2 < device_for("A").run("images") < 2.1  # the first run compiles
     True
     """
-    return Device(0.0021, tick=0.005) if letter == "D" else Device()
+    if letter == "D":
+        return Device(0.0021, tick=0.005)
+    return Device()
 
 
 def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False) -> float:
-    """Seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
+    """Give the seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
     batch = device.send("images")
-    device.wait(0 if cold else device.run(batch))
+    if not cold:
+        device.wait(device.run(batch))
     start = device.clock()
     for _ in range(steps):
-        job = device.run(device.send("images") if sends else batch)
-        device.wait(0 if early else job)
-    return (device.clock() - start) / (1 if whole else steps)
+        if sends:
+            batch = device.send("images")
+        job = device.run(batch)
+        if not early:
+            device.wait(job)
+    elapsed = device.clock() - start
+    if whole:
+        return elapsed
+    return elapsed / steps
 
 
 _SLIPS = {  # of `timed`: what it is, what leads on
@@ -225,20 +284,26 @@ _SLIPS = {  # of `timed`: what it is, what leads on
 
 
 def _repaired(answer) -> Result:
-    ask = Asked(answer, start="Copy the broken one, then fix it.")
-    ask.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
-    device, between = device_for("A"), "Return the difference of two clock readings."
-    seconds = ask(device)
-    if not (isinstance(seconds, (int, float)) and abs(seconds) < 1e9):  # NaN is no time
-        raise Told(f"The function returned {shown(seconds)}, not a number of seconds.", between)
-    yours = f"Your timing says {format_seconds(max(seconds, 0))}"
+    """Grade a benchmark of device A: right within 5 %, or which slip would give its time."""
+    call = Asked(answer, start="Copy the broken one, then fix it.")
+    call.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
+    device = device_for("A")
+    hint = "Return the difference of two clock readings."
+    seconds = call(device)
+    # NaN is a number, and no time.
+    is_time = isinstance(seconds, (int, float)) and abs(seconds) < 1e9
+    if not is_time:
+        raise Told(f"The function returned {shown(seconds)}, not a number of seconds.", hint)
+    answer_text = f"Your timing says {format_seconds(max(seconds, 0))}"
     if math.isclose(seconds, TRUTH["A"], rel_tol=0.05):
-        return Result(True, f"{yours}; the device's own record says the same.")
-    for slip, (message, leads_on) in _SLIPS.items():  # with as many steps as the learner took
-        would_say = timed(device_for("A"), device.steps or 1, **{slip: True})
-        if math.isclose(seconds, would_say, rel_tol=0.05, abs_tol=1e-9):
-            return Result(False, f"{yours}. {message}", leads_on)
-    return Result(False, f"{yours}. That is {percent(abs(seconds / TRUTH['A'] - 1))} off.", between)
+        return Result(True, f"{answer_text}; the device's own record says the same.")
+    # Each slip, with as many steps as the learner took.
+    for slip, (message, slip_hint) in _SLIPS.items():
+        slipped = timed(device_for("A"), device.steps or 1, **{slip: True})
+        if math.isclose(seconds, slipped, rel_tol=0.05, abs_tol=1e-9):
+            return Result(False, f"{answer_text}. {message}", slip_hint)
+    error = abs(seconds / TRUTH["A"] - 1)
+    return Result(False, f"{answer_text}. That is {percent(error)} off.", hint)
 
 
 CAUSES = ("waiting", "compiling", "transfer", "too small")
@@ -257,5 +322,5 @@ CHECKS = {
         empty="The four are still empty.",
     ),
 }
-_SLIPPED = tuple((partial(timed, **{slip: True}), *said) for slip, said in _SLIPS.items())
+_SLIPPED = tuple((partial(timed, **{slip: True}), *texts) for slip, texts in _SLIPS.items())
 CHECKS["03/a"] = Check(_repaired, timed, _SLIPPED)

@@ -23,40 +23,47 @@ SPOKEN = {
 def losses_picture(
     curves: Mapping[str, Sequence[float]], *, title: str, reference: Reference | None = None
 ) -> Picture:
-    """The losses of the Shakespeare model, above the level of one that knows nothing."""
-    chance = math.log(len(text.load_text().vocabulary))
-    said = {"knowing nothing": [chance]}
-    return lines.curves(curves, title=title, said=said, reference=reference)
+    """Draw the losses of the Shakespeare model, above the level of one that knows nothing."""
+    loss_of_chance = math.log(len(text.load_text().vocabulary))
+    levels = {"knowing nothing": [loss_of_chance]}
+    return lines.curves(curves, title=title, said=levels, reference=reference)
 
 
 def label(name: str, step: CompiledStep) -> str:
-    """What a stored step is called: the model, the format of its numbers, the batch."""
-    model, *_ = name.split("-")
-    numbers = step.policy.removeprefix("mixed_")
-    return f"{SPOKEN.get(model, model)}, {numbers}, batch of {step.batch_size:,}"
+    """Give the name of a stored step: the model, the format of its numbers, the batch."""
+    model, _, _ = name.partition("-")
+    number_format = step.policy.removeprefix("mixed_")
+    return f"{SPOKEN.get(model, model)}, {number_format}, batch of {step.batch_size:,}"
+
+
+def _memory_row(name: str, step: CompiledStep) -> rows.Row:
+    """Give the bar of a step: in another colour where it does not fit."""
+    if step.verdict == "fits":
+        needed, verdict, colour = step.peak_memory, "fits", style.OWN
+    else:
+        needed, verdict = step.needed, f"too much; {step.largest_batch} fit"
+        colour = style.SECOND
+    notes = (format_bytes(needed), verdict)
+    return rows.Row(label(name, step), colour, notes, bar=(0, needed))
 
 
 def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
-    """A bar for the memory that each compiled step needs, and a line where each chip's ends."""
-    bars = []
-    for name, step in steps.items():
-        fits = step.verdict == "fits"
-        needs = step.peak_memory if fits else step.needed
-        verdict = "fits" if fits else f"too much; {step.largest_batch} fit"
-        colour = style.OWN if fits else style.SECOND
-        notes = (format_bytes(needs), verdict)
-        bars.append(rows.Row(label(name, step), colour, notes, bar=(0, needs)))
+    """Draw a bar for the memory that each compiled step needs, and a line where a chip is full."""
+    bars = [_memory_row(name, step) for name, step in steps.items()]
     with style.figure(style.WIDE, 0.9 + rows.room(bars), title) as (figure, axes):
         rows.paint(axes, bars, ["needs", "on a v5e"], thick=0.5)
-        for chip, ends in MEMORY.items():
-            axes.axvline(ends, color=style.INK, lw=1.4, ls="--")
-            look = {"xytext": (-6, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-            axes.annotate(f"{chip} full", (ends, 0), fontsize=9, **look)
-        most = 1.04 * max(MEMORY.values())
-        style.scale(axes.xaxis, "memory of one training step", 0, most, format_bytes)
-        said = "; ".join(f"{row.name} {' and '.join(row.notes)}" for row in bars)
-        ends = " and ".join(f"{format_bytes(size)} on a {chip}" for chip, size in MEMORY.items())
-        return style.picture(figure, f"Bars of memory. {title}: {said}. There are {ends}.")
+        beside_line = {"xytext": (-6, 0), "textcoords": "offset points"}
+        for chip, size in MEMORY.items():
+            axes.axvline(size, color=style.INK, lw=1.4, ls="--")
+            axes.annotate(
+                f"{chip} full", (size, 0), fontsize=9, ha="right", va="center", **beside_line
+            )
+        end = 1.04 * max(MEMORY.values())
+        style.scale(axes.xaxis, "memory of one training step", 0, end, format_bytes)
+        needs = "; ".join(f"{row.name} {' and '.join(row.notes)}" for row in bars)
+        sizes = [f"{format_bytes(size)} on a {chip}" for chip, size in MEMORY.items()]
+        alt = f"Bars of memory. {title}: {needs}. There are {' and '.join(sizes)}."
+        return style.picture(figure, alt)
 
 
 #: What can be done about a model that is to train on a TPU.

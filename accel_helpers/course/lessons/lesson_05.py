@@ -6,7 +6,10 @@ from accel_helpers.course.checks import calls
 
 
 def pays_from(factor, setup):
-    return setup / (1 - 1 / factor) if factor > 1 else math.inf
+    """Give the minutes on the CPU from which a chip pays: T = setup + T / factor, solved for T."""
+    if factor <= 1:
+        return math.inf
+    return setup / (1 - 1 / factor)
 
 
 _NEVER = "A chip with a factor of 1 or less never catches up: math.inf."

@@ -9,12 +9,12 @@ from accel_helpers.plots import style
 
 
 def bits(number: float) -> int:
-    """The 32 bits of a number in float32, as a whole number."""
+    """Give the 32 bits of a number in float32, as a whole number."""
     return struct.unpack("<I", struct.pack("<f", number))[0]
 
 
 def number(bits: int) -> float:
-    """The number that 32 bits of float32 stand for: the way back from `bits`."""
+    """Give the number that 32 bits of float32 stand for: the way back from `bits`."""
     return struct.unpack("<f", struct.pack("<I", bits))[0]
 
 
@@ -28,29 +28,44 @@ def useful_cells(shares, *, title: str) -> style.Picture:
     title : str
     """
     percent = {n: 100 * share for n, share in shares.items()}
-    drops = [(n, more) for n, more in pairwise(percent) if percent[more] < percent[n]]
-    ends = ", ".join(f"{percent[n]:.1f} % at {n}" for n in (min(percent), max(percent)))
-    said = [f"{percent[n]:.1f} % at {n}, but {percent[more]:.1f} % at {more}" for n, more in drops]
+    drops = [(n, next_n) for n, next_n in pairwise(percent) if percent[next_n] < percent[n]]
+    smallest = min(percent)
+    largest = max(percent)
+    sentences = [f"{percent[smallest]:.1f} % at {smallest}, {percent[largest]:.1f} % at {largest}"]
+    for before, after in drops:
+        high, low = percent[before], percent[after]
+        sentences.append(f"{high:.1f} % at {before}, but {low:.1f} % at {after}")
     with style.figure(style.WIDE, 2.5, title) as (figure, axes):
         axes.plot(list(percent), list(percent.values()), color=style.OWN, lw=1.8)
         for before, after in drops:
-            for n, offset, side in ((before, (-9, 9), "right"), (after, (9, -10), "left")):
-                axes.plot([n], [percent[n]], "o", color=style.OWN, mec="black", ms=5)
-                font = {"textcoords": "offset points", "ha": side, "va": "center"}
-                axes.annotate(f"{n}: {percent[n]:.1f} %", (n, percent[n]), offset, **font)
+            _mark(axes, before, percent[before], (-9, 9), "right")
+            _mark(axes, after, percent[after], (9, -10), "left")
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        style.scale(axes.yaxis, "useful cells", 0, 1.2 * max(percent.values()), "{:g} %".format)
-        what = f"Useful share of the cells over n, in the model: {'; '.join([ends, *said])}"
-        return style.picture(figure, f"Line plot. {what}.")
+        top = 1.2 * max(percent.values())
+        style.scale(axes.yaxis, "useful cells", 0, top, "{:g} %".format)
+        finding = f"Useful share of the cells over n, in the model: {'; '.join(sentences)}"
+        return style.picture(figure, f"Line plot. {finding}.")
+
+
+def _mark(axes, n: int, percent: float, offset, side: str) -> None:
+    """Mark a point of the line with a dot, and its numbers beside it."""
+    axes.plot([n], [percent], "o", color=style.OWN, mec="black", ms=5)
+    font = {"textcoords": "offset points", "ha": side, "va": "center"}
+    axes.annotate(f"{n}: {percent:.1f} %", (n, percent), offset, **font)
 
 
 # --- cycles: of m, k, n and the size of the unit -------------------------------------------------
 
 
 def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
-    """What `systolic.MatrixUnit` counts; with another number of tiles or cycles of a tile, not."""
-    tiles = ceil(k / size) * ceil(n / size) if tiles is None else tiles
-    return tiles * (size + m + 2 * size - 2 if tile is None else tile)
+    """Count as `systolic.MatrixUnit` does; `tiles` and `tile` take the place of what is right."""
+    if tiles is None:
+        tiles = ceil(k / size) * ceil(n / size)
+    if tile is None:
+        loading = size
+        way_through = 2 * size - 2
+        tile = loading + m + way_through
+    return tiles * tile
 
 
 # the first can be done on paper, the others are where rules differ

@@ -20,10 +20,13 @@ FLAT = 3  # the smallest sizes, whose time is all launch overhead
 
 
 def add_seconds(numbers, launch, bandwidth, link=None):
-    """The seconds of one addition, as the lesson's exercise asks for them."""
-    moved = 8 * numbers  # bytes: 4 read and 4 written, or 4 there and 4 back
+    """Give the seconds of one addition, as the lesson's exercise asks for them."""
+    # Bytes: 4 read and 4 written, or 4 there and 4 back.
+    moved = 8 * numbers
     seconds = launch + moved / bandwidth
-    return seconds if link is None else seconds + moved / link
+    if link is not None:
+        seconds += moved / link
+    return seconds
 
 
 def pretend(cpu, link=None):
@@ -33,65 +36,81 @@ def pretend(cpu, link=None):
     what was fitted to published timings or, if that is longer, what this machine takes: one of
     them, and never their sum.
     """
-    flat = [cpu[numbers].median for numbers in sorted(cpu)[:FLAT]]
-    launch = max(LAUNCH, *flat)
+    smallest_sizes = sorted(cpu)[:FLAT]
+    launch = max(LAUNCH, *(cpu[numbers].median for numbers in smallest_sizes))
     bandwidth = 1e9 * hardware.match("T4").mem_bw_gb_s
     return {numbers: add_seconds(numbers, launch, bandwidth, link) for numbers in sorted(cpu)}
 
 
-def crossing(one, other):
-    """The size from which the other takes less time at every larger one; None if it never does."""
-    sizes = sorted({*one} & {*other})
-    gains = [(n, log(_seconds(one[n])) - log(_seconds(other[n]))) for n in sizes]
-    if gains[-1][1] <= 0:
+def crossing(cpu, chip):
+    """Give the size from which the chip is faster at every larger one; None if it never is."""
+    sizes = sorted({*cpu} & {*chip})
+    # Above zero where the chip is faster.
+    gains = [(size, log(_seconds(cpu[size])) - log(_seconds(chip[size]))) for size in sizes]
+    _, last_gain = gains[-1]
+    if last_gain <= 0:
         return None
-    crossed = gains[0][0]
+    crossed = sizes[0]
     for (small, before), (large, after) in pairwise(gains):
-        if before <= 0 < after:  # a straight line between the two, on logarithmic scales
-            crossed = small * (large / small) ** (before / (before - after))
+        if before <= 0 < after:
+            # Where a straight line between the two is zero, on logarithmic scales.
+            share = before / (before - after)
+            crossed = small * (large / small) ** share
     return crossed
 
 
 def _seconds(time) -> float:
+    """Give the seconds of a number, or a measurement's median."""
     return getattr(time, "median", time)
 
 
 def adding(lines, *, reference=None) -> Picture:
-    """The curves of an addition by its size; the title says from where on the other chip wins.
+    """Draw the times of an addition by its size; the title says from where on a chip wins.
 
     Without any GPU's curve a pretend T4 stands in, dashed.
     """
-    mine = sides(lines, reference)[0][0][0]
-    grey = reference.data if reference else {}
-    chips = {name: curve for name, curve in (grey | mine).items() if name != CPU}
-    said = {}
-    if not chips:
-        said = {PRETEND: pretend(mine[CPU]), SENT: pretend(mine[CPU], LINK)}
-    name, curve = next(iter((chips or said).items()))
-    note = f"T4: {format_seconds(LAUNCH)}, or your launch overhead if longer; then its data sheet."
+    pictured, _ = sides(lines, reference)
+    own_lines = pictured[0][0]
+    curves = dict(own_lines)
+    if reference:
+        curves = reference.data | own_lines
+    cpu = own_lines[CPU]
+    timed_chips = [name for name in curves if name != CPU]
+    estimates = {}
+    note = ""
+    if timed_chips:
+        name = timed_chips[0]
+        title = finding(cpu, curves[name], name)
+    else:
+        estimates = {PRETEND: pretend(cpu), SENT: pretend(cpu, LINK)}
+        title = finding(cpu, estimates[PRETEND], "")
+        launch = format_seconds(LAUNCH)
+        note = f"T4: {launch}, or your launch overhead if longer; then its data sheet."
     return plots.curves(
         lines,
-        title=finding(mine[CPU], curve, "" if said else name),
+        title=title,
         x=("numbers", _size),
         y=("time", format_seconds),
         log=True,
-        said=said,
-        note=note if said else "",
+        said=estimates,
+        note=note,
         reference=reference,
     )
 
 
 def finding(cpu, chip, name: str) -> str:
-    """Which of two curves is lower, from which size on; the chip without a name was not timed."""
+    """Say which of two curves is lower, and from where on; a chip without a name was not timed."""
     crossed = crossing(cpu, chip)
     if crossed is None:
-        who = "this CPU adds" if name else "this CPU would probably add"
-        return f"Up to {format_count(max(cpu))} numbers, {who} faster"
-    who = f"{name} adds" if name else "a T4 would probably add"
-    return f"From about {format_count(float(f'{crossed:.1g}'))} numbers on, {who} faster"
+        winner = "this CPU adds" if name else "this CPU would probably add"
+        return f"Up to {format_count(max(cpu))} numbers, {winner} faster"
+    winner = f"{name} adds" if name else "a T4 would probably add"
+    rounded = float(f"{crossed:.1g}")
+    return f"From about {format_count(rounded)} numbers on, {winner} faster"
 
 
 def _size(numbers: float) -> str:
+    """Give a count as an axis shows it: "300", "1k", "4M"."""
     if numbers < 1e3:
         return f"{numbers:.0f}"
     return format_rate(numbers, "").replace(" ", "")

@@ -6,8 +6,12 @@ from accel_helpers.course.checks import calls
 
 
 def pays_after(first: float, before: float, after: float) -> float:
-    """Calls until compiling has paid: the first call compiles, each later one takes `after`."""
-    return 1 + math.ceil((first - before) / (before - after)) if after < before else math.inf
+    """Give the calls until compiling has paid: the first one compiles, later ones take `after`."""
+    if after >= before:
+        return math.inf
+    lost = first - before
+    won_by_each = before - after
+    return 1 + math.ceil(lost / won_by_each)
 
 
 _SLIPS = (

@@ -6,22 +6,25 @@ from accel_helpers.course.checks import Told, calls, on_arrays
 
 
 def scale(train, other):
-    """Both, with mean 0 and spread 1 in each pixel of `train` alone; a spread of 0 counts as 1."""
+    """Scale both by the mean and spread of each pixel of `train`; a spread of 0 counts as 1."""
     import numpy as np
 
-    train, other = np.asarray(train, dtype=float), np.asarray(other, dtype=float)
-    mean, spread = train.mean(axis=0), train.std(axis=0)
+    train = np.asarray(train, dtype=float)
+    other = np.asarray(other, dtype=float)
+    mean = train.mean(axis=0)
+    spread = train.std(axis=0)
     spread = np.where(spread == 0, 1, spread)
     return (train - mean) / spread, (other - mean) / spread
 
 
 def split(originals, seed, share=5):
-    """Places for training and places held out; all copies of an original are on one side."""
+    """Give the places to train on and those held out; copies of an original are on one side."""
     import numpy as np
 
     images = np.random.default_rng(seed).permutation(np.unique(originals))
-    held_out = np.isin(originals, images[: len(images) // share])
-    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+    held_out_images = images[: len(images) // share]
+    is_held_out = np.isin(originals, held_out_images)
+    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
 TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary
@@ -39,12 +42,15 @@ _SCALINGS = (
 )  # fmt: skip
 
 
-def _values(ask, train, other):
+def _values(call, train, other):
+    """Give the pixels of both sets that an answer scaled, or say that it divided by zero."""
     import numpy as np
 
-    first, second = on_arrays(ask, train, other)
-    rows = [np.ravel(images).astype(float).tolist() for images in (first, second)]
-    if not all(abs(value) < 1_000 for row in rows for value in row):  # nor is NaN
+    scaled_sets = on_arrays(call, train, other)
+    rows = [np.ravel(images).astype(float).tolist() for images in scaled_sets]
+    every_value = [value for row in rows for value in row]
+    # NaN is not below it either.
+    if not all(abs(value) < 1_000 for value in every_value):
         raise Told(
             "A pixel that never varied in training is divided by zero, or by nearly that.",
             "Its spread is 0. Put 1 in the place of that, such as with np.where.",
@@ -65,16 +71,23 @@ _SPLITS = (
 )  # fmt: skip
 
 
-def _fault(ask, originals) -> str:
-    """The first fault of a split, in a word; a side is places, or says of each yes or no."""
+def _fault(call, originals) -> str:
+    """Give the first fault of a split, in a word; a side is places, or says of each yes or no."""
     import numpy as np
 
-    originals, places = np.array(originals), np.arange(len(originals))
-    train, held = (places[np.asarray(side)] for side in ask(originals.copy(), 1))
-    if sorted([*train, *held]) != [*places]:
+    originals = np.array(originals)
+    places = np.arange(len(originals))
+    train_side, held_out_side = call(originals.copy(), 1)
+    train = places[np.asarray(train_side)]
+    held_out = places[np.asarray(held_out_side)]
+    if sorted([*train, *held_out]) != [*places]:
         return "places"
-    crossed = np.isin(originals[train], originals[held]).any()
-    return "copies" if crossed else "" if 0.1 <= len(held) / len(places) <= 0.35 else "share"
+    if np.isin(originals[train], originals[held_out]).any():
+        return "copies"
+    share = len(held_out) / len(places)
+    if not 0.1 <= share <= 0.35:
+        return "share"
+    return ""
 
 
 CHECKS = {

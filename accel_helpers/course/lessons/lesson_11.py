@@ -12,17 +12,23 @@ EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
 
 
 def verdict(low: float, high: float, price: float) -> str:
-    """What the whole interval says."""
-    return CHEAPER if low > price else DEARER if high < price else CANNOT_TELL
+    """Say what the whole interval says."""
+    if low > price:
+        return CHEAPER
+    if high < price:
+        return DEARER
+    return CANNOT_TELL
 
 
-def _put(ask, *case) -> str:
-    return VERDICTS[VERDICTS.index(meant(ask(*case), VERDICTS))]
+def _put(call, *case) -> str:
+    """Give the verdict that an answer means for a case; with capitals or blanks it is the same."""
+    return str(meant(call(*case), VERDICTS))
 
 
-def _otherwise(said, low, high, price):
+def _otherwise(answer, low, high, price):
+    """Give the sentence and the hint for a wrong verdict that no slip explains."""
     case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
-    message = f'For "{case}" your verdict is "{said}". '
+    message = f'For "{case}" your verdict is "{answer}". '
     if verdict(low, high, price) == CANNOT_TELL:
         hint = "Look at both ends of the interval. Do they say the same?"
         return f"{message}The interval reaches over the price.", hint

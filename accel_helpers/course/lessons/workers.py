@@ -15,8 +15,11 @@ from accel_helpers._values import probe
 from accel_helpers.course import quickstart
 from accel_helpers.train.images import load_images
 
-NAMES = ("worker 0", "worker 1", "one process")  # that is alone, and has the whole batches
-BATCH, PATIENCE = 64, 10.0  # pictures; seconds in which the other worker may say what it sees
+ALONE = "one process"  # has the whole batches
+NAMES = ("worker 0", "worker 1", ALONE)
+BATCH = 64  # pictures
+STEPS = 20  # batches of the data
+PATIENCE = 10.0  # seconds in which the other worker may say what it sees
 TOLERANCE = 1e-6  # of a weight: float32 added up in another order is rounded otherwise
 _CHILD = "import sys; from accel_helpers.course.lessons.workers import child; child(*sys.argv[1:])"
 _OWN = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "no_grpc_proxy": "127.0.0.1"}
@@ -32,33 +35,98 @@ class Trained:
 
 def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0) -> Trained:
     """Train the quickstart model on two workers, each with half of every batch; or `kill` one."""
-    with socket.create_server(("", 0)) as one, socket.create_server(("", 0)) as two:
-        hosts = [f"127.0.0.1:{each.getsockname()[1]}" for each in (one, two)]
-    running, weights, log, apart, began = {}, {}, [], float("inf"), time.monotonic()
-    with contextlib.ExitStack() as ending:  # ends them also when the learner interrupts
-        for number, name in enumerate(NAMES if kill is None else NAMES[:2]):
+    with contextlib.ExitStack() as ending:
+        # Whatever happens, also where the learner interrupts, all processes are ended.
+        run = _Run(time_limit)
+        run.start(steps, NAMES if kill is None else NAMES[:2], ending)
+        was_killed = False
+        while run.goes_on():
+            run.hear()
+            if kill is not None and len(run.weights) == 2 and not was_killed:
+                run.kill(NAMES[kill])
+                was_killed = True
+        run.end()
+    return Trained(tuple(run.log), run.apart())
+
+
+class _Run:
+    """The processes of a training, what they have said, and until when they may."""
+
+    def __init__(self, time_limit: float):
+        self.began = time.monotonic()
+        self.time_limit = time_limit
+        self.running: dict[str, probe.Child] = {}
+        self.weights: dict[str, list[float]] = {}
+        self.log: list[str] = []
+
+    @property
+    def passed(self) -> float:
+        return time.monotonic() - self.began
+
+    def note(self, text: str) -> None:
+        self.log.append(f"{self.passed:4.1f} s: {text}")
+
+    def start(self, steps: int, names, ending: contextlib.ExitStack) -> None:
+        """Start a process of each name; the workers know each other's addresses."""
+        hosts = _free_addresses(2)
+        for number, name in enumerate(names):
             config = {"cluster": {"worker": hosts}, "task": {"type": "worker", "index": number}}
             environ = probe.variables({**_OWN, "TF_CONFIG": json.dumps(config)})
-            one = probe.Child(probe.python(_CHILD, number, steps), environ, heard=1)
-            running[name] = ending.enter_context(one)
-        while running and len(weights) < 3 and (passed := time.monotonic() - began) < time_limit:
-            for name, one in list(running.items()):
-                if line := one.hear(0.05):
-                    words, weights[name] = json.loads(line)
-                    log.append(f"{passed:4.1f} s: {name} {words}")
-                elif line == "":
-                    running.pop(name).stop()
-                    why = re.findall(r"\w+Error: .+|Collective ops .+", one.output)[-2:]
-                    log.append(" ".join([f"{passed:4.1f} s: {name} is gone.", *why]))
-                    time_limit = min(time_limit, passed + PATIENCE)
-            if len(weights) == len(NAMES):
-                *ours, alone = map(weights.get, NAMES)
-                apart = max(abs(a - b) for w in ours for a, b in zip(w, alone, strict=True))
-            elif kill is not None and len(weights) == 2:
-                running[NAMES[kill]].process.kill()
-                log.append(f"{passed:4.1f} s: {NAMES[kill]} is killed.")
-                weights.clear()  # once is enough
-    return Trained((*log, *(f"{passed:4.1f} s: {name} is ended." for name in running)), apart)
+            process = probe.Child(probe.python(_CHILD, number, steps), environ, heard=1)
+            self.running[name] = ending.enter_context(process)
+
+    def goes_on(self) -> bool:
+        """Whether somebody is still to be heard."""
+        is_complete = len(self.weights) == len(NAMES)
+        return bool(self.running) and not is_complete and self.passed < self.time_limit
+
+    def hear(self) -> None:
+        """Note what each process says, or that it has ended."""
+        for name, process in list(self.running.items()):
+            line = process.hear(0.05)
+            if line:
+                words, self.weights[name] = json.loads(line)
+                self.note(f"{name} {words}")
+            elif line == "":
+                self._note_end(name, process)
+
+    def _note_end(self, name: str, process: probe.Child) -> None:
+        """Note that a process has ended, and the last errors that it wrote."""
+        del self.running[name]
+        process.stop()
+        errors = re.findall(r"\w+Error: .+|Collective ops .+", process.output)[-2:]
+        self.note(" ".join([f"{name} is gone.", *errors]))
+        self.time_limit = min(self.time_limit, self.passed + PATIENCE)
+
+    def kill(self, name: str) -> None:
+        self.running[name].process.kill()
+        self.note(f"{name} is killed.")
+        self.weights.clear()
+
+    def end(self) -> None:
+        """Note who is ended now."""
+        for name in self.running:
+            self.note(f"{name} is ended.")
+
+    def apart(self) -> float:
+        """Give how far a worker's weight is at most from that of the process that was alone."""
+        if len(self.weights) < len(NAMES):
+            return float("inf")
+        largest = 0.0
+        for name in NAMES[:2]:
+            pairs = zip(self.weights[name], self.weights[ALONE], strict=True)
+            largest = max(largest, *(abs(weight - other) for weight, other in pairs))
+        return largest
+
+
+def _free_addresses(count: int) -> list[str]:
+    """Give addresses on this machine that nobody uses."""
+    with contextlib.ExitStack() as servers:
+        ports = []
+        for _ in range(count):
+            server = servers.enter_context(socket.create_server(("", 0)))
+            ports.append(server.getsockname()[1])
+    return [f"127.0.0.1:{port}" for port in ports]
 
 
 def child(number: str, steps: str) -> None:
@@ -71,27 +139,38 @@ def child(number: str, steps: str) -> None:
     import keras
     import tensorflow as tf
 
-    ways, half = tf.distribute, BATCH // 2
-    strategy = ways.get_strategy() if number == "2" else ways.MultiWorkerMirroredStrategy()
-    mine = (slice(half), slice(half, None), slice(None))[int(number)]
-    images = load_images(20 * BATCH, source="bundled")
-    x = (images.x_train / 255).astype("float32").reshape(20, BATCH, 28, 28)[:, mine]
-    y = images.y_train.reshape(20, BATCH)[:, mine]
+    half = BATCH // 2
+    shares = (slice(half), slice(half, None), slice(None))
+    share = shares[int(number)]
+    if NAMES[int(number)] == ALONE:
+        strategy = tf.distribute.get_strategy()
+    else:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    images = load_images(STEPS * BATCH, source="bundled")
+    pictures = (images.x_train / 255).astype("float32")
+    x = pictures.reshape(STEPS, BATCH, 28, 28)[:, share]
+    y = images.y_train.reshape(STEPS, BATCH)[:, share]
     with strategy.scope():
-        model, optimizer = quickstart.quickstart_model(dropout=0), keras.optimizers.SGD(0.1)
+        model = quickstart.quickstart_model(dropout=0)
+        optimizer = keras.optimizers.SGD(0.1)
 
     @tf.function
     def step(x, y):
         with tf.GradientTape() as tape:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x))
-            loss = tf.reduce_sum(losses) / BATCH  # this worker's share of the mean
+            # This worker's share of the mean.
+            loss = tf.reduce_sum(losses) / BATCH
+        gradients = tape.gradient(loss, model.trainable_weights)
         # Keras adds the workers' gradients up, and only then takes the step.
-        optimizer.apply(tape.gradient(loss, model.trainable_weights), model.trainable_weights)
+        optimizer.apply(gradients, model.trainable_weights)
         return loss
 
-    for done, batch in enumerate(itertools.cycle(zip(x, y, strict=True)), 1):
+    batches = itertools.cycle(zip(x, y, strict=True))
+    for steps_done, batch in enumerate(batches, 1):
         loss = strategy.run(step, batch)
-        if done == int(steps):
-            said = f"had {len(batch[1])} of {BATCH} pictures, and {loss:.4f} of the last loss."
-            weights = [w for v in model.weights for w in v.numpy().ravel().tolist()]
-            print(json.dumps([said, weights]), flush=True)
+        if steps_done == int(steps):
+            words = f"had {len(batch[1])} of {BATCH} pictures, and {loss:.4f} of the last loss."
+            weights = []
+            for variable in model.weights:
+                weights += variable.numpy().ravel().tolist()
+            print(json.dumps([words, weights]), flush=True)
