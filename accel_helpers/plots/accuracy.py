@@ -101,8 +101,12 @@ better.
     for side in sides:
         scores, steps = side.data
         score_rows = _share_rows(scores, {}, side.is_own)
-        change_rows = [_change_row(row, steps.get(row.name)) for row in score_rows]
-        texts = [_model_text(row, steps.get(row.name)) for row in score_rows]
+        change_rows = []
+        texts = []
+        for row in score_rows:
+            step = steps.get(row.name)
+            change_rows.append(_change_row(row, step))
+            texts.append(_model_text(row, step))
         score_groups.append(score_rows)
         change_groups.append(change_rows)
         sentences.append(side.intro + "; ".join(texts))
@@ -118,7 +122,7 @@ def _change_row(model: Row, step: Sequence[float] | None) -> Row:
     """The row of the change that led to a model; an empty one where none did."""
     if step is None:
         return Row(model.name, model.colour, ("", ""))
-    change, low, high = [100 * value for value in step]
+    change, low, high = (100 * value for value in step)
     outcome = verdict(low, high).replace(SAME, "not measurable")
     notes = (f"{change:+.1f} ({low:+.1f} to {high:+.1f})", outcome)
     return Row(model.name, model.colour, notes, bar=(low, high), line=change)
@@ -129,7 +133,7 @@ def _model_text(model: Row, step: Sequence[float] | None) -> str:
     text = f"{model.name} {model.notes[0]}"
     if step is None:
         return text
-    change, low, high = [100 * value for value in step]
+    change, low, high = (100 * value for value in step)
     outcome = verdict(low, high)
     return f"{text}, {change:+.1f} points ({low:+.1f} to {high:+.1f}), {outcome}"
 

@@ -34,11 +34,13 @@ def epochs(
         style.scale(axes.yaxis, "time of an epoch", 0, 1.12 * longest, format_seconds)
         for side in sides:
             labels.append(_draw_first_epoch(axes, side))
-            label = f"median {format_seconds(side.data.median)}"
-            if side is not sides[0]:
-                label += f"\n{style.folded(reference.label)}"
             colour = _draw_later_epochs(axes, side)
-            labels.append(Label(right, side.data.median, label, colour))
+            median = side.data.median
+            text = f"median {format_seconds(median)}"
+            if side is not sides[0]:
+                machine = style.folded(reference.label)
+                text = f"{text}\n{machine}"
+            labels.append(Label(right, median, text, colour))
             sentences.append(side.intro + _epochs_text(side.data))
         style.beside(figure, axes, labels)
         return style.picture(figure, f"Dot plot. {title}: {'; '.join(sentences)}.")
@@ -87,14 +89,20 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     with style.figure(5.2, 0.35 + 0.6 * rows, title) as (figure, axes):
         for place, (image, number) in enumerate(zip(images, numbers, strict=True)):
             row, column = divmod(place, ACROSS)
-            x = 1.3 * column
-            y = 1.8 * row
-            axes.imshow(image, cmap="Greys", vmin=0, extent=(x, x + 1, y + 1, y))
-            axes.text(x + 0.5, y - 0.08, number, ha="center", fontsize=9)
+            _draw_digit(axes, image, number, 1.3 * column, 1.8 * row)
         # An image sets the limits anew, so they come last.
-        axes.set(xlim=(0, 1.3 * ACROSS), ylim=(1.8 * rows - 0.75, -0.55), aspect="equal")
+        right = 1.3 * ACROSS
+        bottom = 1.8 * rows - 0.75
+        axes.set(xlim=(0, right), ylim=(bottom, -0.55), aspect="equal")
         axes.set_axis_off()
         shape = " x ".join(str(side) for side in images[0].shape)
         shown = " ".join(str(number) for number in numbers)
         alt = f"{len(images)} pictures of {shape} pixels. {title}: {shown}."
         return style.picture(figure, alt)
+
+
+def _draw_digit(axes, image, number: int, x: float, y: float) -> None:
+    """Draw an image of one by one whose upper left corner is at (x, y), and write its number."""
+    sides = (x, x + 1, y + 1, y)
+    axes.imshow(image, cmap="Greys", vmin=0, extent=sides)
+    axes.text(x + 0.5, y - 0.08, number, ha="center", fontsize=9)

@@ -41,15 +41,14 @@ def break_even(
     Lines of time over epochs. Under 6 minutes of training here, stay;
     """
     # Whose result it is decides the note, and the note is drawn with the sides.
-    front = style.sides(found, reference)[0][0].data
+    sides, _ = style.sides(found, reference)
+    front = sides[0].data
     sides, under = style.sides(found, reference, _note(front))
     title = title or _finding(front)
     most_epochs = 1.4 * max([front.epochs, *_finite(front.crossing)])
     cost = COSTS[front.axis]
     with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
-        early, late = (min(end, most_epochs) for end in front.crossing)
-        axes.axvspan(early, late, color=style.EMPTY, lw=0)
-        axes.axvline(front.epochs, color=style.INK, lw=1.2, ls="--")
+        _draw_finding(axes, front, most_epochs)
         labels = []
         sentences = []
         # The learner's plans come last, and so on top.
@@ -57,14 +56,10 @@ def break_even(
             is_front = side is sides[0]
             labels += _draw_plans(axes, side, most_epochs, shaded=is_front)
             sentences += _plan_texts(side)
-        top = max(
-            _highest_cost(plan, front.axis, most_epochs) for plan in (front.here, front.there)
-        )
-        high = 1.05 * top
+        high = 1.05 * _highest_cost(front, most_epochs)
         style.scale(axes.xaxis, "epochs", 0, most_epochs, style.plain, whole=True)
         style.scale(axes.yaxis, cost.name, 0, high or 1, cost.text)
-        labels = [replace(label, y=min(label.y, high)) for label in labels]
-        style.beside(figure, axes, labels)
+        style.beside(figure, axes, [_lowered(label, high) for label in labels])
         alt = f"Lines of {front.axis} over epochs. {title}: {'; '.join(sentences)}."
         return style.picture(figure, alt)
 
@@ -97,15 +92,28 @@ def _finding(result: BreakEven) -> str:
     return f"{stay}; over {longest}, change"
 
 
+def _draw_finding(axes, result: BreakEven, most_epochs: float) -> None:
+    """Shade where the plans may cross, and draw how long the training is."""
+    early, late = (min(end, most_epochs) for end in result.crossing)
+    axes.axvspan(early, late, color=style.EMPTY, lw=0)
+    axes.axvline(result.epochs, color=style.INK, lw=1.2, ls="--")
+
+
 def _plan_costs(plan, axis: str, epochs: float) -> list[float]:
     """The lowest and the highest cost of a plan, in the unit of the picture."""
     return [amount / COSTS[axis].unit for amount in plan.cost(epochs, axis)]
 
 
-def _highest_cost(plan, axis: str, epochs: float) -> float:
-    """The highest cost of a plan, in the unit of the picture."""
-    _, high = _plan_costs(plan, axis, epochs)
-    return high
+def _highest_cost(result: BreakEven, epochs: float) -> float:
+    """The highest cost of both plans, in the unit of the picture."""
+    here = _plan_costs(result.here, result.axis, epochs)
+    there = _plan_costs(result.there, result.axis, epochs)
+    return max(here + there)
+
+
+def _lowered(label: Label, high: float) -> Label:
+    """A label for a point that is not above the end of the axis."""
+    return replace(label, y=min(label.y, high))
 
 
 def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[Label]:

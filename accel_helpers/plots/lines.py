@@ -23,6 +23,9 @@ class Point:
     high: float
 
 
+Lines = Mapping[str, Sequence[Point]]  # by their names
+
+
 @dataclass(frozen=True)
 class DrawnLine:
     """A line and what it looks like."""
@@ -73,18 +76,16 @@ def curves(
     Line plot of loss over epoch. Training: a from 2 at 1 to 1.5 at 2. Dashed: knowing nothing 2.3.
     """
     given_sides, under = style.sides(lines, reference, note)
-    sides = [Side(_points_by_name(side.data), side.is_own, side.intro) for side in given_sides]
+    sides = [side._replace(data=_points_by_name(side.data)) for side in given_sides]
     dashed = _points_by_name(said or {})
-    points = _all_points([*sides, Side(dashed, False, "")])
+    points = _all_points(dashed)
+    for side in sides:
+        points += _all_points(side.data)
     if any(point.low < point.high for point in points):
         under = f"{style.BARS}\n{under}"
-    left, right = _limits([point.x for point in points], log, 0.04)
-    low, high = _limits([end for point in points for end in (point.low, point.high)], log, 0.1)
     height = 3.0 if log else 2.5
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
-        ticks = _ticks(points) if log else ()
-        style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log, at=ticks)
-        style.scale(axes.yaxis, y[0], low, high, y[1], log=log)
+        left, right = _set_scales(axes, points, x, y, log)
         labels = []
         # The learner's own lines come last, and so on top.
         for side in reversed(sides):
@@ -95,7 +96,7 @@ def curves(
     return style.picture(figure, alt)
 
 
-def _points_by_name(lines: Mapping[str, Line]) -> dict[str, list[Point]]:
+def _points_by_name(lines: Mapping[str, Line]) -> Lines:
     """The points of each line."""
     return {name: _points(line) for name, line in lines.items()}
 
@@ -113,13 +114,30 @@ def _points(line: Line) -> list[Point]:
     return points
 
 
-def _all_points(sides: Sequence[Side]) -> list[Point]:
-    """The points of every line of some machines."""
+def _all_points(lines: Lines) -> list[Point]:
+    """The points of every line."""
     points = []
-    for side in sides:
-        for line in side.data.values():
-            points += line
+    for line in lines.values():
+        points += line
     return points
+
+
+def _set_scales(axes, points: Sequence[Point], x: Axis, y: Axis, log: bool):
+    """Scale both axes so that all points are seen; return where the x axis ends."""
+    x_label, write_x = x
+    y_label, write_y = y
+    ticks = ()
+    if log:
+        ticks = _ticks(points)
+    across = [point.x for point in points]
+    left, right = _limits(across, log, 0.04)
+    style.scale(axes.xaxis, x_label, left, right, write_x, log=log, whole=not log, at=ticks)
+    upward = []
+    for point in points:
+        upward += [point.low, point.high]
+    low, high = _limits(upward, log, 0.1)
+    style.scale(axes.yaxis, y_label, low, high, write_y, log=log)
+    return left, right
 
 
 def _limits(values: Sequence[float], log: bool, share: float) -> tuple[float, float]:
@@ -194,7 +212,7 @@ def _draw_line(axes, line: DrawnLine) -> None:
     axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
 
 
-def _draw_dashed(axes, lines: Mapping[str, Sequence[Point]], left, right) -> list[Label]:
+def _draw_dashed(axes, lines: Lines, left: float, right: float) -> list[Label]:
     """Draw what was not measured, and return its labels; a single point is a level."""
     labels = []
     for name, points in lines.items():
@@ -210,26 +228,36 @@ def _draw_dashed(axes, lines: Mapping[str, Sequence[Point]], left, right) -> lis
 
 def _alt_text(sides: Sequence[Side], dashed, title: str, x: Axis, y: Axis) -> str:
     """The sentence that says what the picture shows."""
-    sentences = [side.intro + _lines_text(side.data, x, y) for side in sides]
-    text = f"Line plot of {y[0]} over {x[0]}. {title}: {'; '.join(sentences)}."
+    x_label, write_x = x
+    y_label, write_y = y
+    sentences = []
+    for side in sides:
+        text = _lines_text(side.data, write_x, write_y)
+        sentences.append(side.intro + text)
+    alt = f"Line plot of {y_label} over {x_label}. {title}: {'; '.join(sentences)}."
     if dashed:
-        text = f"{text} Dashed: {_lines_text(dashed, x, y)}."
-    return text
+        text = _lines_text(dashed, write_x, write_y)
+        alt = f"{alt} Dashed: {text}."
+    return alt
 
 
-def _lines_text(lines: Mapping[str, Sequence[Point]], x: Axis, y: Axis) -> str:
+def _lines_text(lines: Lines, write_x, write_y) -> str:
     """Lines in words."""
-    texts = [_line_text(name, points, x[1], y[1]) for name, points in lines.items()]
+    texts = []
+    for name, points in lines.items():
+        text = _line_text(name, points, write_x, write_y)
+        texts.append(text)
     return "; ".join(texts)
 
 
 def _line_text(name: str, points: Sequence[Point], write_x, write_y) -> str:
     """A line in words: where it begins and ends; of a single point its value."""
-    first, last = points[0], points[-1]
+    first = points[0]
+    last = points[-1]
     start = write_y(first.y)
+    end = write_y(last.y)
     if len(points) > 1:
-        begin = f"{start} at {write_x(first.x)}"
-        return f"{name} from {begin} to {write_y(last.y)} at {write_x(last.x)}"
+        return f"{name} from {start} at {write_x(first.x)} to {end} at {write_x(last.x)}"
     if name.endswith(start):
         return name
     return f"{name} {start}"

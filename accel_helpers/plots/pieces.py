@@ -9,11 +9,11 @@ from accel_helpers.plots.rows import Row, ValueAxis, draw_rows, paint, places, r
 from accel_helpers.plots.style import Picture
 
 THICK = 0.62  # of a bar, where rows are 1 apart
+Pieces = Mapping[str, float]  # the seconds of each part of a step
+Steps = Mapping[str, Pieces]
 
 
-def parts(
-    values: Mapping[str, float], *, title: str, reference: Reference | None = None
-) -> Picture:
+def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> Picture:
     """Draw one bar in pieces, given by name in seconds, and a row for each with its share.
 
     >>> print(parts({"compute": 0.001, "overhead": 0.003}, title="A step"))
@@ -34,7 +34,7 @@ def parts(
     return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
 
 
-def _piece_rows(pieces: Mapping[str, float], colours: Sequence[str]) -> list[Row]:
+def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
     """A row for each piece of a step, each beginning where the one above it ends."""
     rows = []
     total = sum(pieces.values())
@@ -47,9 +47,7 @@ def _piece_rows(pieces: Mapping[str, float], colours: Sequence[str]) -> list[Row
     return rows
 
 
-def bars(
-    values: Mapping[str, Mapping[str, float]], *, title: str, reference: Reference | None = None
-) -> Picture:
+def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Picture:
     """Draw a bar in pieces for each name: seconds by part of a step, the same parts in each.
 
     Another machine's are drawn where the learner has none.
@@ -70,29 +68,28 @@ def bars(
         longest = _stack_pieces(axes, rows, steps, colours)
         paint(axes, rows, ["a step", "most of it"])
         style.scale(axes.xaxis, "time of one step", 0, 1.02 * longest, format_seconds)
-        look = {"frameon": False, "fontsize": 9, "handlelength": 1}
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-        axes.legend(ncols=len(_part_names(steps)), **look, **place)
+        _write_legend(axes, len(_part_names(steps)))
         sentences = [_step_text(name, pieces, steps) for name, pieces in steps.items()]
         alt = f"Bars in pieces. {title}: {side.intro}{'; '.join(sentences)}."
         return style.picture(figure, alt)
 
 
-def _part_names(steps: Mapping[str, Mapping[str, float]]) -> list[str]:
+def _part_names(steps: Steps) -> list[str]:
     """The names of a step's parts; the first step says which there are."""
     first_step = next(iter(steps.values()))
     return list(first_step)
 
 
-def _step_row(name: str, pieces: Mapping[str, float], colour: str) -> Row:
+def _step_row(name: str, pieces: Pieces, colour: str) -> Row:
     """The row of a step: how long it takes, and which part takes most of that."""
     total = sum(pieces.values())
     longest = max(pieces, key=pieces.get)
     share = percent(pieces[longest] / total)
-    return Row(name, colour, (format_seconds(total), f"{longest}, {share}"))
+    notes = (format_seconds(total), f"{longest}, {share}")
+    return Row(name, colour, notes)
 
 
-def _stack_pieces(axes, rows: Sequence[Row], steps, colours: Sequence[str]) -> float:
+def _stack_pieces(axes, rows: Sequence[Row], steps: Steps, colours: Sequence[str]) -> float:
     """Draw the bars of all steps, part by part; return the seconds of the longest step."""
     heights = places(rows)
     starts = [0.0] * len(steps)
@@ -104,7 +101,17 @@ def _stack_pieces(axes, rows: Sequence[Row], steps, colours: Sequence[str]) -> f
     return max(starts)
 
 
-def _step_text(name: str, pieces: Mapping[str, float], steps) -> str:
+def _write_legend(axes, columns: int) -> None:
+    """Write above the axes which colour is which part."""
+    look = {"frameon": False, "fontsize": 9, "handlelength": 1}
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    axes.legend(ncols=columns, **look, **place)
+
+
+def _step_text(name: str, pieces: Pieces, steps: Steps) -> str:
     """A step in words: its name, and the seconds of each part."""
-    texts = [f"{part} {format_seconds(pieces[part])}" for part in _part_names(steps)]
+    texts = []
+    for part in _part_names(steps):
+        seconds = format_seconds(pieces[part])
+        texts.append(f"{part} {seconds}")
     return f"{name} {', '.join(texts)}"

@@ -24,6 +24,10 @@ class Row:
     line: float | None = None
 
 
+# The rows of each machine, by how its part of the alt text begins.
+Groups = Mapping[str, Sequence[Row]]
+
+
 @dataclass(frozen=True)
 class ValueAxis:
     """The axis that all rows share: what it says, its ends, and how its numbers are written."""
@@ -143,7 +147,7 @@ def room(rows: Sequence[Row]) -> float:
 
 def draw_rows(
     kind: str,
-    groups: Mapping[str, Sequence[Row]],
+    groups: Groups,
     heads: Sequence[str],
     axis: ValueAxis,
     *,
@@ -173,14 +177,19 @@ def draw_rows(
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
         paint(axes, rows, heads, thick)
         style.scale(axes.xaxis, axis.label, axis.low, axis.high, axis.text, log=axis.log)
-        sentences = []
-        for intro, group in groups.items():
-            notes = [f"{row.name} {row.notes[0]}" for row in group]
-            sentences.append(intro + "; ".join(notes))
-        return style.picture(figure, f"{kind}. {title}: {'; '.join(sentences)}.")
+        return style.picture(figure, f"{kind}. {title}: {_groups_text(groups)}.")
 
 
-def values_of(groups: Mapping[str, Sequence[Row]]) -> list[float]:
+def _groups_text(groups: Groups) -> str:
+    """The first note of each row, in words."""
+    sentences = []
+    for intro, rows in groups.items():
+        notes = [f"{row.name} {row.notes[0]}" for row in rows]
+        sentences.append(intro + "; ".join(notes))
+    return "; ".join(sentences)
+
+
+def values_of(groups: Groups) -> list[float]:
     """Every value that rows show: their dots, and the ends of their bars."""
     values = []
     for group in groups.values():

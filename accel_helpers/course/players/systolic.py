@@ -43,7 +43,8 @@ class Run:
         total = self.unit.cells * self.cycles
         shares = []
         for kind in KINDS:
-            share = 100 * getattr(self, kind) / total
+            count = getattr(self, kind)
+            share = 100 * count / total
             shares.append(f"{kind} {share:.1f} %")
         unit_of_tiles = "tile" if self.tiles == 1 else "tiles"
         return (

@@ -25,6 +25,8 @@ RESULT = 0.26  # the height of a result
 TOP = 0.95  # what the text above the cells takes
 QUEUE_GAP = 0.28  # between the queue and the cells
 TEXT = {"ha": "center", "va": "center", "fontsize": 9}
+HEADING = {"va": "top", "fontsize": 11, "weight": "bold"}
+BODY = {"va": "top", "fontsize": 9.5}
 READING = "In a cell: activation × weight + sum from above\n= sum handed down."
 
 
@@ -255,9 +257,9 @@ def _draw_panel(axes, step: Step, plan: Plan, x: float, y: float) -> None:
 
 def _write_texts(axes, step: Step, plan: Plan, x: float, y: float) -> None:
     """Write what happens in a cycle above the cells, and what was useful so far at the end."""
-    axes.text(x, y + 0.1, _heading(step), va="top", fontsize=11, weight="bold")
+    axes.text(x, y + 0.1, _heading(step), **HEADING)
     event = _wrapped(_event(step), plan.width)
-    axes.text(x, y + 0.33, event, va="top", fontsize=9.5, linespacing=1.15)
+    axes.text(x, y + 0.33, event, linespacing=1.15, **BODY)
     spent = step.cycle * step.useful.size
     counter = f"Useful so far: {step.useful_so_far} of {spent} cell-cycles."
     axes.text(x, y + plan.height - 0.3, counter, va="center", fontsize=9.5)
@@ -271,11 +273,16 @@ def _draw_arrows(axes, step: Step, plan: Plan, place, weight, x: float, y: float
     busy = not step.waiting[place]
     loading = _is_loading(step)
     if loading and row == 0:
-        axes.plot([middle], [y - GAP / 2], "kv", ms=5)
+        _draw_arrow(axes, middle, y - GAP / 2, "v")
     if busy or (loading and weight is not None):
-        axes.plot([middle], [y + TALL + GAP / 2], "kv", ms=5)
+        _draw_arrow(axes, middle, y + TALL + GAP / 2, "v")
     if busy and column < last_column:
-        axes.plot([x + plan.cell + GAP / 2], [y + TALL / 2], "k>", ms=5)
+        _draw_arrow(axes, x + plan.cell + GAP / 2, y + TALL / 2, ">")
+
+
+def _draw_arrow(axes, x: float, y: float, shape: str) -> None:
+    """Draw a black arrow, down ("v") or to the right (">"), with its middle at (x, y)."""
+    axes.plot([x], [y], shape, color="black", ms=5)
 
 
 def _is_loading(step: Step) -> bool:
@@ -326,7 +333,7 @@ def _draw_queue(axes, step: Step, plan: Plan, left: float, top: float) -> None:
         axes.text(x + plan.slot / 2, y, text, **TEXT)
         enters_next = column == 0 and not _is_loading(step)
         if enters_next:
-            axes.plot([left - QUEUE_GAP / 2], [y], "k>", ms=5)
+            _draw_arrow(axes, left - QUEUE_GAP / 2, y, ">")
 
 
 def _draw_results(axes, step: Step, plan: Plan, left: float, top: float) -> None:

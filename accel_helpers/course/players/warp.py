@@ -5,7 +5,9 @@ from contextlib import contextmanager
 
 from accel_helpers._values.records import whole
 from accel_helpers.course.players.unit import (
+    BODY,
     FRAMES,
+    HEADING,
     KINDS,
     TEXT,
     Animation,
@@ -94,8 +96,8 @@ def _write_heading(axes, count: int, now: int, step: int) -> None:
     instruction = list(DOES)[step]
     round_text = f"Round {now + 1} of {_rounds(count)}"
     heading = f"{round_text}, instruction {step + 1} of {len(DOES)}"
-    axes.text(0.15, 0.1, heading, va="top", fontsize=11, weight="bold")
-    axes.text(0.15, 0.36, f"{_work_text(count, now)}.", va="top", fontsize=9.5)
+    axes.text(0.15, 0.1, heading, **HEADING)
+    axes.text(0.15, 0.36, f"{_work_text(count, now)}.", **BODY)
     draw_box(axes, 0.15, 0.66, WIDE - 0.3, 0.3, Look(style.THIRD))
     font = TEXT | {"fontsize": 10.5}
     axes.text(WIDE / 2, 0.81, f"to all {LANES} lanes: {instruction}", **font)
