@@ -50,7 +50,8 @@ def shares(
     sides, under = style.sides(data, reference, EXACT)
     groups = {}
     for side in sides:
-        groups[side.intro] = _share_rows(*side.data, side.is_own)
+        values, ends = side.data
+        groups[side.intro] = _share_rows(values, ends, side.colour)
     cut = ""
     if min(values_of(groups)) <= start:
         start = 0
@@ -61,16 +62,18 @@ def shares(
     return draw_rows(kind, groups, ["right"], axis, title=title, under=under)
 
 
-def _share_rows(shares: Numbers, intervals: Numbers, is_own: bool) -> list[Row]:
+def _share_rows(shares: Numbers, intervals: Numbers, colour: str) -> list[Row]:
     """Rows of shares, in %, with their mean beside them."""
     rows = []
-    colour = style.palette(is_own)[0]
     for name, values in shares.items():
         dots = [100 * value for value in values]
         mean = sum(dots) / len(dots)
         bar = [100 * end for end in intervals.get(name, ())]
-        line = mean if len(dots) > 1 else None
-        rows.append(Row(name, colour, (f"{mean:.1f} %",), dots, bar, line))
+        line = None
+        if len(dots) > 1:
+            line = mean
+        notes = (f"{mean:.1f} %",)
+        rows.append(Row(name, colour, notes, dots, bar, line))
     return rows
 
 
@@ -100,7 +103,7 @@ better.
     sentences = []
     for side in sides:
         scores, steps = side.data
-        score_rows = _share_rows(scores, {}, side.is_own)
+        score_rows = _share_rows(scores, {}, side.colour)
         change_rows = []
         texts = []
         for row in score_rows:
@@ -166,5 +169,5 @@ def _around_zero(axes, low: float, high: float) -> None:
     ticks = [tick for tick in candidates if low <= tick <= high]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(FixedLocator([]))
-    axes.xaxis.set_major_formatter(lambda value, _: style.plain(value) if value else "0")
+    axes.xaxis.set_major_formatter(style.tick_format(style.plain))
     axes.axvline(0, color="black", lw=1.2)

@@ -59,7 +59,7 @@ def _draw_first_epoch(axes, side: Side) -> Label:
 def _draw_later_epochs(axes, side: Side) -> str:
     """Draw the timings after the first epoch with their median, and return their colour."""
     timing = side.data
-    colour = style.palette(side.is_own)[0]
+    colour = side.colour
     low, high = timing.interval
     axes.axhspan(low, high, color=colour, alpha=0.15, lw=0)
     axes.axhline(timing.median, color=colour, lw=1.2)

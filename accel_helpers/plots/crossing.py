@@ -120,8 +120,10 @@ def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[L
     """Draw both plans of one machine, from no epoch to the most, and return their labels."""
     result = side.data
     labels = []
-    colours = style.palette(side.is_own)
-    there_colour = colours[2] if side.is_own else colours[1]
+    colours = side.colours
+    there_colour = colours[1]
+    if side.is_own:
+        there_colour = colours[2]
     ends = [0, most_epochs]
     for plan, colour in ((result.here, colours[0]), (result.there, there_colour)):
         costs = [_plan_costs(plan, result.axis, epochs) for epochs in ends]

@@ -168,19 +168,23 @@ def _draw_side(axes, side: Side, sides: Sequence[Side], reference, log: bool) ->
         _draw_line(axes, line)
         end = line.end
         if not is_behind or line.name not in front_names:
-            mark = None if log or len(line.points) == 1 else line.mark
+            mark = line.mark
+            if log or len(line.points) == 1:
+                # A line says which points are meant, and a single point its label.
+                mark = None
             text = style.folded(line.name)
             labels.append(Label(end.x, end.y, text, line.colour, mark))
         elif place == 0:
             # The learner's line has the same mark, so that only the machine has to be named.
-            labels.append(Label(end.x, end.y, style.folded(reference.label), line.colour))
+            machine = style.folded(reference.label)
+            labels.append(Label(end.x, end.y, machine, line.colour))
     return labels
 
 
 def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine]:
     """The lines of one machine with their looks."""
     lines = []
-    colours = style.palette(side.is_own)
+    colours = side.colours
     last = max(len(machine.data) for machine in sides) - 1
     front_names = list(sides[0].data)
     for place, (name, points) in enumerate(side.data.items()):
@@ -196,8 +200,7 @@ def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine
             shape = front_names.index(name)
         mark = {"marker": style.MARKS[shape], "ms": size}
         colour = colours[place % len(colours)]
-        layer = 3 if side.is_own else 2
-        lines.append(DrawnLine(name, points, colour, mark, layer))
+        lines.append(DrawnLine(name, points, colour, mark, side.layer))
     return lines
 
 
@@ -222,7 +225,8 @@ def _draw_dashed(axes, lines: Lines, left: float, right: float) -> list[Label]:
             across = [left, right]
             upward = [points[0].y, points[0].y]
         axes.plot(across, upward, color=style.INK, lw=1.2, ls="--")
-        labels.append(Label(across[-1], upward[-1], style.folded(name), style.INK))
+        text = style.folded(name)
+        labels.append(Label(across[-1], upward[-1], text, style.INK))
     return labels
 
 

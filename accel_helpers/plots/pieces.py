@@ -22,7 +22,7 @@ def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> 
     sides, under = style.sides(values, reference)
     groups = {}
     for side in sides:
-        groups[side.intro] = _piece_rows(side.data, style.palette(side.is_own))
+        groups[side.intro] = _piece_rows(side.data, side.colours)
     pieces = sides[0].data
     if len(pieces) > 1:
         longest_piece = max(pieces, key=pieces.get)
@@ -60,12 +60,11 @@ def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Pi
     if side.is_own:
         # The reference is not drawn, so the note must not name it.
         under = ""
-    colours = style.palette(side.is_own)
     steps = side.data
-    rows = [_step_row(name, pieces, colours[0]) for name, pieces in steps.items()]
+    rows = [_step_row(name, pieces, side.colour) for name, pieces in steps.items()]
     height = 1.25 + room(rows)
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
-        longest = _stack_pieces(axes, rows, steps, colours)
+        longest = _stack_pieces(axes, rows, steps, side.colours)
         paint(axes, rows, ["a step", "most of it"])
         style.scale(axes.xaxis, "time of one step", 0, 1.02 * longest, format_seconds)
         _write_legend(axes, len(_part_names(steps)))

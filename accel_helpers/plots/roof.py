@@ -35,8 +35,11 @@ class Roof:
 
     def text(self) -> str:
         """The limits in words."""
-        rates = ", ".join(f"{dtype} {flops(rate)}" for dtype, rate in self.rates.items())
-        return f"ceilings {self.name}: memory {format_rate(self.copy, 'B/s')}, {rates}"
+        memory = format_rate(self.copy, "B/s")
+        texts = [f"memory {memory}"]
+        for dtype, rate in self.rates.items():
+            texts.append(f"{dtype} {flops(rate)}")
+        return f"ceilings {self.name}: {', '.join(texts)}"
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Point:
     colour: str
     shape: str  # of its mark
     has_label: bool
+
+    def text(self) -> str:
+        """The point in words."""
+        return f"{self.name} {flops(self.y)} at {self.x:.3g}"
 
 
 def roofline(
@@ -85,11 +92,13 @@ def roofline(
         is_front = side is sides[0]
         side_marks = _points_of(side, is_front)
         side_roofs = _roofs_of(side, published)
-        texts = [f"{mark.name} {flops(mark.y)} at {mark.x:.3g}" for mark in side_marks]
+        texts = [mark.text() for mark in side_marks]
         sentences.append(side.intro + "; ".join(texts))
         sentences += [roof.text() for roof in side_roofs]
         marks += side_marks
-        roofs += side_roofs if is_front else [_in_float32(roof) for roof in side_roofs]
+        if not is_front:
+            side_roofs = [_in_float32(roof) for roof in side_roofs]
+        roofs += side_roofs
     with style.figure(5.8, 3.4, title, under=under) as (figure, axes):
         left, right = _set_scales(axes, roofs, marks)
         labels = []
@@ -109,19 +118,17 @@ def roofline(
 def _points_of(side: Side, is_front: bool) -> list[Point]:
     """The points of one machine."""
     points, _ = side.data
-    colour = style.palette(side.is_own)[0]
     marks = []
     for shape, (name, (x, y)) in zip(style.MARKS, points.items(), strict=False):
-        marks.append(Point(name, x, y, colour, shape, has_label=is_front))
+        marks.append(Point(name, x, y, side.colour, shape, has_label=is_front))
     return marks
 
 
 def _roofs_of(side: Side, published) -> list[Roof]:
     """The measured roof of one machine, and the published one of the learner's."""
     _, ceilings = side.data
-    colour = style.palette(side.is_own)[0]
     rates = {product.dtype: product.rate for product in ceilings.products}
-    roofs = [Roof(MEASURED, ceilings.copy.rate, rates, colour)]
+    roofs = [Roof(MEASURED, ceilings.copy.rate, rates, side.colour)]
     if side.is_own and published:
         roofs += _published(published, rates)
     return roofs
@@ -175,7 +182,9 @@ def _draw_roof(axes, roof: Roof, left: float, right: float) -> list[Label]:
     dtypes_by_rate = {}
     for dtype, rate in roof.rates.items():
         # The points are of float32, so that its level is the one to compare them with.
-        width = 2.8 if is_measured and dtype == "float32" else 1.2
+        width = 1.2
+        if is_measured and dtype == "float32":
+            width = 2.8
         axes.plot([rate / roof.copy, right], [rate, rate], lw=width, **look)
         dtypes_by_rate.setdefault(rate, []).append(dtype)
     if not roof.has_labels:
@@ -203,8 +212,11 @@ def _write_slopes(axes, roofs: Sequence[Roof], left: float) -> None:
     for roof in roofs:
         if not roof.has_labels:
             continue
-        name = "memory" if roof.name == MEASURED else f"memory, {roof.name}"
-        text = f"{name}: {format_rate(roof.copy, 'B/s')}"
+        name = "memory"
+        if roof.name != MEASURED:
+            name = f"memory, {roof.name}"
+        rate = format_rate(roof.copy, "B/s")
+        text = f"{name}: {rate}"
         # Below its roof a text may meet a point; above it, the next roof if that is near.
         above = roof.copy == highest or highest > 4 * roof.copy
         _write_along(axes, left, roof.copy, text, above=above)

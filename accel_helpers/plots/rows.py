@@ -118,7 +118,9 @@ def _write_notes(axes, rows, heights: Sequence[float], heads: Sequence[str]) -> 
     for head, notes in zip(heads, columns, strict=True):
         _write_note(axes, head, -0.5, (offset, 2), "bottom", style.INK)
         for row, height, note in zip(rows, heights, notes, strict=True):
-            colour = style.SAID if row.colour in style.GREYS else "black"
+            colour = "black"
+            if row.colour in style.GREYS:
+                colour = style.SAID
             _write_note(axes, note, height, (offset, 0), "center_baseline", colour)
         offset += 10 + 5 * _letters([head, *notes])
 
@@ -211,8 +213,7 @@ def measurements(
     sides, under = style.sides(timings, reference, note)
     groups = {}
     for side in sides:
-        colour = style.palette(side.is_own)[0]
-        groups[side.intro] = [_timing_row(timing, colour) for timing in side.data]
+        groups[side.intro] = [_timing_row(timing, side.colour) for timing in side.data]
     axis = _time_axis(values_of(groups))
     return draw_rows("Dot plot", groups, ["median"], axis, title=title, under=under)
 

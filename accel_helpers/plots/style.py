@@ -7,7 +7,7 @@ import io
 import math
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -74,6 +74,23 @@ class Side(NamedTuple):
     is_own: bool  # whether it is the learner's machine, and not the reference
     intro: str  # how its part of the alt text begins: "on MACHINE: " for a reference
 
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """The colours in which it is drawn."""
+        return palette(self.is_own)
+
+    @property
+    def colour(self) -> str:
+        """The first of its colours."""
+        return self.colours[0]
+
+    @property
+    def layer(self) -> int:
+        """The layer of its lines: the learner's lie above those of a reference."""
+        if self.is_own:
+            return 3
+        return 2
+
 
 @dataclass(frozen=True)
 class Label:
@@ -88,7 +105,9 @@ class Label:
 
 def palette(is_own: bool) -> tuple[str, ...]:
     """The colours of the learner's machine, or the greys of a reference."""
-    return COLOURS if is_own else GREYS
+    if is_own:
+        return COLOURS
+    return GREYS
 
 
 def short(ratio: float) -> str:
@@ -205,8 +224,19 @@ def scale(axis, label, low, high, text, *, log=False, whole=False, at=()) -> Non
     else:
         decades = math.log10(high / low) if log else 0
         axis.set_major_locator(_locator(decades, whole))
-    axis.set_major_formatter(lambda value, _: text(value) if value else "0")
+    axis.set_major_formatter(tick_format(text))
     axis.set_minor_formatter(NullFormatter())
+
+
+def tick_format(text: Callable[[float], str]) -> Callable[[float, int], str]:
+    """Make what matplotlib writes at a tick; a 0 stands without its unit."""
+
+    def write(value, _):
+        if value == 0:
+            return "0"
+        return text(value)
+
+    return write
 
 
 def _locator(decades: float, whole: bool):
@@ -217,7 +247,9 @@ def _locator(decades: float, whole: bool):
         return LogLocator(subs=(1,), numticks=8)
     if decades > 0.8:
         return LogLocator(subs=(1, 2, 5), numticks=8)
-    most_ticks = 8 if whole else 6
+    most_ticks = 6
+    if whole:
+        most_ticks = 8
     return MaxNLocator(most_ticks, integer=whole, min_n_ticks=1, steps=(1, 2, 5, 10))
 
 

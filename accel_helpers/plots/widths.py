@@ -95,7 +95,11 @@ def _set_scales(axes, sides: Sequence[Side], positions, right: float) -> None:
     style.scale(axes.yaxis, "times as fast", low, high, style.plain, log=True)
     names = {}
     for model, x in positions.items():
-        names[x] = f"{model:,}" if isinstance(model, int) else model.partition(",")[0]
+        if isinstance(model, int):
+            names[x] = f"{model:,}"
+        else:
+            # "net, a detail" is too long for a tick.
+            names[x], _, _ = model.partition(",")
     left = min(positions.values()) / 1.5
     label = "width: units in the hidden layer"
     style.scale(axes.xaxis, label, left, right, names.get, log=True, at=list(names))
@@ -109,15 +113,14 @@ def _curves(side: Side, positions: Mapping[int | str, float]) -> list[Curve]:
         if not isinstance(model, int):
             name = f"{model},\n{name}"
         ratios_by_name.setdefault(name, {})[positions[model]] = ratio
-    colours = style.palette(side.is_own)
-    layer = 3 if side.is_own else 2
+    colours = side.colours
     curves = []
     for place, (name, ratios) in enumerate(ratios_by_name.items()):
         # Curves are moved a little sideways, so that their intervals stand beside each other.
         aside = 1.08 ** (place - len(ratios_by_name) / 2)
         moved = {x * aside: ratio for x, ratio in ratios.items()}
         mark = {"marker": style.MARKS[place], "ms": 6}
-        look = {"color": colours[place % len(colours)], "zorder": layer}
+        look = {"color": colours[place % len(colours)], "zorder": side.layer}
         curves.append(Curve(name, moved, mark, look))
     return curves
 
@@ -137,15 +140,22 @@ def _draw_curve(axes, curve: Curve) -> None:
     bar = {"lw": 3, "alpha": 0.4, "solid_capstyle": "butt"}
     for x, ratio in curve.ratios.items():
         axes.plot([x, x], ratio.interval, **bar, **curve.look)
-        face = curve.look["color"] if ratio.conclusive else "white"
-        axes.plot([x], [_height(ratio)], mfc=face, mew=1.4, **curve.mark, **curve.look)
+        height = _height(ratio)
+        face = "white"
+        if ratio.conclusive:
+            face = curve.look["color"]
+        axes.plot([x], [height], mfc=face, mew=1.4, **curve.mark, **curve.look)
 
 
 def _ratios_text(ratios: Ratios) -> str:
     """The ratios of one machine in words."""
     texts = []
     for (model, size), ratio in ratios.items():
-        name = f"{model} by {size}" if isinstance(model, int) else f"{model}, batches of {size}"
-        gain = style.short(ratio.ratio) if ratio.ratio else "not measurable"
+        name = f"{model}, batches of {size}"
+        if isinstance(model, int):
+            name = f"{model} by {size}"
+        gain = "not measurable"
+        if ratio.ratio:
+            gain = style.short(ratio.ratio)
         texts.append(f"{name}: {gain}")
     return "; ".join(texts)

@@ -27,9 +27,8 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     groups = []
     sentences = []
     for side in sides:
-        colour = style.palette(side.is_own)[0]
         stages = list(side.data.epochs)
-        groups.append([_stage_row(side.data, name, colour) for name in stages])
+        groups.append([_stage_row(side.data, name, side.colour) for name in stages])
         texts = [_stage_text(side.data, name) for name in stages]
         sentences.append(side.intro + "; ".join(texts))
     front = sides[0].data
@@ -69,7 +68,8 @@ def _stage_text(climb, name: str) -> str:
 def _epoch_texts(climb, name: str) -> tuple[str, str]:
     """The time of an epoch of a stage, and the share of right answers after it."""
     epoch = climb.epochs[name]
-    return format_seconds(epoch.median), f"{100 * climb.accuracy[name]:.1f} %"
+    percentage = 100 * climb.accuracy[name]
+    return format_seconds(epoch.median), f"{percentage:.1f} %"
 
 
 def _is_precise(gain: Speedup) -> bool:

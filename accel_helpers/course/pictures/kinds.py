@@ -144,8 +144,10 @@ MEASUREMENTS = Kind(
 
 # --- parts: the bar of a step, in seconds by name ------------------------------------------------
 
+Parts = dict[str, float]
 
-def by_part(result) -> dict[str, float]:
+
+def by_part(result) -> Parts:
     """Map the parts of a step to their seconds.
 
     >>> from accel_helpers.train.parts import StepParts
@@ -163,7 +165,7 @@ def keep_parts(result, path: str) -> Kept:
     return {}, numbers
 
 
-def parts_on(card: Card, path: str) -> dict[str, float]:
+def parts_on(card: Card, path: str) -> Parts:
     """The parts of a card with their seconds."""
     numbers = numbers_under(card, path)
     return {part: values[0] for part, values in numbers.items()}
@@ -173,8 +175,10 @@ PARTS = Kind(draw=plots.parts, measured=keep_parts, restored=parts_on, data=by_p
 
 # --- bars: the same parts of several steps, one below the other -----------------------------------
 
+Bars = dict[str, Parts]
 
-def by_bar(result) -> dict[str, dict[str, float]]:
+
+def by_bar(result) -> Bars:
     """The parts of each step with their seconds."""
     return {name: by_part(parts) for name, parts in result.items()}
 
@@ -187,7 +191,7 @@ def keep_bars(result, path: str) -> Kept:
     return {}, numbers
 
 
-def bars_on(card: Card, path: str) -> dict[str, dict[str, float]]:
+def bars_on(card: Card, path: str) -> Bars:
     """The steps of a card with the seconds of their parts."""
     bars = {}
     for name, seconds in numbers_under(card, path).items():

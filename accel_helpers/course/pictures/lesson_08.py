@@ -11,6 +11,7 @@ from accel_helpers.plots import style
 LENGTHS = (2, 4, 8, 16, 32, 64)
 GREY = ("NumPy", "XLA")  # of another machine, the two that the title is about
 Line = dict[int, Measurement]  # what a chain took, by its length
+Lines = dict[str, Line]  # by what computed it
 
 
 def card_names(path: str, name: str) -> dict[int, str]:
@@ -18,7 +19,7 @@ def card_names(path: str, name: str) -> dict[int, str]:
     return {length: f"{path}/{name}/{length}" for length in LENGTHS}
 
 
-def keep_chain(times: dict[str, Line], path: str) -> Kept:
+def keep_chain(times: Lines, path: str) -> Kept:
     """Put every time on a card."""
     measurements = {}
     for name, line in times.items():
@@ -35,7 +36,7 @@ def chain_needs(path: str) -> list[str]:
     return needed
 
 
-def chain_on(card: Card, path: str) -> dict[str, Line]:
+def chain_on(card: Card, path: str) -> Lines:
     """The lines of a card."""
     lines = {}
     for name in GREY:
@@ -53,7 +54,7 @@ def growth(line: Line) -> float:
     return longest.median / shortest.median
 
 
-def draw_chain(times: dict[str, Line], title: str, reference=None) -> style.Picture:
+def draw_chain(times: Lines, title: str, reference=None) -> style.Picture:
     """Draw the time of a chain over its length; the title says how two of the lines grow."""
     sides, _ = style.sides(times, reference)
     lines = sides[0].data

@@ -13,10 +13,13 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
 
+Answers = Mapping[str, Sequence[bool]]  # which of a model's answers are right, by name
+Drawn = tuple[dict, dict]  # the two mappings that a picture is drawn of
+
 # --- prepared: one model's answers to the same images, by how these were prepared -----------------
 
 
-def shares_of(right: Mapping[str, Sequence[bool]]) -> dict[str, tuple[float, ...]]:
+def shares_of(right: Answers) -> dict[str, tuple[float, ...]]:
     """The share of right answers and the ends of its interval, by name."""
     shares = {}
     for name, answers in right.items():
@@ -27,7 +30,7 @@ def shares_of(right: Mapping[str, Sequence[bool]]) -> dict[str, tuple[float, ...
     return shares
 
 
-def as_drawn(shares: Mapping[str, Sequence[float]]) -> tuple[dict, dict]:
+def as_drawn(shares: Mapping[str, Sequence[float]]) -> Drawn:
     """What `plots.shares` takes: the shares by name, and their intervals by name."""
     values = {}
     intervals = {}
@@ -43,19 +46,19 @@ def draw_prepared(data, title, reference):
     return plots.shares(values, intervals, title=title, start=70, reference=reference)
 
 
-def keep_prepared(right: Mapping[str, Sequence[bool]], path: str) -> Kept:
+def keep_prepared(right: Answers, path: str) -> Kept:
     """Put the shares with their intervals on a card."""
     shares = shares_of(right)
     return {}, {f"{path}/{name}": share for name, share in shares.items()}
 
 
-def prepared_on(card: Card, path: str) -> tuple[dict, dict]:
+def prepared_on(card: Card, path: str) -> Drawn:
     """The shares of a card, as they are drawn."""
     shares = numbers_under(card, path)
     return as_drawn(shares)
 
 
-def prepared_data(right: Mapping[str, Sequence[bool]]) -> tuple[dict, dict]:
+def prepared_data(right: Answers) -> Drawn:
     """The shares of a result, as they are drawn."""
     shares = shares_of(right)
     return as_drawn(shares)
@@ -87,7 +90,7 @@ def keep_ladder(models: Sequence[Score], path: str) -> Kept:
     return {}, numbers
 
 
-def steps_of(models: Sequence[Score]) -> tuple[dict, dict]:
+def steps_of(models: Sequence[Score]) -> Drawn:
     """What `plots.ladder` takes: accuracies by name, and changes by name."""
     accuracies = {score.name: score.by_seed for score in models}
     changes = {}
@@ -103,7 +106,7 @@ def draw_ladder(data, title, reference):
     return plots.ladder(accuracies, changes, title=title, reference=reference)
 
 
-def ladder_on(card: Card, path: str) -> tuple[dict, dict]:
+def ladder_on(card: Card, path: str) -> Drawn:
     """The accuracies and the changes of a card."""
     lesson = lesson_of(path)
     accuracies = numbers_under(card, f"{lesson}/accuracy")

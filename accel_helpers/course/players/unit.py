@@ -84,6 +84,15 @@ class Plan:
     width: float
     height: float
 
+    def cell_left(self, left: float, column: int) -> float:
+        """Where a column of cells begins, if the first one begins at `left`."""
+        return left + column * (self.cell + GAP)
+
+
+def _cell_top(top: float, row: int) -> float:
+    """Where a row of cells begins, if the first one begins at `top`."""
+    return top + row * (TALL + GAP)
+
 
 def unit_strip(unit: MatrixUnit, a, b, cycles: Iterable[int] | None = None) -> Picture:
     """Draw some cycles of a small matrix unit: what enters, what each cell does, what has left.
@@ -249,8 +258,8 @@ def _draw_panel(axes, step: Step, plan: Plan, x: float, y: float) -> None:
     _draw_queue(axes, step, plan, left, top)
     _draw_results(axes, step, plan, left, y + plan.below)
     for (row, column), weight in _entries(step.weights):
-        cell_x = left + column * (plan.cell + GAP)
-        cell_y = top + row * (TALL + GAP)
+        cell_x = plan.cell_left(left, column)
+        cell_y = _cell_top(top, row)
         _draw_cell(axes, step, plan, (row, column), cell_x, cell_y)
         _draw_arrows(axes, step, plan, (row, column), weight, cell_x, cell_y)
 
@@ -324,7 +333,7 @@ def _draw_queue(axes, step: Step, plan: Plan, left: float, top: float) -> None:
         if value is None:
             continue
         x = end - (column + 1) * plan.slot
-        y = top + row * (TALL + GAP) + TALL / 2
+        y = _cell_top(top, row) + TALL / 2
         draw_box(axes, x, y - 0.12, plan.slot, 0.24)
         text = _number(value)
         more = ~step.queue.mask[row, plan.ahead :]
@@ -344,7 +353,7 @@ def _draw_results(axes, step: Step, plan: Plan, left: float, top: float) -> None
         label = f"{label}\n… more is added"
     axes.text(left - 0.15, top + RESULT, label, ha="right", va="center", fontsize=9)
     for (row, column), value in _entries(step.product):
-        x = left + column * (plan.cell + GAP)
+        x = plan.cell_left(left, column)
         y = top + row * RESULT
         is_new = step.leaving[row, column]
         draw_box(axes, x, y + 0.02, plan.cell, RESULT - 0.05, _result_look(value, is_new))
