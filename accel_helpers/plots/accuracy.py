@@ -145,7 +145,8 @@ def _draw_scores(axes, models: Sequence[Row]) -> None:
     """Draw how good models are."""
     paint(axes, models, ["mean"])
     lowest = min(min(row.dots) for row in models)
-    style.scale(axes.xaxis, "right answers, in %", max(0, lowest - 3), 100, style.plain)
+    start = max(0, lowest - 3)
+    style.scale(axes.xaxis, "right answers, in %", start, 100, style.plain)
 
 
 def _draw_changes(axes, changes: Sequence[Row]) -> None:

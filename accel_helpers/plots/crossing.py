@@ -132,7 +132,8 @@ def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[L
             axes.fill_between(ends, lows, highs, color=colour, alpha=0.35, lw=0)
         axes.plot(ends, costs, color=colour, lw=1.2)
         middle = (lows[1] + highs[1]) / 2
-        labels.append(Label(most_epochs, middle, style.folded(plan.name), colour))
+        text = style.folded(plan.name)
+        labels.append(Label(most_epochs, middle, text, colour))
     return labels
 
 
@@ -145,5 +146,6 @@ def _plan_texts(side: Side) -> list[str]:
         costs = _plan_costs(plan, result.axis, result.epochs)
         # Three digits are enough, and more would be noise.
         low, high = [write(float(f"{cost:.3g}")) for cost in costs]
-        texts.append(f"{side.intro}{plan.name} {low} to {high} at {result.epochs} epochs")
+        plan_text = f"{plan.name} {low} to {high} at {result.epochs} epochs"
+        texts.append(side.intro + plan_text)
     return texts

@@ -191,7 +191,8 @@ def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine
         size = 5
         if not log and last > 0:
             # Marks of growing size can be seen where they meet.
-            size += (last - place) * min(4, 8 / last)
+            growth = min(4, 8 / last)
+            size += (last - place) * growth
         if sides[0].is_own and not side.is_own:
             size += 2
         shape = place

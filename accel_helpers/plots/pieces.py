@@ -66,7 +66,8 @@ def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Pi
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
         longest = _stack_pieces(axes, rows, steps, side.colours)
         paint(axes, rows, ["a step", "most of it"])
-        style.scale(axes.xaxis, "time of one step", 0, 1.02 * longest, format_seconds)
+        end = 1.02 * longest
+        style.scale(axes.xaxis, "time of one step", 0, end, format_seconds)
         _write_legend(axes, len(_part_names(steps)))
         sentences = [_step_text(name, pieces, steps) for name, pieces in steps.items()]
         alt = f"Bars in pieces. {title}: {side.intro}{'; '.join(sentences)}."

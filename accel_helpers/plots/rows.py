@@ -122,14 +122,16 @@ def _write_notes(axes, rows, heights: Sequence[float], heads: Sequence[str]) -> 
             if row.colour in style.GREYS:
                 colour = style.SAID
             _write_note(axes, note, height, (offset, 0), "center_baseline", colour)
-        offset += 10 + 5 * _letters([head, *notes])
+        letters = _letters([head, *notes])
+        offset += 10 + 5 * letters
 
 
 def _write_note(axes, text: str, height: float, offset, va: str, colour: str) -> None:
     """Write a text at a height, so many points from the right edge of the axes."""
     place = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
     font = {"va": va, "color": colour, "fontsize": 9}
-    axes.annotate(text, (1, height), offset, annotation_clip=False, **place, **font)
+    look = place | font
+    axes.annotate(text, (1, height), offset, annotation_clip=False, **look)
 
 
 def _letters(texts: Iterable[str]) -> int:
@@ -144,7 +146,8 @@ def room(rows: Sequence[Row]) -> float:
     """The inches that rows need."""
     lines = max(style.folded(row.name).count("\n") + 1 for row in rows)
     inches = max(0.31, 0.17 * lines)
-    return (places(rows)[-1] + 1) * inches
+    lowest = places(rows)[-1]
+    return (lowest + 1) * inches
 
 
 def draw_rows(

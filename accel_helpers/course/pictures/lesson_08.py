@@ -60,14 +60,10 @@ def draw_chain(times: Lines, title: str, reference=None) -> style.Picture:
     lines = sides[0].data
     numpy = style.short(growth(lines["NumPy"]))
     xla = style.short(growth(lines["XLA"]))
-    return plots.curves(
-        times,
-        title=f"{title}: NumPy takes {numpy} times as long, XLA {xla} times",
-        x=("operations in the chain", style.plain),
-        y=("time of a call", format_seconds),
-        log=True,
-        reference=reference,
-    )
+    title = f"{title}: NumPy takes {numpy} times as long, XLA {xla} times"
+    x = ("operations in the chain", style.plain)
+    y = ("time of a call", format_seconds)
+    return plots.curves(times, title=title, x=x, y=y, log=True, reference=reference)
 
 
 CHAIN = Kind(draw=draw_chain, measured=keep_chain, needs=chain_needs, restored=chain_on)

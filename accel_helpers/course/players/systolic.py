@@ -219,8 +219,10 @@ class _Grid:
         import numpy as np
 
         is_entering = ~entering.mask
-        self.activations = np.column_stack([entering.data, self.activations[:, :-1]])
-        self.is_passed = np.column_stack([is_entering, self.is_passed[:, :-1]])
+        from_left = self.activations[:, :-1]
+        self.activations = np.column_stack([entering.data, from_left])
+        passed_left = self.is_passed[:, :-1]
+        self.is_passed = np.column_stack([is_entering, passed_left])
         zeros = np.zeros_like(self.sums[0])
         self.from_above = np.vstack([zeros, self.sums[:-1]])
         self.sums = self.from_above + self.activations * self.weights
@@ -257,8 +259,9 @@ class _Simulation:
                 yield self._step(tile, grid, "loading", tile.queue)
             for time in range(self.streaming):
                 grid.compute(tile.queue[:, time])
-                sums = self._arrivals(tile, grid, time)
-                yield self._step(tile, grid, "computing", tile.queue[:, time + 1 :], sums)
+                places = self._arrivals(tile, grid, time)
+                queue = tile.queue[:, time + 1 :]
+                yield self._step(tile, grid, "computing", queue, places)
 
     def _tiles(self) -> Iterator[_Tile]:
         """The tiles in their order: down first, so that the sums of a column are soon complete."""
@@ -298,8 +301,10 @@ class _Simulation:
         import numpy as np
 
         # Row i of a enters at time i. Its sum leaves column c at time i + rows - 1 + c.
-        columns = np.flatnonzero(grid.is_passed[-1, : tile.width])
-        places = (time - (self.unit.rows - 1) - columns, tile.left + columns)
+        last_row = grid.is_passed[-1, : tile.width]
+        columns = np.flatnonzero(last_row)
+        rows = time - (self.unit.rows - 1) - columns
+        places = (rows, tile.left + columns)
         self.product[places] += grid.sums[-1, columns]
         self.arrived[places] += 1
         return places

@@ -239,8 +239,10 @@ def _draw_key(axes, plan: Plan, y: float) -> None:
     names = list(KINDS)
     if not plan.has_padding:
         names.remove("padding")
-    for place, name in enumerate(names):
-        draw_key_entry(axes, 0.15 + 1.15 * place, y, name, KINDS[name])
+    x = 0.15
+    for name in names:
+        draw_key_entry(axes, x, y, name, KINDS[name])
+        x += 1.15
     axes.text(0.15, y + 0.16, READING, va="top", fontsize=9, linespacing=1.15)
 
 
@@ -266,12 +268,14 @@ def _draw_panel(axes, step: Step, plan: Plan, x: float, y: float) -> None:
 
 def _write_texts(axes, step: Step, plan: Plan, x: float, y: float) -> None:
     """Write what happens in a cycle above the cells, and what was useful so far at the end."""
-    axes.text(x, y + 0.1, _heading(step), **HEADING)
+    heading = _heading(step)
+    axes.text(x, y + 0.1, heading, **HEADING)
     event = _wrapped(_event(step), plan.width)
     axes.text(x, y + 0.33, event, linespacing=1.15, **BODY)
     spent = step.cycle * step.useful.size
     counter = f"Useful so far: {step.useful_so_far} of {spent} cell-cycles."
-    axes.text(x, y + plan.height - 0.3, counter, va="center", fontsize=9.5)
+    bottom = y + plan.height - 0.3
+    axes.text(x, bottom, counter, va="center", fontsize=9.5)
 
 
 def _draw_arrows(axes, step: Step, plan: Plan, place, weight, x: float, y: float) -> None:
@@ -282,11 +286,14 @@ def _draw_arrows(axes, step: Step, plan: Plan, place, weight, x: float, y: float
     busy = not step.waiting[place]
     loading = _is_loading(step)
     if loading and row == 0:
-        _draw_arrow(axes, middle, y - GAP / 2, "v")
+        above = y - GAP / 2
+        _draw_arrow(axes, middle, above, "v")
     if busy or (loading and weight is not None):
-        _draw_arrow(axes, middle, y + TALL + GAP / 2, "v")
+        below = y + TALL + GAP / 2
+        _draw_arrow(axes, middle, below, "v")
     if busy and column < last_column:
-        _draw_arrow(axes, x + plan.cell + GAP / 2, y + TALL / 2, ">")
+        right = x + plan.cell + GAP / 2
+        _draw_arrow(axes, right, y + TALL / 2, ">")
 
 
 def _draw_arrow(axes, x: float, y: float, shape: str) -> None:
@@ -310,17 +317,19 @@ def _draw_cell(axes, step: Step, plan: Plan, place, x: float, y: float) -> None:
         font["bbox"] = {"fc": look.face, "ec": "none", "pad": 0.6}
     middle = x + plan.cell / 2
     weights = step.weights
+    first_line = y + 0.13
     if not weights.mask[place]:
         # Always at the same place, for it stays.
-        weight = _number(weights[place].item())
-        axes.text(middle + 0.06, y + 0.13, weight, ha="left", weight="bold", **font)
+        weight = weights[place].item()
+        text = _number(weight)
+        axes.text(middle + 0.06, first_line, text, ha="left", weight="bold", **font)
     if kind == "waiting":
         return
     activation = _number(step.activations[place])
+    axes.text(middle + 0.03, first_line, f"{activation} ×", ha="right", **font)
     from_above = _number(step.from_above[place])
-    total = _number(step.sums[place])
-    axes.text(middle + 0.03, y + 0.13, f"{activation} ×", ha="right", **font)
     axes.text(middle, y + 0.28, f"+ {from_above}", ha="center", **font)
+    total = _number(step.sums[place])
     axes.text(middle, y + 0.43, f"= {total}", ha="center", **font)
 
 
@@ -356,14 +365,17 @@ def _draw_results(axes, step: Step, plan: Plan, left: float, top: float) -> None
         x = plan.cell_left(left, column)
         y = top + row * RESULT
         is_new = step.leaving[row, column]
-        draw_box(axes, x, y + 0.02, plan.cell, RESULT - 0.05, _result_look(value, is_new))
+        look = _result_look(value, is_new)
+        draw_box(axes, x, y + 0.02, plan.cell, RESULT - 0.05, look)
         if value is None:
             continue
         text = _number(value)
         if not step.finished[row, column]:
             text = f"{text}…"
         weight = "bold" if is_new else "normal"
-        axes.text(x + plan.cell / 2, y + RESULT / 2, text, weight=weight, **TEXT)
+        center = x + plan.cell / 2
+        middle = y + RESULT / 2
+        axes.text(center, middle, text, weight=weight, **TEXT)
 
 
 def _result_look(value, is_new: bool) -> Look:

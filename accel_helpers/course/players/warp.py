@@ -97,7 +97,8 @@ def _write_heading(axes, count: int, now: int, step: int) -> None:
     round_text = f"Round {now + 1} of {_rounds(count)}"
     heading = f"{round_text}, instruction {step + 1} of {len(DOES)}"
     axes.text(0.15, 0.1, heading, **HEADING)
-    axes.text(0.15, 0.36, f"{_work_text(count, now)}.", **BODY)
+    work = _work_text(count, now)
+    axes.text(0.15, 0.36, f"{work}.", **BODY)
     draw_box(axes, 0.15, 0.66, WIDE - 0.3, 0.3, Look(style.THIRD))
     font = TEXT | {"fontsize": 10.5}
     axes.text(WIDE / 2, 0.81, f"to all {LANES} lanes: {instruction}", **font)
@@ -116,7 +117,9 @@ def _draw_lane(axes, count: int, now: int, step: int, lane: int) -> None:
         compute = list(DOES.values())[step]
         text = str(compute(number))
     draw_box(axes, x, y, CELL, TALL, look)
-    axes.text(x + CELL / 2, y + TALL / 2, text, color=look.letters, **TEXT)
+    center = x + CELL / 2
+    middle = y + TALL / 2
+    axes.text(center, middle, text, color=look.letters, **TEXT)
 
 
 def _draw_foot(axes, count: int, now: int, step: int) -> None:
@@ -127,4 +130,5 @@ def _draw_foot(axes, count: int, now: int, step: int) -> None:
     if step == len(DOES) - 1:
         rounds_done += 1
     stored = min(count, rounds_done * LANES)
-    axes.text(0.15, HIGH - 0.2, f"Stored so far: {stored} of {count}.", va="center", fontsize=9.5)
+    counter = f"Stored so far: {stored} of {count}."
+    axes.text(0.15, HIGH - 0.2, counter, va="center", fontsize=9.5)
