@@ -1,20 +1,28 @@
 """Pictures of the matrix unit of `systolic`: a strip of cycles, and a player; lengths in inches."""
 
-import base64
 import math
 import textwrap
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from accel_helpers._values.words import fragment
+from accel_helpers.course.players.drawing import (
+    BODY,
+    FRAMES,
+    HEADING,
+    KINDS,
+    TEXT,
+    Animation,
+    Look,
+    blank,
+    draw_box,
+    draw_key_entry,
+)
 from accel_helpers.course.players.systolic import MatrixUnit, Step
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
 
 LARGEST = 8  # rows and columns, of a unit and of a matrix, that can be drawn
-FRAMES = 60  # the most cycles of an animation
 WIDEST = 8.0  # of a picture
 FOOT = 0.74  # what the key takes at the bottom
 LETTER = 0.075  # the width of a letter at 9 points, on the whole
@@ -24,50 +32,7 @@ GAP = 0.15  # between a cell and the next
 RESULT = 0.26  # the height of a result
 TOP = 0.95  # what the text above the cells takes
 QUEUE_GAP = 0.28  # between the queue and the cells
-TEXT = {"ha": "center", "va": "center", "fontsize": 9}
-HEADING = {"va": "top", "fontsize": 11, "weight": "bold"}
-BODY = {"va": "top", "fontsize": 9.5}
 READING = "In a cell: activation × weight + sum from above\n= sum handed down."
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a box looks like."""
-
-    face: str = "white"
-    edge: str = style.EDGE
-    line: float = 0.8  # the width of its edge, in points
-    hatch: str | None = None
-    dashes: str = "-"  # of its edge
-    letters: str = "black"
-
-
-# By what a cell does: no two of them differ by colour alone.
-KINDS = {
-    "useful": Look(style.OWN, "black", 1.8, letters="white"),
-    "padding": Look(style.THIRD, style.BROWN, 1.0, "////"),
-    "waiting": Look(style.EMPTY, style.QUIET, letters=style.SAID),
-}
-
-
-@dataclass(frozen=True, repr=False)
-class Animation:
-    """A player with a PNG for each cycle, and the sentence that says what it shows."""
-
-    frames: tuple[bytes, ...]
-    alt: str
-
-    def __repr__(self) -> str:
-        return self.alt
-
-    def _repr_html_(self) -> str | None:
-        frames = []
-        for png in self.frames:
-            data = base64.b64encode(png).decode()
-            frames.append(f"data:image/png;base64,{data}")
-        # Two players can be on one page, so each has an id of its own.
-        player_id = f"player-{uuid.uuid4().hex}"
-        return fragment("course/templates/player/player", player_id, frames, self.alt)
 
 
 @dataclass(frozen=True)
@@ -224,16 +189,6 @@ def sheet(chosen: Sequence[Step], plan: Plan, heading: str = ""):
         yield figure, axes
 
 
-@contextmanager
-def blank(width: float, height: float):
-    """Make a figure whose axes are the whole sheet, in inches from its upper left corner."""
-    with style.figure(width, height) as (figure, axes):
-        figure.set_layout_engine("none")
-        axes.set(position=(0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-        axes.set_axis_off()
-        yield figure, axes
-
-
 def _draw_key(axes, plan: Plan, y: float) -> None:
     """Draw what the looks of a cell mean, and write what stands in it."""
     names = list(KINDS)
@@ -244,12 +199,6 @@ def _draw_key(axes, plan: Plan, y: float) -> None:
         draw_key_entry(axes, x, y, name, KINDS[name])
         x += 1.15
     axes.text(0.15, y + 0.16, READING, va="top", fontsize=9, linespacing=1.15)
-
-
-def draw_key_entry(axes, x: float, y: float, text: str, look: Look) -> None:
-    """Draw a small box with its meaning to the right; y is the middle of its height."""
-    draw_box(axes, x, y - 0.09, 0.24, 0.18, look)
-    axes.text(x + 0.31, y, text, va="center", fontsize=9.5)
 
 
 def _draw_panel(axes, step: Step, plan: Plan, x: float, y: float) -> None:
@@ -391,15 +340,6 @@ def _wrapped(text: str, width: float) -> str:
     """A text in lines of so many inches."""
     letters = int((width - 0.25) / LETTER)
     return textwrap.fill(text, letters)
-
-
-def draw_box(axes, x: float, y: float, width: float, height: float, look: Look = Look()) -> None:
-    """Draw a box whose upper left corner is at (x, y)."""
-    from matplotlib.patches import Rectangle
-
-    paint = {"fc": look.face, "ec": look.edge, "hatch": look.hatch}
-    box = Rectangle((x, y), width, height, lw=look.line, ls=look.dashes, **paint)
-    axes.add_patch(box)
 
 
 def _entries(values) -> Iterator:

@@ -4,7 +4,7 @@ import math
 from contextlib import contextmanager
 
 from accel_helpers._values.records import whole
-from accel_helpers.course.players.unit import (
+from accel_helpers.course.players.drawing import (
     BODY,
     FRAMES,
     HEADING,
