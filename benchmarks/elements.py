@@ -83,7 +83,8 @@ def series(lines, stem, *, title, xlabel, ylabel, log):
             mark = {"marker": style.MARKS[i], "ms": size, "mfc": "none", "mew": 1.8}
             middle = medians[name]
             axes.plot(list(middle), list(middle.values()), color=colour, lw=1.2, **mark)
-            labels.append((max(middle), middle[max(middle)], style.folded(name), colour, mark))
+            end = (max(middle), middle[max(middle)])
+            labels.append(style.Label(*end, style.folded(name), colour, mark))
             for x, m in line.items():
                 axes.plot([x, x], m.interval, color=colour, lw=max(2, 6 - 2 * i), alpha=0.55)
         sizes = sorted({x for line in lines.values() for x in line})

@@ -1,14 +1,45 @@
 """Lines of one number over another: losses over epochs, times over sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
-from accel_helpers.plots.style import Picture
+from accel_helpers.plots.style import Label, Picture, Side
 
 Axis = tuple[str, Callable[[float], str]]  # what it says, and how its numbers are written
 Line = Mapping[float, float | Measurement] | Sequence[float]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a line, with the ends of its interval: without one they are its y."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+Lines = Mapping[str, Sequence[Point]]  # by their names
+
+
+@dataclass(frozen=True)
+class DrawnLine:
+    """A line and what it looks like."""
+
+    name: str
+    points: Sequence[Point]
+    colour: str
+    mark: Mapping[str, Any]  # the shape and the size of its points
+    layer: int  # the learner's lines lie above those of a reference
+
+    @property
+    def end(self) -> Point:
+        """The last point."""
+        return self.points[-1]
 
 
 def curves(
@@ -22,7 +53,7 @@ def curves(
     note: str = "",
     reference: Reference | None = None,
 ) -> Picture:
-    """Lines of one number over another, each with its name at its end.
+    """Draw lines of one number over another, each with its name at its end.
 
     Parameters
     ----------
@@ -44,69 +75,194 @@ def curves(
     >>> print(curves({"a": [2, 1.5]}, title="Training", said={"knowing nothing": [2.3]}))
     Line plot of loss over epoch. Training: a from 2 at 1 to 1.5 at 2. Dashed: knowing nothing 2.3.
     """
-    sides, under = style.sides(lines, reference, note)
-    dashed = {name: _points(line) for name, line in (said or {}).items()}
-    parts = [({n: _points(line) for n, line in of.items()}, own, words) for of, own, words in sides]
-    every = [of for of, *_ in parts] + [dashed]
-    points = [point for of in every for line in of.values() for point in line]
-    if any(low < high for *_, low, high in points):
+    given_sides, under = style.sides(lines, reference, note)
+    sides = [side._replace(data=_points_by_name(side.data)) for side in given_sides]
+    dashed = _points_by_name(said or {})
+    points = _all_points(dashed)
+    for side in sides:
+        points += _all_points(side.data)
+    if any(point.low < point.high for point in points):
         under = f"{style.BARS}\n{under}"
-    left, right = _around([point[0] for point in points], log, 0.04)
-    low, high = _around([end for _, *ends in points for end in ends], log, 0.1)
-    labels, names = [], [*parts[0][0]]
-    most = max(len(of) for of, *_ in parts) - 1
-    nested = 0 if log else min(4, 8 / (most or 1))  # marks of growing size, seen where they meet
-    with style.figure(style.WIDE, 3.0 if log else 2.5, title, under=under) as (figure, axes):
-        at = sorted({point[0] for point in points} if log else ())
-        at = at[:: -1 - len(at) // 8]  # as many as can be read one by one
-        style.scale(axes.xaxis, x[0], left, right, x[1], log=log, whole=not log, at=at)
-        style.scale(axes.yaxis, y[0], low, high, y[1], log=log)
-        for of, own, _ in parts[::-1]:
-            for i, (name, line) in enumerate(of.items()):
-                across, middles, lows, highs = zip(*line, strict=True)
-                look = {"color": style.palette(own)[i % len(style.palette(own))], "zorder": 2 + own}
-                size = 5 + (most - i) * nested + 2 * (parts[0][1] and not own)
-                place = names.index(name) if name in names else i  # a grey line has its own's mark
-                mark = {"marker": style.MARKS[place], "ms": size}
-                axes.plot(across, middles, lw=1.2, **mark, **look)
-                axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
-                end = across[-1], middles[-1], style.folded(name), look["color"]
-                if own or len(parts) == 1 or name not in parts[0][0]:  # its grey has the same mark
-                    labels.append((*end, None if log or len(line) == 1 else mark))
-                elif i == 0:
-                    whose = style.folded(reference.label)
-                    labels.append((*end[:2], whose, look["color"], None))
-        for name, line in dashed.items():
-            ends = line if len(line) > 1 else [(at, line[0][1]) for at in (left, right)]
-            axes.plot(*list(zip(*ends, strict=True))[:2], color=style.INK, lw=1.2, ls="--")
-            labels.append((*ends[-1][:2], style.folded(name), style.INK, None))
+    height = 3.0 if log else 2.5
+    with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
+        left, right = _set_scales(axes, points, x, y, log)
+        labels = []
+        # The learner's own lines come last, and so on top.
+        for side in reversed(sides):
+            labels += _draw_side(axes, side, sides, reference, log)
+        labels += _draw_dashed(axes, dashed, left, right)
         style.beside(figure, axes, labels)
-    texts = [w + "; ".join(_told(*each, x[1], y[1]) for each in of.items()) for of, _, w in parts]
-    also = "; ".join(_told(*line, x[1], y[1]) for line in dashed.items())
-    what = f"Line plot of {y[0]} over {x[0]}. {title}: {'; '.join(texts)}."
-    return style.picture(figure, f"{what} Dashed: {also}." if also else what)
+    alt = _alt_text(sides, dashed, title, x, y)
+    return style.picture(figure, alt)
 
 
-def _points(line: Line) -> list[tuple[float, float, float, float]]:
-    """The x of each point of a line, its y, and the ends of its interval."""
-    points = line if isinstance(line, Mapping) else dict(enumerate(line, 1))
-    ends = (getattr(y, "interval", (y, y)) for y in points.values())
-    middles = (getattr(y, "median", y) for y in points.values())
-    return [(x, y, *end) for x, y, end in zip(points, middles, ends, strict=True)]
+def _points_by_name(lines: Mapping[str, Line]) -> Lines:
+    """The points of each line."""
+    return {name: _points(line) for name, line in lines.items()}
 
 
-def _around(values, log: bool, share: float) -> tuple[float, float]:
+def _points(line: Line) -> list[Point]:
+    """The points of a line."""
+    if not isinstance(line, Mapping):
+        line = dict(enumerate(line, start=1))
+    points = []
+    for x, y in line.items():
+        if isinstance(y, Measurement):
+            points.append(Point(x, y.median, *y.interval))
+        else:
+            points.append(Point(x, y, y, y))
+    return points
+
+
+def _all_points(lines: Lines) -> list[Point]:
+    """The points of every line."""
+    points = []
+    for line in lines.values():
+        points += line
+    return points
+
+
+def _set_scales(axes, points: Sequence[Point], x: Axis, y: Axis, log: bool):
+    """Scale both axes so that all points are seen; return where the x axis ends."""
+    x_label, write_x = x
+    y_label, write_y = y
+    ticks = ()
+    if log:
+        ticks = _ticks(points)
+    across = [point.x for point in points]
+    left, right = _limits(across, log, 0.04)
+    style.scale(axes.xaxis, x_label, left, right, write_x, log=log, whole=not log, at=ticks)
+    upward = []
+    for point in points:
+        upward += [point.low, point.high]
+    low, high = _limits(upward, log, 0.1)
+    style.scale(axes.yaxis, y_label, low, high, write_y, log=log)
+    return left, right
+
+
+def _limits(values: Sequence[float], log: bool, share: float) -> tuple[float, float]:
     """Where an axis begins and ends that shows the values, and at both ends a share more."""
     low, high = min(values), max(values)
     if log:
-        return low / (room := max(1.3, (high / low) ** (share / 2))), high * room
-    room = share * (high - low or 1 / share)
-    return low - room, high + room
+        factor = max(1.3, (high / low) ** (share / 2))
+        return low / factor, high * factor
+    if low == high:
+        return low - 1, high + 1
+    margin = share * (high - low)
+    return low - margin, high + margin
 
 
-def _told(name, line, x, y) -> str:
-    """A line in words: where it begins and ends."""
-    ends = [f"{y(point[1])} at {x(point[0])}" for point in (line[0], line[-1])]
-    if len(line) > 1:
-        return f"{name} from {' to '.join(ends)}"
-    return name if name.endswith(y(line[0][1])) else f"{name} {y(line[0][1])}"
+def _ticks(points: Sequence[Point]) -> list[float]:
+    """The x of points from the largest down, as many as can be read one by one."""
+    sizes = sorted({point.x for point in points}, reverse=True)
+    step = 1 + len(sizes) // 8
+    return sizes[::step]
+
+
+def _draw_side(axes, side: Side, sides: Sequence[Side], reference, log: bool) -> list[Label]:
+    """Draw the lines of one machine, and return their labels."""
+    labels = []
+    front_names = list(sides[0].data)
+    is_behind = side is not sides[0]
+    for place, line in enumerate(_drawn_lines(side, sides, log)):
+        _draw_line(axes, line)
+        end = line.end
+        if not is_behind or line.name not in front_names:
+            mark = line.mark
+            if log or len(line.points) == 1:
+                # A line says which points are meant, and a single point its label.
+                mark = None
+            text = style.folded(line.name)
+            labels.append(Label(end.x, end.y, text, line.colour, mark))
+        elif place == 0:
+            # The learner's line has the same mark, so that only the machine has to be named.
+            machine = style.folded(reference.label)
+            labels.append(Label(end.x, end.y, machine, line.colour))
+    return labels
+
+
+def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine]:
+    """The lines of one machine with their looks."""
+    lines = []
+    colours = side.colours
+    last = max(len(machine.data) for machine in sides) - 1
+    front_names = list(sides[0].data)
+    for place, (name, points) in enumerate(side.data.items()):
+        size = 5
+        if not log and last > 0:
+            # Marks of growing size can be seen where they meet.
+            growth = min(4, 8 / last)
+            size += (last - place) * growth
+        if sides[0].is_own and not side.is_own:
+            size += 2
+        shape = place
+        if name in front_names:
+            # A grey line has the mark of the learner's line of that name.
+            shape = front_names.index(name)
+        mark = {"marker": style.MARKS[shape], "ms": size}
+        colour = colours[place % len(colours)]
+        lines.append(DrawnLine(name, points, colour, mark, side.layer))
+    return lines
+
+
+def _draw_line(axes, line: DrawnLine) -> None:
+    """Draw a line with the intervals of its points."""
+    look = {"color": line.colour, "zorder": line.layer}
+    across = [point.x for point in line.points]
+    upward = [point.y for point in line.points]
+    axes.plot(across, upward, lw=1.2, **line.mark, **look)
+    lows = [point.low for point in line.points]
+    highs = [point.high for point in line.points]
+    axes.vlines(across, lows, highs, lw=4, alpha=0.4, **look)
+
+
+def _draw_dashed(axes, lines: Lines, left: float, right: float) -> list[Label]:
+    """Draw what was not measured, and return its labels; a single point is a level."""
+    labels = []
+    for name, points in lines.items():
+        across = [point.x for point in points]
+        upward = [point.y for point in points]
+        if len(points) == 1:
+            across = [left, right]
+            upward = [points[0].y, points[0].y]
+        axes.plot(across, upward, color=style.INK, lw=1.2, ls="--")
+        text = style.folded(name)
+        labels.append(Label(across[-1], upward[-1], text, style.INK))
+    return labels
+
+
+def _alt_text(sides: Sequence[Side], dashed, title: str, x: Axis, y: Axis) -> str:
+    """The sentence that says what the picture shows."""
+    x_label, write_x = x
+    y_label, write_y = y
+    sentences = []
+    for side in sides:
+        text = _lines_text(side.data, write_x, write_y)
+        sentences.append(side.intro + text)
+    alt = f"Line plot of {y_label} over {x_label}. {title}: {'; '.join(sentences)}."
+    if dashed:
+        text = _lines_text(dashed, write_x, write_y)
+        alt = f"{alt} Dashed: {text}."
+    return alt
+
+
+def _lines_text(lines: Lines, write_x, write_y) -> str:
+    """Lines in words."""
+    texts = []
+    for name, points in lines.items():
+        text = _line_text(name, points, write_x, write_y)
+        texts.append(text)
+    return "; ".join(texts)
+
+
+def _line_text(name: str, points: Sequence[Point], write_x, write_y) -> str:
+    """A line in words: where it begins and ends; of a single point its value."""
+    first = points[0]
+    last = points[-1]
+    start = write_y(first.y)
+    end = write_y(last.y)
+    if len(points) > 1:
+        return f"{name} from {start} at {write_x(first.x)} to {end} at {write_x(last.x)}"
+    if name.endswith(start):
+        return name
+    return f"{name} {start}"

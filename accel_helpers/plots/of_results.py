@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from accel_helpers._values.words import shown
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Reference
-from accel_helpers.plots import charts, rows
+from accel_helpers.plots import charts, crossing, pieces, rows
 from accel_helpers.plots.style import Picture
 from accel_helpers.train.epochs import FitTiming
 from accel_helpers.worth.break_even import BreakEven
@@ -46,10 +46,10 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
         title = title or "Seconds per epoch"
         return charts.epochs(result.epochs, title=title, reference=reference)
     if isinstance(result, BreakEven):
-        return charts.break_even(result, title=title or None, reference=reference)
+        return crossing.break_even(result, title=title or None, reference=reference)
     if isinstance(result, Mapping):
         title = title or "Where the time of one step goes"
-        return rows.parts(result, title=title, reference=reference)
+        return pieces.parts(result, title=title, reference=reference)
     raise TypeError(
         "plot draws a Measurement, a comparison, the epochs of time_fit, a break-even, "
         f"or the parts of a step as a mapping of names to seconds; got {shown(result)}."

@@ -7,20 +7,27 @@ import io
 import math
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, NamedTuple
 
 from accel_helpers.measure.results import Reference
 
-OWN, REFERENCE = "#0072B2", "#767676"  # the learner's, and a reference run's
-SECOND, THIRD = "#D55E00", "#E69F00"
+OWN = "#0072B2"  # the learner's machine
+REFERENCE = "#767676"  # a reference run
+SECOND = "#D55E00"
+THIRD = "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
 GREYS = (REFERENCE, "#949494", "#5A5A5A", "#303030")  # on white each has a contrast of 3 or more
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
-INK, SAID = "#333333", "#595959"  # text; what is said in grey, and lines of no data
-EDGE, QUIET, BROWN, EMPTY = "#8C8C8C", "#BFBFBF", "#7A5400", "#ECECEC"  # of boxes; a face
+INK = "#333333"  # text
+SAID = "#595959"  # text in grey, and lines of no data
+EDGE = "#8C8C8C"  # the edge of a box
+QUIET = "#BFBFBF"  # the edge of a box in which nothing happens
+BROWN = "#7A5400"
+EMPTY = "#ECECEC"  # the face of a box in which nothing happens
 PIECES = ("compute", "memory", "overhead", "wait")  # of a step's bar: each in a colour of its own
 BARS = "Bars: intervals of 95 % or more."
 STYLE = {
@@ -52,111 +59,256 @@ class Picture:
         return self.alt
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        width = int.from_bytes(self.png[16:20], "big") * 100 // DPI  # as a PNG's header has it
-        return (
-            {"image/png": self.png, "text/plain": self.alt},
-            {"image/png": {"width": width, "alt": self.alt}},
-        )
+        # Bytes 16 to 19 of a PNG hold its width in pixels.
+        pixels = int.from_bytes(self.png[16:20], "big")
+        width = pixels * 100 // DPI
+        shown = {"image/png": self.png, "text/plain": self.alt}
+        metadata = {"image/png": {"width": width, "alt": self.alt}}
+        return shown, metadata
 
 
-def palette(own: bool) -> tuple[str, ...]:
-    return COLOURS if own else GREYS
+class Side(NamedTuple):
+    """What one machine has to show in a picture."""
+
+    data: Any
+    is_own: bool  # whether it is the learner's machine, and not the reference
+    intro: str  # how its part of the alt text begins: "on MACHINE: " for a reference
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """The colours in which it is drawn."""
+        return palette(self.is_own)
+
+    @property
+    def colour(self) -> str:
+        """The first of its colours."""
+        return self.colours[0]
+
+    @property
+    def layer(self) -> int:
+        """The layer of its lines: the learner's lie above those of a reference."""
+        if self.is_own:
+            return 3
+        return 2
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text to the right of the axes, for the point (x, y) of the data."""
+
+    x: float
+    y: float
+    text: str
+    colour: str
+    mark: Mapping[str, Any] | None = None  # how its point is drawn, repeated as a key
+
+
+def palette(is_own: bool) -> tuple[str, ...]:
+    """The colours of the learner's machine, or the greys of a reference."""
+    if is_own:
+        return COLOURS
+    return GREYS
 
 
 def short(ratio: float) -> str:
     """Two digits, and as many more as tell a ratio from 1, which would say "no difference"."""
     if ratio >= 100:
         return f"{ratio:.0f}"
-    texts = (f"{ratio:.{digits}g}" for digits in (2, 3, 4, 5))
-    return next((text for text in texts if text != "1"), "1")
+    for digits in (2, 3, 4, 5):
+        text = f"{ratio:.{digits}g}"
+        if text != "1":
+            return text
+    return "1"
 
 
-def sides(own, reference: Reference | None, note: str = "") -> tuple[list[tuple], str]:
-    """What is drawn: data, whether they are the learner's, how their sentence begins; and a note.
+def sides(data, reference: Reference | None, note: str = "") -> tuple[list[Side], str]:
+    """List whose data a picture shows, and extend its note by the name of the reference machine.
 
     With ACCEL_PICTURES=reference, or where the learner has nothing, the reference is alone.
     """
+    mine = Side(data, True, "")
     if reference is None:
-        return [(own, True, "")], note
+        return [mine], note
     machine = reference.label
-    grey = (reference.data, False, f"on {machine}: ")
-    if not own or os.environ.get("ACCEL_PICTURES") == "reference":
+    grey = Side(reference.data, False, f"on {machine}: ")
+    only_reference = os.environ.get("ACCEL_PICTURES") == "reference"
+    if only_reference or not data:
         return [grey], f"{note}\nMeasured on {machine}.".strip()
-    return [(own, True, ""), grey], f"{note}\nGrey: {machine}.".strip()
+    return [mine, grey], f"{note}\nGrey: {machine}.".strip()
 
 
 @contextmanager
 def figure(width: float, height: float, title: str = "", panels: int = 1, under: str = ""):
-    """A figure of so many inches, without pyplot's global state, and its axes."""
+    """Make a figure of so many inches, without pyplot's global state, and its axes."""
     import matplotlib
     from matplotlib.figure import Figure
+
+    title = textwrap.fill(title, int(11 * width))
+    note = _wrap_note(under, int(15 * width))
+    text_lines = title.count("\n") + len(note)
+    with matplotlib.rc_context(STYLE):
+        size = (width, height + 0.18 * text_lines)
+        drawing = Figure(size, layout="constrained")
+        drawing.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
+        axes = drawing.subplots(1, panels, sharey=True)
+        if title:
+            _write_title(drawing, title, note)
+        yield drawing, axes
+
+
+def _wrap_note(note: str, letters: int) -> list[str]:
+    """The lines of a note, each of so many letters at most."""
+    lines = []
+    for paragraph in note.split("\n"):
+        lines += textwrap.wrap(paragraph, letters)
+    return lines
+
+
+def _write_title(figure, title: str, note: list[str]) -> None:
+    """Write a title and the note below it over the whole width of a figure."""
     from matplotlib.text import Annotation
 
-    title, parts = textwrap.fill(title, int(11 * width)), under.split("\n")
-    under = [line for part in parts for line in textwrap.wrap(part, int(15 * width))]
-    with matplotlib.rc_context(STYLE):
-        high = height + 0.18 * (title.count("\n") + len(under))
-        made = Figure((width, high), layout="constrained")
-        made.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
-        axes = made.subplots(1, panels, sharey=True)
-        if title:  # over the whole width, since an axes' own title ends where the axes end
-            font = {"ha": "left", "fontsize": 11, "fontweight": "bold"}
-            head = made.suptitle(title + len(under) * "\n ", x=0.01, **font)
-            look = {"xycoords": head, "fontsize": 9, "color": INK, "va": "bottom"}
-            made.add_artist(Annotation("\n".join(under), (0, 0), **look))
-        yield made, axes
+    # An axes' own title would end where the axes end. Its empty lines keep the note's place.
+    heading = title + len(note) * "\n "
+    font = {"ha": "left", "fontsize": 11, "fontweight": "bold"}
+    drawn_title = figure.suptitle(heading, x=0.01, **font)
+    look = {"fontsize": 9, "color": INK, "va": "bottom"}
+    lines = "\n".join(note)
+    annotation = Annotation(lines, (0, 0), xycoords=drawn_title, **look)
+    figure.add_artist(annotation)
 
 
 def picture(figure, alt: str, dpi: int = DPI) -> Picture:
-    """The figure as a PNG of 256 colours, a third of the bytes, and its sentence."""
+    """Turn a figure into a PNG of 256 colours, a third of the bytes, with its alt text."""
     from PIL import Image
 
-    drawn, few = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=dpi)
-    Image.open(drawn).convert("RGB").quantize(256).save(few, "png", optimize=True)
-    return Picture(few.getvalue(), alt)
+    full = io.BytesIO()
+    figure.savefig(full, format="png", dpi=dpi)
+    image = Image.open(full).convert("RGB")
+    small = io.BytesIO()
+    image.quantize(256).save(small, "png", optimize=True)
+    return Picture(small.getvalue(), alt)
 
 
 def scale(axis, label, low, high, text, *, log=False, whole=False, at=()) -> None:
-    """What an axis says and where it ends, and ticks `at` what suits, written out by `text`."""
-    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter
+    """Set what an axis says, where it ends, and its ticks.
 
-    label += " (log scale)" * log
-    of = {"scale": "log" if log else "linear", "lim": (low, high), "label": label}
-    axis.axes.set(**{axis.axis_name + key: value for key, value in of.items()})
-    decades = math.log10(high / low) if log else 0
-    locator = MaxNLocator(8 if whole else 6, integer=whole, min_n_ticks=1, steps=(1, 2, 5, 10))
-    if decades > 0.8:
-        locator = LogLocator(subs=(1,) if decades > 2.8 else (1, 2, 5), numticks=8)
-    axis.set_major_locator(FixedLocator(at) if at else locator)
-    if at:  # what was tried, and nothing between
+    Parameters
+    ----------
+    axis : matplotlib's axis
+    label : str
+        What stands beside it.
+    low, high : float
+        Its ends.
+    text : callable
+        Writes the number of a tick.
+    log : bool
+        Whether it is logarithmic.
+    whole : bool
+        Whether ticks stand at whole numbers alone.
+    at : sequence of float
+        Where ticks stand, and nowhere else. Without it, where it suits.
+    """
+    from matplotlib.ticker import FixedLocator, NullFormatter
+
+    kind = "linear"
+    if log:
+        kind = "log"
+        label = f"{label} (log scale)"
+    name = axis.axis_name
+    settings = {f"{name}scale": kind, f"{name}lim": (low, high), f"{name}label": label}
+    axis.axes.set(**settings)
+    if at:
+        axis.set_major_locator(FixedLocator(at))
         axis.set_minor_locator(FixedLocator([]))
-    axis.set_major_formatter(lambda value, _: text(value) if value else "0")
+    else:
+        decades = math.log10(high / low) if log else 0
+        axis.set_major_locator(_locator(decades, whole))
+    axis.set_major_formatter(tick_format(text))
     axis.set_minor_formatter(NullFormatter())
 
 
-def beside(figure, axes, entries) -> None:
-    """Labels to the right of the axes, none upon another: x, y, text, colour, a mark as its key."""
+def tick_format(text: Callable[[float], str]) -> Callable[[float, int], str]:
+    """Make what matplotlib writes at a tick; a 0 stands without its unit."""
+
+    def write(value, _):
+        if value == 0:
+            return "0"
+        return text(value)
+
+    return write
+
+
+def _locator(decades: float, whole: bool):
+    """What places the ticks of an axis; one that is not logarithmic has no decades."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    if decades > 2.8:
+        return LogLocator(subs=(1,), numticks=8)
+    if decades > 0.8:
+        return LogLocator(subs=(1, 2, 5), numticks=8)
+    most_ticks = 6
+    if whole:
+        most_ticks = 8
+    return MaxNLocator(most_ticks, integer=whole, min_n_ticks=1, steps=(1, 2, 5, 10))
+
+
+def beside(figure, axes, labels: Sequence[Label]) -> None:
+    """Write labels to the right of the axes so that none covers another."""
+    # The layout decides where the axes end.
+    figure.draw_without_rendering()
+    labels = sorted(labels, key=lambda label: label.y)
+    middles = _spread(figure, axes, labels)
+    box = axes.get_window_extent()
+    for label, middle in zip(labels, middles, strict=True):
+        height = (middle - box.y0) / box.height
+        _write_beside(figure, axes, label, height)
+
+
+def _spread(figure, axes, labels: Sequence[Label]):
+    """The middle of each label from the lowest on, in pixels: as near to its point as it can be."""
     import numpy as np
+
+    targets = []
+    line_counts = []
+    for label in labels:
+        _, pixel = axes.transData.transform((label.x, label.y))
+        targets.append(pixel)
+        line_counts.append(1.25 * label.text.count("\n") + 1.5)
+    point = figure.dpi / 72
+    heights = 9 * point * np.array(line_counts)
+    # Where the labels were if they stood upon each other, from 0 on; each is then lifted at least
+    # as far as the one below it.
+    stacked = heights.cumsum() - heights / 2
+    lifts = np.maximum.accumulate(targets - stacked)
+    box = axes.get_window_extent()
+    return stacked + np.clip(lifts, box.y0, box.y1 - heights.sum())
+
+
+def _write_beside(figure, axes, label: Label, height: float) -> None:
+    """Write a label at a height (a share of the axes'), with its mark and a line to its point."""
     from matplotlib.transforms import offset_copy
 
-    figure.draw_without_rendering()
-    box, point = axes.get_window_extent(), figure.dpi / 72
-    key, words = (offset_copy(axes.transAxes, figure, x=x, units="points") for x in (20, 33))
-    entries = sorted(entries, key=lambda entry: entry[1])
-    wanted = [axes.transData.transform(entry[:2])[1] for entry in entries]
-    heights = 9 * point * np.array([1.25 * entry[2].count("\n") + 1.5 for entry in entries])
-    stacked = heights.cumsum() - heights / 2  # their middles, if they stood upon each other
-    lifts = np.maximum.accumulate(wanted - stacked)  # as little as possible is moved
-    places = stacked + np.clip(lifts, box.y0, box.y1 - heights.sum())
-    for (x, y, text, colour, mark), place in zip(entries, places, strict=True):
-        height = (place - box.y0) / box.height
-        arrow = {"arrowstyle": "-", "color": colour, "lw": 0.8, "ls": ":", "relpos": (0, 0.5)}
-        arrow |= {"shrinkA": 18 if mark else 2, "shrinkB": 6}  # it is no line of data
-        if mark:
-            axes.plot([1], [height], transform=key, clip_on=False, color=colour, **mark)
-            if axes.transAxes.inverted().transform(axes.transData.transform((x, y)))[0] < 0.6:
-                arrow = None  # it would run through the data
-        look = {"va": "center", "color": INK, "fontsize": 9, "arrowprops": arrow}
-        look |= {"textcoords": words, "annotation_clip": False}
-        axes.annotate(text, (x, y), (1, height), **look)
+    gap = 2
+    if label.mark:
+        gap = 18
+        place = offset_copy(axes.transAxes, figure, x=20, units="points")
+        key = {"transform": place, "clip_on": False, "color": label.colour}
+        axes.plot([1], [height], **key, **label.mark)
+    # A dotted line, which is no line of data.
+    arrow = {"arrowstyle": "-", "color": label.colour, "lw": 0.8, "ls": ":"}
+    arrow |= {"relpos": (0, 0.5), "shrinkA": gap, "shrinkB": 6}
+    if label.mark and _share_across(axes, label) < 0.6:
+        # It would run through the data, and the mark says which point is meant.
+        arrow = None
+    place = offset_copy(axes.transAxes, figure, x=33, units="points")
+    look = {"va": "center", "color": INK, "fontsize": 9, "annotation_clip": False}
+    look |= {"textcoords": place, "arrowprops": arrow}
+    axes.annotate(label.text, (label.x, label.y), (1, height), **look)
+
+
+def _share_across(axes, label: Label) -> float:
+    """Where the point of a label lies between the left (0) and the right edge (1) of the axes."""
+    pixels = axes.transData.transform((label.x, label.y))
+    across, _ = axes.transAxes.inverted().transform(pixels)
+    return across

@@ -20,7 +20,7 @@ from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
-from accel_helpers.plots import rows, style
+from accel_helpers.plots import accuracy, rows, style
 from accel_helpers.worth.break_even import Plan, break_even
 
 MACHINE = "a machine that was made up, 2026-01-01"
@@ -259,7 +259,7 @@ def test_labels_beside_the_axes_cover_each_other_nowhere_and_stay_beside_them():
     with style.figure(8, 3.4, "T") as (figure, axes):
         axes.plot([1, 2], [0, 1])
         mark = {"marker": "o", "ms": 8}
-        ends = [(2, y, f"{LONG[:26]}\n{y}", style.OWN, mark) for y in (0, 0, 0, 1, 1, 1)]
+        ends = [style.Label(2, y, f"{LONG[:26]}\n{y}", style.OWN, mark) for y in (0, 0, 0, 1, 1, 1)]
         style.beside(figure, axes, ends)
         figure.draw_without_rendering()
         _apart(axes.texts, figure)
@@ -305,9 +305,7 @@ def test_a_break_even_that_tells_nothing_or_sells_time_says_so_in_its_title():
 def test_an_interval_that_crosses_zero_is_seen_to_cross_it_beside_a_large_one():
     from matplotlib.figure import Figure
 
-    from accel_helpers.plots import rows
-
     axes = Figure().subplots()
-    rows._around_zero(axes, -1.3, 35)
+    accuracy._around_zero(axes, -1.3, 35)
     left, zero, right = (axes.transData.transform((x, 0))[0] for x in (-0.3, 0, 35))
     assert zero - left > 0.02 * (right - left)

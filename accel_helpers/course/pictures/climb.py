@@ -1,14 +1,19 @@
 """The picture of a climb: a ladder, how many times as fast each change makes the training."""
 
+from collections.abc import Sequence
+
 from accel_helpers._values.words import format_seconds
 from accel_helpers.measure.measurement import SAME, VAGUE, Speedup
 from accel_helpers.plots import rows as rows_of_dots
 from accel_helpers.plots import style
+from accel_helpers.plots.rows import Row
 from accel_helpers.plots.style import Picture
+
+START = "the start"  # the stage that all others are compared with
 
 
 def climb(climb, *, title: str, reference=None) -> Picture:
-    """A ladder of changes to a training, a `Climb`: how many times as fast each is.
+    """Draw a ladder of changes to a training, a `Climb`: how many times as fast each is.
 
     >>> from accel_helpers.course.climb import Climb
     >>> from accel_helpers.measure import results
@@ -19,43 +24,101 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     """
     note = f"{style.BARS} Times as fast: turn by turn, so not quite the ratio of the epochs."
     sides, under = style.sides(climb, reference, note)
-    drawn, said, ends = [], [], [1.0]
-    for of, mine, start in sides:
-        rows, words = [], []
-        for name, epoch in of.epochs.items():
-            right, gain = f"{100 * of.accuracy[name]:.1f} %", of.overall.get(name)
-            text, marks = _gain(gain) if gain else ("the start", {"dots": (1.0,)})
-            ends += marks.get("bar", ())
-            brief = text.partition(" (")[0].replace(SAME, "not measurable").replace("between ", "")
-            notes = (brief.replace(" and ", " to "), format_seconds(epoch.median), right)
-            rows.append(rows_of_dots.Row(name, style.palette(mine)[0], notes, **marks))
-            words.append(f"{name}: {text}, {notes[1]}, {right} right")
-        drawn.append(rows)
-        said.append(start + "; ".join(words))
-    rows = rows_of_dots.beneath(*drawn)
-    # The title names no gain that larger batches brought: they can cost accuracy.
-    first, *others = sides[0][0].stages
-    alike = [stage.name for stage in others if stage.batch_size == first.batch_size]
-    most = max((row.line or 1 for row in drawn[0] if row.name in alike), default=1)
-    if most > 1:
-        title += f": {style.short(most)} times, same batch size"
-    with style.figure(5.8, 1.1 + rows_of_dots.room(rows), title, under=under) as (figure, axes):
+    groups = []
+    sentences = []
+    for side in sides:
+        stages = list(side.data.epochs)
+        groups.append([_stage_row(side.data, name, side.colour) for name in stages])
+        texts = [_stage_text(side.data, name) for name in stages]
+        sentences.append(side.intro + "; ".join(texts))
+    front = sides[0].data
+    title += _best_gain(front, groups[0])
+    rows = rows_of_dots.beneath(*groups)
+    height = 1.1 + rows_of_dots.room(rows)
+    with style.figure(5.8, height, title, under=under) as (figure, axes):
         rows_of_dots.paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
-        axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
-        for place, row in zip(rows_of_dots.places(rows), rows, strict=True):
-            if row.line:
-                axes.plot([1, row.line], [place] * 2, color=row.colour, lw=1.2, zorder=0.9)
-        label = f"times as fast as {first.name}"
-        style.scale(axes.xaxis, label, min(ends) / 1.15, 1.15 * max(ends), style.plain, log=True)
-        return style.picture(figure, f"Ladder. {title}: {'; '.join(said)}.")
+        _draw_gains(axes, rows)
+        low, high = _limits(rows)
+        label = f"times as fast as {front.stages[0].name}"
+        style.scale(axes.xaxis, label, low, high, style.plain, log=True)
+        return style.picture(figure, f"Ladder. {title}: {'; '.join(sentences)}.")
 
 
-def _gain(gain: Speedup) -> tuple[str, dict]:
-    """In words, and what of it is drawn: the ratio only where it is known well."""
-    (low, high), bar = gain.interval, {"bar": gain.interval}
+def _stage_row(climb, name: str, colour: str) -> Row:
+    """The row of a stage: the ratio is drawn only where it is known well."""
+    seconds, right = _epoch_texts(climb, name)
+    gain = climb.overall.get(name)
+    if gain is None:
+        return Row(name, colour, (START, seconds, right), dots=(1.0,))
+    notes = (_short_gain(gain), seconds, right)
+    ratio = gain.ratio if _is_precise(gain) else None
+    return Row(name, colour, notes, bar=gain.interval, line=ratio)
+
+
+def _stage_text(climb, name: str) -> str:
+    """A stage in words."""
+    seconds, right = _epoch_texts(climb, name)
+    gain = climb.overall.get(name)
+    text = START
+    if gain:
+        text = _gain_text(gain)
+    return f"{name}: {text}, {seconds}, {right} right"
+
+
+def _epoch_texts(climb, name: str) -> tuple[str, str]:
+    """The time of an epoch of a stage, and the share of right answers after it."""
+    epoch = climb.epochs[name]
+    percentage = 100 * climb.accuracy[name]
+    return format_seconds(epoch.median), f"{percentage:.1f} %"
+
+
+def _is_precise(gain: Speedup) -> bool:
+    """Whether a ratio may stand there alone: there is a difference, and its interval is narrow."""
+    low, high = gain.interval
+    return gain.conclusive and high <= VAGUE * low
+
+
+def _gain_text(gain: Speedup) -> str:
+    """A gain in words."""
+    low, high = gain.interval
     if not gain.conclusive:
-        return SAME, bar
-    if high > VAGUE * low:
-        return f"between {style.short(low)} and {style.short(high)} times", bar
-    text = style.short if gain.ratio >= 2 else "{:.3g}".format
-    return f"{text(gain.ratio)} times ({text(low)} to {text(high)})", bar | {"line": gain.ratio}
+        return SAME
+    if not _is_precise(gain):
+        return f"between {style.short(low)} and {style.short(high)} times"
+    write = style.short if gain.ratio >= 2 else "{:.3g}".format
+    return f"{write(gain.ratio)} times ({write(low)} to {write(high)})"
+
+
+def _short_gain(gain: Speedup) -> str:
+    """A gain in a few words, for the column of a table."""
+    if not gain.conclusive:
+        return "not measurable"
+    text, _, _ = _gain_text(gain).partition(" (")
+    return text.replace("between ", "").replace(" and ", " to ")
+
+
+def _best_gain(climb, rows: Sequence[Row]) -> str:
+    """The largest gain, for the title; not one of larger batches, which can cost accuracy."""
+    first, *others = climb.stages
+    alike = [stage.name for stage in others if stage.batch_size == first.batch_size]
+    gains = [row.line for row in rows if row.name in alike and row.line]
+    best = max(gains, default=1)
+    if best <= 1:
+        return ""
+    return f": {style.short(best)} times, same batch size"
+
+
+def _draw_gains(axes, rows: Sequence[Row]) -> None:
+    """Draw a line from 1 to each ratio."""
+    axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
+    for height, row in zip(rows_of_dots.places(rows), rows, strict=True):
+        if row.line:
+            axes.plot([1, row.line], [height, height], color=row.colour, lw=1.2, zorder=0.9)
+
+
+def _limits(rows: Sequence[Row]) -> tuple[float, float]:
+    """Where an axis begins and ends that shows all intervals, and 1."""
+    ends = [1.0]
+    for row in rows:
+        ends += row.bar
+    return min(ends) / 1.15, 1.15 * max(ends)

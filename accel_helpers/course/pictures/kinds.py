@@ -10,11 +10,20 @@ from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots.style import PIECES
+from accel_helpers.train.epochs import FitTiming
+
+# What a card keeps of a result: measurements and numbers, each by its name on the card.
+Kept = tuple[dict[str, Measurement], dict[str, Sequence[float]]]
 
 
-def nothing_measured(result, path: str):
-    """What a card keeps of a picture without a measurement."""
+def nothing_measured(result, path: str) -> Kept:
+    """What a card keeps of a picture without a measurement: nothing."""
     return {}, {}
+
+
+def unchanged(result):
+    """The result itself, where a picture is drawn of it as it is."""
+    return result
 
 
 @dataclass(frozen=True)
@@ -25,11 +34,11 @@ class Kind:
     measured: Callable = nothing_measured  # (result, path): measurements and numbers of a card
     restored: Callable | None = None  # (card, path): the data of the picture
     needs: Callable | None = None  # (path): what a reference card must have, if not all of it
-    data: Callable = lambda result: result  # what is drawn of a result
+    data: Callable = unchanged  # (result): what is drawn of it
 
 
 def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
-    """The same on the newest reference machine that has all of it; or None."""
+    """Find the same on the newest reference machine that has all of it; or None."""
     if kind.restored is None:
         return None
     if kind.needs:
@@ -43,121 +52,183 @@ def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
     return card.reference(kind.restored(card, path))
 
 
+def lesson_of(path: str) -> str:
+    """The number of the lesson that a path of a card begins with.
+
+    >>> lesson_of("07/adding")
+    '07'
+    """
+    lesson, _, _ = path.partition("/")
+    return lesson
+
+
 def numbers_under(card: Card, path: str) -> dict[str, tuple[float, ...]]:
     """The numbers of a card whose names begin with a path, by the rest of their names."""
     start = f"{path}/"
-    return {
-        name.removeprefix(start): values
-        for name, values in card.numbers.items()
-        if name.startswith(start)
-    }
+    numbers = {}
+    for name, values in card.numbers.items():
+        if name.startswith(start):
+            short_name = name.removeprefix(start)
+            numbers[short_name] = values
+    return numbers
+
+
+def measurements_under(card: Card, *paths: str) -> list[Measurement]:
+    """The measurements of a card whose names begin with one of the paths."""
+    starts = tuple(f"{path}/" for path in paths)
+    measurements = []
+    for name, measurement in card.measurements.items():
+        if name.startswith(starts):
+            measurements.append(measurement)
+    return measurements
 
 
 # --- epochs: seconds of every epoch, the first one apart -------------------------------------
 
 
 def as_epochs(seconds) -> Measurement:
-    """The seconds of a callback, the first of which also compiled, as a measurement.
+    """Turn the seconds of a callback, the first of which also compiled, into a measurement.
 
     >>> as_epochs([2.5, 1.0, 1.1]).first_call
     2.5
     """
     if isinstance(seconds, Measurement):
         return seconds
-    if hasattr(seconds, "epochs"):  # of time_fit
+    if isinstance(seconds, FitTiming):
         return seconds.epochs
     first, *later = seconds
     return Measurement.from_samples(later, first_call=first, name="one epoch")
 
 
-EPOCHS = Kind(
-    draw=plots.epochs,
-    measured=lambda result, path: ({path: as_epochs(result)}, {}),
-    restored=lambda card, path: card.measurements[path],
-    data=as_epochs,
-)
+def keep_epochs(result, path: str) -> Kept:
+    """Put the epochs on a card."""
+    return {path: as_epochs(result)}, {}
+
+
+def epochs_on(card: Card, path: str) -> Measurement:
+    """The epochs of a card."""
+    return card.measurements[path]
+
+
+EPOCHS = Kind(draw=plots.epochs, measured=keep_epochs, restored=epochs_on, data=as_epochs)
 
 # --- measurements: some of them below each other ----------------------------------------------
 
 
 def as_measurements(result) -> Sequence[Measurement]:
-    """Both sides of a comparison, or what was given."""
+    """List both sides of a comparison, or the measurements of a result."""
     if isinstance(result, Speedup):
         return [result.slow, result.fast]
-    return [result] if isinstance(result, Measurement) else list(result)
+    if isinstance(result, Measurement):
+        return [result]
+    return list(result)
 
 
 def by_name(result, path: str) -> dict[str, Measurement]:
-    return {f"{path}/{each.name}": each for each in as_measurements(result)}
+    """The measurements of a result by their names on a card."""
+    measurements = as_measurements(result)
+    return {f"{path}/{measurement.name}": measurement for measurement in measurements}
+
+
+def keep_measurements(result, path: str) -> Kept:
+    """Put the measurements of a result on a card."""
+    return by_name(result, path), {}
 
 
 MEASUREMENTS = Kind(
     draw=plots.measurements,
-    measured=lambda result, path: (by_name(result, path), {}),
-    restored=lambda card, path: [
-        timed for name, timed in card.measurements.items() if name.startswith(f"{path}/")
-    ],
+    measured=keep_measurements,
+    restored=measurements_under,
     data=as_measurements,
 )
 
 # --- parts: the bar of a step, in seconds by name ------------------------------------------------
 
+Parts = dict[str, float]
 
-def by_part(result) -> dict[str, float]:
-    """The seconds of a step's parts by their names.
+
+def by_part(result) -> Parts:
+    """Map the parts of a step to their seconds.
 
     >>> from accel_helpers.train.parts import StepParts
     >>> by_part(StepParts(compute=2.0, memory=0.0, overhead=1.0))
     {'compute': 2.0, 'memory': 0.0, 'overhead': 1.0}
     """
-    return dict(getattr(result, "seconds", result))
+    seconds = getattr(result, "seconds", result)
+    return dict(seconds)
 
 
-def of_parts(result, path: str):
-    return {}, {f"{path}/{name}": [value] for name, value in by_part(result).items()}
+def keep_parts(result, path: str) -> Kept:
+    """Put the seconds of each part on a card."""
+    seconds_by_part = by_part(result)
+    numbers = {f"{path}/{part}": [seconds] for part, seconds in seconds_by_part.items()}
+    return {}, numbers
 
 
-def parts_on(card: Card, path: str) -> dict[str, float]:
-    return {name: value for name, (value, *_) in numbers_under(card, path).items()}
+def parts_on(card: Card, path: str) -> Parts:
+    """The parts of a card with their seconds."""
+    numbers = numbers_under(card, path)
+    return {part: values[0] for part, values in numbers.items()}
 
 
-PARTS = Kind(draw=plots.parts, measured=of_parts, restored=parts_on, data=by_part)
+PARTS = Kind(draw=plots.parts, measured=keep_parts, restored=parts_on, data=by_part)
 
 # --- bars: the same parts of several steps, one below the other -----------------------------------
 
+Bars = dict[str, Parts]
 
-def by_bar(result) -> dict[str, dict[str, float]]:
+
+def by_bar(result) -> Bars:
+    """The parts of each step with their seconds."""
     return {name: by_part(parts) for name, parts in result.items()}
 
 
-def of_bars(result, path: str):
+def keep_bars(result, path: str) -> Kept:
+    """Put the seconds of each step's parts on a card, in the order of `PIECES`."""
     numbers = {}
     for name, parts in by_bar(result).items():
         numbers[f"{path}/{name}"] = [parts[piece] for piece in PIECES if piece in parts]
     return {}, numbers
 
 
-def bars_on(card: Card, path: str) -> dict[str, dict[str, float]]:
-    return {
-        name: dict(zip(PIECES, seconds, strict=False))
-        for name, seconds in numbers_under(card, path).items()
-    }
+def bars_on(card: Card, path: str) -> Bars:
+    """The steps of a card with the seconds of their parts."""
+    bars = {}
+    for name, seconds in numbers_under(card, path).items():
+        # A step may have only the first of the pieces.
+        bars[name] = dict(zip(PIECES, seconds, strict=False))
+    return bars
 
 
-BARS = Kind(draw=plots.bars, measured=of_bars, restored=bars_on, data=by_bar)
+BARS = Kind(draw=plots.bars, measured=keep_bars, restored=bars_on, data=by_bar)
 
 # --- climb ---------------------------------------------------------------------------------------
 
+
+def keep_climb(result: Climb, path: str) -> Kept:
+    """Put a climb on a card."""
+    return result.record_as(path)
+
+
+def climb_on(card: Card, path: str) -> Climb:
+    """The climb of a card."""
+    return Climb.from_card(card.measurements, card.numbers, path)
+
+
 CLIMB = Kind(
     draw=climb_picture.climb,
-    measured=lambda result, path: result.record_as(path),
+    measured=keep_climb,
     needs=needed,  # a slow machine leaves stages out
-    restored=lambda card, path: Climb.from_card(card.measurements, card.numbers, path),
+    restored=climb_on,
 )
 
 # --- of the course: a picture that no learner's result goes into --------------------------------
 
 
 def of_the_course(draw: Callable) -> Kind:
-    """The kind of a picture that `draw()` makes."""
-    return Kind(draw=lambda data, title, reference: draw())
+    """Make the kind of a picture that `draw()` makes, whatever was measured."""
+
+    def draw_alone(data, title, reference):
+        return draw()
+
+    return Kind(draw=draw_alone)

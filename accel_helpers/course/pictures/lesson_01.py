@@ -3,10 +3,21 @@
 from accel_helpers.course.lessons import lesson_01
 from accel_helpers.course.pictures.kinds import Kind, of_the_course
 
+
+def draw_rates(data, title, reference):
+    """Draw the rates; the title is what they say."""
+    return lesson_01.rates(data, reference=reference)
+
+
+def rates_needs(path: str) -> list[str]:
+    """What a reference card must have: of another machine its CPU is enough."""
+    return [f"{path}/cpu", f"{path}/size"]
+
+
 RATES = Kind(
-    draw=lambda data, title, reference: lesson_01.rates(data, reference=reference),
+    draw=draw_rates,
     measured=lesson_01.rates_measured,
-    needs=lambda path: [f"{path}/cpu", f"{path}/size"],  # of the other machine only its CPU
+    needs=rates_needs,
     restored=lesson_01.rates_on,
 )
 

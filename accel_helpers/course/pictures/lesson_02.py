@@ -2,26 +2,41 @@
 
 from accel_helpers import plots
 from accel_helpers.course.outcomes import device_kind
-from accel_helpers.course.pictures.kinds import Kind, as_measurements
+from accel_helpers.course.pictures.kinds import (
+    Kept,
+    Kind,
+    as_measurements,
+    lesson_of,
+    measurements_under,
+)
 from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.results import Card
 
 
 def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
-    """Both sides by the names that a card has: "02/race/gpu/first", or "02/control/first"."""
+    """The sides of a race by the names of a card: "02/race/gpu/first", or "02/control/first"."""
     kind = device_kind(race.fast.name)
-    start = f"{path.rpartition('/')[0]}/control" if kind == "cpu" else f"{path}/{kind}"
+    start = f"{path}/{kind}"
+    if kind == "cpu":
+        start = control_of(path)
     return {f"{start}/first": race.slow, f"{start}/second": race.fast}
 
 
-CONTROL = Kind(
-    draw=plots.measurements,
-    measured=lambda result, path: (sides_of(result, path), {}),
-    restored=lambda card, path: [
-        timed
-        for name, timed in card.measurements.items()
-        if name.startswith((f"{path}/", f"{path.rpartition('/')[0]}/control/"))
-    ],
-    data=as_measurements,
-)
+def control_of(path: str) -> str:
+    """Where a card has a race of the CPU against itself."""
+    return f"{lesson_of(path)}/control"
+
+
+def keep_race(race: Speedup, path: str) -> Kept:
+    """Put both sides of a race on a card."""
+    return sides_of(race, path), {}
+
+
+def race_on(card: Card, path: str) -> list[Measurement]:
+    """The sides of a race, or of its control, that a card has."""
+    return measurements_under(card, path, control_of(path))
+
+
+CONTROL = Kind(draw=plots.measurements, measured=keep_race, restored=race_on, data=as_measurements)
 
 KINDS: dict[str, Kind] = {"control": CONTROL}

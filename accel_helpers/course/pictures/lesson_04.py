@@ -1,37 +1,56 @@
 """The pictures of lesson 04: where a model trained, what it learned, what fits a chip's memory."""
 
+from collections.abc import Mapping, Sequence
+
 from accel_helpers.course.lessons import lesson_04
 from accel_helpers.course.outcomes import device_kind
-from accel_helpers.course.pictures.kinds import Kind, as_epochs
+from accel_helpers.course.pictures.kinds import Kept, Kind, as_epochs
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.results import Card
 
 
-def trained(model, path: str):
-    """A model's losses, under the device that its weights lie on; one replica."""
+def trained(model, path: str) -> Kept:
+    """Keep a model's losses under the device that its weights lie on; it has one replica."""
     place = f"{path}/{device_kind(model)}"
-    return {}, {f"{place}/loss": model.history.history["loss"], f"{place}/replicas": [1]}
+    losses = model.history.history["loss"]
+    return {}, {f"{place}/loss": losses, f"{place}/replicas": [1]}
 
 
 TRAINED = Kind(measured=trained)  # kept, and never drawn
 
 
-def learning(result, path: str):
-    """Losses, and the seconds and the size of an epoch."""
-    seconds = [*result["epoch"]]
-    alone = len(seconds) == 1  # a slow machine had time for one, in which it compiled, too
-    timed = Measurement.from_samples(seconds, name="one epoch") if alone else as_epochs(seconds)
+def learning(result: Mapping, path: str) -> Kept:
+    """Keep losses, and the seconds and the size of an epoch."""
+    seconds = list(result["epoch"])
+    if len(seconds) == 1:
+        # A slow machine had time for one epoch, in which it compiled, too.
+        epochs = Measurement.from_samples(seconds, name="one epoch")
+    else:
+        epochs = as_epochs(seconds)
     numbers = {f"{path}/loss": result["loss"], f"{path}/size": [result["size"]]}
-    return {f"{path}/epoch": timed}, numbers
+    return {f"{path}/epoch": epochs}, numbers
+
+
+def losses_on(card: Card, path: str) -> dict[str, Sequence[float]]:
+    """The losses of a card, as a line that has the name of its machine."""
+    return {card.label: card.numbers[f"{path}/loss"]}
+
+
+def losses_of(result: Mapping) -> dict[str, Sequence[float]]:
+    """The losses of a result, as a line."""
+    return {"yours": list(result["loss"])}
 
 
 LEARNING = Kind(
-    draw=lesson_04.losses_picture,
-    measured=learning,
-    restored=lambda card, path: {card.label: card.numbers[f"{path}/loss"]},
-    data=lambda result: {"yours": list(result["loss"])},
+    draw=lesson_04.losses_picture, measured=learning, restored=losses_on, data=losses_of
 )
-MEMORY = Kind(  # stored answers: nothing was measured, so no card has anything of it
-    draw=lambda data, title, reference: lesson_04.memory_picture(data, title=title)
-)
+
+
+def draw_memory(data, title, reference):
+    """Draw stored answers: nothing was measured, so no card has anything of it."""
+    return lesson_04.memory_picture(data, title=title)
+
+
+MEMORY = Kind(draw=draw_memory)
 
 KINDS: dict[str, Kind] = {"trained": TRAINED, "learning": LEARNING, "memory": MEMORY}

@@ -1,7 +1,7 @@
 """The picture of lesson 05, a crossing; a race and energy are kept."""
 
 from accel_helpers import plots
-from accel_helpers.course.pictures.kinds import Kind
+from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of
 from accel_helpers.measure.results import Card
 from accel_helpers.worth.break_even import BreakEven, Plan, break_even
 
@@ -9,41 +9,45 @@ LENGTH = 40  # epochs of the lesson's training, where another machine's crossing
 
 
 def ends(path: str) -> list[str]:
-    """The names of an epoch here and there: of a lesson they stand once."""
-    lesson = path.partition("/")[0]
+    """The names on a card of an epoch here and there: a lesson has them once."""
+    lesson = lesson_of(path)
     return [f"{lesson}/here", f"{lesson}/there"]
 
 
+def keep_crossing(crossing: BreakEven, path: str) -> Kept:
+    """Put the seconds of an epoch here and there on a card."""
+    here, there = ends(path)
+    return {}, {here: crossing.here.epoch, there: crossing.there.epoch}
+
+
 def crossing_on(card: Card, path: str) -> BreakEven:
-    here, there = (card.numbers[name] for name in ends(path))
-    plans = Plan("the other CPU", here), Plan("T4, forecast there", there, 5)
-    return break_even(*plans, LENGTH)
+    """The crossing of the plans of a card."""
+    here, there = ends(path)
+    cpu = Plan("the other CPU", card.numbers[here])
+    gpu = Plan("T4, forecast there", card.numbers[there], setup_minutes=5)
+    return break_even(cpu, gpu, LENGTH)
 
 
-CROSSING = Kind(
-    draw=plots.break_even,
-    measured=lambda found, path: (
-        {},
-        dict(zip(ends(path), (found.here.epoch, found.there.epoch), strict=True)),
-    ),
-    restored=crossing_on,
-)
+CROSSING = Kind(draw=plots.break_even, measured=keep_crossing, restored=crossing_on)
 
 
-def of_race(held, path: str):
-    """A race, and what its forecast was: low, high, and what came out."""
-    race, forecast = held.race, f"{path.partition('/')[0]}/forecast"
-    said = {forecast: (*held.expected, held.gain)} if held.expected else {}
-    return {f"{path}/{each.name}": each for each in (race.slow, race.fast)}, said
+def keep_race(held, path: str) -> Kept:
+    """Put a race on a card, and what its forecast was: low, high, and what came out."""
+    numbers = {}
+    if held.expected:
+        numbers[f"{lesson_of(path)}/forecast"] = (*held.expected, held.gain)
+    return by_name(held.race, path), numbers
+
+
+def keep_energy(energy, path: str) -> Kept:
+    """Put joules and seconds on a card, where the chip can tell its joules."""
+    if not energy.joules:
+        return {}, {}
+    return {}, {path: (energy.joules, energy.seconds)}
 
 
 # Both are kept, and never drawn.
-HELD = Kind(measured=of_race)
-ENERGY = Kind(
-    measured=lambda energy, path: (
-        {},
-        {path: (energy.joules, energy.seconds)} if energy.joules else {},
-    ),
-)
+HELD = Kind(measured=keep_race)
+ENERGY = Kind(measured=keep_energy)
 
 KINDS: dict[str, Kind] = {"crossing": CROSSING, "held": HELD, "energy": ENERGY}

@@ -8,7 +8,7 @@ from accel_helpers import plots
 from accel_helpers._values.words import percent
 from accel_helpers.course.lessons import lesson_07
 from accel_helpers.course.outcomes import device_kind
-from accel_helpers.course.pictures.kinds import Kind, numbers_under
+from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of, numbers_under
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.ceilings import Ceilings
 from accel_helpers.measure.measurement import Speedup
@@ -18,25 +18,24 @@ from accel_helpers.plots import style
 STEP = "training step"  # the point of the roofline that its title is about
 
 
-def lesson_of(path: str) -> str:
-    return path.partition("/")[0]
-
-
 def on_the_device(path: str) -> str:
     """Where a card has what was measured on this machine's best device: "07/gpu"."""
-    return f"{lesson_of(path)}/{backend.devices()[-1]}"
+    best_device = backend.devices()[-1]
+    return f"{lesson_of(path)}/{best_device}"
 
 
 # --- adding: the time of an addition by its size, on each device --------------------------------
 
 
-def added(curves: Mapping, path: str):
-    """Every size, and the largest one once more under a name of its own."""
-    times, numbers = {}, {}
+def keep_added(curves: Mapping, path: str) -> Kept:
+    """Put every size on a card, and the largest one once more under a name of its own."""
+    times = {}
+    numbers = {}
     for device, curve in curves.items():
         start = f"{lesson_of(path)}/{device_kind(device)}/add"
+        for size, time in curve.items():
+            times[f"{start}/{size}"] = time
         largest = max(curve)
-        times |= {f"{start}/{size}": time for size, time in curve.items()}
         times[start] = curve[largest]
         numbers[f"{start}/size"] = (largest,)
     return times, numbers
@@ -46,12 +45,26 @@ def added_on(card: Card, path: str) -> dict[str, dict]:
     """The curves of a card: of its CPU, and of its GPU if it has one."""
     curves = {}
     for name, time in card.measurements.items():
-        found = re.fullmatch(rf"{lesson_of(path)}/(cpu|gpu)/add/(\d+)", name)
-        if found:
-            curves.setdefault(found[1], {})[int(found[2])] = time
-    chip = (card.machine.get("accelerator") or {}).get("name", "GPU")
-    names = {"cpu": lesson_07.CPU, "gpu": f"the {chip}"}
-    return {names[kind]: dict(sorted(curves[kind].items())) for kind in sorted(curves)}
+        match = re.fullmatch(rf"{lesson_of(path)}/(cpu|gpu)/add/(\d+)", name)
+        if match:
+            device, size = match.groups()
+            curve = curves.setdefault(device, {})
+            curve[int(size)] = time
+    lines = {}
+    for device in sorted(curves):
+        by_size = sorted(curves[device].items())
+        lines[line_name(card, device)] = dict(by_size)
+    return lines
+
+
+def line_name(card: Card, device: str) -> str:
+    """What the curve of a card's device, "cpu" or "gpu", is called in the picture."""
+    if device == "cpu":
+        return lesson_07.CPU
+    # A machine may have a GPU whose name nobody wrote down.
+    accelerator = card.machine.get("accelerator") or {}
+    chip = accelerator.get("name", "GPU")
+    return f"the {chip}"
 
 
 def named(curves: Mapping) -> dict[str, dict]:
@@ -63,10 +76,20 @@ def named(curves: Mapping) -> dict[str, dict]:
     return lines
 
 
+def draw_adding(data, title, reference):
+    """Draw the curves; the title is what they say."""
+    return lesson_07.adding(data, reference=reference)
+
+
+def adding_needs(path: str) -> list[str]:
+    """What a reference card must have: of another machine its CPU is enough."""
+    return [f"{lesson_of(path)}/cpu/add"]
+
+
 ADDING = Kind(
-    draw=lambda data, title, reference: lesson_07.adding(data, reference=reference),
-    measured=added,
-    needs=lambda path: [f"{lesson_of(path)}/cpu/add"],  # of another machine its CPU is enough
+    draw=draw_adding,
+    measured=keep_added,
+    needs=adding_needs,
     restored=added_on,
     data=named,
 )
@@ -74,12 +97,15 @@ ADDING = Kind(
 # --- roofline: {"roof": Ceilings, "points": {name: (operations per byte, per second)}} ----------
 
 
-def roof_measured(result: Mapping, path: str):
-    """The best rates by the names that the claims read, and the points under the roof."""
+def keep_roof(result: Mapping, path: str) -> Kept:
+    """Put the best rates by the names that the claims read, and the points, on a card."""
     start = on_the_device(path)
-    times, numbers = result["roof"].record_as(start)
-    for product in result["roof"].products:
-        side = (round((product.work / 2) ** (1 / 3)),)
+    roof = result["roof"]
+    times, numbers = roof.record_as(start)
+    for product in roof.products:
+        # A product of two matrices of n rows and columns is 2 n ** 3 operations.
+        size = round((product.work / 2) ** (1 / 3))
+        side = (size,)
         numbers[f"{start}/product {product.dtype}/size"] = side
         if product.dtype == "float32":
             numbers[f"{start}/product/size"] = side
@@ -89,64 +115,90 @@ def roof_measured(result: Mapping, path: str):
 
 
 def roof_needs(path: str) -> list[str]:
-    roof = [f"{on_the_device(path)}/{rate} float32" for rate in ("product", "copy")]
-    return [*roof, *(f"{name}/work" for name in roof), f"{path}/{STEP}"]
+    """What a reference card must have."""
+    start = on_the_device(path)
+    needed = [f"{path}/{STEP}"]
+    for rate in ("product float32", "copy float32"):
+        needed.append(f"{start}/{rate}")
+        needed.append(f"{start}/{rate}/work")
+    return needed
 
 
 def roof_on(card: Card, path: str):
-    start, device = on_the_device(path), backend.devices()[-1]
+    """The points and the roof of a card."""
+    start = on_the_device(path)
+    device = backend.devices()[-1]
     roof = Ceilings.from_card(card.measurements, card.numbers, start, device)
-    return numbers_under(card, path), in_float32(roof)
+    points = numbers_under(card, path)
+    return points, in_float32(roof)
+
+
+def roof_data(result: Mapping):
+    """The points and the roof of a result, as they are drawn."""
+    return result["points"], in_float32(result["roof"])
 
 
 def in_float32(roof: Ceilings) -> Ceilings:
     """The roof by its fastest calls, as the points are, and without the other number formats."""
-    products = tuple(each for each in roof.fastest.products if each.dtype == "float32")
-    return replace(roof.fastest, products=products)
+    fastest = roof.fastest
+    products = tuple(product for product in fastest.products if product.dtype == "float32")
+    return replace(fastest, products=products)
 
 
-def draw_roofline(own, title, reference):
-    """The points under the measured roof; dashed the published one, a T4's where no GPU is."""
-    (shown, *_), *_ = style.sides(own, reference)[0]
-    points, roof = shown
+def share_reached(points: Mapping, roof: Ceilings) -> str:
+    """How much of what the roof allows the step reaches, in words."""
     intensity, rate = points[STEP]
-    share = rate / min(roof.products[0].rate, intensity * roof.copy.rate)
-    reached = percent(share) if share < 1 else "all"
+    limit = min(roof.products[0].rate, intensity * roof.copy.rate)
+    share = rate / limit
+    if share >= 1:
+        return "all"
+    return percent(share)
+
+
+def draw_roofline(data, title, reference):
+    """Draw points under the measured roof, and dashed the published one, of a T4 without a GPU."""
+    sides, _ = style.sides(data, reference)
+    shown_points, shown_roof = sides[0].data
+    reached = share_reached(shown_points, shown_roof)
     finding = f"The {STEP} reaches {reached} of what the roof allows"
-    chip = hardware.match(backend.device_name(roof.device) or "Tesla T4")
-    return plots.roofline(*own, published=chip, title=finding, reference=reference)
+    device_name = backend.device_name(shown_roof.device)
+    chip = hardware.match(device_name or "Tesla T4")
+    points, roof = data
+    return plots.roofline(points, roof, published=chip, title=finding, reference=reference)
 
 
 ROOFLINE = Kind(
     draw=draw_roofline,
-    measured=roof_measured,
+    measured=keep_roof,
     needs=roof_needs,
     restored=roof_on,
-    data=lambda result: (result["points"], in_float32(result["roof"])),
+    data=roof_data,
 )
 
 # --- what is kept, and never drawn --------------------------------------------------------------
 
 
-def queued(race: Speedup, path: str):
-    start = f"{on_the_device(path)}/{path.rpartition('/')[2]}"
-    return {f"{start}/{each.name}": each for each in (race.slow, race.fast)}, {}
+def keep_queue(race: Speedup, path: str) -> Kept:
+    """Put both sides of a race on a card, under this machine's best device."""
+    _, _, name = path.rpartition("/")
+    return by_name(race, f"{on_the_device(path)}/{name}"), {}
 
 
-def transferred(race: Speedup, path: str):
-    start = f"{lesson_of(path)}/gpu"  # the page times it there alone
-    return {f"{start}/{each.name}": each for each in (race.slow, race.fast)}, {}
+def keep_transfer(race: Speedup, path: str) -> Kept:
+    """Put both sides of a race on a card; the page runs it on a GPU alone."""
+    return by_name(race, f"{lesson_of(path)}/gpu"), {}
 
 
-def steps(result: Mapping, path: str):
+def keep_steps(times: Mapping, path: str) -> Kept:
+    """Put the times of a step on a card, by batch size."""
     start = f"{on_the_device(path)}/step"
-    return {f"{start}/{batch_size}": time for batch_size, time in result.items()}, {}
+    return {f"{start}/{batch_size}": time for batch_size, time in times.items()}, {}
 
 
 KINDS: dict[str, Kind] = {
     "adding": ADDING,
     "roofline": ROOFLINE,
-    "queue": Kind(measured=queued),
-    "transfer": Kind(measured=transferred),
-    "steps": Kind(measured=steps),
+    "queue": Kind(measured=keep_queue),
+    "transfer": Kind(measured=keep_transfer),
+    "steps": Kind(measured=keep_steps),
 }

@@ -2,7 +2,7 @@
 
 from accel_helpers import plots
 from accel_helpers._values.words import format_seconds
-from accel_helpers.course.pictures.kinds import Kind
+from accel_helpers.course.pictures.kinds import Kept, Kind
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
@@ -11,61 +11,70 @@ from accel_helpers.plots import style
 LENGTHS = (2, 4, 8, 16, 32, 64)
 GREY = ("NumPy", "XLA")  # of another machine, the two that the title is about
 Line = dict[int, Measurement]  # what a chain took, by its length
+Lines = dict[str, Line]  # by what computed it
 
 
-def timed_as(path: str, way: str) -> dict[int, str]:
-    """The names on a card of one way's measurements, by the length of the chain."""
-    return {length: f"{path}/{way}/{length}" for length in LENGTHS}
+def card_names(path: str, name: str) -> dict[int, str]:
+    """The names on a card of a line's measurements, by the length of the chain."""
+    return {length: f"{path}/{name}/{length}" for length in LENGTHS}
 
 
-def of_chain(times: dict[str, Line], path: str):
+def keep_chain(times: Lines, path: str) -> Kept:
+    """Put every time on a card."""
     measurements = {}
-    for way, line in times.items():
-        for length, timed in line.items():
-            measurements[f"{path}/{way}/{length}"] = timed
+    for name, line in times.items():
+        for length, time in line.items():
+            measurements[f"{path}/{name}/{length}"] = time
     return measurements, {}
 
 
 def chain_needs(path: str) -> list[str]:
     """What a reference card must have."""
-    return [name for way in GREY for name in timed_as(path, way).values()]
+    needed = []
+    for name in GREY:
+        needed += card_names(path, name).values()
+    return needed
 
 
-def chain_on(card: Card, path: str) -> dict[str, Line]:
+def chain_on(card: Card, path: str) -> Lines:
+    """The lines of a card."""
     lines = {}
-    for way in GREY:
-        names = timed_as(path, way)
-        lines[way] = {length: card.measurements[name] for length, name in names.items()}
+    for name in GREY:
+        line = {}
+        for length, card_name in card_names(path, name).items():
+            line[length] = card.measurements[card_name]
+        lines[name] = line
     return lines
 
 
 def growth(line: Line) -> float:
     """How many times as long the longest chain takes as the shortest."""
-    return line[max(line)].median / line[min(line)].median
+    longest = line[max(line)]
+    shortest = line[min(line)]
+    return longest.median / shortest.median
 
 
-def draw_chain(times: dict[str, Line], title: str, reference=None) -> style.Picture:
+def draw_chain(times: Lines, title: str, reference=None) -> style.Picture:
     """Draw the time of a chain over its length; the title says how two of the lines grow."""
-    [(drawn, *_), *_], _ = style.sides(times, reference)
-    numpy, xla = (style.short(growth(drawn[way])) for way in ("NumPy", "XLA"))
-    return plots.curves(
-        times,
-        title=f"{title}: NumPy takes {numpy} times as long, XLA {xla} times",
-        x=("operations in the chain", style.plain),
-        y=("time of a call", format_seconds),
-        log=True,
-        reference=reference,
-    )
+    sides, _ = style.sides(times, reference)
+    lines = sides[0].data
+    numpy = style.short(growth(lines["NumPy"]))
+    xla = style.short(growth(lines["XLA"]))
+    title = f"{title}: NumPy takes {numpy} times as long, XLA {xla} times"
+    x = ("operations in the chain", style.plain)
+    y = ("time of a call", format_seconds)
+    return plots.curves(times, title=title, x=x, y=y, log=True, reference=reference)
 
 
-CHAIN = Kind(draw=draw_chain, measured=of_chain, needs=chain_needs, restored=chain_on)
+CHAIN = Kind(draw=draw_chain, measured=keep_chain, needs=chain_needs, restored=chain_on)
 
 
-def python_calls(counted: dict[str, int], path: str):
-    """How often Python ran a training step, under the framework that Keras runs on."""
+def python_calls(counted: dict[str, int], path: str) -> Kept:
+    """Keep how often Python ran a training step, under the framework that Keras runs on."""
     lesson, name = path.split("/")
+    framework = backend.framework()
     counts = [counted["ran"], counted["steps"]]
-    return {}, {f"{lesson}/{backend.framework()}/{name}": counts}
+    return {}, {f"{lesson}/{framework}/{name}": counts}
 
 
 PYTHON_CALLS = Kind(measured=python_calls)  # kept, and never drawn

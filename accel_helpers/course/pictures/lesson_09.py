@@ -1,12 +1,26 @@
 """The picture of lesson 09: what several chips wait for; two results are kept, and never drawn."""
 
 from accel_helpers import plots
-from accel_helpers.course.pictures.kinds import Kind
+from accel_helpers.course.pictures.kinds import Kept, Kind
 
-WAITS = Kind(  # arithmetic for a pretend cluster: nothing was measured
-    draw=lambda data, title, reference: plots.bars(data, title=title)
-)
-BATCHES = Kind(measured=lambda apart, path: ({}, {f"{path} apart": [float(apart)]}))
-STATE = Kind(measured=lambda held, path: ({}, {path: [float(size) for size in held]}))
 
-KINDS: dict[str, Kind] = {"waits": WAITS, "batches": BATCHES, "state": STATE}
+def draw_waits(data, title, reference):
+    """Draw arithmetic for a pretend cluster: nothing was measured."""
+    return plots.bars(data, title=title)
+
+
+def keep_difference(difference, path: str) -> Kept:
+    """Put on a card how far the batches were apart."""
+    return {}, {f"{path} apart": [float(difference)]}
+
+
+def keep_sizes(sizes, path: str) -> Kept:
+    """Put the sizes of a model's state on a card."""
+    return {}, {path: [float(size) for size in sizes]}
+
+
+KINDS: dict[str, Kind] = {
+    "waits": Kind(draw=draw_waits),
+    "batches": Kind(measured=keep_difference),
+    "state": Kind(measured=keep_sizes),
+}

@@ -7,79 +7,122 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from accel_helpers import plots
-from accel_helpers.course.pictures.kinds import Kind, numbers_under
+from accel_helpers.course.pictures.kinds import Kept, Kind, lesson_of, numbers_under
 from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
 
+Answers = Mapping[str, Sequence[bool]]  # which of a model's answers are right, by name
+Drawn = tuple[dict, dict]  # the two mappings that a picture is drawn of
+
 # --- prepared: one model's answers to the same images, by how these were prepared -----------------
 
 
-def shares_of(right: Mapping[str, Sequence[bool]]) -> dict[str, tuple[float, ...]]:
+def shares_of(right: Answers) -> dict[str, tuple[float, ...]]:
     """The share of right answers and the ends of its interval, by name."""
-    found = {}
+    shares = {}
     for name, answers in right.items():
+        total = len(answers)
         count = int(sum(answers))
-        found[name] = (count / len(answers), *scores.wilson(count, len(answers)))
-    return found
+        low, high = scores.wilson(count, total)
+        shares[name] = (count / total, low, high)
+    return shares
 
 
-def as_drawn(shares: Mapping[str, Sequence[float]]):
+def as_drawn(shares: Mapping[str, Sequence[float]]) -> Drawn:
     """What `plots.shares` takes: the shares by name, and their intervals by name."""
-    values = {name: [share] for name, (share, *_) in shares.items()}
-    return values, {name: interval for name, (_, *interval) in shares.items()}
+    values = {}
+    intervals = {}
+    for name, (share, low, high) in shares.items():
+        values[name] = [share]
+        intervals[name] = [low, high]
+    return values, intervals
+
+
+def draw_prepared(data, title, reference):
+    """Draw the shares, on an axis that begins at 70 % where they allow it."""
+    values, intervals = data
+    return plots.shares(values, intervals, title=title, start=70, reference=reference)
+
+
+def keep_prepared(right: Answers, path: str) -> Kept:
+    """Put the shares with their intervals on a card."""
+    shares = shares_of(right)
+    return {}, {f"{path}/{name}": share for name, share in shares.items()}
+
+
+def prepared_on(card: Card, path: str) -> Drawn:
+    """The shares of a card, as they are drawn."""
+    shares = numbers_under(card, path)
+    return as_drawn(shares)
+
+
+def prepared_data(right: Answers) -> Drawn:
+    """The shares of a result, as they are drawn."""
+    shares = shares_of(right)
+    return as_drawn(shares)
 
 
 PREPARED = Kind(
-    draw=lambda drawn, title, reference: plots.shares(
-        *drawn, title=title, start=70, reference=reference
-    ),
-    measured=lambda right, path: (
-        {},
-        {f"{path}/{name}": share for name, share in shares_of(right).items()},
-    ),
-    restored=lambda card, path: as_drawn(numbers_under(card, path)),
-    data=lambda right: as_drawn(shares_of(right)),
+    draw=draw_prepared,
+    measured=keep_prepared,
+    restored=prepared_on,
+    data=prepared_data,
 )
 
 
 # --- ladder: the scores of models, each one change away from the one before -----------------------
 
 
-def ladder_of(models: Sequence[Score], path: str):
-    """The accuracies of each model by seed, and each change, under the lesson's names."""
-    lesson = path.partition("/")[0]
+FIRST_MODELS = ("baseline", "hidden layer", "more epochs")  # what a slow machine has, too
+
+
+def keep_ladder(models: Sequence[Score], path: str) -> Kept:
+    """Put the accuracies of each model by seed, and each change, on a card."""
+    lesson = lesson_of(path)
     accuracies, changes = steps_of(models)
-    numbers = {f"{lesson}/accuracy/{name}": values for name, values in accuracies.items()}
-    numbers |= {f"{lesson}/change/{name}": change for name, change in changes.items()}
+    numbers = {}
+    for name, values in accuracies.items():
+        numbers[f"{lesson}/accuracy/{name}"] = values
+    for name, change in changes.items():
+        numbers[f"{lesson}/change/{name}"] = change
     return {}, numbers
 
 
-def steps_of(models: Sequence[Score]):
+def steps_of(models: Sequence[Score]) -> Drawn:
     """What `plots.ladder` takes: accuracies by name, and changes by name."""
     accuracies = {score.name: score.by_seed for score in models}
-    changes = {
-        after.name: scores.change(before, after).numbers() for before, after in pairwise(models)
-    }
+    changes = {}
+    for before, after in pairwise(models):
+        change = scores.change(before, after)
+        changes[after.name] = change.numbers()
     return accuracies, changes
 
 
-def ladder_on(card: Card, path: str):
-    lesson = path.partition("/")[0]
+def draw_ladder(data, title, reference):
+    """Draw models and changes beside each other."""
+    accuracies, changes = data
+    return plots.ladder(accuracies, changes, title=title, reference=reference)
+
+
+def ladder_on(card: Card, path: str) -> Drawn:
+    """The accuracies and the changes of a card."""
+    lesson = lesson_of(path)
     accuracies = numbers_under(card, f"{lesson}/accuracy")
-    return accuracies, numbers_under(card, f"{lesson}/change")
+    changes = numbers_under(card, f"{lesson}/change")
+    return accuracies, changes
 
 
 def ladder_needs(path: str) -> list[str]:
     """What a reference card must have: a slow machine may lack the later models."""
-    lesson = path.partition("/")[0]
-    return [f"{lesson}/accuracy/{name}" for name in ("baseline", "hidden layer", "more epochs")]
+    lesson = lesson_of(path)
+    return [f"{lesson}/accuracy/{name}" for name in FIRST_MODELS]
 
 
 LADDER = Kind(
-    draw=lambda steps, title, reference: plots.ladder(*steps, title=title, reference=reference),
-    measured=ladder_of,
+    draw=draw_ladder,
+    measured=keep_ladder,
     restored=ladder_on,
     needs=ladder_needs,
     data=steps_of,
@@ -88,14 +131,16 @@ LADDER = Kind(
 # --- compiled: what `compile` took, and the steps after it ----------------------------------------
 
 
-def compiled(seconds: Mapping[str, float], path: str):
+def keep_compiled(seconds: Mapping[str, float], path: str) -> Kept:
+    """Put on a card what `compile` took, and a step with the first one apart."""
     call = Measurement.from_samples([seconds["compile"]], name="compile")
-    first, later = seconds["the first step"], seconds["a later step"]
-    step = Measurement.from_samples([later], first_call=first, name="a step")
+    first_step = seconds["the first step"]
+    later_step = seconds["a later step"]
+    step = Measurement.from_samples([later_step], first_call=first_step, name="a step")
     return {f"{path}/call": call, f"{path}/step": step}, {}
 
 
-COMPILED = Kind(measured=compiled)
+COMPILED = Kind(measured=keep_compiled)
 
 KINDS: dict[str, Kind] = {
     "prepared": PREPARED,

@@ -11,6 +11,7 @@ cycle can be seen. A real unit loads the next tile's weights while it computes w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -38,12 +39,18 @@ class Run:
     waiting: int  # without an activation: while weights are loaded, at the start and the end
 
     def __str__(self) -> str:
-        (m, k, n), total = self.shape, self.unit.cells * self.cycles
-        shares = ", ".join(f"{kind} {100 * getattr(self, kind) / total:.1f} %" for kind in KINDS)
+        m, k, n = self.shape
+        total = self.unit.cells * self.cycles
+        shares = []
+        for kind in KINDS:
+            count = getattr(self, kind)
+            share = 100 * count / total
+            shares.append(f"{kind} {share:.1f} %")
+        unit_of_tiles = "tile" if self.tiles == 1 else "tiles"
         return (
             f"({m}, {k}) times ({k}, {n}) on {self.unit}: {self.cycles:,} cycles, "
-            f"{self.tiles} {'tile' if self.tiles == 1 else 'tiles'}.\n"
-            f"Of {total:,} cell-cycles: {shares}."
+            f"{self.tiles} {unit_of_tiles}.\n"
+            f"Of {total:,} cell-cycles: {', '.join(shares)}."
         )
 
 
@@ -72,8 +79,11 @@ class Step:
     useful_so_far: int  # cell-cycles, up to and with this cycle
 
     def __str__(self) -> str:
-        cells = ", ".join(f"{int(getattr(self, kind).sum())} {kind}" for kind in KINDS)
-        return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {cells}."
+        counts = []
+        for kind in KINDS:
+            cells = getattr(self, kind)
+            counts.append(f"{int(cells.sum())} {kind}")
+        return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {', '.join(counts)}."
 
     __repr__ = __str__  # seventeen arrays would fill a page
 
@@ -98,32 +108,36 @@ class MatrixUnit:
     columns: int
 
     def __post_init__(self):
-        for name in ("rows", "columns"):  # a NumPy integer becomes an int
-            object.__setattr__(self, name, whole(getattr(self, name), name))
+        for name in ("rows", "columns"):
+            # A NumPy integer becomes an int.
+            size = whole(getattr(self, name), name)
+            object.__setattr__(self, name, size)
 
     def __str__(self) -> str:
         return f"{self.rows} x {self.columns} cells"
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.rows * self.columns
 
     def tiles(self, k: int, n: int) -> int:
-        """How many pieces of at most rows times columns weights of shape (k, n) are cut into."""
-        # -(-k // r) rounds k / r up
-        return -(-whole(k, "k") // self.rows) * -(-whole(n, "n") // self.columns)
+        """The number of tiles, of at most rows times columns, that (k, n) weights are cut into."""
+        down = math.ceil(whole(k, "k") / self.rows)
+        across = math.ceil(whole(n, "n") / self.columns)
+        return down * across
 
     def cycles(self, m: int, k: int, n: int) -> int:
-        """Cycles for the product of (m, k) and (k, n): tiles · (rows + m + rows + columns - 2)."""
+        """Calculate the cycles of (m, k) times (k, n): tiles · (rows + m + rows + columns - 2)."""
         loading = self.rows  # of one tile's weights, row by row
         # A row of activations enters in each cycle; the last one has the whole grid to go through.
         streaming = whole(m, "m") + self.rows + self.columns - 2
         return self.tiles(k, n) * (loading + streaming)
 
     def utilisation(self, m: int, k: int, n: int) -> float:
-        """Share of all cell-cycles that is useful, from 0 to 1, by the formula of `cycles`."""
-        return float(m * k * n / (self.cells * self.cycles(m, k, n)))
+        """Calculate the share of all cell-cycles that is useful, from 0 to 1, as `cycles` does."""
+        spent = self.cells * self.cycles(m, k, n)
+        return float(m * k * n / spent)
 
     def multiply(self, a, b, *, dtype: str | None = None) -> Run:
         """Multiply activations a (m, k) by weights b (k, n) cycle by cycle; count what cells do.
@@ -137,13 +151,16 @@ class MatrixUnit:
         """
         counts = dict.fromkeys(KINDS, 0)
         for step in self.steps(a, b, dtype=dtype):
-            for kind in counts:
-                counts[kind] += int(getattr(step, kind).sum())
-        (m, n), k = step.product.shape, len(b)
-        return Run(self, (m, k, n), step.product.data, step.cycle, step.tile, **counts)
+            for kind in KINDS:
+                cells = getattr(step, kind)
+                counts[kind] += int(cells.sum())
+        # The last step has the whole product.
+        m, n = step.product.shape
+        shape = (m, len(b), n)
+        return Run(self, shape, step.product.data, step.cycle, step.tile, **counts)
 
     def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
-        """The same simulation, cycle by cycle.
+        """Multiply as `multiply` does, and give every cycle as a `Step`.
 
         >>> for step in MatrixUnit(1, 2).steps([[3]], [[4, 5]]):
         ...     print(step, step.product.tolist())
@@ -151,71 +168,188 @@ class MatrixUnit:
         Cycle 2 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, None]]
         Cycle 3 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, 15]]
         """
-        return self._simulate(*_matrices(a, b, dtype))
+        activations, weights = _matrices(a, b, dtype)
+        return _Simulation(self, activations, weights).steps()
 
-    def _simulate(self, a, b) -> Iterator[Step]:
+
+@dataclass(frozen=True)
+class _Tile:
+    """The weights that are in the grid at the same time, and the activations that pass it."""
+
+    number: int  # from 1
+    left: int  # the first of the columns of the product that it adds to
+    width: int  # and how many they are
+    weights: np.ndarray  # with a zero in each cell that has no weight of the matrix
+    is_given: np.ndarray  # in which cells there is a weight of the matrix
+    queue: np.ma.MaskedArray  # what enters each row, cycle by cycle; masked where nothing does
+
+
+@dataclass
+class _Grid:
+    """What the cells hold at the end of a cycle."""
+
+    weights: np.ndarray
+    is_loaded: np.ndarray  # which cells have a weight
+    activations: np.ndarray
+    is_passed: np.ndarray  # which cells have an activation
+    from_above: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def empty(cls, rows: int, columns: int, dtype) -> _Grid:
+        """A grid whose cells hold nothing."""
         import numpy as np
 
-        rows, columns, (m, k), n = self.rows, self.columns, a.shape, b.shape[1]
-        cycles, tiles, shares = self.cycles(m, k, n), self.tiles(k, n), self.tiles(k, 1)
-        empty, nowhere = np.zeros((rows, columns), a.dtype), np.zeros((rows, columns), bool)
-        product, arrived = np.zeros((m, n), a.dtype), np.zeros((m, n), int)
+        zeros = np.zeros((rows, columns), dtype)
+        nowhere = np.zeros((rows, columns), bool)
+        return cls(zeros, nowhere, zeros, nowhere, zeros, zeros)
+
+    # Every method makes new arrays, since a `Step` keeps those of its cycle.
+
+    def load(self, row) -> None:
+        """Move all weights down by a row, and put a row in at the top."""
+        import numpy as np
+
+        filled = np.ones(len(row), bool)
+        self.weights = np.vstack([row, self.weights[:-1]])
+        self.is_loaded = np.vstack([filled, self.is_loaded[:-1]])
+
+    def compute(self, entering) -> None:
+        """Let each cell take what its left and its upper neighbour had a cycle ago."""
+        import numpy as np
+
+        is_entering = ~entering.mask
+        from_left = self.activations[:, :-1]
+        self.activations = np.column_stack([entering.data, from_left])
+        passed_left = self.is_passed[:, :-1]
+        self.is_passed = np.column_stack([is_entering, passed_left])
+        zeros = np.zeros_like(self.sums[0])
+        self.from_above = np.vstack([zeros, self.sums[:-1]])
+        self.sums = self.from_above + self.activations * self.weights
+
+
+class _Simulation:
+    """A product on a matrix unit, cycle by cycle."""
+
+    def __init__(self, unit: MatrixUnit, a, b):
+        import numpy as np
+
+        self.unit = unit
+        self.a = a
+        self.b = b
+        m, k = a.shape
+        _, n = b.shape
+        self.cycles = unit.cycles(m, k, n)
+        self.tile_count = unit.tiles(k, n)
+        self.tiles_for_a_sum = unit.tiles(k, 1)
+        self.streaming = m + unit.rows + unit.columns - 2  # cycles of a tile after its loading
+        self.product = np.zeros((m, n), a.dtype)
+        self.arrived = np.zeros((m, n), int)  # how many tiles have added to each number so far
+        self.cycle = 0
+        self.useful = 0  # cell-cycles so far
+
+    def steps(self) -> Iterator[Step]:
+        """Every cycle."""
+        rows, columns = self.unit.rows, self.unit.columns
+        for tile in self._tiles():
+            grid = _Grid.empty(rows, columns, self.a.dtype)
+            # The last row of weights goes in first.
+            for row in reversed(tile.weights):
+                grid.load(row)
+                yield self._step(tile, grid, "loading", tile.queue)
+            for time in range(self.streaming):
+                grid.compute(tile.queue[:, time])
+                places = self._arrivals(tile, grid, time)
+                queue = tile.queue[:, time + 1 :]
+                yield self._step(tile, grid, "computing", queue, places)
+
+    def _tiles(self) -> Iterator[_Tile]:
+        """The tiles in their order: down first, so that the sums of a column are soon complete."""
+        import numpy as np
+
+        rows, columns = self.unit.rows, self.unit.columns
+        k, n = self.b.shape
+        number = 0
+        for left in range(0, n, columns):
+            for top in range(0, k, rows):
+                number += 1
+                part = self.b[top : top + rows, left : left + columns]
+                height, width = part.shape
+                weights = np.zeros((rows, columns), self.b.dtype)
+                weights[:height, :width] = part
+                is_given = np.zeros((rows, columns), bool)
+                is_given[:height, :width] = True
+                queue = self._queue(top, height)
+                yield _Tile(number, left, width, weights, is_given, queue)
+
+    def _queue(self, top: int, height: int) -> np.ma.MaskedArray:
+        """The activations before the left edge: row r is r cycles late, so they are a staircase."""
+        import numpy as np
+
+        rows = self.unit.rows
+        m = len(self.a)
+        zeros = np.zeros((rows, self.streaming), self.a.dtype)
+        queue = np.ma.masked_array(zeros, mask=True)
+        for row in range(rows):
+            # Rows that have no weight of the matrix get zeros. What is written is masked no more.
+            entering = self.a[:, top + row] if row < height else 0
+            queue[row, row : row + m] = entering
+        return queue
+
+    def _arrivals(self, tile: _Tile, grid: _Grid, time: int) -> tuple:
+        """Add the sums that leave the grid to the product; return their rows and columns."""
+        import numpy as np
+
+        # Row i of a enters at time i. Its sum leaves column c at time i + rows - 1 + c.
+        last_row = grid.is_passed[-1, : tile.width]
+        columns = np.flatnonzero(last_row)
+        rows = time - (self.unit.rows - 1) - columns
+        places = (rows, tile.left + columns)
+        self.product[places] += grid.sums[-1, columns]
+        self.arrived[places] += 1
+        return places
+
+    def _step(self, tile: _Tile, grid: _Grid, phase: str, queue, places: tuple = ()) -> Step:
+        """The end of a cycle; `places` of the product grew in it."""
+        import numpy as np
+
         masked = np.ma.masked_array
-        corners = [(top, left) for left in range(0, n, columns) for top in range(0, k, rows)]
-        cycle = total = 0  # total: useful so far
-        for tile, (top, left) in enumerate(corners, start=1):
-            part = b[top : top + rows, left : left + columns]
-            high, wide = part.shape
-            filled, real = empty.copy(), nowhere.copy()  # real: cells with a weight of b
-            filled[:high, :wide], real[:high, :wide] = part, True
-            # before the left edge, row r is delayed by r cycles; rows too many get zeros
-            queue = masked(np.zeros((rows, m + rows + columns - 2), a.dtype), mask=True)
-            for row in range(rows):  # what is written here is masked no more
-                queue[row, row : row + m] = a[:, top + row] if row < high else 0
-            weights, loaded = empty, nowhere
-            activations, passing, from_above, sums = empty, nowhere, empty, empty
-            for t in range(-rows, m + rows + columns - 2):
-                leaving = np.zeros((m, n), bool)
-                if t < 0:  # loading: the last row of weights goes in first, and moves down
-                    weights = np.vstack([filled[-t - 1], weights[:-1]])
-                    loaded = np.vstack([~nowhere[0], loaded[:-1]])
-                else:  # each cell takes what its left and its upper neighbour had a cycle ago
-                    activations = np.column_stack([queue.data[:, t], activations[:, :-1]])
-                    passing = np.column_stack([~queue.mask[:, t], passing[:, :-1]])
-                    from_above = np.vstack([empty[0], sums[:-1]])
-                    sums = from_above + activations * weights
-                    # row i of a enters at t = i; its sum leaves column c at t = i + rows - 1 + c
-                    c = np.flatnonzero(passing[-1, :wide])
-                    i = t - (rows - 1) - c
-                    product[i, left + c] += sums[-1, c]
-                    leaving[i, left + c] = True
-                    arrived[i, left + c] += 1
-                cycle += 1
-                useful, waiting = passing & real, ~passing
-                total += int(np.count_nonzero(useful))
-                yield Step(
-                    cycle=cycle, cycles=cycles, tile=tile, tiles=tiles,
-                    phase="loading" if t < 0 else "computing",
-                    weights=masked(weights, ~loaded), activations=masked(activations, waiting),
-                    from_above=masked(from_above, waiting), sums=masked(sums, waiting),
-                    useful=useful, padding=passing & ~real, waiting=waiting,
-                    queue=queue[:, max(0, t + 1) :], product=masked(product.copy(), arrived == 0),
-                    leaving=leaving, finished=arrived == shares, useful_so_far=total,
-                )  # fmt: skip
+        waiting = ~grid.is_passed
+        useful = grid.is_passed & tile.is_given
+        leaving = np.zeros(self.product.shape, bool)
+        if places:
+            leaving[places] = True
+        self.cycle += 1
+        self.useful += int(np.count_nonzero(useful))
+        return Step(
+            cycle=self.cycle,
+            cycles=self.cycles,
+            tile=tile.number,
+            tiles=self.tile_count,
+            phase=phase,
+            weights=masked(grid.weights, ~grid.is_loaded),
+            activations=masked(grid.activations, waiting),
+            from_above=masked(grid.from_above, waiting),
+            sums=masked(grid.sums, waiting),
+            useful=useful,
+            padding=grid.is_passed & ~tile.is_given,
+            waiting=waiting,
+            queue=queue,
+            product=masked(self.product.copy(), self.arrived == 0),
+            leaving=leaving,
+            finished=self.arrived == self.tiles_for_a_sum,
+            useful_so_far=self.useful,
+        )
 
 
-def _matrices(a, b, dtype):
+def _matrices(a, b, dtype: str | None) -> list[np.ndarray]:
     """Both matrices in the number type of the computation, after every check."""
     import numpy as np
 
     if dtype not in (None, "bfloat16"):
         raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
-    a, b = np.asarray(a), np.asarray(b)
-    for name, found in (("a", a), ("b", b)):
-        if found.ndim != 2 or not found.size:
-            raise ValueError(f"{name} must have two dimensions; its shape is {found.shape}.")
-        if found.dtype.kind not in "iuf" and found.dtype.name != "bfloat16":
-            raise TypeError(f"{name} holds {found.dtype.name}; the unit multiplies numbers only.")
+    a = _matrix("a", a)
+    b = _matrix("b", b)
     if a.shape[1] != b.shape[0]:
         raise ValueError(
             f"a of shape {a.shape} cannot be multiplied by b of shape {b.shape}: a must have as "
@@ -224,6 +358,21 @@ def _matrices(a, b, dtype):
     if dtype == "bfloat16":
         import ml_dtypes
 
-        return [x.astype(ml_dtypes.bfloat16).astype(np.float32) for x in (a, b)]
-    whole_numbers = a.dtype.kind in "iu" and b.dtype.kind in "iu"
-    return [x.astype(np.int64 if whole_numbers else np.float64) for x in (a, b)]
+        rounded = [matrix.astype(ml_dtypes.bfloat16) for matrix in (a, b)]
+        return [matrix.astype(np.float32) for matrix in rounded]
+    whole_numbers = all(matrix.dtype.kind in "iu" for matrix in (a, b))
+    exact = np.int64 if whole_numbers else np.float64
+    return [matrix.astype(exact) for matrix in (a, b)]
+
+
+def _matrix(name: str, values) -> np.ndarray:
+    """A matrix of numbers; a ValueError or a TypeError for anything else."""
+    import numpy as np
+
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"{name} must have two dimensions; its shape is {matrix.shape}.")
+    is_number = matrix.dtype.kind in "iuf" or matrix.dtype.name == "bfloat16"
+    if not is_number:
+        raise TypeError(f"{name} holds {matrix.dtype.name}; the unit multiplies numbers only.")
+    return matrix

@@ -1,0 +1,174 @@
+"""Pictures of right answers: shares of them, and models that are one change apart."""
+
+from collections.abc import Sequence
+
+from accel_helpers.measure.measurement import SAME
+from accel_helpers.measure.results import Reference
+from accel_helpers.measure.scores import verdict
+from accel_helpers.plots import style
+from accel_helpers.plots.rows import (
+    EXACT,
+    Row,
+    ValueAxis,
+    beneath,
+    draw_rows,
+    paint,
+    room,
+    values_of,
+)
+from accel_helpers.plots.style import Numbers, Picture
+
+
+def shares(
+    rows: Numbers,
+    intervals: Numbers | None = None,
+    *,
+    title: str,
+    start: int = 0,
+    reference: Reference | None = None,
+) -> Picture:
+    """Draw dots for shares of right answers, a row for each thing that was tried.
+
+    Parameters
+    ----------
+    rows : mapping of a name to shares from 0 to 1
+        Where there are several their mean is marked.
+    intervals : mapping of names, not all perhaps, to the two ends of an interval
+    start : int
+        Where the axis begins, in %; 0 where something lies below it.
+    reference : results.Reference
+        Of a tuple: the rows and the intervals.
+
+    Examples
+    --------
+    >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
+    Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
+    """
+    data = None
+    if rows:
+        data = (rows, intervals or {})
+    sides, under = style.sides(data, reference, EXACT)
+    groups = {}
+    for side in sides:
+        values, ends = side.data
+        groups[side.intro] = _share_rows(values, ends, side.colour)
+    cut = ""
+    if min(values_of(groups)) <= start:
+        start = 0
+    if start:
+        cut = f"; the axis begins at {start:g}"
+    axis = ValueAxis(f"right answers, in %{cut}", start, 100, style.plain)
+    kind = f"Dot plot of right answers{cut}"
+    return draw_rows(kind, groups, ["right"], axis, title=title, under=under)
+
+
+def _share_rows(shares: Numbers, intervals: Numbers, colour: str) -> list[Row]:
+    """Rows of shares, in %, with their mean beside them."""
+    rows = []
+    for name, values in shares.items():
+        dots = [100 * value for value in values]
+        mean = sum(dots) / len(dots)
+        bar = [100 * end for end in intervals.get(name, ())]
+        line = None
+        if len(dots) > 1:
+            line = mean
+        notes = (f"{mean:.1f} %",)
+        rows.append(Row(name, colour, notes, dots, bar, line))
+    return rows
+
+
+def ladder(
+    rows: Numbers, changes: Numbers, *, title: str, reference: Reference | None = None
+) -> Picture:
+    """Draw two plots of models one change apart: how good they are, what each change did.
+
+    Parameters
+    ----------
+    rows : mapping of a name to shares of right answers from 0 to 1, one for every seed
+    changes : mapping of a name to (difference from the row above, the ends of its interval)
+    reference : results.Reference
+        Of a tuple of the two.
+
+    Examples
+    --------
+    >>> print(ladder({"a": [0.7], "b": [0.9]}, {"b": (0.2, 0.1, 0.3)}, title="One step"))
+    Two plots, a row for each model. One step: a 70.0 %; b 90.0 %, +20.0 points (+10.0 to +30.0), \
+better.
+    """
+    note = f"Dots: one training run each. {EXACT}"
+    data = (rows, changes) if rows else None
+    sides, under = style.sides(data, reference, note)
+    score_groups = []
+    change_groups = []
+    sentences = []
+    for side in sides:
+        scores, steps = side.data
+        score_rows = _share_rows(scores, {}, side.colour)
+        change_rows = []
+        texts = []
+        for row in score_rows:
+            step = steps.get(row.name)
+            change_rows.append(_change_row(row, step))
+            texts.append(_model_text(row, step))
+        score_groups.append(score_rows)
+        change_groups.append(change_rows)
+        sentences.append(side.intro + "; ".join(texts))
+    models = beneath(*score_groups)
+    with style.figure(7.4, 1 + room(models), title, 2, under) as (figure, (left, right)):
+        _draw_scores(left, models)
+        _draw_changes(right, beneath(*change_groups))
+        alt = f"Two plots, a row for each model. {title}: {'; '.join(sentences)}."
+        return style.picture(figure, alt)
+
+
+def _change_row(model: Row, step: Sequence[float] | None) -> Row:
+    """The row of the change that led to a model; an empty one where none did."""
+    if step is None:
+        return Row(model.name, model.colour, ("", ""))
+    change, low, high = (100 * value for value in step)
+    outcome = verdict(low, high).replace(SAME, "not measurable")
+    notes = (f"{change:+.1f} ({low:+.1f} to {high:+.1f})", outcome)
+    return Row(model.name, model.colour, notes, bar=(low, high), line=change)
+
+
+def _model_text(model: Row, step: Sequence[float] | None) -> str:
+    """A model in words: how good it is, and what the change that led to it did."""
+    text = f"{model.name} {model.notes[0]}"
+    if step is None:
+        return text
+    change, low, high = (100 * value for value in step)
+    outcome = verdict(low, high)
+    return f"{text}, {change:+.1f} points ({low:+.1f} to {high:+.1f}), {outcome}"
+
+
+def _draw_scores(axes, models: Sequence[Row]) -> None:
+    """Draw how good models are."""
+    paint(axes, models, ["mean"])
+    lowest = min(min(row.dots) for row in models)
+    start = max(0, lowest - 3)
+    style.scale(axes.xaxis, "right answers, in %", start, 100, style.plain)
+
+
+def _draw_changes(axes, changes: Sequence[Row]) -> None:
+    """Draw how much each change did, in points."""
+    paint(axes, changes, ["change, in points", "verdict"])
+    ends = [-1.0, 1.0]
+    for row in changes:
+        ends += row.bar
+    _around_zero(axes, 1.3 * min(ends), 1.3 * max(ends))
+    axes.set(xlabel="points (log scale beyond 1)")
+    axes.tick_params(axis="y", length=0)
+
+
+def _around_zero(axes, low: float, high: float) -> None:
+    """Scale an axis so that a small interval that crosses 0 is seen beside a large one."""
+    from matplotlib.ticker import FixedLocator
+
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlim(low, high)
+    candidates = [-100, -10, -1, 0, 1, 10, 100]
+    ticks = [tick for tick in candidates if low <= tick <= high]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.xaxis.set_major_formatter(style.tick_format(style.plain))
+    axes.axvline(0, color="black", lw=1.2)

@@ -1,0 +1,117 @@
+"""Pictures of where the time of a step goes: a bar in pieces, and one for each of several steps."""
+
+from collections.abc import Mapping, Sequence
+
+from accel_helpers._values.words import format_seconds, percent
+from accel_helpers.measure.results import Reference
+from accel_helpers.plots import style
+from accel_helpers.plots.rows import Row, ValueAxis, draw_rows, paint, places, room
+from accel_helpers.plots.style import Picture
+
+THICK = 0.62  # of a bar, where rows are 1 apart
+Pieces = Mapping[str, float]  # the seconds of each part of a step
+Steps = Mapping[str, Pieces]
+
+
+def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> Picture:
+    """Draw one bar in pieces, given by name in seconds, and a row for each with its share.
+
+    >>> print(parts({"compute": 0.001, "overhead": 0.003}, title="A step"))
+    Bar in pieces. A step: 75 % overhead: compute 1 ms; overhead 3 ms.
+    """
+    sides, under = style.sides(values, reference)
+    groups = {}
+    for side in sides:
+        groups[side.intro] = _piece_rows(side.data, side.colours)
+    pieces = sides[0].data
+    if len(pieces) > 1:
+        longest_piece = max(pieces, key=pieces.get)
+        share = pieces[longest_piece] / sum(pieces.values())
+        title = f"{title}: {percent(share)} {longest_piece}"
+    longest_step = max(sum(side.data.values()) for side in sides)
+    axis = ValueAxis("time of one step", 0, longest_step, format_seconds)
+    heads = ["time", "share"]
+    return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
+
+
+def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
+    """A row for each piece of a step, each beginning where the one above it ends."""
+    rows = []
+    total = sum(pieces.values())
+    start = 0.0
+    for place, (name, seconds) in enumerate(pieces.items()):
+        end = start + seconds
+        notes = (format_seconds(seconds), percent(seconds / total))
+        rows.append(Row(name, colours[place % 3], notes, bar=(start, end)))
+        start = end
+    return rows
+
+
+def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Picture:
+    """Draw a bar in pieces for each name: seconds by part of a step, the same parts in each.
+
+    Another machine's are drawn where the learner has none.
+
+    >>> print(bars({"a T4": {"compute": 1e-3, "overhead": 3e-3}}, title="A step"))
+    Bars in pieces. A step: a T4 compute 1 ms, overhead 3 ms.
+    """
+    sides, under = style.sides(values, reference)
+    side = sides[0]
+    if side.is_own:
+        # The reference is not drawn, so the note must not name it.
+        under = ""
+    steps = side.data
+    rows = [_step_row(name, pieces, side.colour) for name, pieces in steps.items()]
+    height = 1.25 + room(rows)
+    with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
+        longest = _stack_pieces(axes, rows, steps, side.colours)
+        paint(axes, rows, ["a step", "most of it"])
+        end = 1.02 * longest
+        style.scale(axes.xaxis, "time of one step", 0, end, format_seconds)
+        _write_legend(axes, len(_part_names(steps)))
+        sentences = [_step_text(name, pieces, steps) for name, pieces in steps.items()]
+        alt = f"Bars in pieces. {title}: {side.intro}{'; '.join(sentences)}."
+        return style.picture(figure, alt)
+
+
+def _part_names(steps: Steps) -> list[str]:
+    """The names of a step's parts; the first step says which there are."""
+    first_step = next(iter(steps.values()))
+    return list(first_step)
+
+
+def _step_row(name: str, pieces: Pieces, colour: str) -> Row:
+    """The row of a step: how long it takes, and which part takes most of that."""
+    total = sum(pieces.values())
+    longest = max(pieces, key=pieces.get)
+    share = percent(pieces[longest] / total)
+    notes = (format_seconds(total), f"{longest}, {share}")
+    return Row(name, colour, notes)
+
+
+def _stack_pieces(axes, rows: Sequence[Row], steps: Steps, colours: Sequence[str]) -> float:
+    """Draw the bars of all steps, part by part; return the seconds of the longest step."""
+    heights = places(rows)
+    starts = [0.0] * len(steps)
+    for part in _part_names(steps):
+        colour = colours[style.PIECES.index(part)]
+        widths = [pieces[part] for pieces in steps.values()]
+        axes.barh(heights, widths, THICK, starts, color=colour, label=part)
+        starts = [start + width for start, width in zip(starts, widths, strict=True)]
+    return max(starts)
+
+
+def _write_legend(axes, columns: int) -> None:
+    """Write above the axes which colour is which part."""
+    look = {"frameon": False, "fontsize": 9, "handlelength": 1}
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    axes.legend(ncols=columns, **look, **place)
+
+
+def _step_text(name: str, pieces: Pieces, steps: Steps) -> str:
+    """A step in words: its name, and the seconds of each part."""
+    texts = []
+    for part in _part_names(steps):
+        seconds = format_seconds(pieces[part])
+        texts.append(f"{part} {seconds}")
+    return f"{name} {', '.join(texts)}"
