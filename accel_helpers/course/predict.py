@@ -149,7 +149,7 @@ def reveal(
     both = (made.guess, came_out)  # for a class's board; of a choice, whether it was right
     both = (float(made.guess == came_out), 1.0) if str in map(type, both) else both
     with contextlib.suppress(ValueError):  # infinity, say
-        results.record({}, numbers={f"guess/{name}": both})
+        results.save_on_card({}, {f"guess/{name}": both})
     return outcome
 
 

@@ -148,7 +148,7 @@ def test_ceilings_go_on_a_card_and_come_back(tmp_path):
     kinds = ("product float32", "product bfloat16", "copy float32")
     assert set(measurements) == {f"03/ceiling/{kind}" for kind in kinds}
     other = {"04/ceiling/copy x": Measurement.from_samples([1.0])}
-    assert results.record(measurements | other, numbers=numbers, path=path).startswith("Saved")
+    assert results.save_on_card(measurements | other, numbers, path=path).ok
     card = results.load(path)
     again = Ceilings.from_card(card.measurements, card.numbers, "03/ceiling")
     assert (again.products, again.copy) == (found.products, found.copy)
