@@ -118,7 +118,7 @@ class Climb:
         return self.overall[self.stages[-1].name].verdict
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """The climb as what `results.record` takes: measurements, and numbers."""
+        """The climb as what `results.save_on_card` takes: measurements, and numbers."""
         epochs, numbers = {}, {}
         for stage in self.stages:
             epoch, accuracy, sizes = keys(prefix, stage.id)

@@ -21,6 +21,6 @@ def hide_log() -> None:
     logging.getLogger("tensorflow").addFilter(lambda record: record.levelno >= logging.ERROR)
     if "ipykernel" in sys.modules:
         # Native code writes to file descriptor 2; Python's errors go to the page another way.
-        file = tempfile.TemporaryFile()
-        os.dup2(file.fileno(), 2)
-        file.close()  # descriptor 2 keeps it open
+        # Descriptor 2 keeps the file open when it is closed here.
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), 2)

@@ -174,7 +174,7 @@ def reveal(
     _keep(name, replace(earlier, actual=actual, when=progress.now()))
     # The card holds finite numbers alone.
     with contextlib.suppress(ValueError):
-        results.record({}, numbers={f"guess/{name}": _for_the_board(earlier.guess, actual)})
+        results.save_on_card({}, {f"guess/{name}": _for_the_board(earlier.guess, actual)})
     return outcome
 
 

@@ -1,24 +1,19 @@
-"""The energy of some work, where the CPU (by RAPL) or the GPU (by NVML) has a counter to read.
+"""The energy that NVIDIA GPUs took for some work, by the counter of each board.
 
-RAPL's ``energy_uj`` starts again from 0 after ``max_energy_range_uj``; since CVE-2020-8694 Linux
-keeps it for root. Source: https://docs.kernel.org/power/powercap/powercap.html. NVML's is of a
-board, in mJ since the driver was loaded. Source: https://docs.nvidia.com/deploy/nvml-api.
+NVML counts the millijoules of a board since its driver was loaded; GPUs from Volta on have that
+counter. Source: https://docs.nvidia.com/deploy/nvml-api. A CPU is not measured: Linux lets only
+root read its counter.
 """
 
 import contextlib
-import itertools
-import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from accel_helpers._values.words import format_rate, format_seconds, wrapped
-from accel_helpers.machine import attached, hardware
+from accel_helpers.machine import hardware
 
 __all__ = ["meter", "upper_limit"]
-
-MOST_W = 2000  # no CPU package or GPU takes as much; the most in accelerators.csv is 700
 
 
 @dataclass
@@ -28,100 +23,95 @@ class Energy:
     OUTCOMES: ClassVar = ("measured", "no counter")  # of its `verdict`
 
     joules: float | None = None
-    how: str = "not measurable here"  # or "RAPL", "NVML", "RAPL and NVML"
+    how: str = "not measurable here"  # or "NVML"
     seconds: float = 0.0
-    notes: tuple[str, ...] = ()  # what is not in it, and why
+    notes: tuple[str, ...] = ()  # why there is no number
 
     @property
     def verdict(self) -> str:
         """Whether there was a counter to read."""
-        return self.OUTCOMES[self.joules is None]
+        measured, no_counter = self.OUTCOMES
+        if self.joules is None:
+            return no_counter
+        return measured
 
     def __str__(self) -> str:
-        said = f"Energy in {format_seconds(self.seconds)}: "
+        start = f"Energy in {format_seconds(self.seconds)}: "
         if self.joules is None:
             reasons = "; ".join(self.notes)
-            return wrapped(f"{said}{self.how}, as on most virtual machines ({reasons}).", indent=2)
-        measured = f"{said}{format_rate(self.joules, 'J')} by {self.how}"
-        return wrapped("; ".join([measured, *self.notes]) + ".", indent=2)
+            text = f"{start}{self.how}, where no NVIDIA GPU has a counter to read ({reasons})."
+        else:
+            text = f"{start}{format_rate(self.joules, 'J')} by {self.how}."
+        return wrapped(text, indent=2)
 
 
 @contextlib.contextmanager
-def meter(*, root=Path("/"), gpu=None, clock=time.monotonic, every=2.0):
-    """Measure what all CPU packages (not their memory) and NVIDIA GPUs take in a ``with`` block.
+def meter(*, gpu=None, clock=time.monotonic):
+    """Measure what all NVIDIA GPUs of this machine take in a ``with`` block.
 
-    It gives an Energy, filled in at the end: `joules` (None: not measured), `how`, `seconds`,
-    `notes`. A gap in the readings leaves no number. A GPU's are up to a second old: let it last
-    ten. For tests: the folder of /sys, what answers as ``pynvml``, a clock, seconds between looks.
+    The block gets an Energy, filled in at its end: `joules` (None: not measured), `how`,
+    `seconds`, `notes`. A reading is up to a second old: let the block last ten.
 
+    Parameters
+    ----------
+    gpu : optional
+        For tests: what answers in place of the module ``pynvml``.
+    clock : callable, optional
+        For tests: the time in seconds.
+
+    Examples
+    --------
     >>> with meter() as energy:
     ...     work = sum(range(1_000))
     >>> (energy.joules is None) == (energy.how == "not measurable here")
     True
     """
-    energy, samples, done = Energy(), [], threading.Event()
-    looks = {"RAPL": lambda: _rapl(root), "NVML": lambda: _nvml(gpu)}
-
-    def sample():
-        parts = []
-        for how, look in [*looks.items()]:
-            try:
-                parts += look()
-            except Exception as error:  # NVML has errors of its own
-                energy.notes += (f"no {how}: {error}",)
-                del looks[how]
-        samples.append((clock(), parts))
-
-    def watch():
-        while not done.wait(every):
-            sample()
-
-    thread = threading.Thread(target=watch, daemon=True)
-    sample()
-    thread.start()
+    energy = Energy()
+    before = _read(gpu, energy)
+    started = clock()
     try:
         yield energy
     finally:
-        done.set()
-        thread.join()
-        sample()
-        energy.seconds = samples[-1][0] - samples[0][0]
-        energy.joules = _total(samples) or None
-        if energy.joules is not None:
-            energy.how = " and ".join(looks)
-        elif looks:
-            energy.notes += ("the readings have a gap, or stand still",)
+        energy.seconds = clock() - started
+        if before is not None:
+            after = _read(gpu, energy)
+            if after is not None:
+                _fill_in(energy, before, after)
 
 
-def _total(samples) -> float | None:
-    """Joules from (seconds, parts); a part is the joules so far, and where they begin anew."""
-    joules = 0.0
-    for (start, first), (end, last) in itertools.pairwise(samples):
-        if not first or len(first) != len(last):
-            return None
-        for (before, span), (now, _) in zip(first, last, strict=True):
-            used = (now - before) % span
-            if end - start > span / MOST_W or used > MOST_W * (end - start + 1):
-                return None
-            joules += used
-    return joules
+def _read(gpu, energy: Energy) -> list[float] | None:
+    """The joules that each board has counted so far; None, with a note, where NVML gives none."""
+    try:
+        return _counters(gpu)
+    except Exception as error:  # NVML has errors of its own
+        energy.notes += (f"no NVML: {error}",)
+        return None
 
 
-def _rapl(root):
-    zones = attached.files(root, "sys/class/powercap/intel-rapl:*")
-    zones = [zone for zone in zones if attached.read(zone / "name").startswith("package")]
-    if not zones:
-        raise LookupError("Linux shows no counter of a CPU package")
-    files = "energy_uj", "max_energy_range_uj"
-    return [tuple(int((zone / file).read_text()) / 1e6 for file in files) for zone in zones]
-
-
-def _nvml(gpu):
+def _counters(gpu) -> list[float]:
+    """The joules that each board has counted since the driver was loaded."""
     if gpu is None:
         import pynvml as gpu
     gpu.nvmlInit()
-    boards = map(gpu.nvmlDeviceGetHandleByIndex, range(gpu.nvmlDeviceGetCount()))
-    return [(gpu.nvmlDeviceGetTotalEnergyConsumption(b) / 1e3, 2**64 / 1e3) for b in boards]
+    count = gpu.nvmlDeviceGetCount()
+    if count == 0:
+        raise LookupError("the driver lists no GPU")
+    boards = [gpu.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+    return [gpu.nvmlDeviceGetTotalEnergyConsumption(board) / 1e3 for board in boards]
+
+
+def _fill_in(energy: Energy, before: list[float], after: list[float]) -> None:
+    """Set the joules between two readings, or say why they give none."""
+    if len(before) != len(after):
+        energy.notes += ("a GPU came or went in between",)
+        return
+    differences = [end - start for start, end in zip(before, after, strict=True)]
+    # A driver that was loaded anew counts from 0 again. A board that takes nothing does not exist.
+    if min(differences) < 0 or sum(differences) == 0:
+        energy.notes += ("a counter stood still, or started again",)
+        return
+    energy.joules = sum(differences)
+    energy.how = "NVML"
 
 
 def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
@@ -133,7 +123,8 @@ def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
     (7000.0, '70 W (TDP) of NVIDIA T4, published and not measured')
     """
     row = hardware.match(accelerator)
-    if not (row and row.power_w) or row.power_kind.startswith("measured"):
+    unpublished = row is None or not row.power_w
+    if unpublished or row.power_kind.startswith("measured"):
         return None, f"no design power of {accelerator} is published"
     power = f"{row.power_w:g} W ({row.power_kind}) of {row.name}"
     return row.power_w * seconds, f"{power}, published and not measured"

@@ -1,10 +1,11 @@
 """The two values of `timing`, a Measurement and a Speedup, and the statistics under both.
 
-A series of samples has a centre, an honest interval and a drift; all on logarithms. The trimmed
-mean, with the standard error of Yuen (1974, Biometrika 61) and Student's t; neighbours that
-resemble each other widen the interval by (1 + r) / (1 - r), and a drift does to its ends. What
-30 samples with a spread of 12 % cannot show reliably: a drift of 5 to 20 % in all that goes on from
-one timing into the next or turns around, and a level that wanders. Then take turns.
+A series of samples has a centre, an honest interval and a drift; all on logarithms. The centre is
+the trimmed mean, with the standard error of Yuen (1974, Biometrika 61) and Student's t. Neighbours
+that resemble each other widen the interval by (1 + r) / (1 - r), and a drift widens it to its ends.
+
+What 30 samples with a spread of 12 % cannot show reliably: a drift of 5 to 20 % in all that goes on
+from one timing into the next or turns around, and a level that wanders. Then take turns.
 """
 
 from __future__ import annotations
@@ -23,17 +24,23 @@ from accel_helpers._values.words import format_range, format_seconds, percent, w
 
 CONFIDENCE = 0.95  # two such intervals that do not overlap: chance does that far less often
 BLOCKS = 30  # what many samples are condensed to
-TRIM = 0.10
+TRIM = 0.10  # of the samples, at either end, that the centre leaves out
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
 SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
+CLEAR_TREND = 2.58  # of a drift; without one, chance exceeds it in one case of a hundred
+STEADY_TREND = 0.9  # rank correlation of a drift that is clear in few samples, too
 VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
-FASTER, SLOWER, SAME = VERDICTS = ("faster", "slower", "no measurable difference")
+LATE_SHARE = 0.02  # of samples over twice the median, from which a learner should know
+FASTER = "faster"
+SLOWER = "slower"
+SAME = "no measurable difference"
+VERDICTS = (FASTER, SLOWER, SAME)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a function took: all samples, and what they support.
+    """The times of a function: all samples, and what they support.
 
     >>> print(Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step"))
     step: 20.5 ms (95 % interval 19.8 to 21.5 ms, 6 samples)
@@ -48,10 +55,9 @@ class Measurement:
     def __post_init__(self):
         if not self.samples:
             raise ValueError("a measurement needs at least one time in seconds; got none.")
-        whole = type(self.samples) is tuple and {*map(type, self.samples)} == {float}  # as read
-        if not (whole and all(map(math.inf.__gt__, self.samples)) and min(self.samples) > 0):
+        if not _are_times(self.samples):
             samples = tuple(positive(value, f"sample {i}") for i, value in enumerate(self.samples))
-            object.__setattr__(self, "samples", samples)  # as floats, whatever they were
+            object.__setattr__(self, "samples", samples)
         if self.first_call is not None:
             object.__setattr__(self, "first_call", positive(self.first_call, "first_call"))
 
@@ -81,51 +87,98 @@ class Measurement:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know before believing the number, in plain words."""
-        n, spread, found = len(self.samples), 0.0, []
-        if n < FEW_SAMPLES:
-            found.append(
-                f"Only {n} {'sample' if n == 1 else 'samples'}: too few to say how far to trust "
-                f"the number. Take at least {FEW_SAMPLES}."
+        warnings = [
+            self._warn_of_few_samples(),
+            self._warn_of_change(),
+            self._warn_of_late_samples(),
+            self._warn_of_spread(),
+        ]
+        return tuple(warning for warning in warnings if warning)
+
+    @property
+    def _spread(self) -> float:
+        """Interquartile range over median; 0 where there are too few samples for it."""
+        if len(self.samples) < FEW_SAMPLES:
+            return 0.0
+        low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
+        return (high - low) / self.median
+
+    def _warn_of_few_samples(self) -> str:
+        """A warning of too few samples, or an empty text."""
+        count = len(self.samples)
+        if count >= FEW_SAMPLES:
+            return ""
+        return (
+            f"Only {_samples(count)}: too few to say how far to trust the number. "
+            f"Take at least {FEW_SAMPLES}."
+        )
+
+    def _warn_of_change(self) -> str:
+        """A warning of a drift, or else of a level that came and went, or an empty text."""
+        if len(self.samples) < FEW_SAMPLES:
+            return ""
+        place = self.place
+        change = abs(math.expm1(place.slope))
+        if place.drifts and change > SLIGHT_DRIFT:
+            verb = "rose" if place.slope > 0 else "fell"
+            return (
+                f"The times {verb} by about {percent(change)} while they were taken: the "
+                "machine was changing. Measure again, or let timing.compare take turns."
             )
-        else:
-            low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
-            spread = (high - low) / self.median
-            share = abs(math.expm1(self.place.slope))
-            if self.place.drifts and share > SLIGHT_DRIFT:
-                word = "rose" if self.place.slope > 0 else "fell"
-                found.append(
-                    f"The times {word} by about {percent(share)} while they were taken: the "
-                    "machine was changing. Measure again, or let timing.compare take turns."
-                )
-            elif self.place.autocorrelation > 0.5 and spread > SLIGHT_DRIFT:
-                found.append(
-                    "Neighbouring samples resemble each other: something came and went while "
-                    "they were taken. The interval is wider for it."
-                )
-        late = sum(s > twice for twice in [2 * self.median] for s in self.samples)
-        if late > 0.02 * n:
-            found.append(
-                f"{late} of {n} samples took more than twice the median: something else used "
-                "the machine. The median is not moved by a few of them."
+        if place.autocorrelation > 0.5 and self._spread > SLIGHT_DRIFT:
+            return (
+                "Neighbouring samples resemble each other: something came and went while "
+                "they were taken. The interval is wider for it."
             )
-        if spread > WIDE_SPREAD:
-            found.append(
-                f"The middle half of the samples spreads over {percent(spread)} of the "
-                "median: small differences cannot be seen."
-            )
-        return tuple(found)
+        return ""
+
+    def _warn_of_late_samples(self) -> str:
+        """A warning of samples far above the others, or an empty text."""
+        count = len(self.samples)
+        twice_the_median = 2 * self.median
+        late = sum(seconds > twice_the_median for seconds in self.samples)
+        if late <= LATE_SHARE * count:
+            return ""
+        return (
+            f"{late} of {count} samples took more than twice the median: something else used "
+            "the machine. The median is not moved by a few of them."
+        )
+
+    def _warn_of_spread(self) -> str:
+        """A warning of samples that differ widely, or an empty text."""
+        if self._spread <= WIDE_SPREAD:
+            return ""
+        return (
+            f"The middle half of the samples spreads over {percent(self._spread)} of the "
+            "median: small differences cannot be seen."
+        )
 
     def __str__(self) -> str:
-        n = len(self.samples)
-        what = "from" if n < FEW_SAMPLES else f"{percent(CONFIDENCE)} interval"
-        text = f"{format_seconds(self.median)} ({what} {format_range(*self.interval)}, "
-        text += f"{n} sample{'' if n == 1 else 's'}"
+        count = len(self.samples)
+        interval = "from" if count < FEW_SAMPLES else f"{percent(CONFIDENCE)} interval"
+        details = f"{interval} {format_range(*self.interval)}, {_samples(count)}"
         if self.first_call is not None:
-            text += f"; first call {format_seconds(self.first_call)}"
-        lines = [f"{self.name}: {text})" if self.name else f"{text})"]
+            details += f"; first call {format_seconds(self.first_call)}"
+        text = f"{format_seconds(self.median)} ({details})"
+        if self.name:
+            text = f"{self.name}: {text}"
+        lines = [text]
         lines += [wrapped(note, lead="  Note: ", indent=4) for note in self.notes]
         lines += [wrapped(warning, lead="  Careful: ", indent=4) for warning in self.warnings]
         return "\n".join(lines)
+
+
+def _are_times(samples) -> bool:
+    """Whether this is a tuple of finite floats above zero already; a card has thousands of them."""
+    if not isinstance(samples, tuple):
+        return False
+    types = {type(value) for value in samples}
+    return types == {float} and all(0 < value < math.inf for value in samples)
+
+
+def _samples(count: int) -> str:
+    """A number of samples in words."""
+    return "1 sample" if count == 1 else f"{count} samples"
 
 
 @dataclass(frozen=True)
@@ -156,21 +209,30 @@ class Speedup:
             return ""
         if self.ratio >= 100:
             return f"{self.ratio:,.0f}"
-        return f"{self.ratio:.2f}" if 0.5 < self.ratio < 2 else f"{self.ratio:.2g}"
+        if 0.5 < self.ratio < 2:
+            return f"{self.ratio:.2f}"
+        return f"{self.ratio:.2g}"
 
     def __str__(self) -> str:
-        slow, fast = self.slow.name or "the first", self.fast.name or "the second"
+        slow = self.slow.name or "the first"
+        fast = self.fast.name or "the second"
         if not self.conclusive:
             return f"{slow} and {fast}: {SAME}. {self.reason}".rstrip()
+        if self.ratio > 1:
+            return self._sentence(fast, slow, self.ratio, self.interval)
+        # The one expected to be slower was the faster one.
         low, high = self.interval
-        first, second, ratio = fast, slow, self.ratio
-        if ratio < 1:
-            first, second, ratio, low, high = slow, fast, 1 / ratio, 1 / high, 1 / low
-        if high > VAGUE * low:  # the ratio in its middle would promise more than is known
-            between = f"between {low:.2g} and {high:.2g} times as fast ({self.sure} interval)"
-            return f"{first} is faster than {second}: {between}"
-        between = f"({self.sure} interval {low:.3g} to {high:.3g})"
-        return f"{first} is {ratio:.3g} times as fast as {second} {between}"
+        return self._sentence(slow, fast, 1 / self.ratio, (1 / high, 1 / low))
+
+    def _sentence(self, faster: str, slower: str, ratio: float, interval) -> str:
+        """Which one is faster, and how many times."""
+        low, high = interval
+        if high > VAGUE * low:
+            # The ratio in the middle would promise more than is known.
+            span = f"between {low:.2g} and {high:.2g} times as fast ({self.sure} interval)"
+            return f"{faster} is faster than {slower}: {span}"
+        span = f"({self.sure} interval {low:.3g} to {high:.3g})"
+        return f"{faster} is {ratio:.3g} times as fast as {slower} {span}"
 
 
 @dataclass(frozen=True)
@@ -182,54 +244,99 @@ class Place:
     slope: float  # change from the first to the last sample, along a robust line
     trend: float  # rank correlation with the order, times sqrt(n - 1): about normal
     drifts: bool
-    autocorrelation: float
+    autocorrelation: float  # of neighbours
 
 
 def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
-    """Where at least two logarithms lie; many are condensed, so that slow waves count as such."""
-    values = list(values)
-    if len(values) > 2 * BLOCKS:
-        edges = [i * len(values) // BLOCKS for i in range(BLOCKS + 1)]
-        values = [statistics.median(values[a:b]) for a, b in pairwise(edges)]
-    n, ordered = len(values), sorted(values)
-    cut = int(TRIM * n)
-    centre = statistics.fmean(ordered[cut : n - cut])
-    # of equal values each has the middle rank
-    ranks = [(bisect_left(ordered, v) + bisect_right(ordered, v) - 1) / 2 for v in values]
-    trend = statistics.correlation(range(n), ranks) if len(set(ranks)) > 1 else 0.0
-    alike = _autocorrelation(ranks)
-    half = student(n - 1, confidence) * _error(values, cut) * math.sqrt((1 + alike) / (1 - alike))
-    slope = statistics.median(  # Theil-Sen: of the slopes between all pairs
-        (values[j] - values[i]) / (j - i) for i, j in combinations(range(n), 2)
-    )
-    drifts = abs(trend) * math.sqrt(n - 1) > 2.58 or abs(trend) > 0.9
+    """Find where at least two logarithms lie, and how far they drifted.
+
+    Many are condensed first, so that slow waves count as such.
+    """
+    values = _condense(values)
+    count = len(values)
+    cut = int(TRIM * count)
+    centre = statistics.fmean(sorted(values)[cut : count - cut])
+    ranks = _rank(values)
+    autocorrelation = _autocorrelation(ranks)
+    widening = math.sqrt((1 + autocorrelation) / (1 - autocorrelation))
+    half = student(count - 1, confidence) * _error(values, cut) * widening
+    slope = _slope(values)
+    correlation = _correlation_with_order(ranks)
+    trend = correlation * math.sqrt(count - 1)
+    drifts = abs(trend) > CLEAR_TREND or abs(correlation) > STEADY_TREND
     if drifts:
         flat = [value - slope * i for i, value in enumerate(values)]
-        # a line through n points is known half as well at its ends as in its middle
-        half = max(half, abs(slope) * n / 2 + 1.64 * 2 * _error(flat, cut))
+        # A line through n points is known half as well at its ends as in its middle.
+        half_at_ends = abs(slope) * count / 2 + 1.64 * 2 * _error(flat, cut)
+        half = max(half, half_at_ends)
     interval = (centre - half, centre + half)
-    return Place(centre, interval, slope * n, trend * math.sqrt(n - 1), drifts, alike)
+    return Place(centre, interval, slope * count, trend, drifts, autocorrelation)
 
 
 def student(degrees: int, confidence: float) -> float:
-    """Two-sided quantile of Student's t (Abramowitz and Stegun 26.7.5, two terms)."""
+    """Give the two-sided quantile of Student's t (Abramowitz and Stegun 26.7.5, two terms)."""
     z = statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    first_term = (z**3 + z) / (4 * degrees)
+    second_term = (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    return z + first_term + second_term
+
+
+def _condense(values: Sequence[float]) -> list[float]:
+    """The values; of many, the median of each of `BLOCKS` stretches."""
+    values = list(values)
+    count = len(values)
+    if count <= 2 * BLOCKS:
+        return values
+    edges = [i * count // BLOCKS for i in range(BLOCKS + 1)]
+    return [statistics.median(values[start:end]) for start, end in pairwise(edges)]
+
+
+def _rank(values: Sequence[float]) -> list[float]:
+    """The rank of each value, from 0; of equal values each has the middle rank."""
+    ordered = sorted(values)
+    ranks = []
+    for value in values:
+        first = bisect_left(ordered, value)
+        last = bisect_right(ordered, value) - 1
+        ranks.append((first + last) / 2)
+    return ranks
+
+
+def _correlation_with_order(ranks: Sequence[float]) -> float:
+    """Rank correlation of values with their order (Spearman's); 0 where all are equal."""
+    if len(set(ranks)) == 1:
+        return 0.0
+    return statistics.correlation(range(len(ranks)), ranks)
+
+
+def _slope(values: Sequence[float]) -> float:
+    """Change from one value to the next: the median of the slopes of all pairs (Theil-Sen)."""
+    slopes = []
+    for i, j in combinations(range(len(values)), 2):
+        slopes.append((values[j] - values[i]) / (j - i))
+    return statistics.median(slopes)
 
 
 def _error(values: Sequence[float], cut: int) -> float:
     """Standard error of the trimmed mean, from the values with their ends drawn in."""
-    ordered, n = sorted(values), len(values)
-    low, high = ordered[cut], ordered[n - 1 - cut]
+    count = len(values)
+    ordered = sorted(values)
+    low = ordered[cut]
+    high = ordered[count - 1 - cut]
     drawn_in = [min(max(value, low), high) for value in values]
-    return statistics.stdev(drawn_in) / ((1 - 2 * cut / n) * math.sqrt(n))
+    return statistics.stdev(drawn_in) / ((1 - 2 * cut / count) * math.sqrt(count))
 
 
 def _autocorrelation(ranks: Sequence[float]) -> float:
     """Lag-1 autocorrelation, from 0 to 0.9; 0 where it may well be chance."""
-    n, mean = len(ranks), statistics.fmean(ranks)
-    off = [rank - mean for rank in ranks]
-    total = sum(x * x for x in off)
-    r = sum(x * y for x, y in pairwise(off)) / total if total else 0.0
-    # short series show too little of it (Kendall 1954)
-    return min(r + (1 + 4 * r) / n, 0.9) if n >= 10 and r >= 0.2 else 0.0
+    count = len(ranks)
+    mean = statistics.fmean(ranks)
+    deviations = [rank - mean for rank in ranks]
+    total = sum(deviation * deviation for deviation in deviations)
+    if count < 10 or total == 0:
+        return 0.0
+    r = sum(deviation * later for deviation, later in pairwise(deviations)) / total
+    if r < 0.2:
+        return 0.0
+    # Short series show too little of it (Kendall 1954).
+    return min(r + (1 + 4 * r) / count, 0.9)

@@ -13,7 +13,7 @@ from accel_helpers._values.records import DataError, write_whole
 from accel_helpers.machine import runtime
 from accel_helpers.measure.measurement import Measurement
 
-__all__ = ["Reference", "card_path", "load", "record", "reference", "reference_values"]
+__all__ = ["Reference", "card_path", "load", "reference", "reference_values", "save_on_card"]
 
 RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
@@ -33,55 +33,71 @@ class Card:
 
     def __post_init__(self):
         for part in ("accelerator", "frameworks"):
-            if not isinstance(self.machine.get(part) or {}, dict):
+            value = self.machine.get(part)
+            if value is not None and not isinstance(value, dict):
                 raise ValueError(f"machine, {part}: must be a table.")
 
     @property
     def label(self) -> str:
         """The machine and the day in a few words, for a plot or a sentence."""
+        day = self.created[:10]
         accelerator = self.machine.get("accelerator") or {}
-        name = accelerator.get("name") or self.machine.get("cpu_name") or "unknown machine"
+        cpu_name = self.machine.get("cpu_name") or "unknown machine"
+        if accelerator:
+            name = accelerator.get("name") or cpu_name
+            return f"{name}, {day}"
         cores = self.machine.get("cores")
-        if not accelerator and cores:
-            name = f"{name}, {cores} cores"
-        return f"{name}, {self.created[:10]}"
+        if cores:
+            return f"{cpu_name}, {cores} cores, {day}"
+        return f"{cpu_name}, {day}"
 
     def reference(self, data) -> "Reference":
-        """What was made of this card, with its label."""
+        """Pair data that were made from this card with its label."""
         return Reference(data, self.label)
 
     def to_dict(self) -> dict:
+        """The card as plain tables, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        lines = [f"Result card: {self.label}", f"  made by: {self.command}"]
         frameworks = self.machine.get("frameworks") or {}
-        lines.append("  with: " + ", ".join(f"{k} {v}" for k, v in frameworks.items()))
-        lines.append(f"  {len(self.measurements)} measurements")
-        for name, m in sorted(self.measurements.items()):
-            lines.append(f"    {name:<40} {str(m).splitlines()[0].rpartition(': ')[2]}")
+        versions = ", ".join(f"{name} {version}" for name, version in frameworks.items())
+        lines = [
+            f"Result card: {self.label}",
+            f"  made by: {self.command}",
+            f"  with: {versions}",
+            f"  {len(self.measurements)} measurements",
+        ]
+        for name, measurement in sorted(self.measurements.items()):
+            first_line = str(measurement).splitlines()[0]
+            # the card has a name of its own for it
+            result = first_line.rpartition(": ")[2]
+            lines.append(f"    {name:<40} {result}")
         for name, values in sorted(self.numbers.items()):
-            lines.append(f"    {name:<40} {', '.join(f'{value:.6g}' for value in values)}")
+            digits = ", ".join(f"{value:.6g}" for value in values)
+            lines.append(f"    {name:<40} {digits}")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What a picture draws in grey: data in the form that it takes, and whose they are."""
+    """What a picture draws in grey: data of another machine, in the form that the picture takes."""
 
     data: Any
     label: str  # of the machine, and the day
 
 
 def new_card(*, command: str) -> Card:
-    """An empty card for this machine."""
+    """Make an empty card for this machine."""
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    return Card(now.isoformat(), command, runtime.describe().to_dict())
+    machine = runtime.describe().to_dict()
+    return Card(now.isoformat(), command, machine)
 
 
 def save(card: Card, path: Path) -> None:
     """Write a card, whole or not at all, into a folder that exists."""
-    write_whole(path, json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps(card.to_dict(), indent=1, ensure_ascii=False)
+    write_whole(path, f"{text}\n")
 
 
 def load(path) -> Card:
@@ -94,11 +110,12 @@ def load(path) -> Card:
     '2026'
     """
     path = Path(path)
-    return records.read(Card, records.load(path, "result card"), path.name)
+    tables = records.load(path, "result card")
+    return records.read(Card, tables, path.name)
 
 
 def card_path() -> Path:
-    """The current card: ``ACCEL_RESULT_CARD``, or result_card.json in the working folder.
+    """Find the current card: ``ACCEL_RESULT_CARD``, or result_card.json in the working folder.
 
     >>> card_path().suffix
     '.json'
@@ -136,41 +153,38 @@ def save_on_card(
     >>> save_on_card({"a": Measurement.from_samples([0.1])}, path="no such folder/card.json").ok
     False
     """
-    for name, m in measurements.items():
-        if not isinstance(m, Measurement):
-            raise TypeError(f"a card needs measurements; {name!r} is {type(m).__name__}.")
+    for name, measurement in measurements.items():
+        if not isinstance(measurement, Measurement):
+            kind = type(measurement).__name__
+            raise TypeError(f"a card needs measurements; {name!r} is {kind}.")
     numbers = records.read(Numbers, dict(numbers or {}), "numbers")
-    path, count = card_path() if path is None else Path(path), len(measurements) + len(numbers)
+    path = card_path() if path is None else Path(path)
     try:
-        card = load(path) if path.exists() else new_card(command="lessons run by hand")
-        measurements = {**card.measurements, **measurements}
-        save(replace(card, measurements=measurements, numbers={**card.numbers, **numbers}), path)
+        _add_to_card(path, measurements, numbers)
     except DataError as error:
-        why = f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
-        return Saved(False, why)
+        sentence = f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
+        return Saved(False, sentence)
     except OSError as error:
-        why = f"Not saved: {path.name} cannot be written here ({error.strerror})."
-        return Saved(False, why)
-    many = f"{count} result{'s' if count != 1 else ''}"
-    return Saved(True, f"Saved on your result card, {path.name}: {many}.")
+        sentence = f"Not saved: {path.name} cannot be written here ({error.strerror})."
+        return Saved(False, sentence)
+    count = len(measurements) + len(numbers)
+    results = "1 result" if count == 1 else f"{count} results"
+    return Saved(True, f"Saved on your result card, {path.name}: {results}.")
 
 
-def record(
-    measurements: Mapping[str, Measurement],
-    *,
-    numbers: Mapping[str, Sequence[float]] | None = None,
-    path=None,
-) -> str:
-    """As `save_on_card`: its sentence.
-
-    >>> record({"step": Measurement.from_samples([0.1])}, path="no such folder/card.json")
-    'Not saved: card.json cannot be written here (No such file or directory).'
-    """
-    return save_on_card(measurements, numbers, path=path).sentence
+def _add_to_card(path: Path, measurements: Mapping[str, Measurement], numbers: Numbers) -> None:
+    """Write a card with these results beside those that are on it."""
+    card = load(path) if path.exists() else new_card(command="lessons run by hand")
+    card = replace(
+        card,
+        measurements={**card.measurements, **measurements},
+        numbers={**card.numbers, **numbers},
+    )
+    save(card, path)
 
 
 def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> None:
-    """Record what a verb measured, if it has a name; a word only where that could not be saved."""
+    """Put what a verb measured on the card, if it has a name; print only that this failed."""
     if not name:
         return
     saved = save_on_card(measurements, numbers)
@@ -179,8 +193,9 @@ def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> No
 
 
 def reference_runs(folder: Path = RUNS) -> tuple[Card, ...]:
-    """The cards of named machines in a folder, oldest first: by default the course's own."""
-    return tuple(sorted(map(load, folder.glob("*.json")), key=lambda card: card.created))
+    """Load the cards of a folder, oldest first: by default the course's own."""
+    cards = [load(path) for path in folder.glob("*.json")]
+    return tuple(sorted(cards, key=lambda card: card.created))
 
 
 def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
@@ -205,15 +220,17 @@ def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
     >>> reference("a name that no run has") is None
     True
     """
-    runs = reference_runs() if runs is None else runs
+    if runs is None:
+        runs = reference_runs()
     for card in reversed(runs):
-        if card.measurements.keys() | card.numbers.keys() >= {*names}:
+        names_on_card = card.measurements.keys() | card.numbers.keys()
+        if names_on_card.issuperset(names):
             return card
     return None
 
 
 def reference_values(*names: str, runs: Sequence[Card] | None = None) -> Reference | None:
-    """What the newest reference run that has all these names says: a list, for a plot's grey.
+    """List what the newest reference run with all these names has, for a plot's grey.
 
     >>> [epochs] = reference_values("03/epoch/cpu").data
     >>> epochs.median > 0

@@ -8,7 +8,8 @@ from typing import Self
 
 from accel_helpers.measure.measurement import CONFIDENCE, SAME, student
 
-FEWEST = 30  # images; from fewer, an interval would promise too much
+MIN_SEEDS = 2  # one seed has no spread
+MIN_IMAGES = 30  # from fewer, an interval would promise too much
 BETTER, WORSE = "better", "worse"
 VERDICTS = (BETTER, WORSE, SAME)
 
@@ -33,8 +34,11 @@ class Score:
     @classmethod
     def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Self:
         """Compare answers (a row for every seed) with what the images show."""
-        pairs = (zip(row, labels, strict=True) for row in answers)
-        return cls(str(name), tuple(tuple(int(a) == int(b) for a, b in row) for row in pairs))
+        rows = []
+        for row in answers:
+            pairs = zip(row, labels, strict=True)
+            rows.append(tuple(int(answer) == int(label) for answer, label in pairs))
+        return cls(str(name), tuple(rows))
 
     @property
     def by_seed(self) -> tuple[float, ...]:
@@ -48,10 +52,10 @@ class Score:
 
     def __str__(self) -> str:
         seeds = len(self.right)
-        return (
-            f"{self.name}: {100 * self.accuracy:.1f} % right "
-            f"({seeds} seed{'s' * (seeds > 1)}, {len(self.right[0])} images)"
-        )
+        images = len(self.right[0])
+        seed_word = "seed" if seeds == 1 else "seeds"
+        share = f"{100 * self.accuracy:.1f} % right"
+        return f"{self.name}: {share} ({seeds} {seed_word}, {images} images)"
 
 
 @dataclass(frozen=True)
@@ -72,67 +76,104 @@ class Change:
         return (self.difference, *self.interval)
 
     def __str__(self) -> str:
-        low, high = (100 * end for end in self.interval)
-        return (
-            f"{self.after.name}: {100 * self.after.accuracy:.1f} %, "
-            f"{100 * self.difference:+.1f} points ({low:+.1f} to {high:+.1f}): {self.verdict}"
-        )
+        low, high = self.interval
+        share = f"{100 * self.after.accuracy:.1f} %"
+        points = f"{100 * self.difference:+.1f} points"
+        interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
+        return f"{self.after.name}: {share}, {points} ({interval}): {self.verdict}"
 
 
 def verdict(low: float, high: float) -> str:
-    """Say what an interval of a difference allows to say.
+    """Judge a difference by its interval.
 
     >>> verdict(0.01, 0.03), verdict(-0.01, 0.03)
     ('better', 'no measurable difference')
     """
-    return BETTER if low > 0 else WORSE if high < 0 else SAME
+    if low > 0:
+        return BETTER
+    if high < 0:
+        return WORSE
+    return SAME
 
 
 def change(before: Score, after: Score) -> Change:
     """Compare two scores that were taken with the same seeds on the same images.
 
-    The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098), of
-    which the half-widths add up by squares. For the seeds: Student's t over the differences of the
-    pairs. For the images: over those of each, averaged over the seeds, with half an image added to
-    each of the four cases right/right to wrong/wrong (Agresti and Min 2005, Statistics in Medicine
-    24). Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2
-    to 5 seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
+    The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098),
+    whose half-widths are added by their squares:
 
-    Both have 2 seeds and 30 images at least (else a ValueError); row by row the same seed, column
-    by column the same image.
+    * of the seeds: Student's t over the differences, one for each seed;
+    * of the images: Student's t over the differences, one for each image, averaged over the seeds,
+      with half an image added to each of the four cases right/right to wrong/wrong (Agresti and
+      Min 2005, Statistics in Medicine 24).
+
+    Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2 to 5
+    seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
+
+    Both scores need 2 seeds and 30 images at least (else a ValueError); row by row the same seed,
+    column by column the same image.
 
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)
     >>> after = Score.of("after", [[0] * 10 + [1] * 90] * 3, [1] * 100)
     >>> print(change(before, after))
     after: 90.0 %, +30.0 points (+20.8 to +39.2): better
     """
-    seeds, images = len(before.right), len(before.right[0])
-    if seeds < 2 or images < FEWEST:
-        needed = f"two seeds and {FEWEST} images at least"
+    seeds = len(before.right)
+    images = len(before.right[0])
+    if seeds < MIN_SEEDS or images < MIN_IMAGES:
+        needed = f"two seeds and {MIN_IMAGES} images at least"
         raise ValueError(f"an interval needs {needed}; got {seeds} and {images}.")
-    pairs = [b - a for a, b in zip(before.by_seed, after.by_seed, strict=True)]
-    difference = statistics.fmean(pairs)
-    t = FEW_SEEDS[seeds - 2] if seeds - 2 < len(FEW_SEEDS) else student(seeds - 1, CONFIDENCE)
-    by_seeds = t * statistics.stdev(pairs) / math.sqrt(seeds)
-    total = squares = 0.0
-    for column in zip(*before.right, *after.right, strict=True):
-        moved = (sum(column[seeds:]) - sum(column[:seeds])) / seeds
-        total, squares = total + moved, squares + moved * moved
-    n = images + 2
-    by_images = student(images - 1, CONFIDENCE) * math.sqrt(squares + 1 - total * total / n) / n
-    half = math.hypot(by_seeds, by_images)
-    interval = (max(-1.0, difference - half), min(1.0, difference + half))
-    return Change(after, difference, interval)
+    accuracies = zip(before.by_seed, after.by_seed, strict=True)
+    differences = [accuracy - earlier for earlier, accuracy in accuracies]
+    difference = statistics.fmean(differences)
+    half = math.hypot(_half_by_seeds(differences), _half_by_images(before, after))
+    low = max(-1.0, difference - half)
+    high = min(1.0, difference + half)
+    return Change(after, difference, (low, high))
+
+
+def _half_by_seeds(differences: Sequence[float]) -> float:
+    """Half the width of the interval for the luck of the seeds, from a difference for each."""
+    seeds = len(differences)
+    error = statistics.stdev(differences) / math.sqrt(seeds)
+    return _quantile(seeds - 1) * error
+
+
+def _quantile(degrees: int) -> float:
+    """Two-sided quantile of Student's t, also for the few degrees that `student` is too rough for."""
+    if degrees <= len(FEW_SEEDS):
+        return FEW_SEEDS[degrees - 1]
+    return student(degrees, CONFIDENCE)
+
+
+def _half_by_images(before: Score, after: Score) -> float:
+    """Half the width of the interval for the luck of the images, averaged over the seeds."""
+    seeds = len(before.right)
+    total = 0.0
+    squares = 0.0
+    for image in zip(*before.right, *after.right, strict=True):
+        change_of_image = (sum(image[seeds:]) - sum(image[:seeds])) / seeds
+        total += change_of_image
+        squares += change_of_image**2
+    # Half an image more in each of four cases: two images, and 1 = 2 x 0.5 among the squares.
+    images = len(before.right[0])
+    count = images + 2
+    spread = squares + 1 - total * total / count
+    return student(images - 1, CONFIDENCE) * math.sqrt(spread) / count
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:
-    """Where a share lies that was counted once: the interval of Wilson (1927, JASA 22), 95 %.
+    """Give the interval of a share that was counted once: Wilson (1927, JASA 22), 95 %.
 
     >>> [round(end, 3) for end in wilson(98, 100)]
     [0.93, 0.994]
     """
     z = statistics.NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    share, spread = right / total, z * z / total
+    share = right / total
+    spread = z * z / total
     centre = (share + spread / 2) / (1 + spread)
     half = z * math.sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
-    return centre - half if right else 0.0, centre + half if right < total else 1.0
+    # At the ends of the scale, rounding could leave it.
+    low = centre - half if right > 0 else 0.0
+    high = centre + half if right < total else 1.0
+    return low, high

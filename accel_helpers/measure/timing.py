@@ -4,18 +4,19 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 
 from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup, locate
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Place, Speedup, locate
 
 SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length
 MAX_SAMPLES = 10_000  # a result card holds several such measurements
 APART = 0.05  # what differs by less counts as no difference
+MIN_TREND = 1.28  # of a drift in both timings; chance alone exceeds it in one case of five
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
 
 TOO_FEW = f"There are too few samples: take at least {FEW_SAMPLES} of each."
@@ -48,14 +49,19 @@ def benchmark(
         Of what `fn` returned; comes back when the device has finished. By default `backend.wait`.
     clock : callable, optional
         The time in seconds.
-    repeats, min_time, max_time : int, float, float, optional
-        At least so many samples, and until so many seconds were spent in them; but no more than
-        `max_time` seconds once there are five.
+    repeats : int, optional
+        At least so many samples.
+    min_time : float, optional
+        And until so many seconds were spent in them.
+    max_time : float, optional
+        But no more than so many seconds once there are five samples.
     seconds : float, optional
         Takes the place of these three: as many samples as fit, first call and all; five are tried
         for in up to twice the time.
-    name, keep : str, optional
-        What is measured; under which name the result card keeps it, such as "01/product/cpu".
+    name : str, optional
+        What is measured.
+    keep : str, optional
+        Under which name the result card keeps it, such as "01/product/cpu".
 
     Examples
     --------
@@ -63,9 +69,10 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    (found,) = _in_turns([fn], [name], wait, clock, repeats, min_time, max_time, seconds)
-    results.keep(keep, {keep: found})
-    return found
+    limits = _limits(repeats, min_time, max_time, seconds)
+    [measurement] = _time_in_turns([fn], [name], wait, clock, limits)
+    results.keep(keep, {keep: measurement})
+    return measurement
 
 
 def compare(
@@ -114,119 +121,221 @@ def compare(
     >>> print(compare(a, Measurement.from_samples([0.1, 0.11, 0.1, 0.12, 0.1], name="C")))
     C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
-    given, measured = [slow, fast], isinstance(slow, Measurement) and isinstance(fast, Measurement)
+    slow_name, fast_name = names
+    measured = isinstance(slow, Measurement) and isinstance(fast, Measurement)
     if measured:
-        given = [replace(m, name=name or m.name) for m, name in zip(given, names, strict=True)]
+        slow_times = replace(slow, name=slow_name or slow.name)
+        fast_times = replace(fast, name=fast_name or fast.name)
     else:
-        given = _in_turns(given, names, wait, clock, repeats, min_time, max_time, seconds)
-    full = [f"{keep}/{m.name}" for m in given] if isinstance(keep, str) else keep
-    results.keep(keep, dict(zip(full, given, strict=True)))
-    return (_one_after_the_other if measured and not in_turns else _pairs)(*given)
+        limits = _limits(repeats, min_time, max_time, seconds)
+        slow_times, fast_times = _time_in_turns([slow, fast], names, wait, clock, limits)
+    _keep_pair(keep, slow_times, fast_times)
+    if measured and not in_turns:
+        return _compare_apart(slow_times, fast_times)
+    return _compare_pairs(slow_times, fast_times)
 
 
-def _in_turns(functions, names, wait, clock, repeats, min_time, max_time, seconds):
-    """Time functions side by side; every other round begins with the last of them."""
-    if seconds is not None:
-        repeats, min_time, max_time = 1, math.inf, seconds
-    begun = clock()
-    runners = [_Runner(fn, wait or backend.wait, clock) for fn in functions]
-    start, spent, rounds = clock() if seconds is None else begun, 0.0, 0
-    while (rounds < repeats or spent < min_time) and rounds < MAX_SAMPLES:
-        for runner in runners[:: -1 if rounds % 2 else 1]:
-            spent += runner.sample()
+def _keep_pair(keep, slow: Measurement, fast: Measurement) -> None:
+    """Put two measurements on the result card, if it is to keep them."""
+    if not keep:
+        return
+    if isinstance(keep, str):
+        keep = (f"{keep}/{slow.name}", f"{keep}/{fast.name}")
+    slow_name, fast_name = keep
+    results.keep(slow_name, {slow_name: slow, fast_name: fast})
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """When functions were sampled enough."""
+
+    repeats: int  # at least so many samples of each
+    min_time: float  # at least so many seconds in samples
+    max_time: float  # so many seconds are enough once there are a few samples
+    last_time: float  # so many are enough in any case
+    count_first_calls: bool  # whether the time of the first calls is part of `max_time`
+
+    def ask_for_more(self, rounds: int, seconds_in_samples: float) -> bool:
+        """Whether there are fewer samples than wanted, and not too many to keep."""
+        wanted = rounds < self.repeats or seconds_in_samples < self.min_time
+        return wanted and rounds < MAX_SAMPLES
+
+    def are_reached(self, rounds: int, elapsed: float) -> bool:
+        """Whether the time is up, however many samples were wanted."""
+        if elapsed <= self.max_time:
+            return False
+        return rounds >= FEW_SAMPLES or elapsed > self.last_time
+
+
+def _limits(repeats: int, min_time: float, max_time: float, seconds: float | None) -> _Limits:
+    """The limits that a caller sets: by three of them, or by `seconds` alone."""
+    if seconds is None:
+        return _Limits(repeats, min_time, max_time, math.inf, count_first_calls=False)
+    return _Limits(1, math.inf, seconds, 2 * seconds, count_first_calls=True)
+
+
+def _time_in_turns(functions, names, wait, clock, limits: _Limits) -> list[Measurement]:
+    """Measurements of functions side by side; every other round begins with the last of them."""
+    start = clock()
+    runners = [_Runner(function, wait or backend.wait, clock) for function in functions]
+    if not limits.count_first_calls:
+        start = clock()
+    rounds = 0
+    seconds_in_samples = 0.0
+    while limits.ask_for_more(rounds, seconds_in_samples):
+        turns = runners if rounds % 2 == 0 else reversed(runners)
+        for runner in turns:
+            seconds_in_samples += runner.take_sample()
         rounds += 1
-        taken = clock() - start
-        if taken > max_time and (rounds >= FEW_SAMPLES or seconds and taken > 2 * max_time):
+        if limits.are_reached(rounds, clock() - start):
             break
-    if rounds < repeats:
+    if rounds < limits.repeats:
+        note = f"Stopped after {limits.max_time:g} s with {rounds} of {limits.repeats} samples."
         for runner in runners:
-            runner.notes.append(f"Stopped after {max_time:g} s with {rounds} of {repeats} samples.")
-    return [
-        Measurement(tuple(each.samples), each.first_call, name, each.calls, tuple(each.notes))
-        for each, name in zip(runners, names, strict=True)
-    ]
+            runner.notes.append(note)
+    return [runner.measurement(name) for runner, name in zip(runners, names, strict=True)]
 
 
 class _Runner:
     """One function, ready to be sampled: called once, and put into blocks if it is short."""
 
-    def __init__(self, fn, wait, clock):
-        if not callable(fn):
+    def __init__(self, function, wait, clock):
+        if not callable(function):
             advice = "Put 'lambda:' in front of the call"
-            raise TypeError(f"a function to call is needed; got {shown(fn)}. {advice}.")
-        self.fn, self.wait, self.clock, self.calls = fn, wait, clock, 1
+            raise TypeError(f"a function to call is needed; got {shown(function)}. {advice}.")
+        self.function = function
+        self.wait = wait
+        self.clock = clock
+        self.calls_per_sample = 1
         self.notes: list[str] = []
         self.samples: list[float] = []
-        start = clock()
-        result = fn()
-        wait(result)
-        self.first_call = max(clock() - start, 1e-9)
+        self.first_call = self._time_first_call()
+        # It tells how long a call is, and serves as the first sample unless calls are short.
+        self.spare_block: float | None = self._time_block()
+        if self._calls_are_short(self.spare_block):
+            self.spare_block = None
+            self._lengthen_blocks()
+
+    def _time_first_call(self) -> float:
+        """Seconds of the first call, which may compile, load or copy."""
+        start = self.clock()
+        result = self.function()
+        self.wait(result)
+        elapsed = self.clock() - start
         frameworks = {"tensorflow", "jax", "torch"} & sys.modules.keys()
-        if wait is backend.wait and result is None and frameworks:
+        if self.wait is backend.wait and result is None and frameworks:
             self.notes.append(
                 "The function returned nothing, so nothing could be waited for. If it starts "
                 "work on a device, let it return the result."
             )
-        self.spare: float | None = self._block()  # a first sample, unless calls prove short
-        if self.spare < 10 * SHORT_CALL and min(self._block(), self._block()) < SHORT_CALL:
-            self.spare = None
-            while self._block() < BLOCK_TIME:
-                self.calls *= 2
-            self.notes.append(
-                f"One call is shorter than {format_seconds(SHORT_CALL)}, so {self.calls} calls "
-                "were timed together, with one wait at their end: what a call costs in a row of "
-                "them."
-            )
+        return max(elapsed, 1e-9)
 
-    def _block(self) -> float:
-        fn, start = self.fn, self.clock()
-        for _ in repeat(None, self.calls):
-            result = fn()
+    def _time_block(self) -> float:
+        """Seconds of the calls of one sample, with one wait at their end."""
+        # Nothing but the calls and the wait may stand between the two looks at the clock.
+        function = self.function
+        calls = repeat(None, self.calls_per_sample)
+        start = self.clock()
+        for _ in calls:
+            result = function()
         self.wait(result)
         return self.clock() - start
 
-    def sample(self) -> float:
-        """Take a sample more, and say how many seconds that took."""
-        block, self.spare = self.spare or self._block(), None
-        self.samples.append(max(block / self.calls, 1e-12))  # a coarse clock may say zero
+    def _calls_are_short(self, first_block: float) -> bool:
+        """Whether a clock and a wait would cost too much beside one call."""
+        if first_block >= 10 * SHORT_CALL:
+            return False
+        # The first one may have been held up.
+        return min(self._time_block(), self._time_block()) < SHORT_CALL
+
+    def _lengthen_blocks(self) -> None:
+        """Double the calls of a sample until it is long enough to be timed."""
+        while self._time_block() < BLOCK_TIME:
+            self.calls_per_sample *= 2
+        self.notes.append(
+            f"One call is shorter than {format_seconds(SHORT_CALL)}, so {self.calls_per_sample} "
+            "calls were timed together, with one wait at their end: what a call costs in a row "
+            "of them."
+        )
+
+    def take_sample(self) -> float:
+        """Take one more sample, and return the seconds that it took."""
+        block = self.spare_block
+        self.spare_block = None
+        if block is None:
+            block = self._time_block()
+        # A coarse clock may say zero.
+        self.samples.append(max(block / self.calls_per_sample, 1e-12))
         return block
 
+    def measurement(self, name: str) -> Measurement:
+        """All samples so far, under a name."""
+        return Measurement(
+            tuple(self.samples), self.first_call, name, self.calls_per_sample, tuple(self.notes)
+        )
 
-def _pairs(slow: Measurement, fast: Measurement) -> Speedup:
+
+# Times are compared by their logarithms: an interval of a ratio is one of a difference there.
+
+
+def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
+    """Compare samples that were taken in turns, pair by pair."""
     pairs = zip(slow.samples, fast.samples, strict=True)
-    ratios = [math.log(a) - math.log(b) for a, b in pairs]
+    ratios = [math.log(slow_time) - math.log(fast_time) for slow_time, fast_time in pairs]
     if len(ratios) < FEW_SAMPLES:
-        return _speedup(slow, fast, ratios[0], (min(ratios), max(ratios)), TOO_FEW)
+        return _undecided(slow, fast, (min(ratios), max(ratios)), TOO_FEW)
     place = locate(ratios, confidence=SURE)
-    low, high = place.interval
-    told_apart = low > 0 or high < 0
-    reason = CLOSE if told_apart and abs(place.centre) < math.log1p(APART) else ""
-    return replace(_speedup(slow, fast, place.centre, place.interval, reason), sure=percent(SURE))
+    speedup = _conclude(slow, fast, place.centre, place.interval)
+    return replace(speedup, sure=percent(SURE))
 
 
-def _one_after_the_other(slow: Measurement, fast: Measurement) -> Speedup:
-    few = min(len(slow.samples), len(fast.samples)) < FEW_SAMPLES
-    (a, b), (c, d) = slow.interval, fast.interval
-    bounds = (math.log(a) - math.log(d), math.log(b) - math.log(c))
+def _compare_apart(slow: Measurement, fast: Measurement) -> Speedup:
+    """Compare measurements that were taken one after the other, by their intervals."""
+    slow_low, slow_high = slow.interval
+    fast_low, fast_high = fast.interval
+    lowest = math.log(slow_low) - math.log(fast_high)
+    highest = math.log(slow_high) - math.log(fast_low)
+    if min(len(slow.samples), len(fast.samples)) < FEW_SAMPLES:
+        return _undecided(slow, fast, (lowest, highest), TOO_FEW)
     centre = math.log(slow.median) - math.log(fast.median)
-    if not few and (bounds[0] > 0 or bounds[1] < 0):
-        if abs(centre) < math.log1p(APART):
-            return _speedup(slow, fast, centre, bounds, CLOSE)
-        one, two = slow.place, fast.place
-        gap, run = two.centre - one.centre, (one.slope + two.slope) / 2
-        both = (one.trend + two.trend) / math.sqrt(2)
-        # both drift the way the second one differs: going on like that may be all there is
-        if both * gap > 0 and abs(both) > 1.28 and abs(gap) < 1.5 * abs(run):
-            reach = abs(gap) + abs(run)
-            return _speedup(slow, fast, centre, (-reach, reach), DRIFT)
-    return _speedup(slow, fast, centre, bounds, TOO_FEW if few else "")
+    speedup = _conclude(slow, fast, centre, (lowest, highest))
+    if not speedup.conclusive:
+        return speedup
+    reach = _reach_of_drift(slow.place, fast.place)
+    if reach is None:
+        return speedup
+    return _undecided(slow, fast, (-reach, reach), DRIFT)
 
 
-def _speedup(slow, fast, centre, bounds, reason="") -> Speedup:
-    interval = (math.exp(bounds[0]), math.exp(bounds[1]))
-    if not reason and bounds[0] <= 0 <= bounds[1]:
-        hidden = max(math.expm1((bounds[1] - bounds[0]) / 2), APART)
+def _reach_of_drift(slow: Place, fast: Place) -> float | None:
+    """How far a drift in both timings may have come; None where it cannot explain the gap."""
+    gap = fast.centre - slow.centre
+    run = (slow.slope + fast.slope) / 2
+    trend = (slow.trend + fast.trend) / math.sqrt(2)
+    # Both drift the way the second one differs: going on like that may be all there is.
+    same_way = trend * gap > 0
+    if same_way and abs(trend) > MIN_TREND and abs(gap) < 1.5 * abs(run):
+        return abs(gap) + abs(run)
+    return None
+
+
+def _conclude(slow, fast, centre: float, bounds: tuple[float, float]) -> Speedup:
+    """The ratio of two timings, unless its interval holds 1 or it is too close to 1."""
+    low, high = bounds
+    if low <= 0 <= high:
+        hidden = max(math.expm1((high - low) / 2), APART)
         reason = (
             f"A difference of less than about {percent(hidden)} does not show in these samples."
         )
-    return Speedup(slow, fast, interval, not reason, None if reason else math.exp(centre), reason)
+        return _undecided(slow, fast, bounds, reason)
+    if abs(centre) < math.log1p(APART):
+        return _undecided(slow, fast, bounds, CLOSE)
+    interval = (math.exp(low), math.exp(high))
+    return Speedup(slow, fast, interval, conclusive=True, ratio=math.exp(centre))
+
+
+def _undecided(slow, fast, bounds: tuple[float, float], reason: str) -> Speedup:
+    """Two timings that cannot be told apart, and why."""
+    low, high = bounds
+    interval = (math.exp(low), math.exp(high))
+    return Speedup(slow, fast, interval, conclusive=False, ratio=None, reason=reason)

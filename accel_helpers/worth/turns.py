@@ -7,8 +7,8 @@ from math import ceil
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.train import device_memory
-from accel_helpers.train.stopwatch import stopwatch
 from accel_helpers.train.resident import fit_resident
+from accel_helpers.train.stopwatch import stopwatch
 from accel_helpers.worth.fresh_models import FreshModels
 from accel_helpers.worth.training_data import TrainingData
 

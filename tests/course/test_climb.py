@@ -58,7 +58,7 @@ def test_it_reads_as_a_table():
 def test_a_result_card_keeps_it(tmp_path):
     measurements, numbers = WALK.record_as("03/climb")
     path = tmp_path / "card.json"
-    assert results.record(measurements, numbers=numbers, path=path).startswith("Saved")
+    assert results.save_on_card(measurements, numbers, path=path).ok
     card = results.load(path)
     again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
     assert again.stages == WALK.stages, "the order, too"

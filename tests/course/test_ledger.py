@@ -15,7 +15,27 @@ from accel_helpers.measure.timing import Measurement
 
 CLAIMS = ledger.claims()
 SUPPORTED, CONTRADICTED, UNCLEAR = "supported", "contradicted", "unclear"
-HOME = "07 07 09 07 03 02 06 06 04 04 07 08 07 07 09 05 03 03 06".split()  # of claims 1 to 19
+HOME = [
+    "07",
+    "07",
+    "09",
+    "07",
+    "03",
+    "02",
+    "06",
+    "06",
+    "04",
+    "04",
+    "07",
+    "08",
+    "07",
+    "07",
+    "09",
+    "05",
+    "03",
+    "03",
+    "06",
+]  # of claims 1 to 19
 LACKING = [2, 4, 5, 6, 9, 10, 11, 13, 14]  # on a machine without an accelerator
 
 # Recorded on two cores of a CPU. For the names of a GPU they are borrowed, and so are no more than

@@ -90,7 +90,7 @@ def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
     assert quiz.answer(question.id, 2.0).verdict == "not measured"
     assert [q.id for q in quiz.again().questions] == [question.id]
     made = Measurement.from_samples([3.0 / question.scale] * 5)
-    results.record({question.measured: made})
+    assert results.save_on_card({question.measured: made}).ok
     assert quiz.answer(question.id, 3.0)
     assert quiz.answer(question.id, 300.0).verdict == "wrong"
     (tmp_path / "card.json").write_text("{")

@@ -14,7 +14,9 @@ from accel_helpers.measure import work
 
 make = keras.layers
 OPTIMIZERS = {
-    **dict.fromkeys("sgd adam adamw rmsprop adagrad adadelta adamax nadam lion".split(), {}),
+    **dict.fromkeys(
+        ["sgd", "adam", "adamw", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "lion"], {}
+    ),
     "sgd, momentum": {"momentum": 0.9},
     "sgd, nesterov": {"momentum": 0.9, "nesterov": True},
     "adam, amsgrad": {"amsgrad": True},
@@ -115,7 +117,7 @@ MODELS = {
         f"quickstart, width {width}, batch {batch}, dropout {rate}": (
             lambda width=width, rate=rate: quickstart_model(width=width, dropout=rate),
             batch,
-            batch == 512 and rate > 0 or (width, batch) == (128, 32),
+            (batch == 512 and rate > 0) or (width, batch) == (128, 32),
         )
         for width in (16, 128, 512, 2048)
         for batch in (32, 512)

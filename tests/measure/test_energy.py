@@ -1,82 +1,107 @@
-"""Energy: made readings, in the form of powercap and NVML, and this machine's own."""
+"""Energy: made counters in the form of NVML, and this machine's own."""
 
 import time
 from importlib.util import find_spec
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from accel_helpers.measure import energy
 
-NOT, SPAN = "not measurable here", 262_143_328_850  # µJ, after which a made counter starts again
+NOT = "not measurable here"
 
 
-def meter(root, now, every=600.0):
-    """A meter of the made machine in `now`; its zones of RAPL that show `others` must not count."""
-    more = [(":0:0", "core"), (":0:1", "dram"), (":9", "psys"), ("-mmio:0", "package-0")]
-    zones = [(f":{n}", f"package-{n}", uj) for n, uj in enumerate(now.get("rapl", ()))]
-    for end, name, uj in zones + [(*zone, now.get("others", 0)) for zone in more if zones]:
-        folder = root / f"sys/class/powercap/intel-rapl{end}"
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, text in {"name": name, "energy_uj": uj, "max_energy_range_uj": SPAN}.items():
-            (folder / file).write_text(f"{text}\n")
-    gpu = SimpleNamespace(
-        nvmlInit=lambda: now["boards"],  # a KeyError stands for NVML's own
-        nvmlDeviceGetCount=lambda: len(now["boards"]),
-        nvmlDeviceGetHandleByIndex=lambda index: index,
-        nvmlDeviceGetTotalEnergyConsumption=lambda index: now["boards"][index],
-    )
-    return energy.meter(root=root, gpu=gpu, clock=lambda: now.get("seconds", 0.0), every=every)
+class Boards:
+    """Answers as the module pynvml does, with one counter in millijoules for each board."""
+
+    def __init__(self, *counters):
+        self.counters = counters
+        self.now = 0.0
+
+    def nvmlInit(self):
+        if self.counters is None:
+            raise RuntimeError("GPU is lost")  # it stands for an error of NVML's own
+
+    def nvmlDeviceGetCount(self):
+        return len(self.counters)
+
+    def nvmlDeviceGetHandleByIndex(self, index):
+        return SimpleNamespace(index=index)
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle):
+        return self.counters[handle.index]
+
+    def meter(self):
+        return energy.meter(gpu=self, clock=lambda: self.now)
 
 
-RAPL, TWO = {"rapl": [5_000_000]}, [SPAN - 50_000_000] * 2
-BOARDS, MORE = {"boards": [90_000_000, 5_000]}, {"boards": [90_700_000, 105_000]}
-CASES = {
-    "plain": (RAPL, {"rapl": [655_000_000], "others": 9_000_000}, 650, "RAPL"),
-    "one starts again": ({"rapl": [TWO[0], 0]}, {"rapl": [600_000_000, 300_000_000]}, 950, "RAPL"),
-    "both do": ({"rapl": TWO}, {"rapl": [600_000_000, 250_000_000]}, 950, "RAPL"),
-    "perhaps it did unseen": (RAPL, {"seconds": 200.0}, None, NOT),  # 262 kJ at 2 kW: 131 s
-    "it was set to 0": (RAPL, {"rapl": [1_000_000]}, None, NOT),
-    "it stands still": (RAPL, {}, None, NOT),
-    "boards": (BOARDS, MORE, 800, "NVML"),
-    "all": (RAPL | BOARDS, {"rapl": [55_000_000], **MORE}, 850, "RAPL and NVML"),
-}
+def measured(boards, after):
+    """What a meter gives if the counters are `after` ten seconds later."""
+    with boards.meter() as found:
+        boards.now += 10.0
+        boards.counters = after
+    return found
 
 
-@pytest.mark.parametrize(("before", "after", "joules", "how"), CASES.values(), ids=CASES)
-def test_made_readings_give_the_right_joules_or_none(tmp_path, before, after, joules, how):
-    now = dict(before)
-    with meter(tmp_path, now) as found:
-        now |= {"seconds": 10.0} | after
-        meter(tmp_path, now)  # writes the files
-    assert (found.joules and pytest.approx(found.joules), found.how) == (joules, how)
-    assert found.seconds == now["seconds"] and (joules or len(found.notes) == 2)
+def test_what_all_boards_took_is_added_up():
+    found = measured(Boards(90_000_000, 5_000), (90_700_000, 105_000))
+    assert found.joules == pytest.approx(800)
+    assert found.how == "NVML"
+    assert found.verdict == "measured"
+    assert found.seconds == 10.0
+    assert str(found) == "Energy in 10 s: 800 J by NVML."
 
 
-def test_a_reading_that_fails_leaves_no_number_and_is_the_reason(tmp_path):
-    file = tmp_path / "sys/class/powercap/intel-rapl:0/energy_uj"
-    often, later = meter(tmp_path, RAPL, every=0.001), meter(tmp_path, RAPL)
-    with often as found:
-        file.rename(tmp_path / "away")
-        while len(found.notes) < 2:  # no GPU answers; and now, to the thread, this file
-            time.sleep(0.001)
-        (tmp_path / "away").rename(file)
-    assert found.joules is None and str(file) in found.notes[1]
-    file.unlink()
-    file.mkdir()  # refused from the beginning, to root as well
-    with later as found:
-        pass
-    assert (found.joules, found.how) == (None, NOT) and str(file) in found.notes[0]
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ((), (), "the driver lists no GPU"),
+        (None, (5_000,), "GPU is lost"),
+        ((5_000,), None, "GPU is lost"),
+        ((5_000,), (1_000,), "started again"),
+        ((5_000,), (5_000,), "stood still"),
+        ((5_000, 5_000), (900_000, 4_000), "started again"),
+        ((5_000, 5_000), (900_000,), "came or went"),
+    ],
+)
+def test_readings_that_cannot_be_believed_leave_no_number_and_one_reason(before, after, reason):
+    boards = Boards()
+    boards.counters = before
+    found = measured(boards, after)
+    assert found.joules is None
+    assert found.how == NOT
+    assert found.verdict == "no counter"
+    (note,) = found.notes
+    assert reason in note
+    assert reason in " ".join(str(found).split())
 
 
-def test_this_machine_is_measured_only_where_it_has_counters():
+def test_work_that_fails_is_measured_up_to_its_error():
+    boards = Boards(5_000)
+    with pytest.raises(ZeroDivisionError), boards.meter() as found:
+        boards.counters = (9_000,)
+        1 / 0  # noqa: B018
+    assert found.joules == pytest.approx(4)
+
+
+@pytest.mark.skipif(find_spec("pynvml") is not None, reason="NVML may answer here")
+def test_a_machine_without_nvml_says_that_nothing_can_be_measured():
     with energy.meter() as found:
         time.sleep(0.01)
-    maybe = any(Path("/sys/class/powercap").glob("intel-rapl:*")) or find_spec("pynvml")
-    assert (found.joules is None) == (found.how == NOT) and (maybe or found.joules is None)
+    assert found.joules is None
+    assert found.seconds >= 0.01
+    assert NOT in str(found)
+    assert "no NVIDIA GPU" in str(found)
 
 
 def test_the_upper_limit_is_published_power_times_time():
-    assert energy.upper_limit(100, "Tesla T4")[0] == 70 * 100
-    assert not any(energy.upper_limit(100, chip)[0] for chip in ("TPU v5e", "TPU v4"))  # or a mean
+    joules, whose = energy.upper_limit(100, "Tesla T4")
+    assert joules == 70 * 100
+    assert "TDP" in whose
+
+
+@pytest.mark.parametrize("chip", ["TPU v5e", "TPU v4"])  # not published, or a mean
+def test_there_is_no_upper_limit_without_a_design_power(chip):
+    joules, reason = energy.upper_limit(100, chip)
+    assert joules is None
+    assert chip in reason

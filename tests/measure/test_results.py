@@ -33,13 +33,16 @@ def test_what_is_saved_is_what_is_loaded(card, path):
     assert [p.name for p in path.parent.iterdir()] == ["card.json"]  # no temporary file is left
 
 
-def test_record_adds_and_replaces(path):
-    assert "2 results" in results.record({"a": M}, numbers={"loss": [2, 1.5]}, path=path)
-    results.record({"b": M}, numbers={"loss of two": [0.0]}, path=path)
+def test_a_card_takes_results_one_after_the_other_and_the_newer_one_counts(path):
+    first = results.save_on_card({"a": M}, {"loss": [2, 1.5]}, path=path)
+    assert first.ok
+    assert first.sentence == "Saved on your result card, card.json: 2 results."
+    assert results.save_on_card({"b": M}, {"loss of two": [0.0]}, path=path).ok
     newer = Measurement.from_samples([5.0])
-    assert results.record({"a": newer}, path=path).startswith("Saved on your result card")
+    assert "1 result." in results.save_on_card({"a": newer}, path=path).sentence
     loaded = results.load(path)
-    assert loaded.measurements == {"a": newer, "b": M} and "1.5" in str(loaded)
+    assert loaded.measurements == {"a": newer, "b": M}
+    assert "1.5" in str(loaded)
     assert loaded.numbers == {"loss": (2.0, 1.5), "loss of two": (0.0,)}
     for private in {os.path.expanduser("~"), os.uname().nodename, str(path.parent)}:
         assert private not in path.read_text()
@@ -48,18 +51,21 @@ def test_record_adds_and_replaces(path):
 @pytest.mark.parametrize("bad", [3, "12", [True], ["1"], [float("nan")], [float("inf")], None])
 def test_what_is_no_list_of_numbers_is_refused_by_name(path, bad):
     with pytest.raises(ValueError, match="my loss"):
-        results.record({}, numbers={"my loss": bad}, path=path)
+        results.save_on_card({}, {"my loss": bad}, path=path)
     with pytest.raises(TypeError, match="'mine'"):
-        results.record({"mine": bad}, path=path)
+        results.save_on_card({"mine": bad}, path=path)
     assert not path.exists()
 
 
 def test_a_lesson_goes_on_where_nothing_can_be_saved(path):
     path.write_text('{"schema": 1, "crea')  # cut off
-    assert results.record({"a": M}, path=path).startswith("Not saved, so that nothing is lost: ")
+    saved = results.save_on_card({"a": M}, path=path)
+    assert not saved.ok
+    assert saved.sentence.startswith("Not saved, so that nothing is lost: ")
     assert path.read_text() == '{"schema": 1, "crea'  # a damaged card is left alone
-    said = results.record({"a": M}, path=path.parent / "missing" / "card.json")
-    assert said.startswith("Not saved: card.json")
+    saved = results.save_on_card({"a": M}, path=path.parent / "missing" / "card.json")
+    assert not saved.ok
+    assert saved.sentence.startswith("Not saved: card.json")
 
 
 def written(**changes):

@@ -273,7 +273,7 @@ def _apart(texts, figure):
     boxes = [Text.get_window_extent(text) for text in texts]  # without their leaders
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
     width, height = figure.get_size_inches() * figure.dpi
-    assert all(0 <= box.x0 and box.x1 <= width and 0 <= box.y0 for box in boxes)
+    assert all(box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 for box in boxes)
     assert all(box.y1 <= height for box in boxes)
 
 

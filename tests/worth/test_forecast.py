@@ -186,7 +186,7 @@ def on_a_t4(model, training=True):
     return step_time.on_chip(load, "T4", "float32", training).terms
 
 
-ALL = "low high head rescaling".split()
+ALL = ["low", "high", "head", "rescaling"]
 
 
 def test_a_frozen_base_takes_little_more_than_a_forward_pass(keras):

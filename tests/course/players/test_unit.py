@@ -78,7 +78,7 @@ def test_no_text_of_a_frame_covers_another_or_is_too_small_or_leaves_its_box(cas
             assert not (a.x0 < b.x1 and b.x0 < a.x1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1.5)
         width, height = figure.get_size_inches() * figure.dpi
         for text in letters:
-            assert 0 < text.x0 and text.x1 < width and 0 < text.y0 and text.y1 < height
+            assert text.x0 > 0 and text.x1 < width and text.y0 > 0 and text.y1 < height
             x, y = (text.x0 + text.x1) / 2, (text.y0 + text.y1) / 2
             around = [f for f in frames if f.x0 < x < f.x1 and f.y0 < y < f.y1]
             assert all(f.x0 < text.x0 and text.x1 < f.x1 for f in around)

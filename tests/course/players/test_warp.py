@@ -26,7 +26,7 @@ def test_a_frame_shows_what_each_lane_holds_and_covers_nothing(step, now, busy):
         width, height = figure.get_size_inches() * figure.dpi
         assert min(text.get_fontsize() for text in axes.texts) >= 9
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    assert all(0 < b.x0 and b.x1 < width and 0 < b.y0 and b.y1 < height for b in boxes)
+    assert all(b.x0 > 0 and b.x1 < width and b.y0 > 0 and b.y1 < height for b in boxes)
     x, wide = 1 + 32 * now, max(lanes)  # who works has a thick edge, so that no colour is needed
     assert lanes == [wide] * busy + [min(lanes)] * (32 - busy) and said.count("–") == 32 - busy
     assert str((x, 2 * x, 2 * x + 1, 2 * x + 1)[step]) in said
