@@ -140,7 +140,7 @@ def _half_by_seeds(differences: Sequence[float]) -> float:
 
 
 def _quantile(degrees: int) -> float:
-    """Two-sided quantile of Student's t, also for the few degrees that `student` is too rough for."""
+    """Two-sided quantile of Student's t, also for degrees that `student` is too rough for."""
     if degrees <= len(FEW_SEEDS):
         return FEW_SEEDS[degrees - 1]
     return student(degrees, CONFIDENCE)
