@@ -1,9 +1,11 @@
 """How long the epochs of ``fit`` take, whole or in parts, within a time box."""
 
+import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
@@ -11,10 +13,10 @@ from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 
 BATCH_SIZE = 32
-PILOT = 2  # steps that are trained first: the first of them compiles
-FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
-STRETCHES = 10  # of equally many steps, into which what was trained is cut
-MANY_EPOCHS = 1000  # of which the end of a box lets some be
+PILOT_STEPS = 2  # trained before anything else, once to compile and once to see how long they take
+FEWEST_MARKS = 6  # ends of steps to be seen before the end of a box may stop the training
+STRETCHES = 10  # into which the steps are cut where too few whole epochs fit into a box
+MANY_EPOCHS = 1000  # more than any box lets finish
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,14 @@ class FitTiming:
 
     @property
     def step(self) -> Measurement:
-        """Seconds per step, as epochs divided by their steps.
+        """Seconds per step: each epoch divided by its number of steps.
 
-        What every epoch begins with is in them, so with few steps in an epoch each seems longer.
+        This includes what an epoch does before its first step, so that in a short epoch a step
+        seems longer than it is.
         """
-        n = self.steps_per_epoch
-        note = f"Each sample is an epoch of {n} steps, divided by {n}."
-        samples = [epoch / n for epoch in self.epochs.samples]
+        steps = self.steps_per_epoch
+        note = f"Each sample is an epoch of {steps} steps, divided by {steps}."
+        samples = [epoch / steps for epoch in self.epochs.samples]
         return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
 
 
@@ -48,22 +51,34 @@ def time_fit(
     name: str = "fit",
     keep: str = "",
 ) -> FitTiming:
-    """Train with ``model.fit`` and time every epoch, the first one apart: a `FitTiming`.
+    """Train with ``model.fit`` and time every epoch, the first one apart.
 
     Parameters
     ----------
-    model, x, y, batch_size
+    model : keras.Model
+        Compiled.
+    x, y : arrays
+        As for ``fit``.
+    batch_size : int, optional
         As for ``fit``.
     epochs : int, optional
         Two or more, since the first one also compiles.
     seconds : float, optional
-        In place of `epochs`: as many as fit into this time, but a third of it is for timing,
-        however long compiling takes. Where five do not fit, the last one is cut off and a step is
-        timed over stretches of steps; an epoch is then what epochs begin and end with, timed apart,
-        and all its steps. A note says so.
-    clock, name, keep : optional
-        What returns the time in seconds; what is measured; under which name the epochs go on the
-        result card, such as "03/epoch/cpu".
+        In place of `epochs`: train as many epochs as fit into this time. A third of it is kept for
+        timing, however long compiling takes. Where five epochs do not fit, the last one is cut off
+        and a step is timed over stretches of steps. An epoch is then the sum of all its steps and
+        of what epochs begin and end with, which is timed apart; a note says so.
+    clock : callable, optional
+        Returns the time in seconds.
+    name : str, optional
+        What is measured.
+    keep : str, optional
+        The name under which the epochs go on the result card, such as "03/epoch/cpu".
+
+    Returns
+    -------
+    FitTiming
+        The epochs, and how many steps each has.
 
     Examples
     --------
@@ -78,45 +93,50 @@ def time_fit(
     >>> len(time_fit(make_model(), x, y, epochs=2).epochs.samples)
     1
     """
-    fits = _Fits(model, x, y, batch_size, clock)
+    trainer = _Trainer(model, x, y, batch_size, clock)
+    notes = []
     if seconds is None:
-        first, *others = fits.run(fits.steps, whole(epochs, "epochs", 2))
-        notes = []
+        epochs = whole(epochs, "epochs", 2)
+        first, *others = trainer.time_epochs(trainer.steps, epochs)
     else:
-        first, others, notes = _in_a_box(fits, seconds)
+        first, others, notes = _time_in_box(trainer, seconds)
     measured = Measurement.from_samples(others, first_call=first, name=name, notes=notes)
     results.keep(keep, {keep: measured})
-    return FitTiming(measured, fits.steps)
+    return FitTiming(measured, trainer.steps)
 
 
-class _Fits:
-    """Trainings of one model on its data, or on the first steps of them, each with a watch."""
+class _Trainer:
+    """Trains one model on all of its data or on the first steps of them, with a stopwatch."""
 
-    def __init__(self, model, x, y, batch_size, clock):
-        self.model, self.x, self.y = model, x, y
-        self.batch_size, self.clock = batch_size, clock
-        self.steps = -(-len(x) // batch_size)
+    def __init__(self, model, x, y, batch_size: int, clock: Callable[[], float]):
+        self.model = model
+        self.x = x
+        self.y = y
+        self.batch_size = batch_size
+        self.clock = clock
+        self.steps = math.ceil(len(x) / batch_size)
         self.full_steps = len(x) // batch_size
 
-    def compile_for_the_rest(self) -> None:
-        """Train on the last batch alone if it is not full, which some frameworks compile for."""
-        if self.full_steps < self.steps:
-            rest = slice(self.full_steps * self.batch_size, None)
-            self.model.fit(self.x[rest], self.y[rest], batch_size=self.batch_size, verbose=0)
+    def compile_last_batch(self) -> None:
+        """Train on the last batch if it is not full: some frameworks compile its size anew."""
+        if self.full_steps == self.steps:
+            return
+        rest = slice(self.full_steps * self.batch_size, None)
+        self.model.fit(self.x[rest], self.y[rest], batch_size=self.batch_size, verbose=0)
 
-    def run(self, steps: int, epochs: int) -> list[float]:
-        """The seconds of each epoch of so many steps."""
+    def time_epochs(self, steps: int, epochs: int) -> list[float]:
+        """Train epochs of only so many steps, and return the seconds of each."""
         watch = stopwatch(self.clock)
         self._fit(steps, epochs, watch)
         return watch.epochs
 
-    def run_until(self, end: float, latest: float):
-        """Whole epochs until the `end`, the last one cut off: the watch, with its `marks`."""
+    def time_until(self, end: float, latest: float):
+        """Train whole epochs until the `end`, cut off the last one, and return the stopwatch."""
         watch = stopwatch(self.clock, end=end, latest=latest)
         self._fit(self.steps, MANY_EPOCHS, watch)
         return watch
 
-    def _fit(self, steps, epochs, watch):
+    def _fit(self, steps: int, epochs: int, watch) -> None:
         part = slice(steps * self.batch_size)
         self.model.fit(
             self.x[part],
@@ -128,142 +148,198 @@ class _Fits:
         )
 
 
-def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str]]:
-    """Time epochs in so many seconds: the first one, the others, and notes on them."""
-    begin = fits.clock()
-    pilot = min(PILOT, max(fits.full_steps, 1))
-    first, once = fits.run(pilot, 2)
-    compiling = max(first - once, 0)
-    # a third of the box is for timing, however long compiling took
-    end = max(begin + seconds, fits.clock() + seconds / 3)
-    if fits.clock() + once / pilot * fits.steps < end:
-        fits.compile_for_the_rest()
+def _time_in_box(trainer: _Trainer, seconds: float) -> tuple[float, list[float], list[str]]:
+    """Time epochs for so many seconds; return the first one, the others, and notes on them."""
+    begin = trainer.clock()
+    pilot_steps = min(PILOT_STEPS, max(trainer.full_steps, 1))
+    pilot_compiling, pilot = trainer.time_epochs(pilot_steps, 2)
+    compiling = max(pilot_compiling - pilot, 0)
+    expected_epoch = pilot / pilot_steps * trainer.steps
 
-    watch = fits.run_until(end, latest=end + max(seconds, 1.0))
-    steps_timed = sum(marks[-1][0] for marks in watch.marks if marks)
-    samples, notes = watch.epochs, []
+    # A third of the box is for timing, however long compiling took.
+    end = max(begin + seconds, trainer.clock() + seconds / 3)
+    if trainer.clock() + expected_epoch < end:
+        trainer.compile_last_batch()
+
+    watch = trainer.time_until(end, latest=end + max(seconds, 1.0))
+    samples = watch.epochs
+    notes = []
     if len(samples) < FEW_SAMPLES:
-        samples = _from_stretches(watch, fits.steps) or samples
+        samples = _epochs_from_stretches(watch, trainer.steps) or samples
+        steps_timed = sum(marks[-1].steps_done for marks in watch.marks if marks)
         notes.append(
-            f"{steps_timed:,} steps were timed, in stretches, where an epoch has {fits.steps:,}. "
-            "What an epoch begins with was timed apart, and is not multiplied."
+            f"{steps_timed:,} steps were timed, in stretches, where an epoch has "
+            f"{trainer.steps:,}. What an epoch begins with was timed apart, and is not multiplied."
         )
     if not samples:
-        samples = [once / pilot * fits.steps]
-        notes = [f"The time was up: {pilot} of {fits.steps:,} steps were timed, and multiplied."]
+        samples = [expected_epoch]
+        notes = [
+            f"The time was up: {pilot_steps} of {trainer.steps:,} steps were timed, and multiplied."
+        ]
 
-    first_epoch = compiling + statistics.median(samples)  # it has all its steps, too
-    count = f"{len(samples)} sample{'' if len(samples) == 1 else 's'}"
-    notes.append(f"{count} fitted into {seconds:.3g} s.")
+    # The pilot compiled, but the first epoch of a training has all its steps, too.
+    first_epoch = compiling + statistics.median(samples)
+    plural = "" if len(samples) == 1 else "s"
+    notes.append(f"{len(samples)} sample{plural} fitted into {seconds:.3g} s.")
     return first_epoch, samples, notes
 
 
-def _from_stretches(watch, steps: int) -> list[float]:
-    """Seconds of an epoch of so many steps, from stretches of what a watch has seen of some."""
-    # the first step of each epoch is left out: what the epoch begins with lies before its end
-    timed = sum(marks[-1][0] - marks[0][0] for marks in watch.marks if marks)
-    length = max(timed // STRETCHES, 1)
-    per_step = []
+class Mark(NamedTuple):
+    """A moment of an epoch at which this many of its steps were done."""
+
+    steps_done: int
+    time: float
+
+
+def _epochs_from_stretches(watch, steps: int) -> list[float]:
+    """Estimate epochs of so many steps, one from each stretch of steps that a watch has seen."""
+    # The first step of each epoch is left out: its mark comes after what the epoch begins with.
+    steps_timed = sum(marks[-1].steps_done - marks[0].steps_done for marks in watch.marks if marks)
+    length = max(steps_timed // STRETCHES, 1)
+    step_times = []
     for marks in watch.marks:
-        for (before, start), (after, stop) in _stretches(marks, length):
-            per_step.append((stop - start) / (after - before))
-    if not per_step:
+        for start, stop in _stretches(marks, length):
+            step_times.append((stop.time - start.time) / (stop.steps_done - start.steps_done))
+    if not step_times:
         return []
-
-    middle = statistics.median(per_step)
-    before_first = [
-        marks[0][1] - ticks[0] - middle * marks[0][0]
-        for ticks, marks in zip(watch.ticks, watch.marks, strict=True)
-        if marks
-    ]
-    after_last = [
-        ticks[-1] - marks[-1][1]
-        for ticks, marks in zip(watch.ticks, watch.marks, strict=True)
-        if len(ticks) > 1 and marks
-    ]
-    fixed = max(statistics.median(before_first), 0.0)
-    fixed += statistics.median(after_last) if after_last else 0.0
-    return [fixed + steps * each for each in per_step]
+    fixed = _seconds_around_steps(watch, statistics.median(step_times))
+    return [fixed + steps * step_time for step_time in step_times]
 
 
-def _in_order(marks):
-    """Marks by their steps, none of them later than the one that follows.
+def _seconds_around_steps(watch, step_time: float) -> float:
+    """What an epoch takes before its first step and after its last one, in seconds."""
+    before_first = []
+    after_last = []
+    for ticks, marks in zip(watch.ticks, watch.marks, strict=True):
+        if not marks:
+            continue
+        first = marks[0]
+        before_first.append(first.time - ticks[0] - step_time * first.steps_done)
+        epoch_was_finished = len(ticks) > 1
+        if epoch_was_finished:
+            after_last.append(ticks[-1] - marks[-1].time)
 
-    Fit may report from several threads, one overtaking another; but where a step is done, all
-    steps before it are.
-    """
-    ordered, earliest = [], float("inf")
-    for steps_done, seen in sorted(marks, reverse=True):
-        earliest = min(earliest, seen)
-        ordered.append((steps_done, earliest))
-    return ordered[::-1]
+    seconds = max(statistics.median(before_first), 0.0)
+    if after_last:
+        seconds += statistics.median(after_last)
+    return seconds
 
 
-def _stretches(marks, length: int):
-    """Pairs of marks that are at least so many steps apart, one beginning where one ends."""
+def _stretches(marks: list[Mark], length: int) -> Iterator[tuple[Mark, Mark]]:
+    """Pairs of marks at least so many steps apart, each beginning where the one before ends."""
     start = None
     for mark in marks:
         if start is None:
             start = mark
-        elif mark[0] - start[0] >= length and mark[1] > start[1]:
+            continue
+        long_enough = mark.steps_done - start.steps_done >= length
+        if long_enough and mark.time > start.time:
             yield start, mark
             start = mark
 
 
+def _in_order(marks: list[Mark]) -> list[Mark]:
+    """Sort marks by their steps, and let none be later than the one that follows it.
+
+    Fit may report from several threads, one overtaking another. But where a step is done, all
+    steps before it are.
+    """
+    ordered = []
+    earliest = float("inf")
+    for mark in sorted(marks, reverse=True):
+        earliest = min(earliest, mark.time)
+        ordered.append(Mark(mark.steps_done, earliest))
+    ordered.reverse()
+    return ordered
+
+
 def stopwatch(clock: Callable[[], float] = time.perf_counter, steps=False, end=None, latest=None):
-    """A Keras callback that times every epoch until the device is done, in its list `epochs`.
+    """Make a Keras callback that times every epoch, in its list `epochs` of seconds.
 
-    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
+    Parameters
+    ----------
+    clock : callable, optional
+        Returns the time in seconds.
+    steps : bool, optional
+        Also time the end of every step, for which each is waited for.
+    end : float, optional
+        A time of the clock at which the training is ended, within an epoch, too.
+    latest : float, optional
+        Goes with `end`: until then the training goes on if it has only a few `marks`.
 
-    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
-    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
-    These are, for each epoch, (steps done, time) as fit reports them.
+    Notes
+    -----
+    `ticks` has a list for each epoch: the time at its beginning, at the end of each step if these
+    are asked for, and at its end. An epoch that was cut off has no end. `marks` has a list for each
+    epoch, too: with an `end`, the `Mark` of each step as fit reports it, which is not waited for.
     """
     import keras
 
-    class Stopwatch(keras.callbacks.Callback):
-        async_safe = not steps  # lets fit run ahead as it would without a stopwatch
+    behaviour = _EpochWatch
+    if steps:
+        behaviour = _StepWatch
+    elif end is not None:
+        behaviour = _BoxWatch
 
-        def __init__(self):
-            super().__init__()
-            self.ticks = []
-            self.marks = []
+    callback_class = type("Stopwatch", (behaviour, keras.callbacks.Callback), {})
+    return callback_class(clock, end, latest)
 
-        def on_epoch_begin(self, epoch, logs=None):
-            self.ticks.append([clock()])
-            self.marks.append([])
 
-        def on_epoch_end(self, epoch, logs=None):
-            backend.wait(self.model)
-            self.marks[-1] = _in_order(self.marks[-1])
-            cut_off = end is not None and self.model.stop_training
-            if not cut_off:
-                self.ticks[-1].append(clock())
+class _EpochWatch:
+    """Notes when epochs begin and when the device is done with them."""
 
-        def on_train_end(self, logs=None):
-            backend.look_for_idle()
+    # Lets fit run ahead of the device, as it would without a stopwatch.
+    async_safe = True
 
-        if steps:
+    def __init__(self, clock: Callable[[], float], end: float | None, latest: float | None):
+        super().__init__()
+        self.clock = clock
+        self.end = end
+        self.latest = latest
+        self.ticks: list[list[float]] = []
+        self.marks: list[list[Mark]] = []
 
-            def on_train_batch_end(self, batch, logs=None):
-                backend.wait(self.model)
-                self.ticks[-1].append(clock())
+    def on_epoch_begin(self, epoch, logs=None):
+        self.ticks.append([self.clock()])
+        self.marks.append([])
 
-        elif end is not None:
+    def on_epoch_end(self, epoch, logs=None):
+        backend.wait(self.model)
+        self.marks[-1] = _in_order(self.marks[-1])
+        cut_off = self.end is not None and self.model.stop_training
+        if not cut_off:
+            self.ticks[-1].append(self.clock())
 
-            def on_train_batch_end(self, batch, logs=None):
-                self.marks[-1].append((batch + 1, clock()))
+    def on_train_end(self, logs=None):
+        backend.look_for_idle()
 
-            def on_train_batch_begin(self, batch, logs=None):
-                # Not at the end of a batch: fit may call that from another thread, and on JAX a
-                # training that is stopped from there has lost what its metrics stand in.
-                enough = sum(map(len, self.marks)) >= FEWEST_MARKS
-                if clock() > (end if enough else latest):
-                    self.model.stop_training = True
+    @property
+    def epochs(self) -> list[float]:
+        """The seconds of each epoch that was not cut off."""
+        return [ticks[-1] - ticks[0] for ticks in self.ticks if len(ticks) > 1]
 
-        @property
-        def epochs(self):
-            return [ticks[-1] - ticks[0] for ticks in self.ticks if len(ticks) > 1]
 
-    return Stopwatch()
+class _StepWatch(_EpochWatch):
+    """Also waits for every step, and notes when it is done."""
+
+    async_safe = False
+
+    def on_train_batch_end(self, batch, logs=None):
+        backend.wait(self.model)
+        self.ticks[-1].append(self.clock())
+
+
+class _BoxWatch(_EpochWatch):
+    """Also notes the steps that fit reports, and ends the training when its time is up."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.marks[-1].append(Mark(batch + 1, self.clock()))
+
+    def on_train_batch_begin(self, batch, logs=None):
+        # Not at the end of a batch: fit may call that from another thread, and on JAX a training
+        # that is stopped from there has lost what its metrics stand in.
+        marks_so_far = sum(len(marks) for marks in self.marks)
+        enough = marks_so_far >= FEWEST_MARKS
+        end = self.end if enough else self.latest
+        if self.clock() > end:
+            self.model.stop_training = True

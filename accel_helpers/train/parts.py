@@ -9,8 +9,8 @@ from accel_helpers._values.records import positive, whole
 from accel_helpers._values.words import format_seconds
 from accel_helpers.train.epochs import BATCH_SIZE, time_fit
 
-STEPS = 100  # of a timed epoch, at every size: what starts an epoch is shared out among them
-TURNS = 2  # a machine that slows down for a while slows only one of them
+STEPS = 100  # in a timed epoch, at every size: what starts an epoch is shared out among them
+TURNS = 2  # of timing each size: a machine that slows down for a while slows only one of them
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class StepParts:
 
     @classmethod
     def from_steps(cls, bare: float, narrow_batch: float, real: float) -> Self:
-        """Take a step apart.
+        """Take a step apart, by what each of three sizes adds to the one before.
 
         Parameters
         ----------
@@ -64,8 +64,9 @@ class StepParts:
         return self.seconds
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{name} {format_seconds(part)}" for name, part in self.seconds.items())
-        return f"A step of {format_seconds(sum(self.seconds.values()))}: {parts}."
+        total = format_seconds(sum(self.seconds.values()))
+        parts = [f"{name} {format_seconds(part)}" for name, part in self.seconds.items()]
+        return f"A step of {total}: {', '.join(parts)}."
 
 
 def step_parts(
@@ -92,8 +93,10 @@ def step_parts(
         dense layers, the filters of convolutions.
     x, y : arrays
         As for ``fit``: 100 batches of them, repeated where they are too few.
-    width, batch_size : int
-        The real ones.
+    width : int
+        The width of the real model.
+    batch_size : int, optional
+        The real batch size.
     seconds : float, optional
         About how long it may take, compiling apart.
     clock : callable, optional
@@ -120,20 +123,31 @@ def step_parts(
     """
     import numpy as np
 
-    width, batch_size = whole(width, "width"), whole(batch_size, "batch_size")
-    box = positive(seconds, "seconds") / (3 * TURNS)
-    bare, real = make_model(1), make_model(width)
-    sizes = [(bare, 1), (real, 1), (real, batch_size)]
-    fastest = [float("inf")] * len(sizes)
+    width = whole(width, "width")
+    batch_size = whole(batch_size, "batch_size")
+    seconds = positive(seconds, "seconds")
+    narrow_model = make_model(1)
+    real_model = make_model(width)
+    sizes = {
+        "bare": (narrow_model, 1),
+        "narrow_batch": (real_model, 1),
+        "real": (real_model, batch_size),
+    }
+    seconds_of_a_size = seconds / (len(sizes) * TURNS)
+
+    fastest = dict.fromkeys(sizes, float("inf"))
     for _ in range(TURNS):
-        for place, (model, size) in enumerate(sizes):
-            rows = np.arange(STEPS * size) % len(x)
-            step = _fastest_step(model, x[rows], y[rows], size, box, clock)
-            fastest[place] = min(fastest[place], step)
-    return StepParts.from_steps(*fastest)
+        for name, (model, samples_of_a_step) in sizes.items():
+            # Where there are too few samples, they are repeated.
+            rows = np.arange(STEPS * samples_of_a_step) % len(x)
+            step = _fastest_step(
+                model, x[rows], y[rows], samples_of_a_step, seconds_of_a_size, clock
+            )
+            fastest[name] = min(fastest[name], step)
+    return StepParts.from_steps(**fastest)
 
 
 def _fastest_step(model, x, y, batch_size: int, seconds: float, clock) -> float:
-    """The fastest of several timings of a step: noise only ever adds time."""
+    """The seconds of the fastest of several timings of a step: noise only ever adds time."""
     fit = time_fit(model, x, y, batch_size=batch_size, seconds=seconds, clock=clock)
     return min(fit.step.samples)
