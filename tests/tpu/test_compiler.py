@@ -77,7 +77,7 @@ def test_an_answer_is_read(model, keras):
     assert ask(model, Child(ANSWER), batch=32) == CompiledStep(
         name=model.name, backend=keras.config.backend(), batch_size=32, chip="v5e",
         memory=int(15.75 * GIGA), verdict="fits", flops=13_090_816, compiler_flops=6000.0,
-        bytes_accessed=300.0, peak_memory=4000, logical_bytes=lower(model, 32).given,
+        bytes_accessed=300.0, peak_memory=4000, logical_bytes=lower(model, 32).argument_bytes,
         padded_bytes=1600, versions="jax 0, libtpu 0",
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from accel_helpers._values import probe
-from accel_helpers.tpu.environment import PINS, InstallFailed, install, remove, status
+from accel_helpers.tpu.environment import PINS, InstallFailed, Machine, install, remove, status
 
 ROOT = Path(probe.__file__).resolve().parents[1]
 
@@ -83,10 +83,8 @@ def cli(environ, *words):
 
 def test_it_is_installed_found_and_removed(environ, kept):
     asked = cli(environ, "status")
-    assert (asked.returncode, asked.stderr) == (
-        0,
-        "",
-    ) and "accel_helpers tpu install" in asked.stdout
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert "accel_helpers tpu install" in asked.stdout
     made = cli(environ, "install", "--json")
     assert made.returncode == 0 and str(kept) in made.stderr, "where, before it takes long"
     found = json.loads(made.stdout)
@@ -136,10 +134,11 @@ def broken(tmp_path):
     return {"PIP_FIND_LINKS": str(made)}
 
 
+MAC = Machine("Darwin", "arm64", (3, 12))
 NO_INSTALL = {  # name -> (more variables, options, what is said of it)
     "no such packages": ({"PIP_FIND_LINKS": "/no/such"}, {}, "distribution found for jax"),
     "broken packages": (broken, {}, "ImportError: GLIBC_2.99 not found"),
-    "a Mac": ({}, {"run": never, "machine": ("Darwin", "arm64", (3, 12))}, "Darwin on arm64"),
+    "a Mac": ({}, {"run": never, "machine": MAC}, "Darwin on arm64"),
 }  # fmt: skip
 
 
@@ -184,7 +183,7 @@ def test_an_interrupted_install_is_a_sentence_and_1_and_leaves_nothing(kept):
 
 def test_what_is_not_ours_is_never_deleted_and_all_of_ours_is(environ, kept):
     folder = quietly(environ, run=pretend).folder
-    quietly(environ, run=pretend, machine=("Linux", "x86_64", (3, 13)))
+    quietly(environ, run=pretend, machine=Machine("Linux", "x86_64", (3, 13)))
     (kept / ".tpu-compiler-killed").mkdir()
     (kept / folder.name.replace(PINS["jax"], "0.1")).mkdir()
     others = ["notes", folder.name, "tpu-compiler-mine"]
