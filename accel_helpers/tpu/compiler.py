@@ -222,8 +222,8 @@ class _Compiler:
         largest_batch = None
         if fitting:
             largest_batch = max(fitting)
-        # Not even a sample for each chip.
         elif batch < chips:
+            # Even one sample for each chip is too many.
             largest_batch = 0
         return replace(too_large, largest_batch=largest_batch, tried=tuple(sorted(tried.items())))
 
