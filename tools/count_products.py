@@ -38,22 +38,44 @@ def count(chip: str, m: int, k: int, n: int) -> dict:
     topology = topologies.get_topology_desc(
         platform="tpu", topology_name=f"{chip}:1x1", chips_per_host_bounds=[1, 1, 1]
     )
-    there = SingleDeviceSharding(topology.devices[0])
-    product = jax.jit(lambda a, b: a @ b, in_shardings=there, out_shardings=there)
-    a, b = (jax.ShapeDtypeStruct(shape, "bfloat16") for shape in ((m, k), (k, n)))
+    sharding = SingleDeviceSharding(topology.devices[0])
+    product = jax.jit(lambda a, b: a @ b, in_shardings=sharding, out_shardings=sharding)
+    a = jax.ShapeDtypeStruct((m, k), "bfloat16")
+    b = jax.ShapeDtypeStruct((k, n), "bfloat16")
     shutil.rmtree(DUMP, ignore_errors=True)
-    program = product.lower(a, b).compile()
-    text = program.as_text()
-    files = [file for file in glob.glob(f"{DUMP}/*final_bundles*") if "schedule" not in file]
-    made = sum(len(re.findall(r"\bvmatmul\b", Path(file).read_text())) for file in files)
-    cycles = [int(found) for found in re.findall(r'"estimated_cycles":"(\d+)"', text)]
+    text = product.lower(a, b).compile().as_text()
+    return {
+        "chip": chip,
+        "m": m,
+        "k": k,
+        "n": n,
+        "instructions": _instructions(),
+        "estimated_cycles": _estimated_cycles(text),
+        "arrays": _arrays(text),
+    }
+
+
+def _instructions() -> int:
+    """How often the bundles that were written down feed the matrix unit."""
+    instructions = 0
+    for file in glob.glob(f"{DUMP}/*final_bundles*"):
+        if "schedule" not in file:
+            instructions += len(re.findall(r"\bvmatmul\b", Path(file).read_text()))
+    return instructions
+
+
+def _estimated_cycles(text: str) -> int:
+    """The sum of the compiler's estimates; it writes about 2**63 where it has none."""
+    estimates = [int(digits) for digits in re.findall(r'"estimated_cycles":"(\d+)"', text)]
+    return sum(estimate for estimate in estimates if estimate < 2**62)
+
+
+def _arrays(text: str) -> list[str]:
+    """The inputs and the output of a program, with their layout."""
     layout = re.search(r"entry_computation_layout=\{\((.*?)\)->(.*?)\}\n", text + "\n")
-    arrays = re.findall(r"\w+\[[\d,]+\]\{[^}]*\}", layout[0])
-    asked = {"chip": chip, "m": m, "k": k, "n": n}
-    cycles = sum(found for found in cycles if found < 2**62)
-    return asked | {"instructions": made, "estimated_cycles": cycles, "arrays": arrays}
+    return re.findall(r"\w+\[[\d,]+\]\{[^}]*\}", layout[0])
 
 
 if __name__ == "__main__":
-    asked = json.loads((FOLDER / "products.json").read_text())
-    (FOLDER / "counted.json").write_text(json.dumps([count(*row) for row in asked]))
+    rows = json.loads((FOLDER / "products.json").read_text())
+    (FOLDER / "counted.json").write_text(json.dumps([count(*row) for row in rows]))

@@ -14,7 +14,8 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,9 @@ PRODUCTS = "products.json"
 COUNTER = Path(__file__).with_name("count_products.py")
 CHIPS = ("v5e", "v6e")
 WIDTHS = (100, 128, 129, 256)  # of lesson 06's hidden layer
-MOVES = 0.10  # how far the compiler's own figures may lie apart
+TOLERANCE = 0.10  # how far the compiler's own figures may lie apart
+SECONDS = 600  # for counting all products
+# Fields of an answer that must be the same, and those that may move a little.
 EXACT = ("name", "batch_size", "chip", "chips", "policy", "verdict", "flops", "largest_batch",
          "loops", "collectives")  # fmt: skip
 NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes",
@@ -42,106 +45,149 @@ def products() -> list[tuple[str, int, int, int]]:
     return rows + [("v5e", *shape) for shape in odd]
 
 
-def models():
-    """The lessons' models: name, model maker, batch size and what else to ask for."""
-    import keras
+@dataclass(frozen=True)
+class Step:
+    """A training step whose compiled form a lesson shows."""
 
+    name: str
+    make_model: Callable
+    batch_size: int
+    chips: int = 1
+    thorough: bool = False  # with the compiler's estimate of cycles
+
+
+def steps() -> list[Step]:
+    """The lessons' training steps."""
     from accel_helpers.course import quickstart, text
 
-    def narrow(width):
-        return lambda: quickstart.quickstart_model(width=width, dropout=0)
-
-    def resnet50(policy):
-        keras.config.set_dtype_policy(policy)
-        try:
-            model = keras.applications.ResNet50(weights=None, classifier_activation=None)
-        finally:
-            keras.config.set_dtype_policy("float32")
-        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        model.compile(optimizer="adam", loss=loss, metrics=["accuracy"])
-        return model
-
+    quickstart_model = quickstart.quickstart_model
     characters = len(text.load_text().vocabulary)
-    yield "quickstart", quickstart.quickstart_model, 32, {}
-    for chips in (4, 8):  # lesson 09 shows what they tell each other
-        yield f"quickstart-{chips}-chips", quickstart.quickstart_model, 32, {"chips": chips}
-    yield "strategy", quickstart.quickstart_model, 64, {}  # lesson 04 writes it out
-    yield "shakespeare", lambda: text.model(characters), text.SMALL.batch_size, {}
+    rows = [
+        Step("quickstart", quickstart_model, 32),
+        # Lesson 09 shows what the chips tell each other.
+        Step("quickstart-4-chips", quickstart_model, 32, chips=4),
+        Step("quickstart-8-chips", quickstart_model, 32, chips=8),
+        # Lesson 04 writes it out.
+        Step("strategy", quickstart_model, 64),
+        Step("shakespeare", partial(text.model, characters), text.SMALL.batch_size),
+    ]
     # Both formats: what fits in one need not fit in the other.
     for name, policy, too_large in (
         ("resnet50", "mixed_bfloat16", 1024),
         ("resnet50-float32", "float32", 512),
     ):
-        yield name, partial(resnet50, policy), 128, {}
-        yield f"{name}-large", partial(resnet50, policy), too_large, {}
+        rows.append(Step(name, partial(resnet50, policy), 128))
+        rows.append(Step(f"{name}-large", partial(resnet50, policy), too_large))
     for width in WIDTHS:
-        yield f"width-{width}", narrow(width), 1024, {"thorough": True}
+        narrow_model = partial(quickstart_model, width=width, dropout=0)
+        rows.append(Step(f"width-{width}", narrow_model, 1024, thorough=True))
+    return rows
+
+
+def resnet50(policy: str):
+    """Make Keras's ResNet50 with numbers in this format."""
+    import keras
+
+    keras.config.set_dtype_policy(policy)
+    try:
+        model = keras.applications.ResNet50(weights=None, classifier_activation=None)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer="adam", loss=loss, metrics=["accuracy"])
+    return model
 
 
 def make(names=(), say=print) -> dict[str, str]:
-    """Compile everything, or what goes into the files of these names: each file's text."""
-    from accel_helpers.tpu import compiler
-
-    wanted = [PRODUCTS] if PRODUCTS in names or not names else []
-    files = {name: _lines(_count()) for name in wanted}
-    for name, build, batch_size, more in models():
-        chips = [chip for chip in CHIPS if not names or f"{name}-{chip}.json" in names]
-        model = build() if chips else None
+    """Compile everything, or what goes into the files of these names; return each file's text."""
+    files = {}
+    if PRODUCTS in names or not names:
+        files[PRODUCTS] = _lines(_count_products())
+    for step in steps():
+        chips = [chip for chip in CHIPS if not names or f"{step.name}-{chip}.json" in names]
+        if not chips:
+            continue
+        model = step.make_model()
         for chip in chips:
-            answer = compiler.compile_training_step(model, batch_size, chip, **more)
-            if answer.verdict == "unavailable":
-                raise SystemExit(f"{name} for {chip}: {answer.why}")
-            answer = replace(answer, name=name)
-            files[f"{name}-{chip}.json"] = json.dumps(asdict(answer), indent=1) + "\n"
+            answer = _compile(step, model, chip)
+            files[f"{step.name}-{chip}.json"] = json.dumps(asdict(answer), indent=1) + "\n"
             say(answer)
     return files
 
 
-def _count() -> list[dict]:
+def _compile(step: Step, model, chip: str):
+    """The compiler's answer for a step, under the step's own name."""
+    from accel_helpers.tpu import compiler
+
+    answer = compiler.compile_training_step(
+        model, step.batch_size, chip, chips=step.chips, thorough=step.thorough
+    )
+    if answer.verdict == "unavailable":
+        raise SystemExit(f"{step.name} for {chip}: {answer.why}")
+    return replace(answer, name=step.name)
+
+
+def _count_products() -> list[dict]:
+    """What the compiler makes of the single products, by `count_products.py` beside it."""
     from accel_helpers._values import probe
     from accel_helpers.tpu import environment
 
-    found = environment.status()
-    if not found.ready:
-        raise SystemExit(found.why)
+    compiler = environment.status()
+    if not compiler.ready:
+        raise SystemExit(compiler.why)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "products.json").write_text(json.dumps(products()))
-        words, environ = found.command(COUNTER, folder, scratch=folder)
-        done = probe.run_command(words, seconds=600, environ=environ)
-        if done.kind != "finished":
-            raise SystemExit(f"The products were not counted: it {done.ending}.")
+        command, variables = compiler.command(COUNTER, folder, scratch=folder)
+        outcome = probe.run_command(command, seconds=SECONDS, environ=variables)
+        if outcome.kind != "finished":
+            raise SystemExit(f"The products were not counted: it {outcome.ending}.")
         return json.loads(Path(folder, "counted.json").read_text())
 
 
-def _lines(rows) -> str:
-    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
+def _lines(rows: list[dict]) -> str:
+    """A JSON list with a row on each line."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    return f"[\n{lines}\n]\n"
 
 
 def differences(stored: dict[str, str], fresh: dict[str, str]) -> list[str]:
     """Say in a sentence each where stored files are no longer what the compiler says."""
-    found = [f"{name} is not stored" for name in sorted(set(fresh) - set(stored))]
-    found += [f"{name} is stored, and nobody makes it" for name in sorted(set(stored) - set(fresh))]
+    sentences = [f"{name} is not stored" for name in sorted(set(fresh) - set(stored))]
+    for name in sorted(set(stored) - set(fresh)):
+        sentences.append(f"{name} is stored, and nobody makes it")
     for name in sorted(set(stored) & set(fresh)):
-        old, new = json.loads(stored[name]), json.loads(fresh[name])
-        if name == PRODUCTS:
-            pairs = itertools.zip_longest(old, new)
-            found += [f"{name}: {a} is now {b}" for a, b in pairs if a != b]
-            continue
-        for step in (old, new):
-            step["estimated cycles"] = sum(count for _, count in step["cycles"])
-        found += [
-            f"{name}: {field} is {old[field]}, now {new[field]}"
-            for field in EXACT + NEAR
-            if _apart(old[field], new[field]) > (MOVES if field in NEAR else 0)
-        ]
-    return found
+        old = json.loads(stored[name])
+        new = json.loads(fresh[name])
+        changes = _changes_of_products(old, new) if name == PRODUCTS else _changes(old, new)
+        sentences += [f"{name}: {change}" for change in changes]
+    return sentences
 
 
-def _apart(old, new) -> float:
+def _changes_of_products(old: list[dict], new: list[dict]) -> list[str]:
+    """Which rows are no longer the same."""
+    pairs = itertools.zip_longest(old, new)
+    return [f"{before} is now {after}" for before, after in pairs if before != after]
+
+
+def _changes(old: dict, new: dict) -> list[str]:
+    """Which fields of an answer lie further apart than they may."""
+    for answer in (old, new):
+        answer["estimated cycles"] = sum(count for _, count in answer["cycles"])
+    changes = []
+    for field in EXACT + NEAR:
+        tolerance = TOLERANCE if field in NEAR else 0
+        if _distance(old[field], new[field]) > tolerance:
+            changes.append(f"{field} is {old[field]}, now {new[field]}")
+    return changes
+
+
+def _distance(old, new) -> float:
+    """By what share two numbers lie apart; what is no number is the same, or infinitely far."""
     if old == new:
         return 0.0
-    numbers = isinstance(old, int | float) and isinstance(new, int | float)
-    return abs(new - old) / max(abs(old), 1) if numbers else float("inf")
+    if isinstance(old, int | float) and isinstance(new, int | float):
+        return abs(new - old) / max(abs(old), 1)
+    return float("inf")
 
 
 def main(argv=None) -> int:
@@ -149,19 +195,30 @@ def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--check", nargs="*", metavar="FILE", help="compare, and write nothing")
     names = parser.parse_args(argv).check
+    only_check = names is not None
     fresh = make(names or ())
-    if names is not None:
-        stored = {file.name: file.read_text() for file in DATA.glob("*.json")}
-        stored = {name: stored[name] for name in names or stored if name in stored}
-        found = differences(stored, fresh)
-        print("\n".join(found) or "The stored answers are what the compiler says.")
-        return 1 if found else 0
+    if only_check:
+        return _check(names, fresh)
     DATA.mkdir(parents=True, exist_ok=True)
     for file in DATA.glob("*.json"):
         file.unlink()
     for name, text in fresh.items():
         (DATA / name).write_text(text)
     print(f"{len(fresh)} files written.")
+    return 0
+
+
+def _check(names: list[str], fresh: dict[str, str]) -> int:
+    """Compare the stored files of these names, or all; the exit code."""
+    stored = {}
+    for file in DATA.glob("*.json"):
+        if not names or file.name in names:
+            stored[file.name] = file.read_text()
+    sentences = differences(stored, fresh)
+    if sentences:
+        print("\n".join(sentences))
+        return 1
+    print("The stored answers are what the compiler says.")
     return 0
 
 

@@ -1,13 +1,27 @@
 """What the compiler for TPUs made of the lessons' models, kept so that nothing needs installing."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from accel_helpers._values import records
-from accel_helpers.tpu.answers import CompiledStep, Product
+from accel_helpers.tpu.answers import CompiledStep
 
 # The lessons' models, made by `tools/tpu_programs.py`; and single matrix products.
 DATA = Path(__file__).parent / "tpu_programs"
 PRODUCTS = DATA / "products.json"
+
+
+@dataclass(frozen=True)
+class Product:
+    """A matrix product (m, k) times (k, n) in bfloat16, as the compiler lays it out for a TPU."""
+
+    chip: str
+    m: int
+    k: int
+    n: int
+    instructions: int  # how often the program feeds the matrix unit
+    estimated_cycles: int  # for all of it, moving its numbers included; no measurement
+    arrays: tuple[str, ...]  # inputs and output in memory: "bf16[128,10]{0,1:T(8,128)(2,1)}"
 
 
 def stored(name: str, chip: str = "v5e") -> CompiledStep:

@@ -1,8 +1,7 @@
 """The child process of `compiler`: compiles one program for a TPU that is not there.
 
-It is started as a script in the environment that `environment` keeps, and reads `job.json` and
-`program.pb` from the folder that it is given. The private interfaces of JAX are used in
-`compile_program` alone.
+It runs as a script among the packages that `environment` keeps, and so imports nothing of ours. It
+reads `job.json` and `program.pb` from the folder that it is given, and writes `answer.json` there.
 """
 
 import contextlib
@@ -13,20 +12,24 @@ import sys
 import threading
 from pathlib import Path
 
-TOPOLOGIES = {1: "1x1", 4: "2x2", 8: "2x4"}  # how that many chips are wired, as libtpu names it
-FAST = -1.0  # the compiler's least effort to make the program fast: some 3 to 12 times sooner done
+# How that many chips are wired, as libtpu names it.
+TOPOLOGIES = {1: "1x1", 4: "2x2", 8: "2x4"}
+# The compiler's least effort to make the program fast; it is done 3 to 12 times sooner.
+LEAST_EFFORT = -1.0
 
 
 def main(folder: str) -> None:
-    """Compile what lies in a folder; when the parent is gone (our standard input ends), stop."""
+    """Compile what lies in a folder; end when the parent is gone."""
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     place = Path(folder)
     job = json.loads((place / "job.json").read_text())
-    answer = compile_program((place / "program.pb").read_bytes(), **job)
+    program = (place / "program.pb").read_bytes()
+    answer = compile_program(program, **job)
     (place / "answer.json").write_text(json.dumps(answer))
 
 
 def _end_with_parent(folder: str) -> None:
+    """Wait for the end of our standard input, which says that the parent is gone; then end."""
     with contextlib.suppress(OSError):
         while os.read(0, 4096):
             pass
@@ -35,52 +38,92 @@ def _end_with_parent(folder: str) -> None:
 
 
 def compile_program(data: bytes, *, chip: str, chips=1, shared=(), thorough=False) -> dict:
-    """Compile a serialized HLO module: fields of `CompiledStep`, "program", and "error" or ""."""
+    """Compile a program for one chip or several.
+
+    Parameters
+    ----------
+    data : bytes
+        A serialized HLO module.
+    chip : str
+        Such as "v5e".
+    chips : int
+        One of `TOPOLOGIES`.
+    shared : sequence of int
+        Which arguments of the program are cut along the batch.
+    thorough : bool
+        Give the compiler its full time.
+
+    Returns
+    -------
+    dict
+        Fields of `CompiledStep`, "program" with the text of the compiled program, and "error".
+    """
     from importlib.metadata import version
 
-    from jax._src import compiler
     from jax._src.interpreters import mlir
     from jax._src.lib import _jax
-    from jax.experimental import topologies
     from jaxlib.mlir import ir
 
-    # One chip alone is no wiring that libtpu knows by itself.
-    alone = {"chips_per_host_bounds": [1, 1, 1]} if chips == 1 else {}
-    topology = topologies.get_topology_desc(
-        platform="tpu", topology_name=f"{chip}:{TOPOLOGIES[chips]}", **alone
-    )
-    devices = tuple(topology.devices)
     with mlir.make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(data))
         _without_copies(module)
         _tpu_random_numbers(module)
-        loops = bool(_operations(module, "stablehlo.while"))
-        versions = f"jax {version('jax')}, libtpu {version('libtpu')}"
-        answer = {"versions": versions, "loops": loops, "program": "", "error": ""}
         if chips > 1:
             _cut_batch(module, chips, shared)
-        options = compiler.get_compile_options(
-            num_replicas=1, num_partitions=chips, use_spmd_partitioning=chips > 1
-        )
-        # The shardings below are written in the older of the two ways that XLA reads.
-        options.executable_build_options.use_shardy_partitioner = False
-        if not thorough:
-            options.executable_build_options.exec_time_optimization_effort = FAST
+        answer = {
+            "versions": f"jax {version('jax')}, libtpu {version('libtpu')}",
+            "loops": bool(_operations(module, "stablehlo.while")),
+            "program": "",
+            "error": "",
+        }
         try:
-            program = devices[0].client.compile(
-                module, executable_devices=_jax.DeviceList(devices), compile_options=options
-            )
+            program = _compile(module, chip, chips, thorough)
         except _jax.JaxRuntimeError as error:
             return answer | {"error": str(error)}
-    cost, memory = program.cost_analysis(), program.get_compiled_memory_stats()
-    return answer | {
+    return answer | _figures(program)
+
+
+def _compile(module, chip: str, chips: int, thorough: bool):
+    """The compiled program of JAX; its private interfaces are used, since libtpu has no other."""
+    from jax._src import compiler
+    from jax._src.lib import _jax
+    from jax.experimental import topologies
+
+    # One chip alone is no wiring that libtpu knows by itself.
+    bounds = {"chips_per_host_bounds": [1, 1, 1]} if chips == 1 else {}
+    topology = topologies.get_topology_desc(
+        platform="tpu", topology_name=f"{chip}:{TOPOLOGIES[chips]}", **bounds
+    )
+    devices = tuple(topology.devices)
+    options = compiler.get_compile_options(
+        num_replicas=1, num_partitions=chips, use_spmd_partitioning=chips > 1
+    )
+    build_options = options.executable_build_options
+    # The shardings of `_cut_batch` are written in the older of the two ways that XLA reads.
+    build_options.use_shardy_partitioner = False
+    if not thorough:
+        build_options.exec_time_optimization_effort = LEAST_EFFORT
+    return devices[0].client.compile(
+        module, executable_devices=_jax.DeviceList(devices), compile_options=options
+    )
+
+
+def _figures(program) -> dict:
+    """What a compiled program says about itself."""
+    cost = program.cost_analysis()
+    memory = program.get_compiled_memory_stats()
+    return {
         "program": program.hlo_modules()[0].to_string(),
-        # below 0 the compiler does not know
-        "compiler_flops": max(cost.get("flops", 0), 0) or None,
-        "bytes_accessed": max(cost.get("bytes accessed", 0), 0) or None,
+        "compiler_flops": _count_or_none(cost.get("flops", 0)),
+        "bytes_accessed": _count_or_none(cost.get("bytes accessed", 0)),
         "peak_memory": memory.peak_memory_in_bytes,
         "padded_bytes": memory.argument_size_in_bytes,
     }
+
+
+def _count_or_none(count: float) -> float | None:
+    """The count, or None where it is 0 or below, which says that the compiler does not know."""
+    return count if count > 0 else None
 
 
 def _without_copies(module) -> None:
@@ -91,61 +134,92 @@ def _without_copies(module) -> None:
 
 
 def _tpu_random_numbers(module) -> None:
-    """Let random numbers be made as a TPU makes them, by the default algorithm."""
-    # Lowered on a CPU, TensorFlow's dropout asks for Philox, whose state is three numbers and not
-    # two: it takes 32 times the memory, and programs that fit would be said not to.
+    """Let random numbers be made as a TPU makes them, by the default algorithm.
+
+    Lowered on a CPU, TensorFlow's dropout asks for Philox, whose state is three numbers and not
+    two: it takes 32 times the memory, and programs that fit would be said not to.
+    """
+    for operation in _operations(module, "stablehlo.rng_bit_generator"):
+        state = operation.operands[0]
+        if list(state.type.shape) == [3]:
+            _use_default_algorithm(operation)
+
+
+def _use_default_algorithm(operation) -> None:
+    """Replace an operation on a state of three numbers by the default one on the first two."""
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
-    def part(state, first, end):
-        array = ir.DenseI64ArrayAttr.get
-        return stablehlo.slice(state, array([first]), array([end]), array([1]))
+    def part(array, first, end):
+        make = ir.DenseI64ArrayAttr.get
+        return stablehlo.slice(array, make([first]), make([end]), make([1]))
 
-    for operation in _operations(module, "stablehlo.rng_bit_generator"):
-        if list(operation.operands[0].type.shape) != [3]:
-            continue
-        state, (after, numbers) = operation.operands[0], operation.results
-        with ir.InsertionPoint(operation), operation.location:
-            two = ir.RankedTensorType.get([2], state.type.element_type)
-            default = stablehlo.RngAlgorithmAttr.get("DEFAULT")
-            made = stablehlo.RngBitGeneratorOp(two, numbers.type, default, part(state, 0, 2))
-            new_state, new_numbers = made.results
-            after.replace_all_uses_with(stablehlo.concatenate([new_state, part(state, 2, 3)], 0))
-            numbers.replace_all_uses_with(new_numbers)
-        operation.erase()
+    state = operation.operands[0]
+    state_after, numbers = operation.results
+    with ir.InsertionPoint(operation), operation.location:
+        state_type = ir.RankedTensorType.get([2], state.type.element_type)
+        algorithm = stablehlo.RngAlgorithmAttr.get("DEFAULT")
+        generator = stablehlo.RngBitGeneratorOp(
+            state_type, numbers.type, algorithm, part(state, 0, 2)
+        )
+        new_state, new_numbers = generator.results
+        # What comes after still expects three numbers: the third one is handed on.
+        whole_state = stablehlo.concatenate([new_state, part(state, 2, 3)], 0)
+        state_after.replace_all_uses_with(whole_state)
+        numbers.replace_all_uses_with(new_numbers)
+    operation.erase()
 
 
-def _cut_batch(module, chips: int, shared: tuple) -> None:
+def _cut_batch(module, chips: int, shared) -> None:
     """Give every chip its part of the batch, and a copy of everything else."""
     from jaxlib.mlir import ir
 
-    main = next(op for op in module.body.operations if str(op.name).strip('"') == "main")
-    arguments = list(main.regions[0].blocks[0].arguments)
-    held = list(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else []
-    held = [ir.DictAttr(one) for one in held] or [{}] * len(arguments)
-    cuts, attributes = {index % len(arguments) for index in shared}, []
-    for index, (argument, own) in enumerate(zip(arguments, held, strict=True)):
-        ways = ",".join([str(chips)] + ["1"] * (len(argument.type.shape) - 1))
-        sharding = f"{{devices=[{ways}]<=[{chips}]}}" if index in cuts else "{replicated}"
-        own = {name: own[name] for name in own} | {"mhlo.sharding": ir.StringAttr.get(sharding)}
-        attributes.append(ir.DictAttr.get(own))
-    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), chips)
-    module.operation.attributes["mhlo.num_partitions"] = number
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+    main_function = _main_function(module)
+    arguments = list(main_function.regions[0].blocks[0].arguments)
+    old_attributes = [{} for _ in arguments]
+    if "arg_attrs" in main_function.attributes:
+        held = [ir.DictAttr(attribute) for attribute in main_function.attributes["arg_attrs"]]
+        old_attributes = held or old_attributes
+    # Negative ones count from the end.
+    cut_arguments = {index % len(arguments) for index in shared}
+    new_attributes = []
+    for index, (argument, old) in enumerate(zip(arguments, old_attributes, strict=True)):
+        sharding = "{replicated}"
+        if index in cut_arguments:
+            sharding = _sharding_of_first_axis(len(argument.type.shape), chips)
+        attributes = {name: old[name] for name in old}
+        attributes["mhlo.sharding"] = ir.StringAttr.get(sharding)
+        new_attributes.append(ir.DictAttr.get(attributes))
+    main_function.attributes["arg_attrs"] = ir.ArrayAttr.get(new_attributes)
+    int32 = ir.IntegerType.get_signless(32)
+    module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(int32, chips)
+
+
+def _main_function(module):
+    """The function that the program begins with."""
+    functions = {str(function.name).strip('"'): function for function in module.body.operations}
+    return functions["main"]
+
+
+def _sharding_of_first_axis(axes: int, chips: int) -> str:
+    """XLA's words for an array that is cut along its first axis: "{devices=[8,1]<=[8]}"."""
+    parts = [str(chips)] + ["1"] * (axes - 1)
+    return f"{{devices=[{','.join(parts)}]<=[{chips}]}}"
 
 
 def _operations(module, name: str) -> list:
+    """All operations of this name in a module, however deep."""
     from jaxlib.mlir import ir
 
-    found = []
+    operations = []
 
-    def look(operation):
+    def visit(operation):
         if operation.name == name:
-            found.append(operation.operation)
+            operations.append(operation.operation)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(look)
-    return found
+    module.operation.walk(visit)
+    return operations
 
 
 if __name__ == "__main__":

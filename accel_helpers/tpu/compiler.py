@@ -3,10 +3,11 @@
 import json
 import re
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from accel_helpers._values import probe
 from accel_helpers._values.records import whole
@@ -15,15 +16,20 @@ from accel_helpers.measure.work import count_step
 from accel_helpers.tpu import child, report
 from accel_helpers.tpu import environment as tpu_environment
 from accel_helpers.tpu.answers import CompiledStep
-from accel_helpers.tpu.lowering import NoProgram, lower
+from accel_helpers.tpu.environment import Environment
+from accel_helpers.tpu.lowering import NoProgram, Program, lower
 
 # Bytes of memory that a program may have, in the compiler's own words ("Used ... of 15.75G hbm");
 # the tests ask it again.
 MEMORY = {"v5e": int(15.75 * 2**30), "v6e": int(31.25 * 2**30)}
-SECONDS, CHILD_MEMORY = 300.0, 12e9  # limits of one compilation
+SECONDS = 300.0  # that one compilation may take
+CHILD_MEMORY = 12e9  # bytes that one compilation may take
 MOST_TRIES = 8  # compilations to find the batch that fits
+MOST_ARRAYS = 5  # of the largest arrays are told
 # How the frameworks name an argument, or a copy of one; JAX writes x['a'] where there are several.
-_GIVEN = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
+_ARGUMENT = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
+# What to do about a limit that the child process broke.
+_ADVICE = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
 
 __all__ = ["compile_training_step"]
 
@@ -35,29 +41,37 @@ def compile_training_step(
 ) -> CompiledStep:  # fmt: skip
     """Compile the training step that `fit` runs, for a TPU that is not there.
 
-    It is lowered from shapes: no batch is allocated, and the model stays as it is. Where a batch
-    does not fit, others are compiled, to find the largest power of two that does.
+    Only shapes are needed: no batch is allocated, and the model stays as it is. Where the batch
+    does not fit, others are compiled to find the largest power of two that does.
 
     Parameters
     ----------
     model : keras.Model
         Compiled, on the TensorFlow or the JAX backend.
-    batch_size, chips : int
-        Samples over all chips; 1, 4 or 8 chips, each with its part of the batch.
-    chip : {"v5e", "v6e"}
+    batch_size : int
+        Samples of a step, over all chips.
+    chip : {"v5e", "v6e"}, optional
+        The kind of TPU.
+    chips : {1, 4, 8}, optional
+        How many there are; each gets its part of the batch.
     sample : (x, y), optional
         A few real samples with their targets, for models whose shapes cannot be read off.
-    thorough : bool
+    thorough : bool, optional
         Give the compiler its full time, for its estimate of cycles by layer.
-    seconds, memory : float
-        Limits of each compilation; the memory in bytes.
-    environment, run : optional
-        Where the compiler is installed, and what runs it, as `probe.run_command`.
+    seconds : float, optional
+        The time limit of each compilation.
+    memory : float, optional
+        The limit of each compilation in bytes.
+    environment : optional
+        Where the compiler is installed; by default where `install` puts it.
+    run : callable, optional
+        What runs it, as `probe.run_command`.
 
     Returns
     -------
     CompiledStep
-        Where the compiler is missing or fails, one that says so, and why.
+        What the compiler found out. Where the compiler is missing or fails, the answer says so,
+        and why.
 
     Examples
     --------
@@ -66,127 +80,199 @@ def compile_training_step(
     ...
     ValueError: chip must be 'v5e' or 'v6e'; got 'v4'.
     """
-    for name, given, known in (("chip", chip, MEMORY), ("chips", chips, child.TOPOLOGIES)):
-        if given not in known:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}; got {given!r}.")
+    _check_choice(chip, "chip", MEMORY)
+    _check_choice(chips, "chips", child.TOPOLOGIES)
     batch_size = whole(batch_size, "batch_size", chips)
     if batch_size % chips:
         raise ValueError(f"batch_size must be a multiple of {chips}, the chips; got {batch_size}.")
     import keras
 
     blank = CompiledStep(
-        name=getattr(model, "name", ""), backend=keras.config.backend(), batch_size=batch_size,
-        chip=chip, chips=chips, memory=MEMORY[chip], policy=_policy(model), thorough=thorough,
-    )  # fmt: skip
-    environment = environment or tpu_environment.status()
-    run = partial(run, seconds=seconds, memory=memory)
+        name=getattr(model, "name", ""),
+        backend=keras.config.backend(),
+        batch_size=batch_size,
+        chip=chip,
+        chips=chips,
+        memory=MEMORY[chip],
+        policy=_policy(model),
+        thorough=thorough,
+    )
+    if environment is None:
+        environment = tpu_environment.status()
+    run_within_limits = partial(run, seconds=seconds, memory=memory)
+    compiler = _Compiler(model, sample, blank, environment, run_within_limits)
+    answer = compiler.compile(batch_size)
+    if answer.verdict != "too large":
+        return answer
+    return compiler.find_batch_that_fits(answer)
 
-    def one(batch: int) -> CompiledStep:
-        return _compile(model, replace(blank, batch_size=batch), sample, environment, run)
 
-    answer = one(batch_size)
-    return _with_batch_that_fits(answer, one) if answer.verdict == "too large" else answer
+def _check_choice(value, name: str, choices: Container) -> None:
+    """Refuse a value that is none of the choices, with a ValueError."""
+    if value not in choices:
+        texts = [repr(choice) for choice in choices]
+        raise ValueError(f"{name} must be {' or '.join(texts)}; got {value!r}.")
 
 
 def _policy(model) -> str:
     """The dtype policy of the layers that have weights; several where they differ."""
-    layers = [layer for layer in getattr(model, "layers", ()) if layer.weights]
-    names = {layer.dtype_policy.name for layer in layers}
+    names = set()
+    for layer in getattr(model, "layers", ()):
+        if layer.weights:
+            names.add(layer.dtype_policy.name)
     return " and ".join(sorted(names)) or "float32"
 
 
-def _compile(model, blank, sample, environment, run) -> CompiledStep:
-    try:
-        program = lower(model, blank.batch_size, sample, chips=blank.chips, memory=blank.memory)
-        if not environment.ready:
-            return replace(blank, why=environment.why)
-        answer = _in_child(program, blank, environment, run)
-    except NoProgram as reason:
-        return replace(blank, **reason.fields)
-    except OSError as error:
-        return replace(blank, why=str(error))
-    message, text = answer.pop("error"), answer.pop("program")
-    found = replace(blank, flops=_products(model, blank.batch_size), **answer)
-    layers = [layer.name for layer in model.layers]
-    if not message:
+@dataclass(frozen=True)
+class _Compiler:
+    """Compiles the step of one model for batches of different sizes."""
+
+    model: Any
+    sample: Any  # (x, y), or None
+    blank: CompiledStep  # what is known before anything was compiled
+    environment: Environment
+    run: Callable
+
+    def compile(self, batch_size: int) -> CompiledStep:
+        """Compile the step for a batch of this size; a failure is an answer, too."""
+        blank = replace(self.blank, batch_size=batch_size)
+        try:
+            program = lower(
+                self.model, batch_size, self.sample, chips=blank.chips, memory=blank.memory
+            )
+            if not self.environment.ready:
+                return replace(blank, why=self.environment.why)
+            fields = self._compile_in_child(program)
+        except NoProgram as reason:
+            return replace(blank, **reason.fields)
+        except OSError as error:
+            return replace(blank, why=str(error))
+
+        message = fields.pop("error")
+        text = fields.pop("program")
+        answer = replace(blank, flops=_product_flops(self.model, batch_size), **fields)
+        if not message:
+            return self._fitting(answer, program, text)
+        overflow = report.read_overflow(message)
+        if overflow:
+            needed, largest = overflow
+            largest = _named(largest, self._layers(), program)
+            return replace(answer, verdict="too large", needed=needed, largest=largest)
+        # For programs far too large the compiler says no more than that memory is exhausted.
+        if message.startswith("RESOURCE_EXHAUSTED"):
+            return replace(answer, verdict="too large")
+        first_line = message.partition("\n")[0]
+        return replace(blank, why=f"the compiler failed: {first_line[:300]}")
+
+    def _compile_in_child(self, program: Program) -> dict:
+        """Fields of the answer, the compiled "program" as text, and an "error" or ""."""
+        job = {
+            "chip": self.blank.chip,
+            "chips": self.blank.chips,
+            "thorough": self.blank.thorough,
+            "shared": program.batch_arguments,
+        }
+        # What the compiler itself leaves lying about stays in the folder, and goes with it.
+        with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
+            place = Path(folder)
+            (place / "job.json").write_text(json.dumps(job))
+            (place / "program.pb").write_bytes(program.data)
+            answer = place / "answer.json"
+            command, variables = self.environment.command(child.__file__, folder, scratch=folder)
+            outcome = self.run(command, environ=variables, folder=folder)
+            if outcome.kind != "finished" or not answer.exists():
+                advice = _ADVICE.get(outcome.kind, "")
+                raise ChildProcessError(f"the compiler's process {outcome.ending}{advice}")
+            return json.loads(answer.read_text())
+
+    def _fitting(self, answer: CompiledStep, program: Program, text: str) -> CompiledStep:
+        """The answer for a step that fits, with what the text of its program says."""
+        layers = self._layers()
+        cycles = ()
+        if answer.thorough:
+            cycles = report.estimated_cycles(text, layers)
         return replace(
-            found,
+            answer,
             verdict="fits",
-            logical_bytes=program.given,
+            logical_bytes=program.argument_bytes,
             largest=_named(report.largest_arrays(text), layers, program),
             collectives=report.collectives(text),
-            cycles=report.estimated_cycles(text, layers) if blank.thorough else (),
+            cycles=cycles,
         )
-    over = report.read_overflow(message)
-    # For programs far too large the compiler says no more than that memory is exhausted.
-    if over or message.startswith("RESOURCE_EXHAUSTED"):
-        needed, largest = over or (None, ())
-        largest = _named(largest, layers, program)
-        return replace(found, verdict="too large", needed=needed, largest=largest)
-    first = message.partition("\n")[0][:300]
-    return replace(blank, why=f"the compiler failed: {first}")
+
+    def _layers(self) -> list[str]:
+        return [layer.name for layer in self.model.layers]
+
+    def find_batch_that_fits(self, too_large: CompiledStep) -> CompiledStep:
+        """Look for the largest power of two that fits, by compiling, and add it to the answer."""
+        chips = too_large.chips
+        newest = too_large
+        tried: dict[int, bool] = {}
+        while len(tried) < MOST_TRIES:
+            batch = _next_batch(newest)
+            if batch in tried or not chips <= batch < too_large.batch_size:
+                break
+            newest = self.compile(batch)
+            if newest.verdict not in ("fits", "too large"):
+                reason = newest.why or newest.verdict
+                return replace(too_large, why=f"a batch of {batch} could not be asked: {reason}")
+            tried[batch] = newest.verdict == "fits"
+
+        fitting = [size for size, fits in tried.items() if fits]
+        largest_batch = None
+        if fitting:
+            largest_batch = max(fitting)
+        elif batch < chips:
+            # Even one sample for each chip is too many.
+            largest_batch = 0
+        return replace(too_large, largest_batch=largest_batch, tried=tuple(sorted(tried.items())))
 
 
-def _products(model, batch_size: int) -> int | None:
-    """Operations of the products in a step; None where a layer is of a kind that has no rule."""
+def _next_batch(newest: CompiledStep) -> int:
+    """The batch to try after this one: a power of two, or 0 where none is left."""
+    batch = newest.batch_size
+    if newest.verdict == "fits":
+        return 2 * batch
+    share = 0.5
+    # What is needed grows at most with the batch: the share says how far to go down.
+    if newest.needed:
+        share = newest.memory / newest.needed
+    limit = int(min(max(newest.chips, batch * share), batch - 1))
+    if limit < 1:
+        return 0
+    return 2 ** (limit.bit_length() - 1)
+
+
+def _product_flops(model, batch_size: int) -> int | None:
+    """FLOP of the products in a step; None where a layer is of a kind that has no rule."""
     try:
-        counted = count_step(model, batch_size)
+        work = count_step(model, batch_size)
     except Exception:  # whatever a model may be that this compiler has understood
         return None
-    return counted.product_flops if all(row.kind in {"", *RULES} for row in counted.rows) else None
+    for row in work.rows:
+        if row.kind and row.kind not in RULES:
+            return None
+    return work.product_flops
 
 
-def _in_child(program, blank, environment, run) -> dict:
-    """What the child says: fields of the answer, the compiled program, and an error."""
-    job = {name: getattr(blank, name) for name in ("chip", "chips", "thorough")}
-    job["shared"] = program.batch_arguments
-    with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
-        place = Path(folder)
-        (place / "job.json").write_text(json.dumps(job))
-        (place / "program.pb").write_bytes(program.data)
-        # What the compiler itself leaves lying about stays in the folder, and goes with it.
-        words, environ = environment.command(child.__file__, folder, scratch=folder)
-        done = run(words, environ=environ, folder=folder)
-        if done.kind != "finished" or not (place / "answer.json").exists():
-            more = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
-            why = f"the compiler's process {done.ending}{more.get(done.kind, '')}"
-            raise ChildProcessError(why)
-        return json.loads((place / "answer.json").read_text())
-
-
-def _named(rows, layers, program) -> tuple[report.Allocation, ...]:
-    """The first five arrays, named for a learner: by layer, or by what the step is given."""
-    given = {}
-    for kind, array in program.arguments:
-        given.setdefault(array, {})[kind] = True
-
-    def name(row) -> str:
-        if not _GIVEN.fullmatch(row.operation):
-            return report.short_name(row.operation, layers)
-        # Several arguments may look alike: a weight and the optimizer's two numbers for it.
-        return " or ".join(given.get(row.array, ["an argument"]))
-
-    return tuple(replace(row, operation=name(row)) for row in rows[:5])
-
-
-def _with_batch_that_fits(answer: CompiledStep, one: Callable) -> CompiledStep:
-    """Look for the largest power of two that fits, by compiling."""
-    found, batch, tried = answer, answer.batch_size, {}
-    while len(tried) < MOST_TRIES:
-        if found.verdict == "fits":
-            batch *= 2
+def _named(
+    rows: Sequence[report.Allocation], layers: list[str], program: Program
+) -> tuple[report.Allocation, ...]:
+    """The first few arrays, named for a learner: by layer, or by what the step is given."""
+    named = []
+    for row in rows[:MOST_ARRAYS]:
+        if _ARGUMENT.fullmatch(row.operation):
+            name = _name_of_argument(row.array, program)
         else:
-            # What is needed grows at most with the batch: the share says how far to go down.
-            share = found.memory / found.needed if found.needed else 0.5
-            most = min(max(answer.chips, batch * share), batch - 1)
-            batch = (1 << int(most).bit_length()) >> 1  # a power of two, or 0
-        if batch in tried or not answer.chips <= batch < answer.batch_size:
-            break
-        found = one(batch)
-        if found.verdict not in ("fits", "too large"):
-            why = f"a batch of {batch} could not be asked: {found.why or found.verdict}"
-            return replace(answer, why=why)
-        tried[batch] = found.verdict == "fits"
-    best = max((size for size, fits in tried.items() if fits), default=None)
-    none = 0 if batch < answer.chips else None
-    return replace(answer, largest_batch=best or none, tried=tuple(sorted(tried.items())))
+            name = report.short_name(row.operation, layers)
+        named.append(replace(row, operation=name))
+    return tuple(named)
+
+
+def _name_of_argument(array: str, program: Program) -> str:
+    """What of the step's arguments looks like this array, such as "weights or optimizer"."""
+    # Several arguments may look alike: a weight and the optimizer's two numbers for it.
+    kinds = [kind for kind, argument in program.arguments if argument == array]
+    if not kinds:
+        return "an argument"
+    return " or ".join(dict.fromkeys(kinds))

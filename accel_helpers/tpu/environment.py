@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from accel_helpers._values import probe
 from accel_helpers._values.words import format_bytes
@@ -25,9 +26,12 @@ PINS = {
     "opt_einsum": "3.4.0",
 }
 PYTHONS = ((3, 11), (3, 12), (3, 13))
-INSTALL_SECONDS, CHECK_SECONDS = 900.0, 120.0
-NAME, UNFINISHED = "tpu-compiler-jax{}-libtpu{}-py{}", ".tpu-compiler-"  # of our folders
-HOW = "`python -m accel_helpers tpu install`"
+INSTALL_SECONDS = 900.0
+CHECK_SECONDS = 120.0
+# Names of our folders: of one that is whole, and how those begin that are not, yet.
+FOLDER = "tpu-compiler-jax{}-libtpu{}-py{}"
+UNFINISHED = ".tpu-compiler-"
+INSTALL_COMMAND = "`python -m accel_helpers tpu install`"
 
 # No TPU is here and none is looked for; two may compile at once; no logs are written.
 VARIABLES = {
@@ -42,14 +46,20 @@ VARIABLES = {
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",  # the folder stays as it is
 }
-_PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH")  # some Pythons need the last to start
-# What the learner set for other installs would send this one elsewhere, or stop it.
+# Variables of the learner that the compiler sees; some Pythons need the last one to start.
+_PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH")
+# Variables, by how they begin, that the learner set for other installs: they would send this one
+# elsewhere, or stop it.
 _DROPPED = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_CONSTRAINT",
             "PIP_REQUIRE", "PIP_NO_COMPILE")  # fmt: skip
-_PIP = (
-    *("-m", "pip", "install", "--no-input", "--no-cache-dir", "--disable-pip-version-check"),
-    *("--retries", "3", "--no-deps", "--only-binary", ":all:", "--target"),
-)
+_PIP_INSTALL = (
+    "-m", "pip", "install",
+    "--no-input", "--no-cache-dir", "--disable-pip-version-check",
+    "--retries", "3",
+    "--no-deps",
+    "--only-binary", ":all:",
+    "--target",
+)  # fmt: skip
 
 
 class InstallFailed(RuntimeError):
@@ -65,65 +75,134 @@ class Environment:
 
     @property
     def ready(self) -> bool:
+        """Whether the compiler can be used."""
         return not self.why
 
-    def command(self, *words, scratch, environ: Mapping[str, str] = os.environ):
-        """The words and all variables with which Python sees this folder and no other packages."""
-        child = {name: environ[name] for name in _PASSED_ON if name in environ}
-        child |= VARIABLES | {"PYTHONPATH": str(self.folder), "TMPDIR": str(scratch)}
-        return [sys.executable, "-SP", *map(str, words)], child
+    def command(
+        self, *arguments, scratch, environ: Mapping[str, str] = os.environ
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return the command that runs Python with these arguments, and all variables for it.
+
+        It sees the packages in this folder and no others; temporary files go into `scratch`.
+        """
+        variables = {name: environ[name] for name in _PASSED_ON if name in environ}
+        variables |= VARIABLES
+        variables["PYTHONPATH"] = str(self.folder)
+        variables["TMPDIR"] = str(scratch)
+        command = [sys.executable, "-SP", *(str(argument) for argument in arguments)]
+        return command, variables
 
     def to_dict(self) -> dict:
-        said = {"folder": str(self.folder), "ready": self.ready, "why": self.why}
-        versions, size = (PINS, _size(self.folder)) if self.ready else ({}, 0)
-        return {**said, "bytes": size, "versions": versions}
+        """The folder, what is in it, and how large that is, as plain values."""
+        size = 0
+        versions = {}
+        if self.ready:
+            size = _bytes_in(self.folder)
+            versions = PINS
+        return {
+            "folder": str(self.folder),
+            "ready": self.ready,
+            "why": self.why,
+            "bytes": size,
+            "versions": versions,
+        }
 
     def __str__(self) -> str:
-        return self.why or (
+        if not self.ready:
+            return self.why
+        size = format_bytes(_bytes_in(self.folder))
+        return (
             f"The TPU compiler is ready: libtpu {PINS['libtpu']} with jax {PINS['jax']}, "
-            f"{format_bytes(_size(self.folder))} in {self.folder}."
+            f"{size} in {self.folder}."
         )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A kind of computer and of Python, which the compiler can be had for or not."""
+
+    system: str
+    processor: str
+    python: tuple[int, int]
+
+    @classmethod
+    def of_this_process(cls) -> Self:
+        """Return the one that runs this."""
+        return cls(platform.system(), platform.machine(), sys.version_info[:2])
+
+    @property
+    def supported(self) -> bool:
+        """Whether there are wheels for it."""
+        on_linux = (self.system, self.processor) == ("Linux", "x86_64")
+        return on_linux and self.python in PYTHONS
 
 
 def kept_in(environ: Mapping[str, str] = os.environ) -> Path:
-    """The folder that the TPU compiler is kept in: ACCEL_TPU_COMPILER, or in the user's cache."""
-    cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
-    named = environ.get("ACCEL_TPU_COMPILER") or Path(cache, "accel_helpers")
-    return Path(os.path.abspath(os.path.expanduser(named)))
+    """Return the folder for the TPU compiler: ACCEL_TPU_COMPILER, or one in the user's cache."""
+    folder = environ.get("ACCEL_TPU_COMPILER")
+    if not folder:
+        home = environ.get("HOME") or Path.home()
+        cache = environ.get("XDG_CACHE_HOME") or Path(home, ".cache")
+        folder = Path(cache, "accel_helpers")
+    return Path(os.path.abspath(os.path.expanduser(folder)))
 
 
-def status(environ: Mapping[str, str] = os.environ, *, machine=None) -> Environment:
+def status(
+    environ: Mapping[str, str] = os.environ, *, machine: Machine | None = None
+) -> Environment:
     """Say whether the TPU compiler is installed. A quick look: nothing of it is imported."""
-    here = platform.system(), platform.machine(), sys.version_info[:2]
-    system, processor, (major, minor) = machine or here
-    folder = kept_in(environ) / NAME.format(PINS["jax"], PINS["libtpu"], f"{major}{minor}")
-    why = ""
-    if (system, processor) != ("Linux", "x86_64") or (major, minor) not in PYTHONS:
-        why = (
+    if machine is None:
+        machine = Machine.of_this_process()
+    major, minor = machine.python
+    name = FOLDER.format(PINS["jax"], PINS["libtpu"], f"{major}{minor}")
+    folder = kept_in(environ) / name
+    if not machine.supported:
+        return Environment(
+            folder,
             "The TPU compiler can be had on Linux on x86-64 with CPython 3.11, 3.12 or 3.13, as in "
-            f"Colab; this is Python {major}.{minor} on {system} on {processor}."
+            f"Colab; this is Python {major}.{minor} on {machine.system} on {machine.processor}.",
         )
-    elif not folder.is_dir():  # it gets its name when it is whole
-        why = f"The TPU compiler is not installed. {HOW} does it."
-    return Environment(folder, why)
+    # A folder gets its name when it is whole.
+    if not folder.is_dir():
+        return Environment(folder, f"The TPU compiler is not installed. {INSTALL_COMMAND} does it.")
+    return Environment(folder)
 
 
 def install(
-    environ: Mapping[str, str] = os.environ, *, run: Callable = probe.run_command,
-    say: Callable[[str], object] = print, machine=None,
-) -> Environment:  # fmt: skip
-    """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be."""
-    found = status(environ, machine=machine)
-    if found.ready:
-        return found
-    if HOW not in found.why:
-        raise InstallFailed(found.why)
+    environ: Mapping[str, str] = os.environ,
+    *,
+    run: Callable = probe.run_command,
+    say: Callable[[str], object] = print,
+    machine: Machine | None = None,
+) -> Environment:
+    """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be.
+
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Variables: ACCEL_TPU_COMPILER names the folder.
+    run : callable, optional
+        What runs pip, as `probe.run_command`.
+    say : callable, optional
+        Gets a sentence before it takes long.
+    machine : Machine, optional
+        What it is installed for: by default this computer and this Python.
+    """
+    if machine is None:
+        machine = Machine.of_this_process()
+    environment = status(environ, machine=machine)
+    if environment.ready:
+        return environment
+    if not machine.supported:
+        raise InstallFailed(environment.why)
     try:
-        _make(found.folder, environ, run, say)
+        _make(environment.folder, environ, run, say)
     except OSError as error:
-        if not status(environ, machine=machine).ready:  # another install was not sooner done
+        # Another install may have been done sooner.
+        if not status(environ, machine=machine).ready:
             raise InstallFailed(
-                f"The TPU compiler cannot be kept in {found.folder}: {error.strerror or error}. "
+                f"The TPU compiler cannot be kept in {environment.folder}: "
+                f"{error.strerror or error}. "
                 "Set ACCEL_TPU_COMPILER to a folder that can be written, and try again."
             ) from error
     return status(environ, machine=machine)
@@ -131,49 +210,60 @@ def install(
 
 def remove(environ: Mapping[str, str] = os.environ) -> Environment:
     """Delete the TPU compiler, of all versions, and what killed installs left; nothing else."""
-    kept = kept_in(environ)
-    found = sorted([*kept.glob(NAME.replace("{}", "*")), *kept.glob(f"{UNFINISHED}*")])
-    folders = [folder for folder in found if folder.is_dir() and not folder.is_symlink()]
+    parent = kept_in(environ)
+    paths = [*parent.glob(FOLDER.replace("{}", "*")), *parent.glob(f"{UNFINISHED}*")]
+    folders = [path for path in sorted(paths) if path.is_dir() and not path.is_symlink()]
     if not folders:
-        return Environment(kept, "There is no TPU compiler to remove.")
-    size = format_bytes(sum(map(_size, folders)))
+        return Environment(parent, "There is no TPU compiler to remove.")
+    size = format_bytes(sum(_bytes_in(folder) for folder in folders))
     for folder in folders:
         shutil.rmtree(folder)
-    where = ", ".join(map(str, folders))
-    return Environment(kept, f"The TPU compiler is removed: {size} in {where}.")
+    names = ", ".join(str(folder) for folder in folders)
+    return Environment(parent, f"The TPU compiler is removed: {size} in {names}.")
 
 
-def _make(folder: Path, environ, run, say) -> None:
+def _make(folder: Path, environ, run: Callable, say: Callable) -> None:
     """Install into an unfinished folder beside the final one; rename it when it is whole."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    say(  # the figures: measured on 2026-11-21 with Python 3.11 and pip 23.2
+    # The figures were measured on 2026-11-21 with Python 3.11 and pip 23.2.
+    say(
         f"Installing the TPU compiler (libtpu {PINS['libtpu']} with jax {PINS['jax']}) into "
         f"{folder}: 330 MB to fetch, 1.25 GB on disk, a minute or two. "
         "`python -m accel_helpers tpu remove` deletes it."
     )
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder.parent) as unfinished:
         packages = Path(unfinished, "packages")
-        pins = [f"{name}=={version}" for name, version in PINS.items()]
-        child = {name: environ[name] for name in environ if not name.startswith(_DROPPED)}
-        child |= {"PIP_USER": "0", "LC_ALL": "C.UTF-8", "TMPDIR": unfinished}
-        words = [sys.executable, *_PIP, str(packages), *pins]
-        done = run(words, seconds=INSTALL_SECONDS, environ=child, folder=unfinished)
-        if done.kind != "finished":
-            last = "\n".join(done.output.strip().splitlines()[-5:])
-            raise InstallFailed(
-                f"The packages could not be installed: pip {done.ending}\nIs there a network, and "
-                f"2 GB of disk? Its last lines:\n{last}"
-            )
-        made, code = Environment(packages), f"import {', '.join(PINS)}"
-        words, child = made.command("-c", code, scratch=unfinished, environ=environ)
-        done = run(words, seconds=CHECK_SECONDS, environ=child, folder=unfinished)
-        if done.kind != "finished":
-            raise InstallFailed(
-                f"What was installed cannot be used: its check {done.ending} Try again; if it "
-                f"stays so, this system cannot run libtpu {PINS['libtpu']}."
-            )
+        _fetch(packages, unfinished, environ, run)
+        _check(packages, unfinished, environ, run)
         os.replace(packages, folder)
 
 
-def _size(folder: Path) -> int:
+def _fetch(packages: Path, scratch: str, environ, run: Callable) -> None:
+    """Let pip put the pinned packages into a folder."""
+    pins = [f"{name}=={version}" for name, version in PINS.items()]
+    command = [sys.executable, *_PIP_INSTALL, str(packages), *pins]
+    variables = {name: environ[name] for name in environ if not name.startswith(_DROPPED)}
+    variables |= {"PIP_USER": "0", "LC_ALL": "C.UTF-8", "TMPDIR": scratch}
+    outcome = run(command, seconds=INSTALL_SECONDS, environ=variables, folder=scratch)
+    if outcome.kind != "finished":
+        last_lines = "\n".join(outcome.output.strip().splitlines()[-5:])
+        raise InstallFailed(
+            f"The packages could not be installed: pip {outcome.ending}\nIs there a network, and "
+            f"2 GB of disk? Its last lines:\n{last_lines}"
+        )
+
+
+def _check(packages: Path, scratch: str, environ, run: Callable) -> None:
+    """Import the packages once in a process of their own."""
+    code = f"import {', '.join(PINS)}"
+    command, variables = Environment(packages).command("-c", code, scratch=scratch, environ=environ)
+    outcome = run(command, seconds=CHECK_SECONDS, environ=variables, folder=scratch)
+    if outcome.kind != "finished":
+        raise InstallFailed(
+            f"What was installed cannot be used: its check {outcome.ending} Try again; if it "
+            f"stays so, this system cannot run libtpu {PINS['libtpu']}."
+        )
+
+
+def _bytes_in(folder: Path) -> int:
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())

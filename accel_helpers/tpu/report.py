@@ -4,14 +4,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
+from typing import Self
 
 from accel_helpers._values.words import format_bytes
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 COLLECTIVES = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"
+NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
+
+# An array as the compiler writes it: type, shape, and maybe the layout in memory, such as
+# "f32[1024,10]{1,0:T(8,128)}". In the layout the innermost axis stands first, then the tile.
 _ARRAY = re.compile(r"(pred|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\](?:\{([^}]*)\})?")
-_NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
+# A line of a program: "%name = array operation(".
+_INSTRUCTION = re.compile(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}]*\}) ([\w\-]+)\(")
+_COLLECTIVE = re.compile(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({COLLECTIVES})(?:-start)?\(", re.M)
+_OVERFLOW = re.compile(r"memory space hbm\. Used ([\d.]+)([KMGT]?) of [\d.]+[KMGT]? hbm")
 
 
 @dataclass(frozen=True)
@@ -23,14 +31,17 @@ class Allocation:
     operation: str  # what makes it: the framework's path of layers; "" where the step is given it
 
     @classmethod
-    def of(cls, text: str, operation: str):
-        """From an array as the compiler writes it, with its layout."""
-        return cls(array_bytes(text), text.split("{")[0], operation)
+    def of(cls, text: str, operation: str) -> Self:
+        """Make one of an array as the compiler writes it, with its layout."""
+        return cls(array_bytes(text), _without_layout(text), operation)
 
     def describe(self) -> str:
-        bare = array_bytes(self.array)  # without the padding that the chip's layout adds
-        padded = f" ({format_bytes(bare)} without padding)" if self.bytes > bare else ""
-        return f"{format_bytes(self.bytes)}: {self.operation}, {self.array}{padded}"
+        """Say in a line how large it is and what makes it."""
+        text = f"{format_bytes(self.bytes)}: {self.operation}, {self.array}"
+        unpadded = array_bytes(self.array)
+        if self.bytes > unpadded:
+            text += f" ({format_bytes(unpadded)} without padding)"
+        return text
 
 
 @dataclass(frozen=True)
@@ -42,96 +53,137 @@ class Collective:
     bytes: int  # of these, for each chip
 
     def describe(self) -> str:
-        arrays = "1 array" if self.arrays == 1 else f"{self.arrays} arrays together"
+        """Say in a line what is exchanged."""
+        arrays = f"{self.arrays} arrays together"
+        if self.arrays == 1:
+            arrays = "1 array"
         return f"{self.kind} of {arrays}, {format_bytes(self.bytes)} on each chip"
 
 
 def read_overflow(message: str) -> tuple[int, tuple[Allocation, ...]] | None:
-    """The bytes that a program would have needed, and what takes the most; None where not said."""
-    found = re.search(r"memory space hbm\. Used ([\d.]+)([KMGT]?) of [\d.]+[KMGT]? hbm", message)
-    if not found:
+    """Return the bytes that a program would need, and its largest arrays; None where not said."""
+    overflow = _OVERFLOW.search(message)
+    if not overflow:
         return None
+    number, unit = overflow.groups()
     largest = []
     for entry in re.split(r"\n\s+\d+\. Size: ", message)[1:]:
         shape = re.search(r"Shape: (\S+)", entry)
         if shape and _ARRAY.match(shape[1]):
             largest.append(Allocation.of(shape[1], _operation(entry)))
-    return round(float(found[1]) * UNITS[found[2]]), tuple(largest)
+    return round(float(number) * UNITS[unit]), tuple(largest)
 
 
 def array_bytes(text: str) -> int:
-    """Bytes of an array as the compiler writes it; with its layout, the padding counts."""
-    found = _ARRAY.match(text)
-    kind, shape, layout = found[1], [int(n) for n in found[2].split(",") if n], found[3] or ""
+    """Return the bytes of an array as the compiler writes it; with its layout, padding counts."""
+    dtype, shape_text, layout = _ARRAY.match(text).groups(default="")
+    shape = [int(length) for length in shape_text.split(",") if length]
     tile = re.search(r"T\(([\d,]+)\)", layout)
     if tile and shape:
-        # The axis whose neighbours lie side by side stands first; the tile's last side is its.
-        order = [int(axis) for axis in layout.split(":")[0].split(",")]
-        for size, axis in zip(reversed(tile[1].split(",")), order, strict=False):
-            shape[axis] = -(-shape[axis] // int(size)) * int(size)
-    bits = 8 if kind == "pred" else int(re.search(r"\d+", kind)[0])
+        shape = _in_whole_tiles(shape, layout, tile[1])
+    bits = 8
+    if dtype != "pred":
+        bits = int(re.search(r"\d+", dtype)[0])
     return prod(shape) * bits // 8
 
 
+def _in_whole_tiles(shape: list[int], layout: str, tile: str) -> list[int]:
+    """The shape with the padding: along its innermost axes an array takes whole tiles."""
+    padded = list(shape)
+    axes = [int(axis) for axis in layout.split(":")[0].split(",")]
+    sides = [int(side) for side in tile.split(",")]
+    # The innermost axis stands first in the layout, and last in the tile.
+    sides.reverse()
+    for axis, side in zip(axes, sides, strict=False):
+        padded[axis] = ceil(padded[axis] / side) * side
+    return padded
+
+
+def _without_layout(text: str) -> str:
+    return text.split("{")[0]
+
+
 def _operation(line: str) -> str:
-    """The path of layers that a framework wrote beside an operation."""
-    found = re.search(r'op_name="([^"]*)"', line)
-    return found[1] if found else ""
+    """The path of layers that a framework wrote beside an operation, or ""."""
+    name = re.search(r'op_name="([^"]*)"', line)
+    return name[1] if name else ""
 
 
 def largest_arrays(text: str) -> tuple[Allocation, ...]:
-    """Arrays in the chip's main memory, the largest first; not all are there at the same time."""
-    found = {}
-    for line in text[text.find("\nENTRY ") :].splitlines():
-        match = re.match(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}]*\}) ([\w\-]+)\(", line)
-        # "S(1)" lies in the fast memory on the chip; a bitcast is another name for the same bytes.
-        if not match or "S(" in match[1] or match[2] in ("bitcast", "constant"):
+    """Return the arrays in a program's main memory, the largest first.
+
+    Not all of them are there at the same time.
+    """
+    rows = {}
+    main_function = text[text.find("\nENTRY ") :]
+    for line in main_function.splitlines():
+        instruction = _INSTRUCTION.match(line)
+        if not instruction:
             continue
-        operation = "" if match[2] == "parameter" else _operation(line) or match[2]
-        row = Allocation.of(match[1], operation)
-        found.setdefault((row.array, row.operation), row)
-    return tuple(sorted(found.values(), key=lambda row: -row.bytes))
+        array, name = instruction.groups()
+        # "S(1)" lies in the fast memory on the chip; a bitcast is another name for the same bytes.
+        if "S(" in array or name in ("bitcast", "constant"):
+            continue
+        operation = ""
+        if name != "parameter":
+            operation = _operation(line) or name
+        row = Allocation.of(array, operation)
+        rows.setdefault((row.array, row.operation), row)
+    return tuple(sorted(rows.values(), key=lambda row: row.bytes, reverse=True))
 
 
 def collectives(text: str) -> tuple[Collective, ...]:
-    """The exchanges between chips in a compiled program, in its order."""
-    found = []
-    lines = re.finditer(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({COLLECTIVES})(?:-start)?\(", text, re.M)
-    for match in lines:
-        sizes = [array_bytes(array[0].split("{")[0]) for array in _ARRAY.finditer(match[1])]
-        found.append(Collective(match[2], len(sizes), sum(sizes)))
-    return tuple(found)
+    """Return the exchanges between chips in a compiled program, in its order."""
+    exchanges = []
+    for match in _COLLECTIVE.finditer(text):
+        arrays, kind = match.groups()
+        sizes = [array_bytes(_without_layout(array[0])) for array in _ARRAY.finditer(arrays)]
+        exchanges.append(Collective(kind, len(sizes), sum(sizes)))
+    return tuple(exchanges)
 
 
 def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, int], ...]:
-    """The compiler's own estimate of clock cycles by layer, most first; the rest is "other"."""
+    """Return the compiler's own estimate of clock cycles by layer, most first.
+
+    What belongs to no layer is called "other".
+    """
     sums = Counter()
     for line in text.splitlines():
-        cycles = re.search(r'"estimated_cycles":"(\d+)"', line)
-        if cycles and int(cycles[1]) < _NO_ESTIMATE:
-            sums[layer_of(_operation(line), layers) or "other"] += int(cycles[1])
+        estimate = re.search(r'"estimated_cycles":"(\d+)"', line)
+        if not estimate:
+            continue
+        cycles = int(estimate[1])
+        if cycles < NO_ESTIMATE:
+            layer = layer_of(_operation(line), layers) or "other"
+            sums[layer] += cycles
     return tuple(sums.most_common())
 
 
 def layer_of(path: str, layers: Iterable[str]) -> str:
-    """Find the layer in the path that a framework gives an operation; "" where there is none."""
-    names, by_jax = set(layers), path.startswith("jit(")
+    """Return the layer in the path that a framework gives an operation; "" where there is none."""
+    layers = set(layers)
+    by_jax = path.startswith("jit(")
     # The outermost layer is the model's own; others may lie in it. The last part is an operation.
     for part in path.split("/")[:-1]:
-        if part.startswith("jit("):  # a function of JAX's, such as relu
+        # A function of JAX's, such as relu.
+        if part.startswith("jit("):
             continue
-        inner = re.sub(r"^(?:\w+\()+|\)+$", "", part)
+        # "transpose(jvp(dense_1))" is "dense_1", going back.
+        name = re.sub(r"^(?:\w+\()+|\)+$", "", part)
         # Under TensorFlow Keras numbers every name: "dense_1" is the layer "dense".
-        bare = inner if by_jax else re.sub(r"_\d+$", "", inner)
-        for name in (bare, inner):
-            if name in names:
-                return name
+        if not by_jax:
+            unnumbered = re.sub(r"_\d+$", "", name)
+            if unnumbered in layers:
+                return unnumbered
+        if name in layers:
+            return name
     return ""
 
 
 def short_name(path: str, layers: Sequence[str]) -> str:
-    """Name an operation for a learner: the "hidden", or "hidden, going back"."""
+    """Name an operation for a learner: "hidden" for its layer, or "hidden, going back"."""
     layer = layer_of(path, layers)
     if not layer:
         return path.rsplit("/", 1)[-1]
-    return f"{layer}, going back" if re.search(r"transpose\(|gradient_tape", path) else layer
+    going_back = re.search(r"transpose\(|gradient_tape", path)
+    return f"{layer}, going back" if going_back else layer

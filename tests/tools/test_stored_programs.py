@@ -25,7 +25,8 @@ def stored():
 def test_a_stored_answer_is_read_back_under_its_own_name(file):
     name, chip = file.stem.rsplit("-", 1)
     answer = ah.course.stored_step(name, chip)
-    assert (answer.name, answer.chip) == (name, chip) and answer.flops
+    assert (answer.name, answer.chip) == (name, chip)
+    assert answer.flops
     assert json.loads(json.dumps(asdict(answer))) == json.loads(file.read_text())
 
 

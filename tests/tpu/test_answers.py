@@ -89,13 +89,16 @@ def test_card_and_page_say_what_is_known_and_no_name_brings_html_into_the_page(n
     rows = dict(answer.rows())
     assert {ask: rows.get(ask) for ask in expected} == expected
     assert "for one TPU v5e" in answer.headline or "for 8 TPU v5e chips" in answer.headline
-    assert "no TPU was used" in answer.headline and "None" not in str(answer)
+    assert "no TPU was used" in answer.headline
+    assert "None" not in str(answer)
     lines = str(answer).splitlines()
-    assert lines[0] == answer.headline and len(lines) > len(rows)
+    assert lines[0] == answer.headline
+    assert len(lines) > len(rows)
     evil = "<script>alert('&')</script>"
     answer = replace(answer, name=evil, layer=evil, why=evil)
     page = answer._repr_html_()
-    assert "<script" not in page and answer.headline in html.unescape(page)
+    assert "<script" not in page
+    assert answer.headline in html.unescape(page)
     assert all(text in html.unescape(page) for row in answer.rows() for text in row)
 
 
@@ -112,5 +115,6 @@ def test_the_stored_answers_for_resnet50_are_there_in_both_formats():
     for policy, largest in {"mixed_bfloat16": 512, "float32": 256}.items():
         name = "resnet50" if policy != "float32" else "resnet50-float32"
         small, large = stored(name), stored(f"{name}-large")
-        assert small.policy == large.policy == policy and f", in {policy}, " in str(small)
+        assert small.policy == large.policy == policy
+        assert f", in {policy}, " in str(small)
         assert (small.verdict, large.verdict, large.largest_batch) == ("fits", "too large", largest)

@@ -77,7 +77,7 @@ def test_an_answer_is_read(model, keras):
     assert ask(model, Child(ANSWER), batch=32) == CompiledStep(
         name=model.name, backend=keras.config.backend(), batch_size=32, chip="v5e",
         memory=int(15.75 * GIGA), verdict="fits", flops=13_090_816, compiler_flops=6000.0,
-        bytes_accessed=300.0, peak_memory=4000, logical_bytes=lower(model, 32).given,
+        bytes_accessed=300.0, peak_memory=4000, logical_bytes=lower(model, 32).argument_bytes,
         padded_bytes=1600, versions="jax 0, libtpu 0",
     )  # fmt: skip
 
@@ -125,8 +125,10 @@ def test_a_copy_of_what_the_step_is_given_is_named_too(model, operator):
 def test_a_step_that_is_too_large_has_figures(model):
     answer = ask(model, Child(overflow(20 * GIGA)))
     assert (answer.verdict, answer.needed) == ("too large", 20 * GIGA)
-    assert answer.largest[0].operation == "hidden" and answer.flops == 2 * 13_090_816
-    assert answer.largest_batch is answer.logical_bytes is None and answer.tried == ()
+    assert answer.largest[0].operation == "hidden"
+    assert answer.flops == 2 * 13_090_816
+    assert answer.largest_batch is answer.logical_bytes is None
+    assert answer.tried == ()
 
 
 # for programs far too large the compiler gives no figures
@@ -151,7 +153,8 @@ def test_the_largest_power_of_two_that_fits_is_found_by_compiling(model, name):
     child = Child(*answers)
     answer = ask(model, child, batch=batch, chips=chips)
     assert (answer.verdict, answer.batch_size) == ("too large", batch)
-    assert (answer.largest_batch, answer.tried) == (largest, tried) and child.answers == []
+    assert (answer.largest_batch, answer.tried) == (largest, tried)
+    assert child.answers == []
     needed = None if answers[0] is FAR_TOO_LARGE else round(102.4 * GIGA)
     assert answer.needed == needed, "of what was asked, not of what was tried"
     assert largest is not None or "512" in answer.why
@@ -160,11 +163,14 @@ def test_the_largest_power_of_two_that_fits_is_found_by_compiling(model, name):
 def test_what_is_given_alone_may_be_too_large_and_then_nobody_is_asked(model):
     child = Child(ANSWER, ANSWER)
     answer = ask(model, child, batch=1_000_000_000)
-    assert answer.verdict == "too large" and answer.at_least
+    assert answer.verdict == "too large"
+    assert answer.at_least
     assert answer.needed >= 1_000_000_000 * 28 * 28 * 4  # 3 TB
-    assert answer.tried == ((2**22, True), (2**23, False)) and len(child.told) == 1
+    assert answer.tried == ((2**22, True), (2**23, False))
+    assert len(child.told) == 1
     fits = ask(model, child, batch=8 * 5_000_000, chips=8)
-    assert fits.verdict == "fits" and len(child.told) == 2, "of 8 chips each is given an eighth"
+    assert fits.verdict == "fits"
+    assert len(child.told) == 2, "of 8 chips each is given an eighth"
 
 
 NO_JUDGEMENT = {
@@ -193,7 +199,8 @@ def test_what_keras_cannot_write_down_or_a_tpu_cannot_run_is_said_of_the_model(k
     boom.compile("sgd", "mse")
     x = keras.ops.zeros((1, 4))
     answer = ask(boom, Child(), sample=(x, x))
-    assert answer.verdict == "unavailable" and "my own error" in answer.why
+    assert answer.verdict == "unavailable"
+    assert "my own error" in answer.why
     words = keras.Input((1,), dtype="string")
     found = keras.Sequential([keras.layers.Hashing(4, name="words")])(words)  # however deep
     hashed = keras.Model(words, keras.layers.Embedding(4, 1)(found))

@@ -86,7 +86,8 @@ def test_a_model_compiles_and_both_backends_need_the_same_work(compiled, name):
         assert answer.verdict == "fits"
         assert answer.loops is (name == "characters")
         assert answer.logical_bytes <= answer.padded_bytes <= answer.peak_memory < answer.memory
-        assert answer.largest and answer.bytes_accessed > answer.logical_bytes
+        assert answer.largest
+        assert answer.bytes_accessed > answer.logical_bytes
         assert answer.versions == "jax 0.8.3, libtpu 0.0.32.1"
         if not answer.loops:  # whose body the compiler counts once
             assert answer.flops < answer.compiler_flops
@@ -102,7 +103,8 @@ def test_the_quickstart_on_either_chip_and_on_eight(compiled, backend):
     for answer in answers.values():  # over all chips, to the operation
         assert answer.flops == 13_090_816
         assert answer.memory == tpu_compiler.MEMORY[answer.chip]
-    assert whole.collectives == () and whole.cycles == ()
+    assert whole.collectives == ()
+    assert whole.cycles == ()
     reduced = [found for found in eight.collectives if found.kind == "all-reduce"]
     assert GRADIENTS <= sum(found.bytes for found in reduced) < GRADIENTS * 1.01
     # each is given all weights, and an eighth of the batch: of 32 pictures and 32 labels
@@ -114,7 +116,8 @@ def test_the_quickstart_on_either_chip_and_on_eight(compiled, backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_cycles_and_arrays_have_the_names_of_layers(compiled, backend):
     cycles = dict(compiled[backend, "quickstart", "thorough"].cycles)
-    assert {"hidden", "output", "dropout"} <= set(cycles) and min(cycles.values()) > 0
+    assert {"hidden", "output", "dropout"} <= set(cycles)
+    assert min(cycles.values()) > 0
     assert set(cycles) <= {"flatten", "hidden", "dropout", "output", "other"}
     names = {row.operation for row in compiled[backend, "residual", "v5e"].largest}
     layers = ("stem", "norm", "relu", "conv", "past", "add")
@@ -150,7 +153,8 @@ def test_the_memory_of_a_chip_is_what_the_compiler_says_itself(keras, tpu_enviro
     )
     said = f"of {tpu_compiler.MEMORY[chip] / 2**30:.2f}G hbm. Exceeded hbm capacity by "
     exceeded = float(words[0].split(said)[1].split("G")[0]) * 2**30
-    assert answer.verdict == "too large" and answer.largest[0].bytes == 16 * 2**30
+    assert answer.verdict == "too large"
+    assert answer.largest[0].bytes == 16 * 2**30
     assert answer.needed - answer.memory == pytest.approx(exceeded, abs=0.02 * 2**30)
     assert answer.largest[0].operation.removesuffix(", going back") in ("wide", "wider")
 
@@ -201,7 +205,8 @@ def test_two_compile_at_once_and_leave_nothing(keras, tpu_environment, tmp_path,
         tpu_models.quickstart(), 32, environment=tpu_environment, run=run
     )
     assert [each.kind for each in done] == ["finished"] * 2, done[0].output
-    assert answer.verdict == "fits" and left_in(tmp_path) == []
+    assert answer.verdict == "fits"
+    assert left_in(tmp_path) == []
     assert (left_outside(), sorted(tpu_environment.folder.rglob("*"))) == before, "no bytecode"
 
 
@@ -229,7 +234,8 @@ def test_a_child_that_is_stopped_gives_a_sentence_and_leaves_nothing(
         tpu_models.quickstart(), 32, thorough=True, environment=tpu_environment, **limits
     )
     assert (answer.verdict, answer.why) == ("unavailable", f"the compiler's process {why}")
-    assert left_in(tmp_path) == [] and running(str(tmp_path)) == []
+    assert left_in(tmp_path) == []
+    assert running(str(tmp_path)) == []
 
 
 def test_when_the_learners_process_is_killed_the_child_and_its_folder_go(tpu_environment, tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from accel_helpers._values import probe
-from accel_helpers.tpu.environment import PINS, InstallFailed, install, remove, status
+from accel_helpers.tpu.environment import PINS, InstallFailed, Machine, install, remove, status
 
 ROOT = Path(probe.__file__).resolve().parents[1]
 
@@ -83,25 +83,28 @@ def cli(environ, *words):
 
 def test_it_is_installed_found_and_removed(environ, kept):
     asked = cli(environ, "status")
-    assert (asked.returncode, asked.stderr) == (
-        0,
-        "",
-    ) and "accel_helpers tpu install" in asked.stdout
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert "accel_helpers tpu install" in asked.stdout
     made = cli(environ, "install", "--json")
-    assert made.returncode == 0 and str(kept) in made.stderr, "where, before it takes long"
+    assert made.returncode == 0
+    assert str(kept) in made.stderr, "where, before it takes long"
     found = json.loads(made.stdout)
-    assert found["ready"] and found["versions"] == PINS
+    assert found["ready"]
+    assert found["versions"] == PINS
     assert contents(kept) == [Path(found["folder"]).name]
     files = [path for path in kept.rglob("*") if path.is_file()]
     count = sum(path.stat().st_size for path in files)
     size = f"{count / 1000:.3g} kB in {kept}"
     assert any(path.suffix == ".pyc" for path in files), "compiled once, for all children"
-    assert size in cli(environ, "status").stdout and found["bytes"] == count
+    assert size in cli(environ, "status").stdout
+    assert found["bytes"] == count
     assert json.loads(cli(environ, "status", "--json").stdout) == found
     assert install(environ, say=never, run=never).ready, "it is there already"
     gone = json.loads(cli(environ, "remove", "--json").stdout)
-    assert found["folder"] in gone["why"] and size in gone["why"]
-    assert contents(kept) == [] and cli(environ, "remove").returncode == 0
+    assert found["folder"] in gone["why"]
+    assert size in gone["why"]
+    assert contents(kept) == []
+    assert cli(environ, "remove").returncode == 0
 
 
 def test_wishes_for_other_installs_and_the_learners_packages_stay_outside(environ, tmp_path):
@@ -115,7 +118,8 @@ def test_wishes_for_other_installs_and_the_learners_packages_stay_outside(enviro
         "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
     found = quietly({**environ, **wishes})
-    assert found.ready and not (tmp_path / "target").exists()
+    assert found.ready
+    assert not (tmp_path / "target").exists()
     script = tmp_path / "script.py"
     script.write_text(
         "import importlib.util, jax, json, os, sys\n"
@@ -126,9 +130,13 @@ def test_wishes_for_other_installs_and_the_learners_packages_stay_outside(enviro
     words, child = found.command(script, "a", "b c", scratch=tmp_path, environ=learner)
     done = probe.run_command(words, seconds=120, environ=child, folder=tmp_path)
     argv, file, others, seen = json.loads(done.output)
-    assert argv == ["a", "b c"] and others == [] and Path(file).parent.parent == found.folder
-    assert seen["TMPDIR"] == str(tmp_path) and seen["TPU_SKIP_MDS_QUERY"] == "1"
-    assert seen["PYTHONPATH"] == str(found.folder) and not {"TPU_NAME", "XLA_FLAGS"} & set(seen)
+    assert argv == ["a", "b c"]
+    assert others == []
+    assert Path(file).parent.parent == found.folder
+    assert seen["TMPDIR"] == str(tmp_path)
+    assert seen["TPU_SKIP_MDS_QUERY"] == "1"
+    assert seen["PYTHONPATH"] == str(found.folder)
+    assert not {"TPU_NAME", "XLA_FLAGS"} & set(seen)
 
 
 def broken(tmp_path):
@@ -136,10 +144,11 @@ def broken(tmp_path):
     return {"PIP_FIND_LINKS": str(made)}
 
 
+MAC = Machine("Darwin", "arm64", (3, 12))
 NO_INSTALL = {  # name -> (more variables, options, what is said of it)
     "no such packages": ({"PIP_FIND_LINKS": "/no/such"}, {}, "distribution found for jax"),
     "broken packages": (broken, {}, "ImportError: GLIBC_2.99 not found"),
-    "a Mac": ({}, {"run": never, "machine": ("Darwin", "arm64", (3, 12))}, "Darwin on arm64"),
+    "a Mac": ({}, {"run": never, "machine": MAC}, "Darwin on arm64"),
 }  # fmt: skip
 
 
@@ -150,12 +159,14 @@ def test_an_install_that_fails_says_why_and_leaves_nothing(environ, kept, tmp_pa
     with pytest.raises(InstallFailed) as caught:
         quietly(environ, **options)
     assert why in str(caught.value)
-    assert contents(kept) == [] and not status(environ).ready
+    assert contents(kept) == []
+    assert not status(environ).ready
 
 
 def test_a_failed_install_is_one_json_document_and_1(environ):
     failed = cli(environ | {"ACCEL_TPU_COMPILER": __file__}, "install", "--json")
-    assert failed.returncode == 1 and __file__ in json.loads(failed.stdout)["error"]
+    assert failed.returncode == 1
+    assert __file__ in json.loads(failed.stdout)["error"]
     assert "Traceback" not in failed.stderr
     assert cli(environ, "fly").returncode == cli(environ).returncode == 2
 
@@ -178,13 +189,15 @@ def test_an_interrupted_install_is_a_sentence_and_1_and_leaves_nothing(kept):
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
             said = process.stderr.read()
-    assert process.returncode == 1 and contents(kept) == []
-    assert said.splitlines()[-1].startswith("Interrupted. ") and "Traceback" not in said
+    assert process.returncode == 1
+    assert contents(kept) == []
+    assert said.splitlines()[-1].startswith("Interrupted. ")
+    assert "Traceback" not in said
 
 
 def test_what_is_not_ours_is_never_deleted_and_all_of_ours_is(environ, kept):
     folder = quietly(environ, run=pretend).folder
-    quietly(environ, run=pretend, machine=("Linux", "x86_64", (3, 13)))
+    quietly(environ, run=pretend, machine=Machine("Linux", "x86_64", (3, 13)))
     (kept / ".tpu-compiler-killed").mkdir()
     (kept / folder.name.replace(PINS["jax"], "0.1")).mkdir()
     others = ["notes", folder.name, "tpu-compiler-mine"]
@@ -192,7 +205,8 @@ def test_what_is_not_ours_is_never_deleted_and_all_of_ours_is(environ, kept):
     folder.rename(kept.parent / "elsewhere")
     folder.symlink_to(kept.parent / "elsewhere")
     (kept / others[2]).mkdir()
-    assert str(kept) in remove(environ).why and contents(kept) == others
+    assert str(kept) in remove(environ).why
+    assert contents(kept) == others
     assert contents(kept.parent / "elsewhere") == ["libtpu.so"]
 
 

@@ -42,5 +42,7 @@ def _said(command, environ):
         command, env=environ, capture_output=True, text=True, stdin=subprocess.PIPE
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("said ")]
-    assert done.returncode == 0 and lines, done.stdout[-2000:] + done.stderr[-4000:]
+    output = done.stdout[-2000:] + done.stderr[-4000:]
+    assert done.returncode == 0, output
+    assert lines, output
     return json.loads(lines[-1].removeprefix("said "))
