@@ -3,21 +3,26 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from math import prod
 
 from accel_helpers._values.records import whole
-from accel_helpers.measure.layers import name_of, parts_of
+from accel_helpers.measure.layers import Parts, name_of, parts_of
 
 __all__ = ["count_step"]
 
-# Operations for each element of the output, forward and backward: on probabilities, on logits
-LOSSES = {
-    "sparse_categorical_crossentropy": (9 + 12, 8 + 5),
-    "categorical_crossentropy": (7 + 12, 6 + 5),
-    "binary_crossentropy": (10 + 12, 7 + 5),
-    "mean_squared_error": (3 + 3, 3 + 3),
-    "mean_absolute_error": (3 + 3, 3 + 3),
+# Operations for each element of the output, forward and backward together.
+LOSSES_OF_PROBABILITIES = {
+    "sparse_categorical_crossentropy": 9 + 12,
+    "categorical_crossentropy": 7 + 12,
+    "binary_crossentropy": 10 + 12,
+    "mean_squared_error": 3 + 3,
+    "mean_absolute_error": 3 + 3,
+}
+LOSSES_OF_LOGITS = LOSSES_OF_PROBABILITIES | {
+    "sparse_categorical_crossentropy": 8 + 5,
+    "categorical_crossentropy": 6 + 5,
+    "binary_crossentropy": 7 + 5,
 }
 # Operations for each trained number, and numbers that are kept beside it, from `update_step` in
 # Keras's source (keras/src/optimizers); Adam is algorithm 1 of Kingma and Ba, arXiv:1412.6980,
@@ -55,13 +60,6 @@ class Row:
     frozen: bool = False  # it has weights, and is kept from learning
 
 
-SHARED = ("flops", "bytes", "product_flops", "padding_flops")  # both passes have them
-
-
-def _sum(name: str) -> property:
-    return property(lambda step: sum(getattr(row, name) or 0 for row in step.rows))
-
-
 @dataclass(frozen=True)
 class StepWork:
     """The work of one step; `product_flops` are those of products and convolutions."""
@@ -71,38 +69,87 @@ class StepWork:
     ahead: tuple[Row, ...]  # the layers in a forward pass alone
     notes: tuple[str, ...] = ()  # what was not counted
 
-    flops, bytes, product_flops, padding_flops = map(_sum, SHARED)
-    parameters, operations, made = map(_sum, ("parameters", "operations", "made"))
-    forward = property(lambda step: StepWork(step.batch_size, step.ahead, step.ahead))
+    @property
+    def flops(self) -> int:
+        return sum(row.flops for row in self.rows)
+
+    @property
+    def bytes(self) -> int:
+        return sum(row.bytes for row in self.rows)
+
+    @property
+    def product_flops(self) -> int:
+        return sum(row.product_flops for row in self.rows)
+
+    @property
+    def padding_flops(self) -> int:
+        return sum(row.padding_flops for row in self.rows)
+
+    @property
+    def parameters(self) -> int:
+        # The loss and the optimizer have "" there.
+        return sum(row.parameters for row in self.rows if isinstance(row.parameters, int))
+
+    @property
+    def operations(self) -> int:
+        return sum(row.operations for row in self.rows)
+
+    @property
+    def made(self) -> int:
+        return sum(row.made for row in self.rows)
+
+    @property
+    def forward(self) -> "StepWork":
+        """The work of a forward pass alone."""
+        return StepWork(self.batch_size, self.ahead, self.ahead)
 
     @property
     def backward(self) -> Row:
         """What training adds: gradients, loss and optimizer, statistics and dropout."""
-        work = (getattr(self, name) - getattr(self.forward, name) for name in SHARED)
-        return Row("backward", "", "", *work)
+        forward = self.forward
+        return Row(
+            "backward",
+            "",
+            "",
+            flops=self.flops - forward.flops,
+            bytes=self.bytes - forward.bytes,
+            product_flops=self.product_flops - forward.product_flops,
+            padding_flops=self.padding_flops - forward.padding_flops,
+        )
 
     @property
     def intensity(self) -> float:
         return self.flops / self.bytes
 
     def __str__(self) -> str:
-        table = [["layer", "kind", "parameters", "operations", "bytes"]]
-        for row in self.rows:
-            cells = astuple(row)[:5]
-            table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        back = "" if self.rows == self.ahead else ", forward and backward"
-        step = "training step" if back else "forward pass"
-        lines = [f"One {step}, batch of {self.batch_size:,}{back}:"]
-        for cells in table:
-            aligned = zip("<<>>>", cells, widths, strict=True)
-            lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
+        is_training = self.rows != self.ahead
+        passes = ", forward and backward" if is_training else ""
+        step = "training step" if is_training else "forward pass"
+        lines = [f"One {step}, batch of {self.batch_size:,}{passes}:"]
+        lines += _table(self.rows)
         share = 100 * self.product_flops / self.flops
         lines += [
             f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them",
             f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte.",
         ]
-        return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
+        lines += [f"  Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def _table(rows: tuple[Row, ...]) -> list[str]:
+    """The lines of a table: texts to the left, numbers to the right."""
+    table = [("layer", "kind", "parameters", "operations", "bytes")]
+    for row in rows:
+        parameters = row.parameters
+        if isinstance(parameters, int):
+            parameters = f"{parameters:,}"
+        table.append((row.name, row.kind, parameters, f"{row.flops:,}", f"{row.bytes:,}"))
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    lines = []
+    for cells in table:
+        aligned = zip("<<>>>", cells, widths, strict=True)
+        lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
+    return lines
 
 
 def count_step(model, batch_size: int, training: bool = True) -> StepWork:
@@ -144,76 +191,137 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
     """
     batch_size = whole(batch_size, "batch_size")
     graph = _graph(model)
-    if any(given.shape[0] not in (None, batch_size) for given in graph.inputs):
-        raise ValueError(f"{model.name!r} is built for batches of another size than {batch_size}.")
-    notes: dict[str, None] = {}
-    counts = (model, batch_size, dict.fromkeys(map(id, graph.inputs), False))
-    rows = ahead = tuple(_layers(*counts, Counter(), Counter(), notes, training=False))
-    if training:
-        rows = tuple(_layers(*counts, Counter(), Counter(), notes))
-        rows += _loss(model, graph.outputs, batch_size, notes), _optimizer(model, notes)
-        if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
-            notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, rows, ahead, tuple(notes))
+    for tensor in graph.inputs:
+        if tensor.shape[0] not in (None, batch_size):
+            raise ValueError(
+                f"{model.name!r} is built for batches of another size than {batch_size}."
+            )
+    forward = _Count(batch_size, training=False)
+    ahead = forward.layers_of(model)
+    if not training:
+        return StepWork(batch_size, ahead, ahead, tuple(forward.notes))
+    both = _Count(batch_size, training=True, notes=forward.notes)
+    rows = both.layers_of(model)
+    rows += (_loss(model, graph.outputs, batch_size, both.notes),)
+    rows += (_optimizer(model, both.notes),)
+    if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
+        both.notes["Regularisation of weights is not counted."] = None
+    return StepWork(batch_size, rows, ahead, tuple(both.notes))
 
 
-def _layers(model, batch, gradient, uses, seen, notes, prefix="", training=True) -> Iterator[Row]:
-    """A row for each use of a layer; `gradient` says which tensors need one, and learns more."""
-    import keras
+class _Count:
+    """A walk through the layers of a model, in the order in which they are used.
 
-    nodes = _graph(model)._nodes_by_depth
-    for node in (node for depth in sorted(nodes, reverse=True) for node in nodes[depth]):
-        if node.is_input:
-            continue
-        layer, tensors = node.operation, node.arguments.keras_tensors
-        asked = [gradient[id(tensor)] for tensor in tensors]
-        if isinstance(layer, keras.Model):  # a model in the model
-            graph, within = _graph(layer), f"{prefix}{layer.name}/"
-            gradient.update(zip(map(id, graph.inputs), asked, strict=True))
-            yield from _layers(layer, batch, gradient, uses, Counter(), notes, within, training)
-            made = [gradient[id(tensor)] for tensor in graph.outputs]
-            gradient.update(zip(map(id, node.outputs), made, strict=True))
-            continue
+    By the ids of tensors it keeps which of them need a gradient in training; by those of layers
+    how often each was used. The notes are the keys of a dict, so that each is said once.
+    """
+
+    def __init__(self, batch_size: int, training: bool, notes: dict[str, None] | None = None):
+        self.batch_size = batch_size
+        self.training = training
+        self.notes: dict[str, None] = {} if notes is None else notes
+        self.needs_gradient: dict[int, bool] = {}
+        self.uses: Counter[int] = Counter()
+
+    def layers_of(self, model) -> tuple[Row, ...]:
+        """A row for each use of a layer."""
+        for tensor in _graph(model).inputs:
+            self.needs_gradient[id(tensor)] = False
+        return tuple(self._rows(model, ""))
+
+    def _rows(self, model, prefix: str) -> Iterator[Row]:
+        import keras
+
+        # How often each tensor was used, within this model.
+        readers: Counter[int] = Counter()
+        for node in _nodes(model):
+            if isinstance(node.operation, keras.Model):
+                yield from self._rows_within(node, prefix)
+            else:
+                yield self._row(node, prefix, readers)
+
+    def _rows_within(self, node, prefix: str) -> Iterator[Row]:
+        """The rows of a model in the model, whose tensors stand for those outside."""
+        model = node.operation
+        graph = _graph(model)
+        for outside, inside in zip(node.arguments.keras_tensors, graph.inputs, strict=True):
+            self.needs_gradient[id(inside)] = self.needs_gradient[id(outside)]
+        yield from self._rows(model, f"{prefix}{model.name}/")
+        for outside, inside in zip(node.outputs, graph.outputs, strict=True):
+            self.needs_gradient[id(outside)] = self.needs_gradient[id(inside)]
+
+    def _row(self, node, prefix: str, readers: Counter[int]) -> Row:
+        """The row of one use of a layer."""
+        layer = node.operation
+        tensors = node.arguments.keras_tensors
         trainable = _numbers(layer, "trainable_variables")
-        passes_back = any(asked)
-        gradient.update((id(tensor), bool(trainable) or passes_back) for tensor in node.outputs)
-        if not training:  # nothing goes back: count none of it
-            asked = [False] * len(asked)
-        trained = trainable if training else 0
-        ins = [_shape(tensor, batch, layer) for tensor in tensors]
-        parts = parts_of(layer, ins, _shape(node.outputs[0], batch, layer), notes, training)
-        uses[id(layer)] += 1
-        number, name = uses[id(layer)], f"{prefix}{layer.name}"
-        # where a tensor goes two ways, or a layer is used twice, the gradients are added
-        again = trained if number > 1 else 0
-        for tensor, shape, needs in zip(tensors, ins, asked, strict=True):
-            again += prod(shape) if needs and seen[id(tensor)] else 0
-            seen[id(tensor)] += 1
-        products, padding = parts.first + parts.later + parts.inner, parts.padding
-        if trained or any(asked):  # else nothing is trained, here or before
-            products += parts.first * (bool(trained) + any(asked)) + 2 * parts.inner
-            products += parts.later * (bool(trained) + 1)
-            padding += padding * (bool(trained) + any(asked))
-            again += parts.backward + (parts.sums if trained else 0)
-        yield Row(
-            name if number == 1 else f"{name} (use {number})",
+        input_gradients = [self.needs_gradient[id(tensor)] for tensor in tensors]
+        passes_back = any(input_gradients)
+        for tensor in node.outputs:
+            self.needs_gradient[id(tensor)] = passes_back or trainable > 0
+        # In a forward pass nothing goes back.
+        if not self.training:
+            input_gradients = [False] * len(tensors)
+        trained = trainable if self.training else 0
+        needs_input_gradient = any(input_gradients)
+
+        shapes = [_shape(tensor, self.batch_size, layer) for tensor in tensors]
+        output = _shape(node.outputs[0], self.batch_size, layer)
+        parts = parts_of(layer, shapes, output, self.notes, self.training)
+        self.uses[id(layer)] += 1
+        use = self.uses[id(layer)]
+        # Where a layer is used twice, or a tensor goes two ways, the gradients are added.
+        additions = trained if use > 1 else 0
+        for tensor, shape, has_gradient in zip(tensors, shapes, input_gradients, strict=True):
+            if has_gradient and readers[id(tensor)]:
+                additions += prod(shape)
+            readers[id(tensor)] += 1
+
+        products = parts.input_products + parts.later_products + parts.inner_products
+        padding = parts.padding_products
+        elementwise = parts.forward + additions
+        if trained or needs_input_gradient:
+            # A product with weights goes back once for them and once for its input.
+            ways_back = int(trained > 0) + int(needs_input_gradient)
+            products += parts.input_products * ways_back
+            products += parts.later_products * (int(trained > 0) + 1)
+            products += 2 * parts.inner_products
+            padding += parts.padding_products * ways_back
+            elementwise += parts.backward
+        if trained:
+            elementwise += parts.weight_sums
+
+        weights = _numbers(layer, "weights")
+        name = f"{prefix}{layer.name}"
+        is_first_use = use == 1
+        return Row(
+            name if is_first_use else f"{name} (use {use})",
             type(layer).__name__,
-            _numbers(layer, "weights") if number == 1 else 0,
-            products + parts.forward + again,
-            _bytes(layer, parts, node, batch, trained, any(asked)),
+            weights if is_first_use else 0,
+            products + elementwise,
+            _bytes(layer, parts, node, self.batch_size, trained, needs_input_gradient),
             products,
             padding,
             parts.operations,
             parts.made,
-            learns=bool(trainable),
+            learns=trainable > 0,
             passes_back=passes_back,
-            frozen=_numbers(layer, "weights") > 0 and not (trainable or layer.trainable),
+            frozen=weights > 0 and not trainable and not layer.trainable,
         )
 
 
-def _numbers(layer, which: str) -> int:
+def _nodes(model) -> Iterator:
+    """The uses of layers in a model, from its inputs to its outputs."""
+    by_depth = _graph(model)._nodes_by_depth
+    for depth in sorted(by_depth, reverse=True):
+        for node in by_depth[depth]:
+            if not node.is_input:
+                yield node
+
+
+def _numbers(layer, variables: str) -> int:
     """How many numbers the variables of a layer hold; operations, such as +, have none."""
-    return sum(prod(variable.shape) for variable in getattr(layer, which, ()))
+    return sum(prod(variable.shape) for variable in getattr(layer, variables, ()))
 
 
 def _graph(model):
@@ -225,54 +333,88 @@ def _graph(model):
     return graph
 
 
-def _shape(tensor, batch, layer):
-    first, *rest = tensor.shape
-    if None in rest:
-        given = "give keras.Input all sizes but the batch"
-        raise ValueError(f"a shape at layer {layer.name!r} is open: {tensor.shape}; {given}.")
-    return (batch if first is None else first, *rest)
+def _shape(tensor, batch_size: int, layer) -> tuple[int, ...]:
+    """The shape of a tensor, with the batch in it."""
+    first, *others = tensor.shape
+    if None in others:
+        raise ValueError(
+            f"a shape at layer {layer.name!r} is open: {tensor.shape}; "
+            "give keras.Input all sizes but the batch."
+        )
+    if first is None:
+        first = batch_size
+    return (first, *others)
 
 
-def _bytes(layer, parts, node, batch, trained, asked):
+def _bytes(
+    layer, parts: Parts, node, batch_size: int, trained: int, needs_input_gradient: bool
+) -> int:
     """Bytes read and written, both passes: everything needed and everything made, once."""
-    if not (parts.operations or parts.forward):  # a view
+    is_view = not parts.operations and not parts.forward
+    if is_view:
         return 0
-    given, made = (
-        sum(prod(_shape(t, batch, layer)) * _size(t.dtype) for t in tensors)
-        for tensors in (node.arguments.keras_tensors, node.outputs[:1])
-    )
-    inside = parts.inside * _size(getattr(layer, "compute_dtype", node.outputs[0].dtype))
-    stored = _size(getattr(layer, "variable_dtype", "float32"))
-    read = _numbers(layer, "weights") if parts.read is None else parts.read
-    total = given + read * stored + made + 2 * inside
-    if parts.passes or not (trained or asked):
+    inputs = _bytes_of(node.arguments.keras_tensors, batch_size, layer)
+    output = _bytes_of(node.outputs[:1], batch_size, layer)
+    number_format = getattr(layer, "compute_dtype", node.outputs[0].dtype)
+    inner = parts.inner_elements * _size(number_format)
+    weight_size = _size(getattr(layer, "variable_dtype", "float32"))
+    weights_read = parts.weights_read
+    if weights_read is None:
+        weights_read = _numbers(layer, "weights")
+    weights = weights_read * weight_size
+    total = inputs + weights + output + 2 * inner
+    goes_back = trained or needs_input_gradient
+    if parts.passes_gradient or not goes_back:
         return total
-    total += made + given + 3 * inside + trained * stored  # gradient, what was kept, new gradient
-    return total + (read * stored + given if asked else 0)
+    # The gradient, what was kept, and the gradient of the weights.
+    total += output + inputs + 3 * inner + trained * weight_size
+    if needs_input_gradient:
+        total += weights + inputs
+    return total
 
 
-def _size(dtype):
-    """Bytes of one number."""
+def _bytes_of(tensors, batch_size: int, layer) -> int:
+    """The bytes of some tensors."""
+    return sum(prod(_shape(tensor, batch_size, layer)) * _size(tensor.dtype) for tensor in tensors)
+
+
+def _size(dtype) -> int:
+    """Bytes of one number: 2 of "bfloat16", 1 of what names no bits."""
     bits = re.search(r"\d+", str(dtype))
-    return int(bits[0]) // 8 if bits else 1
+    if bits is None:
+        return 1
+    return int(bits[0]) // 8
 
 
-def _loss(model, outputs, batch, notes) -> Row:
+def _loss(model, outputs, batch_size: int, notes: dict[str, None]) -> Row:
+    """The row of the losses, one for each output."""
     import keras
 
-    losses = model.loss if isinstance(model.loss, list) else [model.loss] * len(outputs)
-    flops = moved = 0
-    for output, loss in zip(outputs, map(keras.losses.get, losses), strict=True):
-        name, size = name_of(loss), prod(_shape(output, batch, model))
-        if name in LOSSES:
-            flops += LOSSES[name][bool(getattr(loss, "from_logits", False))] * size
-            moved += 3 * size * _size(output.dtype)  # read on both ways, and its gradient
-        elif loss is not None:
+    losses = model.loss
+    if not isinstance(losses, list):
+        losses = [losses] * len(outputs)
+    flops = 0
+    moved = 0
+    for output, loss in zip(outputs, losses, strict=True):
+        function = keras.losses.get(loss)
+        if function is None:
+            continue
+        name = name_of(function)
+        counts = LOSSES_OF_PROBABILITIES
+        if getattr(function, "from_logits", False):
+            counts = LOSSES_OF_LOGITS
+        if name not in counts:
             notes[f"The loss {name} is not counted."] = None
+            continue
+        elements = prod(_shape(output, batch_size, model))
+        flops += counts[name] * elements
+        # The outputs are read on both ways, and their gradient is written.
+        moved += 3 * elements * _size(output.dtype)
     return Row("loss", "", "", flops, moved)
 
 
-def _optimizer(model, notes) -> Row:
+def _optimizer(model, notes: dict[str, None]) -> Row:
+    """The row of the optimizer's step."""
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     kind = type(optimizer).__name__
     if kind not in OPTIMIZERS:
@@ -283,10 +425,18 @@ def _optimizer(model, notes) -> Row:
     for option in NOT_COUNTED:
         if getattr(optimizer, option, None):
             notes[f"The optimizer's {option} is not counted."] = None
-    settings = OPTIMIZERS[kind] | OF_ANY
-    parts = [more for name, more in settings.items() if not name or getattr(optimizer, name, 0)]
-    flops, kept = (sum(column) for column in zip(*parts, strict=True))
-    numbers = [(prod(v.shape), _size(v.dtype)) for v in model.trainable_variables]
-    # the gradient is read; the weight and what is kept beside it are read and written
-    moved = sum(count * size * (3 + 2 * kept) for count, size in numbers)
-    return Row("optimizer", "", "", flops * sum(count for count, _ in numbers), moved)
+    flops_each = 0
+    kept_numbers = 0
+    for setting, (setting_flops, setting_numbers) in (OPTIMIZERS[kind] | OF_ANY).items():
+        # "" is the optimizer without settings.
+        if not setting or getattr(optimizer, setting, None):
+            flops_each += setting_flops
+            kept_numbers += setting_numbers
+    flops = 0
+    moved = 0
+    for variable in model.trainable_variables:
+        numbers = prod(variable.shape)
+        flops += flops_each * numbers
+        # The gradient is read; the weight and what is kept beside it are read and written.
+        moved += numbers * _size(variable.dtype) * (3 + 2 * kept_numbers)
+    return Row("optimizer", "", "", flops, moved)
