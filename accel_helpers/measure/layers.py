@@ -222,9 +222,10 @@ def parts_of(layer, ins, out, notes, training) -> Parts:
         notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
         return _view(layer, ins, out)
     if kind == "Bidirectional":
-        both = layer.forward_layer, layer.backward_layer
-        both = [astuple(parts_of(each, ins, out, notes, training)) for each in both]
-        return Parts(*map(sum, zip(*both, strict=True)))
+        directions = (layer.forward_layer, layer.backward_layer)
+        both = [astuple(parts_of(each, ins, out, notes, training)) for each in directions]
+        sums: list = [sum(column) for column in zip(*both, strict=True)]
+        return Parts(*sums)
     if kind == "TimeDistributed":
         ins, out = ([(s[0] * s[1], *s[2:]) for s in shapes] for shapes in (ins, [out]))
         return parts_of(layer.layer, ins, out[0], notes, training)

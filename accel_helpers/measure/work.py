@@ -88,8 +88,8 @@ class StepWork:
     def __str__(self) -> str:
         table = [["layer", "kind", "parameters", "operations", "bytes"]]
         for row in self.rows:
-            cells = astuple(row)[:5]
-            table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
+            values = astuple(row)[:5]
+            table.append([f"{cell:,}" if isinstance(cell, int) else cell for cell in values])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         back = "" if self.rows == self.ahead else ", forward and backward"
         step = "training step" if back else "forward pass"
@@ -284,7 +284,7 @@ def _optimizer(model, notes) -> Row:
         if getattr(optimizer, option, None):
             notes[f"The optimizer's {option} is not counted."] = None
     settings = OPTIMIZERS[kind] | OF_ANY
-    parts = [more for name, more in settings.items() if not name or getattr(optimizer, name, 0)]
+    parts = [more for name, more in settings.items() if not name or getattr(optimizer, name, False)]
     flops, kept = (sum(column) for column in zip(*parts, strict=True))
     numbers = [(prod(v.shape), _size(v.dtype)) for v in model.trainable_variables]
     # the gradient is read; the weight and what is kept beside it are read and written
