@@ -53,6 +53,7 @@ test-all: lint site-environment
 lint: environment
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m ruff format --check --quiet .
+	@$(PYTHON) -m mypy --no-error-summary
 	@$(PYTHON) tools/form.py
 	@$(PYTHON) tools/status.py
 	@$(PYTHON) tools/library.py --check

@@ -49,6 +49,7 @@ EXTRAS = {
         "pytest-timeout",
         "pytest-xdist",
         "hypothesis",
+        "mypy>=1.18,<3",
         "ruff>=0.17.5,<0.18",  # a new minor version formats differently
         "playwright",
         "axe-playwright-python",  # brings axe-core along: nothing is fetched for it
@@ -80,6 +81,7 @@ setup(
     packages=find_packages(include=["accel_helpers", "accel_helpers.*"]),
     package_data={
         "accel_helpers": [
+            "py.typed",
             "course/data/*",
             "course/questions/*.toml",
             "course/templates/*",

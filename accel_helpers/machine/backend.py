@@ -4,8 +4,9 @@ import functools
 import importlib
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from typing import cast
 
 from accel_helpers._values.words import shown
 from accel_helpers.machine import faults, quiet
@@ -53,8 +54,9 @@ def choose(**machine) -> Choice:
         return Choice(name, "it was already loaded; restart the runtime to change it.")
     facts = faults.Facts(**machine, loaded={})
     choice = _decide(facts)
-    facts.environ["KERAS_BACKEND"] = choice.name
-    settle(facts.environ, facts.frameworks.get("jax"))
+    environ = cast(MutableMapping[str, str], facts.environ)
+    environ["KERAS_BACKEND"] = choice.name
+    settle(environ, facts.frameworks.get("jax"))
     # A recorded machine is only read.
     if machine:
         return choice

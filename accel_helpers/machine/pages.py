@@ -43,7 +43,7 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:
         page = json.loads(text)
         accelerator = page.get("metadata", {}).get("accelerator")
         outputs = []
-        old_lines = []
+        old_lines: list[Finding] = []
         for number, cell in enumerate(page["cells"], 1):
             if cell["cell_type"] != "code":
                 continue
@@ -85,8 +85,8 @@ def _old_lines(cell_number: int, source: str, for_tpu: bool) -> Iterator[Finding
     compiled_indent = None
     for number, line in enumerate(source.splitlines(), 1):
         indent = len(line) - len(line.lstrip())
-        inside = compiled_indent is not None
-        if inside and indent <= compiled_indent and not _GOES_ON.match(line):
+        is_out = compiled_indent is not None and indent <= compiled_indent
+        if is_out and not _GOES_ON.match(line):
             compiled_indent = None
         if compiled_indent is None and _COMPILED.match(line):
             compiled_indent = indent

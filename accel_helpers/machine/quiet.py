@@ -62,9 +62,10 @@ class _Watch:
         if spec is None or spec.loader is None:
             return spec
         if faults.installed("tensorflow-tpu"):
-            spec.loader.exec_module = _refuse
+            spec.loader.exec_module = _refuse  # type: ignore[method-assign]
         else:
-            spec.loader.exec_module = held_back()(spec.loader.exec_module)
+            quietly = held_back()(spec.loader.exec_module)
+            spec.loader.exec_module = quietly  # type: ignore[method-assign]
         return spec
 
 

@@ -137,6 +137,7 @@ def look(text: str) -> Seen | None:
         return _reported(lines)
     message = lines[error_number : error_number + _MESSAGE_LINES]
     match = _ERROR.match(message[0]) or _NAMED.match(message[0])
+    assert match is not None, "it is where the error starts"
     exception = match["kind"]
     frames = _frames(lines[:error_number])
     own_frame = _last_own(frames)
@@ -201,6 +202,7 @@ def _frames(lines: list[str]) -> list[Frame]:
 def _frame(lines: list[str]) -> Frame:
     """Return the frame of a traceback that begins in the first of these lines."""
     head = _match_frame(lines[0])
+    assert head is not None, "the first line is a frame's head"
     for line in lines[1:]:
         arrow = _ARROW.match(line)
         # IPython shows lines around the one that was running.

@@ -146,7 +146,7 @@ def _too_new(machine: Machine) -> bool:
     """Return whether the GPU is younger than the installed TensorFlow."""
     numbers = re.findall(r"\d+", machine.versions("tensorflow") or "")
     release = tuple(int(number) for number in numbers[:2])
-    if not release:
+    if not release or machine.device is None:
         return False
     return bool(_BLACKWELL.search(machine.device.name)) and release < _FIRST_FOR_BLACKWELL
 

@@ -112,7 +112,7 @@ class Runtime:
             rows.append(wrapped(text, f"{lead:<14}", 14))
         return "\n".join(rows)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         return html_card("This runtime", self._lines())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from accel_helpers._values.words import wrapped
 from accel_helpers.machine import backend, faults, quiet
+from accel_helpers.machine.attached import Attached
 from accel_helpers.machine.faults import SPOKEN, Facts
 
 __all__ = ["Strategy", "pick"]
@@ -110,7 +111,7 @@ def _keep_jax_on_the_cpu() -> None:
     """Take back a JAX_PLATFORMS such as "tpu,cpu", which fails where there is no TPU."""
     import jax
 
-    if jax.config.jax_platforms:
+    if getattr(jax.config, "jax_platforms", None):
         jax.config.update("jax_platforms", "cpu")
 
 
@@ -152,7 +153,8 @@ def pick(**machine) -> Strategy:
     """
     facts = faults.Facts(**machine)
     bound, reasons = _bound(facts)
-    able = faults.able(facts) if facts.device else []
+    device = facts.device
+    able = faults.able(facts) if device else []
     framework = bound
     if not framework and able:
         framework = able[0]
@@ -161,10 +163,10 @@ def pick(**machine) -> Strategy:
     if only_jax_can and not facts.keras_on:
         framework = "jax"
         reasons.append(faults.against(facts, "tensorflow")[0].cause)
-    if framework in able:
-        return _on_device(facts, framework, bound, reasons)
-    if facts.device:
-        reasons += _remedies(facts, able, bound)
+    if device and framework in able:
+        return _on_device(facts, device, framework, bound, reasons)
+    if device:
+        reasons += _remedies(facts, device, able, bound)
     else:
         reasons += _nothing_attached(facts)
     return _on_cpu(facts, bound, reasons)
@@ -205,11 +207,11 @@ def _nothing_attached(facts: Facts) -> list[str]:
     return reasons
 
 
-def _remedies(facts: Facts, able: list[str], bound: str) -> list[str]:
+def _remedies(facts: Facts, device: Attached, able: list[str], bound: str) -> list[str]:
     """What keeps the frameworks off the device, and the way to it."""
     frameworks = [bound] if bound else list(faults.STRATEGIES_KNOW)
     obstacles = faults.against(facts, *frameworks)
-    reasons = [f"{_attached(facts)}, and not used."]
+    reasons = [f"{_attached(device)}, and not used."]
     for name in frameworks:
         if name not in facts.frameworks:
             reasons.append(f"{SPOKEN[name]} is not installed.")
@@ -229,23 +231,25 @@ def _remedies(facts: Facts, able: list[str], bound: str) -> list[str]:
     return reasons
 
 
-def _on_device(facts: Facts, framework: str, bound: str, reasons: list[str]) -> Strategy:
-    count = facts.device.count
+def _on_device(
+    facts: Facts, device: Attached, framework: str, bound: str, reasons: list[str]
+) -> Strategy:
+    count = device.count
     if facts.kind == "TPU":
         kind = "tpu on jax"
         pronoun = "it" if count == 1 else "them"
-        reasons.append(f"{_attached(facts)}, and JAX drives {pronoun}.")
+        reasons.append(f"{_attached(device)}, and JAX drives {pronoun}.")
     else:
         count = facts.visible_gpus
         kind = "several gpus" if count > 1 else "one gpu"
-        reasons.append(f"{_attached(facts)}.")
+        reasons.append(f"{_attached(device)}.")
     new_gpu = facts.faults.get("gpu-too-new")
     if new_gpu and framework == "tensorflow":
         reasons += [new_gpu.cause, new_gpu.fix]
     elif new_gpu and not bound:
         reasons += [new_gpu.cause, "So Keras runs on JAX (we have not tried this GPU)."]
-    if count < facts.device.count:
-        reasons.append(f"CUDA_VISIBLE_DEVICES shows {count} of {facts.device.count}.")
+    if count < device.count:
+        reasons.append(f"CUDA_VISIBLE_DEVICES shows {count} of {device.count}.")
     return Strategy(kind, framework, count, " ".join(reasons))
 
 
@@ -265,10 +269,10 @@ def _on_cpu(facts: Facts, bound: str, reasons: list[str]) -> Strategy:
     return Strategy("cpu", framework, 1, " ".join(reasons))
 
 
-def _attached(facts: Facts) -> str:
-    name = facts.device.name
-    if facts.device.count > 1:
-        return f"{facts.device.count} x {name} are attached"
+def _attached(device: Attached) -> str:
+    name = device.name
+    if device.count > 1:
+        return f"{device.count} x {name} are attached"
     # NVIDIA is spoken with a vowel first.
     has_vowel = name[:1] in "AEIO" or name.startswith("NVIDIA")
     article = "An" if has_vowel else "A"

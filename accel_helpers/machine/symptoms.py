@@ -68,7 +68,8 @@ class Symptom:
         """Each line as a pattern, and its first plain text, which is quick to look for."""
         plain_texts = {}
         for line in self.lines:
-            plain_text = _PLAIN.match(line)[1]
+            match = _PLAIN.match(line)
+            plain_text = match[1] if match else ""
             # The text itself has no backslash before a mark that the pattern had to escape.
             plain_texts[re.compile(line, re.MULTILINE)] = re.sub(r"\\(.)", r"\1", plain_text)
         return plain_texts

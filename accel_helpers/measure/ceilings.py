@@ -86,7 +86,9 @@ class Ceilings:
         ceilings = {f"{prefix}/product {product.dtype}": product for product in self.products}
         ceilings[f"{prefix}/copy {self.copy.dtype}"] = self.copy
         times = {name: ceiling.time for name, ceiling in ceilings.items()}
-        work = {f"{name}/work": (float(ceiling.work),) for name, ceiling in ceilings.items()}
+        work: dict[str, tuple[float, ...]] = {}
+        for name, ceiling in ceilings.items():
+            work[f"{name}/work"] = (float(ceiling.work),)
         return times, work
 
     @classmethod

@@ -6,6 +6,7 @@ root read its counter.
 """
 
 import contextlib
+import importlib
 import time
 from dataclasses import dataclass
 from typing import ClassVar
@@ -91,7 +92,7 @@ def _read(gpu, energy: Energy) -> list[float] | None:
 def _counters(gpu) -> list[float]:
     """The joules that each board has counted since the driver was loaded."""
     if gpu is None:
-        import pynvml as gpu
+        gpu = importlib.import_module("pynvml")
     gpu.nvmlInit()
     count = gpu.nvmlDeviceGetCount()
     if count == 0:
@@ -123,8 +124,7 @@ def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
     (7000.0, '70 W (TDP) of NVIDIA T4, published and not measured')
     """
     row = hardware.match(accelerator)
-    unpublished = row is None or not row.power_w
-    if unpublished or row.power_kind.startswith("measured"):
+    if row is None or not row.power_w or row.power_kind.startswith("measured"):
         return None, f"no design power of {accelerator} is published"
     power = f"{row.power_w:g} W ({row.power_kind}) of {row.name}"
     return row.power_w * seconds, f"{power}, published and not measured"

@@ -198,7 +198,7 @@ class Speedup:
     @property
     def verdict(self) -> str:
         """One of "faster", "slower" (the fast one lost) and "no measurable difference"."""
-        if not self.conclusive:
+        if self.ratio is None or not self.conclusive:
             return SAME
         return FASTER if self.ratio > 1 else SLOWER
 
@@ -216,7 +216,7 @@ class Speedup:
     def __str__(self) -> str:
         slow = self.slow.name or "the first"
         fast = self.fast.name or "the second"
-        if not self.conclusive:
+        if self.ratio is None or not self.conclusive:
             return f"{slow} and {fast}: {SAME}. {self.reason}".rstrip()
         if self.ratio > 1:
             return self._sentence(fast, slow, self.ratio, self.interval)

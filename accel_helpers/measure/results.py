@@ -37,11 +37,18 @@ class Card:
             if value is not None and not isinstance(value, dict):
                 raise ValueError(f"machine, {part}: must be a table.")
 
+    def _table(self, part: str) -> dict:
+        """A table of the machine's; an empty one where the card has none."""
+        table = self.machine.get(part)
+        if isinstance(table, dict):
+            return table
+        return {}
+
     @property
     def label(self) -> str:
         """The machine and the day in a few words, for a plot or a sentence."""
         day = self.created[:10]
-        accelerator = self.machine.get("accelerator") or {}
+        accelerator = self._table("accelerator")
         cpu_name = self.machine.get("cpu_name") or "unknown machine"
         if accelerator:
             name = accelerator.get("name") or cpu_name
@@ -60,7 +67,7 @@ class Card:
         return asdict(self)
 
     def __str__(self) -> str:
-        frameworks = self.machine.get("frameworks") or {}
+        frameworks = self._table("frameworks")
         versions = ", ".join(f"{name} {version}" for name, version in frameworks.items())
         lines = [
             f"Result card: {self.label}",
@@ -157,17 +164,17 @@ def save_on_card(
         if not isinstance(measurement, Measurement):
             kind = type(measurement).__name__
             raise TypeError(f"a card needs measurements; {name!r} is {kind}.")
-    numbers = records.read(Numbers, dict(numbers or {}), "numbers")
+    checked_numbers = records.read(Numbers, dict(numbers or {}), "numbers")
     path = card_path() if path is None else Path(path)
     try:
-        _add_to_card(path, measurements, numbers)
+        _add_to_card(path, measurements, checked_numbers)
     except DataError as error:
         sentence = f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
         return Saved(False, sentence)
     except OSError as error:
         sentence = f"Not saved: {path.name} cannot be written here ({error.strerror})."
         return Saved(False, sentence)
-    count = len(measurements) + len(numbers)
+    count = len(measurements) + len(checked_numbers)
     results = "1 result" if count == 1 else f"{count} results"
     return Saved(True, f"Saved on your result card, {path.name}: {results}.")
 

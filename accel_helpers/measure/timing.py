@@ -122,8 +122,9 @@ def compare(
     C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
     slow_name, fast_name = names
-    measured = isinstance(slow, Measurement) and isinstance(fast, Measurement)
-    if measured:
+    measured = False
+    if isinstance(slow, Measurement) and isinstance(fast, Measurement):
+        measured = True
         slow_times = replace(slow, name=slow_name or slow.name)
         fast_times = replace(fast, name=fast_name or fast.name)
     else:

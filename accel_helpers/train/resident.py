@@ -86,7 +86,8 @@ def fit_resident(
     if validation_data is not None:
         validation_arrays = as_arrays(validation_data, "validation_data")
     device = backend.where(model) if model.weights else backend.devices()[-1]
-    check_room(memory_needed(*arrays, validation_arrays), device)
+    x_arrays, y_arrays = arrays
+    check_room(memory_needed(x_arrays, y_arrays, validation_arrays), device)
     import keras
     import numpy as np
 

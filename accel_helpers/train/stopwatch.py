@@ -67,7 +67,7 @@ def _watch_class():
 def _with_steps(watch_class):
     """Give a class that waits for every step and notes its end, too."""
 
-    class StepStopwatch(watch_class):
+    class StepStopwatch(watch_class):  # type: ignore[valid-type, misc]
         async_safe = False
 
         def on_train_batch_end(self, batch, logs=None):
@@ -80,7 +80,7 @@ def _with_steps(watch_class):
 def _with_an_end(watch_class):
     """Give a class that ends the training at a time of the clock."""
 
-    class BoxedStopwatch(watch_class):
+    class BoxedStopwatch(watch_class):  # type: ignore[valid-type, misc]
         def __init__(self, clock, end, latest):
             super().__init__(clock)
             self.end = end

@@ -1,6 +1,7 @@
 """From which length of training on does another machine pay, in time, money or energy?"""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,11 @@ LABELS = (WORTH_IT, NOT_WORTH_IT, HOLDS_BOTH)
 FEW = "cannot be told yet"
 BOUGHT = "time for money"
 # how a cost is written, by the axis that it lies on
-FORMATS = {"time": format_duration, "money": times, "energy": partial(format_rate, unit="J")}
+FORMATS: dict[str, Callable[[float], str]] = {
+    "time": format_duration,
+    "money": times,
+    "energy": partial(format_rate, unit="J"),
+}
 
 
 @dataclass(frozen=True)

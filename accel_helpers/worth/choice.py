@@ -161,7 +161,7 @@ class Choice:
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table, a row for this machine and one for each chip."""
         minutes = _minutes(*self.here.cost(self.epochs))
-        rows = [(self.here.name, "-", "1", minutes, "-", "-")]
+        rows: list[tuple[str, ...]] = [(self.here.name, "-", "1", minutes, "-", "-")]
         prices = ["-"]
         for name in self.found:
             rows.append(self._row(name))

@@ -38,7 +38,7 @@ class Forecast:
         It is the upper end of this ratio: a step over a step of the same ``fit`` around a model
         that computes nothing. No chip shortens what is left then, feeding and Python.
         """
-        if not self.measured or self.host is None:
+        if self.here is None or self.host is None or not self.measured:
             return math.inf
         return timing.compare(self.here, self.host, in_turns=True).interval[1]
 
@@ -65,7 +65,7 @@ class Forecast:
     @property
     def _least(self) -> float:
         """Seconds that a step takes at the ceiling."""
-        if not self.measured:
+        if self.here is None or not self.measured:
             return 0.0
         return self.here.interval[1] / self.ceiling
 
@@ -78,7 +78,7 @@ class Forecast:
 
     def faster(self, row: step_time.Row) -> tuple[float, float] | None:
         """Return how many times as fast as this machine, low and high; None if not measured."""
-        if not self.measured:
+        if self.here is None or not self.measured:
             return None
         _, low, high = self.step(row)
         # the slowest end there under the fastest end here, and the other way round
@@ -128,8 +128,9 @@ class Forecast:
         race : Speedup, optional
             This CPU and this machine's accelerator, as `compare` timed the training on both.
         """
-        options = {"epochs": epochs, "setup_minutes": setup_minutes, "my_hour": my_hour}
-        return choice.choices(self, race=race, **options)
+        return choice.choices(
+            self, epochs=epochs, setup_minutes=setup_minutes, my_hour=my_hour, race=race
+        )
 
     def against(self, race) -> Held | None:
         """Say whether the forecast of the attached chip held; None where there was no race."""
@@ -185,9 +186,9 @@ class Forecast:
         if self.steps:
             epoch = format_range(self.steps * low, self.steps * high)
             cells.append(epoch)
-        if self.measured:
-            factors = map(times, self.faster(row))
-            cells.append(" to ".join(factors))
+        faster = self.faster(row)
+        if faster is not None:
+            cells.append(" to ".join(map(times, faster)))
         elif self.here is not None:
             cells.append(f"{samples_of(self.here)}, no interval")
         return cells
@@ -206,11 +207,12 @@ class Forecast:
             return ["least"]
         # "compute", "memory" or "overhead" has a sentence of its own
         shares = self.shares(row)
-        largest = max(shares, key=shares.get)
+        largest = max(shares, key=shares.__getitem__)
         return [largest] if row.fitted else [largest, "new"]
 
     def _measured_here(self, sentences) -> str:
         """Return what was timed on this machine, and the ceiling that follows."""
+        assert self.here is not None and self.host is not None, "both were timed"
         fields = {
             "step": format_seconds(self.here.median),
             "epoch": "",

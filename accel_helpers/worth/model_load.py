@@ -51,7 +51,7 @@ def load_of(model, batch_size: int):
 def _numbers_of_the_optimizer(model) -> int:
     """Return how many numbers the optimizer keeps."""
     optimizer = getattr(model, "optimizer", None)
-    if getattr(optimizer, "built", False):
+    if optimizer is not None and optimizer.built:
         return sum(prod(variable.shape) for variable in optimizer.variables)
     # as Adam keeps them
     return 2 * sum(prod(variable.shape) for variable in model.trainable_variables)

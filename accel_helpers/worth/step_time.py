@@ -75,7 +75,7 @@ class Row:
     @property
     def largest(self) -> str:
         """The name of the largest term; "" of a TPU."""
-        return max(self.terms, key=self.terms.get, default="")
+        return max(self.terms, key=self.terms.__getitem__, default="")
 
 
 def terms(
@@ -92,9 +92,9 @@ def terms(
     Python sends off each operation. The `constants` are those that were fitted, unless others are
     tried out.
     """
-    load = _with_parts(load)
     constants = constants or fitted().constants
     units, peak = _units(chip, dtype)
+    assert chip.power_w and chip.mem_bw_gb_s, f"{chip.name} has no published bandwidth or power"
     # a share of both peaks
     reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
     flops = _flops(load, training) / constants[f"share_of_{units}"]
@@ -123,15 +123,20 @@ def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
         units = "float32"
     if not peak:
         # older chips multiply these as float32
-        return "float32", chip.peak_fp32_tflops
+        units = "float32"
+        peak = chip.peak_fp32_tflops
+    assert peak, f"{chip.name} has no published peak"
     return units, peak
 
 
-def _with_parts(load: Load) -> Load:
-    """Return the same load, with parts that can be subtracted."""
-    no_way_back = load.no_way_back or NOTHING
-    frozen = load.frozen or NOTHING
-    return load._replace(no_way_back=no_way_back, frozen=frozen)
+def _no_way_back(load: Load) -> Load:
+    """Return the part that nothing is trained before, which may be empty."""
+    return load.no_way_back or NOTHING
+
+
+def _frozen(load: Load) -> Load:
+    """Return the frozen part that hands a gradient on, which may be empty."""
+    return load.frozen or NOTHING
 
 
 def _flops(load: Load, training: bool) -> float:
@@ -142,7 +147,9 @@ def _flops(load: Load, training: bool) -> float:
     """
     if not training:
         return load.product_flops
-    return 3 * load.product_flops - 2 * load.no_way_back.product_flops - load.frozen.product_flops
+    return (
+        3 * load.product_flops - 2 * _no_way_back(load).product_flops - _frozen(load).product_flops
+    )
 
 
 def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
@@ -153,17 +160,17 @@ def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
         return forward * load.made * size + size * load.parameters
     # of two gradients a frozen layer makes one: half of what training adds to a forward pass
     half_step = (forward + whole_step) / 2
-    learning = load.made - load.no_way_back.made - load.frozen.made
-    numbers = whole_step * learning + forward * load.no_way_back.made
-    numbers += half_step * load.frozen.made
+    learning = load.made - _no_way_back(load).made - _frozen(load).made
+    numbers = whole_step * learning + forward * _no_way_back(load).made
+    numbers += half_step * _frozen(load).made
     # weights that are not trained are read, once on each way; neither gradient nor optimizer
     weights = 4 * constants["weights_training"] * _trained_parameters(load)
-    weights += size * (load.no_way_back.parameters + 2 * load.frozen.parameters)
+    weights += size * (_no_way_back(load).parameters + 2 * _frozen(load).parameters)
     return numbers * size + weights
 
 
 def _trained_parameters(load: Load) -> float:
-    return load.parameters - load.no_way_back.parameters - load.frozen.parameters
+    return load.parameters - _no_way_back(load).parameters - _frozen(load).parameters
 
 
 def _overhead(load: Load, training: bool, constants) -> float:
@@ -173,9 +180,9 @@ def _overhead(load: Load, training: bool, constants) -> float:
     if not training:
         return forward * load.operations
     half_step = (forward + whole_step) / 2
-    learning = load.operations - load.no_way_back.operations - load.frozen.operations
-    seconds = whole_step * learning + forward * load.no_way_back.operations
-    return seconds + half_step * load.frozen.operations
+    learning = load.operations - _no_way_back(load).operations - _frozen(load).operations
+    seconds = whole_step * learning + forward * _no_way_back(load).operations
+    return seconds + half_step * _frozen(load).operations
 
 
 def _bytes_of(dtype: str) -> int:
@@ -198,7 +205,6 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     if chip is None or not chip.mem_bw_gb_s:
         names = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
         raise ValueError(f"no such chip: {shown(name)}. Known: {names}, and full names.")
-    load = _with_parts(load)
     memory = _memory(load, chip, dtype, training)
     was_fitted = chip.name in fitted().chips
     if chip.kind == "TPU":
@@ -214,7 +220,9 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
 
 def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> float:
     """Return what the published peaks of a chip allow at best."""
-    computing = _flops(load, training) / (1e12 * hardware.peak(chip, dtype))
+    peak = hardware.peak(chip, dtype)
+    assert peak and chip.mem_bw_gb_s, f"{chip.name} has no published peaks"
+    computing = _flops(load, training) / (1e12 * peak)
     moved_bytes = (load.made + load.parameters) * _bytes_of(dtype)
     moving = moved_bytes / (1e9 * chip.mem_bw_gb_s)
     return max(computing, moving)
@@ -226,10 +234,11 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
     if training:
         # each of these numbers has four bytes, also in mixed precision
         weights = 4 * (load.parameters + _trained_parameters(load) + load.kept)
-        activations = size * (load.made - load.no_way_back.made)
+        activations = size * (load.made - _no_way_back(load).made)
     else:
         weights = size * load.parameters
         activations = 0
+    assert chip.mem_gb, f"{chip.name} has no published memory"
     room = 1e9 * chip.mem_gb
     if weights + activations > room:
         return "does not fit"

@@ -213,9 +213,17 @@ class ResidentTraining:
         """Take a turn, and return what an epoch takes at that pace."""
         x, y = self._tensors
         watch = stopwatch()
-        options = {"batch_size": self._batch_size, "seed": 0, "verbose": 0}
         with held_back(), without_remarks():
-            fit_resident(self._model, x, y, epochs=2, callbacks=[watch], **options)
+            fit_resident(
+                self._model,
+                x,
+                y,
+                batch_size=self._batch_size,
+                epochs=2,
+                callbacks=[watch],
+                verbose=0,
+                seed=0,
+            )
         # the first epoch may have compiled
         return watch.epochs[1] * self._epoch_steps / self._steps
 

@@ -177,7 +177,7 @@ def _with_suffix(names: list[str], suffix: str, sentences) -> list[str]:
 
 
 def _in_words(gain: Speedup) -> str:
-    if not gain.conclusive:
+    if gain.ratio is None or not gain.conclusive:
         return SAME
     low, high = gain.interval
     return f"{times(gain.ratio)} times as fast ({times(low)} to {times(high)})"

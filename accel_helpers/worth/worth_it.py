@@ -249,7 +249,7 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
         verdict=pays.verdict,
         break_even=pays.minutes,
         chip=row.chip,
-        expected=forecast.faster(row),
+        expected=forecast.faster(row) or worth.expected,
         notes=notes,
         score=promised((row,)),
     )
