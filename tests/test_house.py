@@ -53,9 +53,9 @@ CARRIED = {
     "course/pictures": (13.4, 25, 0),
     "course/players": (13.6, 25, 0),
     "machine": (12.5, 25, 0),
-    "measure": (14.8, 37, 0),
+    "measure": (13.8, 25, 0),
     "plots": (12.9, 25, 0),
-    "tpu": (14.2, 64, 0),
+    "tpu": (12.5, 25, 0),
     "train": (12.5, 25, 0),
     "worth": (12.5, 25, 0),
 }

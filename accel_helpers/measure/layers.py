@@ -350,7 +350,9 @@ def parts_of(layer, inputs, output, notes: dict[str, None], training: bool) -> P
     if kind == "TimeDistributed":
         inputs = [_steps_as_batch(shape) for shape in inputs]
         return parts_of(layer.layer, inputs, _steps_as_batch(output), notes, training)
-    parts = RULES[kind](layer, inputs, output)
+    rule = RULES[kind]
+    assert rule is not None, "a layer around others is counted above"
+    parts = rule(layer, inputs, output)
     if not training:
         parts.forward -= parts.training_only
     elif getattr(layer, "rate", 0) or getattr(layer, "dropout", 0):
