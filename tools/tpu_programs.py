@@ -69,7 +69,7 @@ def steps() -> list[Step]:
         Step("quickstart-8-chips", quickstart_model, 32, chips=8),
         # Lesson 04 writes it out.
         Step("strategy", quickstart_model, 64),
-        Step("shakespeare", partial(text.model, characters), text.SMALL.batch_size),
+        Step("shakespeare", partial(shakespeare, characters), 64),
     ]
     # Both formats: what fits in one need not fit in the other.
     for name, policy, too_large in (
@@ -82,6 +82,27 @@ def steps() -> list[Step]:
         narrow_model = partial(quickstart_model, width=width, dropout=0)
         rows.append(Step(f"width-{width}", narrow_model, 1024, thorough=True))
     return rows
+
+
+def shakespeare(characters: int):
+    """Make lesson 04's model, which predicts the next character after every character."""
+    import keras
+
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(
+        [
+            keras.Input((40,), dtype="int32"),
+            keras.layers.Embedding(characters, 32),
+            keras.layers.LSTM(96, return_sequences=True),
+            keras.layers.Dense(characters),
+        ]
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    # Its outputs are logits; without XLA, Keras on JAX would run it operation by operation.
+    is_jax = keras.config.backend() == "jax"
+    adam = keras.optimizers.Adam(0.005)
+    model.compile(optimizer=adam, loss=loss, metrics=["accuracy"], jit_compile=is_jax)
+    return model
 
 
 def resnet50(policy: str):

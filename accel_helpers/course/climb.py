@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import mean, median
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from accel_helpers._values.words import wrapped
 from accel_helpers.course import quickstart
@@ -109,8 +109,11 @@ class Climb:
     @property
     def best(self) -> str:
         """The stage that gained most on the one before it; "none of them" where nothing did."""
-        sure = {name: g.ratio for name, g in self.gains.items() if g.verdict == "faster"}
-        return max(sure, key=sure.get, default="none of them")
+        ratios = {}
+        for name, gain in self.gains.items():
+            if gain.verdict == "faster":
+                ratios[name] = gain.ratio
+        return max(ratios, key=ratios.__getitem__, default="none of them")
 
     @property
     def verdict(self) -> str:
@@ -118,8 +121,9 @@ class Climb:
         return self.overall[self.stages[-1].name].verdict
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """The climb as what `results.save_on_card` takes: measurements, and numbers."""
-        epochs, numbers = {}, {}
+        """Give the climb as `results.save_on_card` takes it: measurements, and numbers."""
+        epochs = {}
+        numbers = {}
         for stage in self.stages:
             epoch, accuracy, sizes = keys(prefix, stage.id)
             epochs[epoch] = stage.epoch
@@ -140,22 +144,33 @@ class Climb:
         return cls(tuple(stages))
 
     def __str__(self) -> str:
-        wide, gains, lines = max(len(stage.name) for stage in self.stages), self.gains, []
+        width = max(len(stage.name) for stage in self.stages)
+        gains = self.gains
+        lines = []
         for stage in self.stages:
-            line = f"{stage.name:<{wide}}  {timing.format_seconds(stage.epoch.median):>8}"
-            line += f"  {100 * mean(stage.accuracy):5.1f} % right"
-            lines.append(f"{line}  {gains.get(stage.name, '')}")
-        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+            epoch = timing.format_seconds(stage.epoch.median)
+            accuracy = f"{100 * mean(stage.accuracy):5.1f} % right"
+            gain = gains.get(stage.name, "")
+            lines.append(f"{stage.name:<{width}}  {epoch:>8}  {accuracy}  {gain}")
+        lines += [f"Note: {note}" for note in self.notes]
+        return "\n".join(lines)
 
 
 def keys(prefix: str, id: str) -> tuple[str, str, str]:
-    """By what a card keeps a stage: its epoch, its accuracy, its batch size and steps."""
-    return tuple(f"{prefix}/{what}/{id}" for what in ("epoch", "accuracy", "batch size and steps"))
+    """Give the names of a stage on a card: its epoch, its accuracy, its batch size and steps."""
+    return (
+        f"{prefix}/epoch/{id}",
+        f"{prefix}/accuracy/{id}",
+        f"{prefix}/batch size and steps/{id}",
+    )
 
 
 def needed(prefix: str) -> list[str]:
-    """What a card must have, so that there is a climb to show: the stages never left out."""
-    return [key for id in FIRST for key in keys(prefix, id)]
+    """Give what a card must have, so that there is a climb to show: the stages never left out."""
+    names = []
+    for id in FIRST:
+        names += keys(prefix, id)
+    return names
 
 
 def _turns(slow: Stage, fast: Stage) -> Speedup:
@@ -186,134 +201,209 @@ def measure(images, *, device: str | None = None, seconds=10.0, keep="") -> Clim
     >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'
     """
-    begin, count = time.perf_counter(), len(images.x_train)
-    device = device or backend.devices()[-1]
-    seeds = SEEDS if seconds >= SHORT_BOX else 1
-    different = min(count, images.different, PART)
-    different = different // BATCH_SIZE * BATCH_SIZE or different  # a part of one is a new program
-    x, y = images.x_train[:count].astype("float32") / 255, images.y_train[:count]
+    began = time.perf_counter()
+    if device is None:
+        device = backend.devices()[-1]
+    plan = _Plan.of(images, seconds)
     ways, notes = ways_on(device)
-    watches = {name: stopwatch() for name in ways}
-    # so many steps that what begins an epoch is a small share of each
-    parts = {id: min(count, PART if id == DEFAULT else LARGER) for id in ways}
+    watches = {id: stopwatch() for id in ways}
+    trainings = {}
 
-    def on_part(name):
-        return ways[name].on(x[: parts[name]], y[: parts[name]])
-
-    def late(share, done=math.inf):
-        return done >= FEW_SAMPLES and time.perf_counter() - begin > share * seconds
+    def is_late(share: float) -> bool:
+        return time.perf_counter() - began > share * seconds
 
     with backend.on(device):
-        for name in sorted(ways, key=lambda id: (id not in FIRST, id != RESIDENT)):
-            if late(0.7) and name not in FIRST:
-                notes += (f"{STAGES[name]} is left out: the time was up.",)
+        for id in sorted(ways, key=_urgency):
+            if is_late(0.7) and id not in FIRST:
+                notes += (f"{STAGES[id]} is left out: the time was up.",)
                 continue
-            with held_back(), without_remarks():  # each translates its program
-                on_part(name)(epochs=1, callbacks=[watches[name]])
-        ways = {name: way for name, way in ways.items() if watches[name].ticks}
-        trainings = {name: on_part(name) for name in ways}
-        in_turns(trainings, watches, ROUNDS, partial(late, 0.85))
-        # the fastest of the small batches, and of the large ones what needs no new program
-        best = {BATCH_SIZE: ways[BIGGER], SMALL_BATCH: ways[RESIDENT_SMALL]}
-        right = {size: _accuracy(way, images, different, seeds) for size, way in best.items()}
+            trainings[id] = ways[id].on(*plan.part(id))
+            # Each translates its program, with notices.
+            with held_back(), without_remarks():
+                trainings[id](epochs=1, callbacks=[watches[id]])
+        # In the order climbed.
+        ways = {id: way for id, way in ways.items() if id in trainings}
+        trainings = {id: trainings[id] for id in ways}
+        in_turns(
+            trainings,
+            watches,
+            ROUNDS,
+            enough=lambda turns: turns >= FEW_SAMPLES and is_late(0.85),
+        )
+        # The fastest of the small batches, and of the large ones what needs no new program.
+        accuracy = {
+            BATCH_SIZE: _accuracy(ways[BIGGER], images, plan),
+            SMALL_BATCH: _accuracy(ways[RESIDENT_SMALL], images, plan),
+        }
     stages = []
-    for name, way in ways.items():
-        (first, *rest), times = watches[name].epochs, count / parts[name]
-        first += (times - 1) * median(rest)
-        samples, steps = [times * each for each in rest], -(-count // way.batch_size)
-        epoch = Measurement.from_samples(samples, first_call=first, name=STAGES[name])
-        stages.append(Stage(name, way.batch_size, steps, epoch, right[way.batch_size]))
-    told = (
-        f'"right" is the mean of {seeds} trainings of {LEARNING_EPOCHS} epochs on {different:,} '
-        f"different pictures, for each batch size, tested on {len(images.x_test):,} others."
-    )
-    if min(parts.values()) < count:
-        told += f" Each of {len(rest)} timed epochs is of {min(parts.values()):,} to "
-        told += f"{max(parts.values()):,} of the {count:,} pictures, scaled up with all that an "
-        told += "epoch begins with, so whole epochs are a little shorter."
-    found = Climb(tuple(stages), (wrapped(told), *notes))
-    results.keep(keep, *found.record_as(keep))
-    return found
+    for id, way in ways.items():
+        epoch = plan.whole_epoch(id, watches[id].epochs)
+        steps = math.ceil(plan.count / way.batch_size)
+        stages.append(Stage(id, way.batch_size, steps, epoch, accuracy[way.batch_size]))
+    turns = len(stages[-1].epoch.samples)
+    note = plan.note(ways, turns, len(images.x_test))
+    climb = Climb(tuple(stages), (wrapped(note), *notes))
+    results.keep(keep, *climb.record_as(keep))
+    return climb
+
+
+def _urgency(id: str) -> tuple[bool, bool]:
+    """Sort what is never left out before the rest, and resident training before other ways."""
+    return (id not in FIRST, id != RESIDENT)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is trained on: the pictures, how many of them differ, and the seeds for accuracy."""
+
+    x: Any
+    y: Any
+    different: int
+    seeds: int
+
+    @classmethod
+    def of(cls, images, seconds: float) -> Self:
+        count = len(images.x_train)
+        different = min(count, images.different, PART)
+        # A batch that is not full would be a new program.
+        if different >= BATCH_SIZE:
+            different -= different % BATCH_SIZE
+        seeds = SEEDS if seconds >= SHORT_BOX else 1
+        x = images.x_train.astype("float32") / 255
+        return cls(x, images.y_train, different, seeds)
+
+    @property
+    def count(self) -> int:
+        return len(self.x)
+
+    def size(self, id: str) -> int:
+        """Give the pictures of a stage's epoch: so many that what begins it is a small share."""
+        most = PART if id == DEFAULT else LARGER
+        return min(self.count, most)
+
+    def part(self, id: str) -> tuple:
+        """Give the pictures and labels that a stage is timed on."""
+        size = self.size(id)
+        return self.x[:size], self.y[:size]
+
+    def whole_epoch(self, id: str, epochs: list[float]) -> Measurement:
+        """Scale the epochs of a stage up to one of all pictures; the first also compiled."""
+        first, *later = epochs
+        factor = self.count / self.size(id)
+        first += (factor - 1) * median(later)
+        samples = [factor * epoch for epoch in later]
+        return Measurement.from_samples(samples, first_call=first, name=STAGES[id])
+
+    def note(self, ids, turns: int, test_count: int) -> str:
+        """Say what the accuracy is of, and what an epoch was timed on."""
+        text = (
+            f'"right" is the mean of {self.seeds} trainings of {LEARNING_EPOCHS} epochs on '
+            f"{self.different:,} different pictures, for each batch size, tested on "
+            f"{test_count:,} others."
+        )
+        sizes = [self.size(id) for id in ids]
+        if min(sizes) < self.count:
+            text += (
+                f" Each of {turns} timed epochs is of {min(sizes):,} to {max(sizes):,} of the "
+                f"{self.count:,} pictures, scaled up with all that an epoch begins with, so whole "
+                "epochs are a little shorter."
+            )
+        return text
 
 
 class Way:
     """One way to train: a model compiled for it, and where it wants its data (as `data` says)."""
 
     def __init__(self, batch_size, data="arrays", **compiled):
-        self.batch_size, self.data = batch_size, data
+        self.batch_size = batch_size
+        self.data = data
         self.model = quickstart.quickstart_model(dropout=0, **compiled)
 
     def on(self, x, y) -> Callable:
-        """What trains on these data, and takes options as ``fit`` does."""
-        fit = partial(self.model.fit, verbose=0)
-        if self.data == "pipeline":  # it makes the batches itself, and their order
-            import tensorflow as tf
-
-            batches = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
-            whole = len(x) % self.batch_size == 0  # said, it is the program for arrays
-            batches = batches.batch(self.batch_size, whole).prefetch(tf.data.AUTOTUNE)
-            return partial(fit, batches, shuffle=False)
+        """Give what trains on these data, and takes options as ``fit`` does."""
+        if self.data == "pipeline":
+            return partial(self.model.fit, self._pipeline(x, y), shuffle=False, verbose=0)
         if self.data == "resident":
             import keras
 
-            x, y = keras.ops.convert_to_tensor(x), keras.ops.convert_to_tensor(y)
-            fit = partial(fit_resident, self.model, verbose=0)
-        return partial(fit, x, y, batch_size=self.batch_size)
+            x = keras.ops.convert_to_tensor(x)
+            y = keras.ops.convert_to_tensor(y)
+            return partial(fit_resident, self.model, x, y, batch_size=self.batch_size, verbose=0)
+        return partial(self.model.fit, x, y, batch_size=self.batch_size, verbose=0)
+
+    def _pipeline(self, x, y):
+        """Give a tf.data set, which makes the batches itself, and their order."""
+        import tensorflow as tf
+
+        # Where all batches are full and it is said, the program is the one for arrays.
+        all_full = len(x) % self.batch_size == 0
+        pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
+        return pictures.batch(self.batch_size, all_full).prefetch(tf.data.AUTOTUNE)
 
     def start_anew(self, seed):
         """Bring it to where a model of this seed begins."""
-        self.model.set_weights(quickstart.quickstart_model(dropout=0, seed=seed).get_weights())
+        fresh = quickstart.quickstart_model(dropout=0, seed=seed)
+        self.model.set_weights(fresh.get_weights())
         for variable in self.model.optimizer.variables:
             if variable is not self.model.optimizer.learning_rate:
                 variable.assign(variable.value * 0)
 
 
 def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda done: False) -> None:
-    """An epoch each, there and back, so that what slowly changes meanwhile changes all alike."""
+    """Train an epoch each, there and back, so that what slowly changes changes all alike."""
     for turn in range(turns):
         if enough(turn):
             break
-        for name in trainings if turn % 2 == 0 else reversed(trainings):
+        order = trainings if turn % 2 == 0 else reversed(trainings)
+        for id in order:
             with without_remarks():
-                trainings[name](epochs=1, callbacks=[watches[name]])
+                trainings[id](epochs=1, callbacks=[watches[id]])
 
 
 def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
-    """All ways that there are here, by their ids, and notes on those that there are not."""
-    small, notes, group = SMALL_BATCH, [], {"steps_per_execution": GROUP}
+    """Give all ways that there are here, by their ids, and notes on those that there are not."""
+    notes = []
+    # What a stage is compiled with stays in those after it.
+    options = {}
     with backend.on(device):
-        ways = {DEFAULT: Way(small), BIGGER: Way(BATCH_SIZE)}
+        ways = {DEFAULT: Way(SMALL_BATCH), BIGGER: Way(BATCH_SIZE)}
         if backend.groups_steps():
-            ways[GROUPED] = Way(BATCH_SIZE, **group)
+            options["steps_per_execution"] = GROUP
+            ways[GROUPED] = Way(BATCH_SIZE, **options)
         else:
-            group = {}
             notes.append("Steps per execution are left out: this Keras loops over them in Python.")
         if backend.framework() == "jax":
             notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
         else:
-            group["jit_compile"] = True
-            ways[XLA] = Way(BATCH_SIZE, **group)
+            options["jit_compile"] = True
+            ways[XLA] = Way(BATCH_SIZE, **options)
         if "tensorflow" in runtime.describe().frameworks:
-            ways[TF_DATA] = Way(BATCH_SIZE, "pipeline", **group)
-            if XLA in ways:  # the same program, translated once
+            ways[TF_DATA] = Way(BATCH_SIZE, "pipeline", **options)
+            # It is the same program, translated once.
+            if XLA in ways:
                 ways[TF_DATA].model = ways[XLA].model
         else:
             notes.append("tf.data is left out: TensorFlow is not installed here.")
         ways[RESIDENT] = Way(BATCH_SIZE, "resident")
-        ways[RESIDENT_SMALL] = Way(small, "resident")
+        ways[RESIDENT_SMALL] = Way(SMALL_BATCH, "resident")
     return ways, tuple(notes)
 
 
-def _accuracy(way: Way, images, count: int, seeds: int) -> tuple[float, ...]:
-    """Trained anew on different images only, since repeated ones would hide what is learned."""
+def _accuracy(way: Way, images, plan: _Plan) -> tuple[float, ...]:
+    """Train anew, seed by seed, and give the shares of test pictures that are right.
+
+    Only on different pictures, since repeated ones would hide what is learned.
+    """
     import keras
 
-    x, x_test = (a.astype("float32") / 255 for a in (images.x_train[:count], images.x_test))
-    train, found = way.on(x, images.y_train[:count]), []
-    for seed in range(seeds):
+    x_test = images.x_test.astype("float32") / 255
+    train = way.on(plan.x[: plan.different], plan.y[: plan.different])
+    shares = []
+    for seed in range(plan.seeds):
         way.start_anew(seed)
         with without_remarks():
             train(epochs=LEARNING_EPOCHS)
-        said = keras.ops.convert_to_numpy(way.model(x_test, training=False)).argmax(axis=-1)
-        found.append(float((said == images.y_test).mean()))
-    return tuple(found)
+        outputs = keras.ops.convert_to_numpy(way.model(x_test, training=False))
+        answers = outputs.argmax(axis=-1)
+        shares.append(float((answers == images.y_test).mean()))
+    return tuple(shares)

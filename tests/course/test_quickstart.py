@@ -8,7 +8,6 @@ import pytest
 from fake_fit import FakeFit
 
 from accel_helpers.course import quickstart
-from accel_helpers.measure import work
 from accel_helpers.train.epochs import time_fit
 from accel_helpers.train.images import load_images
 from accel_helpers.train.stopwatch import stopwatch
@@ -34,15 +33,6 @@ def test_the_quickstart_model_is_the_one_described():
 def test_the_same_seed_gives_the_same_weights():
     a, b = quickstart.quickstart_model(seed=3), quickstart.quickstart_model(seed=3)
     assert all(np.array_equal(x, y) for x, y in zip(a.get_weights(), b.get_weights(), strict=True))
-
-
-def test_operations_are_those_that_the_counter_of_work_finds():
-    model = quickstart.quickstart_model(width=64)
-    expected = work.count_step(model, 16).product_flops
-    assert quickstart.step_flops(width=64, batch_size=16) == expected
-    made = quickstart.arithmetic(width=64, batch_size=16)()
-    shapes = [(16, 64), (16, 10), (64, 10), (16, 64), (784, 64)]
-    assert [tuple(product.shape) for product in made] == shapes
 
 
 def test_the_clock_that_is_handed_in_is_the_one_used(data):
@@ -185,13 +175,6 @@ def test_every_size_is_measured(data, keras):
     steps = quickstart.time_steps(*data, widths=(1, 16), **options)
     assert [len(m.samples) for m in steps.values()] == [10] * 5, "two turns"
     assert net.input_shape == (None, 64, 64)
-
-
-def test_how_a_model_is_compiled_is_said_and_does_not_depend_on_what_is_visible():
-    default = f"jit_compile={quickstart.backend.framework() == 'jax'}"
-    assert quickstart.compiled_as(quickstart.quickstart_model()) == default
-    model = quickstart.quickstart_model(jit_compile=True, steps_per_execution=8)
-    assert quickstart.compiled_as(model) == "jit_compile=True, steps_per_execution=8"
 
 
 def test_bundled_pictures_are_real_and_brought_to_shape():

@@ -9,9 +9,9 @@ def quickstart():
 
 def characters():
     """The model of lesson 04: its LSTM layers are loops."""
-    from accel_helpers.course import text
+    import tpu_programs
 
-    return text.model(70)
+    return tpu_programs.shakespeare(70)
 
 
 def residual():

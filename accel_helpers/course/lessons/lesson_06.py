@@ -4,7 +4,7 @@ import struct
 from itertools import pairwise
 from math import ceil
 
-from accel_helpers.course.checks import calls
+from accel_helpers.course.checks import Slips, calls
 from accel_helpers.plots import style
 
 
@@ -70,27 +70,65 @@ def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
 
 # the first can be done on paper, the others are where rules differ
 PRODUCTS = ((20, 6, 9, 4), (128,) * 4, (1_024, 300, 500, 128), (10, 3, 2, 1), (5, 20, 7, 8))
-_CYCLES = (
-    (lambda m, k, n, s: cycles(m, k, n, s, tiles=(k // s) * (n // s)),
-     "Your tiles leave out weights: what does not fill a tile is rounded away.",
-     "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?"),
-    (lambda m, k, n, s: cycles(m, k, n, s, tiles=k / s * n / s),
-     "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
-     "Make a whole number of k / size and of n / size. Which of the two next to it?"),
-    (lambda m, k, n, s: cycles(m, k, n, s, tile=m + 2 * s - 2),
-     "Loading is forgotten: your cells have their weights from the start.",
-     "Before a row can enter, the weights of the tile must be in their cells."),
-    (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m),
-     "The way through is forgotten: your last result is out as soon as its row enters.",
-     "Follow the last row of activations. How far has it to the cell in the far corner?"),
-    (lambda m, k, n, s: cycles(m, k, n, s, tile=s + m + s - 1),
-     "You count the way through in one direction only.",
-     "Activations walk to the right and sums walk down. The last sum has both ways to wait for."),
-    *((lambda m, k, n, s, off=off: cycles(m, k, n, s, tile=s + m + 2 * s - 2 + off),
-       f"Almost: for each tile you count {abs(off)} too {'many' if off > 0 else 'few'}.",
-       "Take a unit of one cell: nobody walks there. What must the way through be then?")
-      for off in (1, 2, -1, -2)),
-)  # fmt: skip
+_CYCLES = Slips()
+
+
+@_CYCLES.add(
+    "Your tiles leave out weights: what does not fill a tile is rounded away.",
+    "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
+)
+def _tiles_rounded_down(m, k, n, size):
+    return cycles(m, k, n, size, tiles=(k // size) * (n // size))
+
+
+@_CYCLES.add(
+    "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
+    "Make a whole number of k / size and of n / size. Which of the two next to it?",
+)
+def _parts_of_tiles(m, k, n, size):
+    return cycles(m, k, n, size, tiles=k / size * n / size)
+
+
+@_CYCLES.add(
+    "Loading is forgotten: your cells have their weights from the start.",
+    "Before a row can enter, the weights of the tile must be in their cells.",
+)
+def _no_loading(m, k, n, size):
+    return cycles(m, k, n, size, tile=m + 2 * size - 2)
+
+
+@_CYCLES.add(
+    "The way through is forgotten: your last result is out as soon as its row enters.",
+    "Follow the last row of activations. How far has it to the cell in the far corner?",
+)
+def _no_way_through(m, k, n, size):
+    return cycles(m, k, n, size, tile=size + m)
+
+
+@_CYCLES.add(
+    "You count the way through in one direction only.",
+    "Activations walk to the right and sums walk down. The last sum has both ways to wait for.",
+)
+def _one_direction(m, k, n, size):
+    return cycles(m, k, n, size, tile=size + m + size - 1)
+
+
+_ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way through be then?"
+
+
+def _off_by(error: int):
+    """Give the right count, off by so many cycles a tile."""
+
+    def count(m, k, n, size):
+        return cycles(m, k, n, size, tile=size + m + 2 * size - 2 + error)
+
+    return count
+
+
+_CYCLES.add("Almost: for each tile you count 1 too many.", _ONE_CELL)(_off_by(1))
+_CYCLES.add("Almost: for each tile you count 2 too many.", _ONE_CELL)(_off_by(2))
+_CYCLES.add("Almost: for each tile you count 1 too few.", _ONE_CELL)(_off_by(-1))
+_CYCLES.add("Almost: for each tile you count 2 too few.", _ONE_CELL)(_off_by(-2))
 
 # --- rounding ------------------------------------------------------------------------------------
 
@@ -113,21 +151,52 @@ EDGES = (
     *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
 )
 _MIDDLE = "In the middle the even neighbour wins: look at the last bit that stays."
-_ROUNDINGS = (
-    (lambda x: number(cut(bits(x))),
-     "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
-     "Before you cut, look at what goes: is it more than half of what the last bit counts?"),
-    (lambda x: number(cut(bits(x) + 0xFFFF)), "You go away from zero wherever anything is cut off.",
-     "Before you cut, look at what goes: is it more than half of what the last bit counts?"),
-    (lambda x: number(cut(bits(x) + 0x8000)),
-     "Nearly: a number in the middle between two always goes away from zero with you.", _MIDDLE),
-    (lambda x: number(cut(bits(x) + 0x7FFF)),
-     "Nearly: a number in the middle between two always goes towards zero with you.", _MIDDLE),
-    *((lambda x, rule=rule: rule(bits(x)),
-       "You return bits. They are a whole number that only stands for the one asked for.",
-       "One of the two tools leads from bits to the number. It takes all 32 of them.")
-      for rule in (nearest, lambda b: nearest(b) >> 16, cut)),
-)  # fmt: skip
+_HALF = "Before you cut, look at what goes: is it more than half of what the last bit counts?"
+_ROUNDINGS = Slips()
+
+
+@_ROUNDINGS.add("You cut off the lower 16 bits. Then 1.999 of a step becomes 1.", _HALF)
+def _cut_off(x):
+    return number(cut(bits(x)))
+
+
+@_ROUNDINGS.add("You go away from zero wherever anything is cut off.", _HALF)
+def _away_from_zero(x):
+    return number(cut(bits(x) + 0xFFFF))
+
+
+@_ROUNDINGS.add(
+    "Nearly: a number in the middle between two always goes away from zero with you.", _MIDDLE
+)
+def _middle_away_from_zero(x):
+    return number(cut(bits(x) + 0x8000))
+
+
+@_ROUNDINGS.add(
+    "Nearly: a number in the middle between two always goes towards zero with you.", _MIDDLE
+)
+def _middle_towards_zero(x):
+    return number(cut(bits(x) + 0x7FFF))
+
+
+_BITS = "You return bits. They are a whole number that only stands for the one asked for."
+_WAY_BACK = "One of the two tools leads from bits to the number. It takes all 32 of them."
+
+
+@_ROUNDINGS.add(_BITS, _WAY_BACK)
+def _rounded_bits(x):
+    return nearest(bits(x))
+
+
+@_ROUNDINGS.add(_BITS, _WAY_BACK)
+def _upper_bits(x):
+    return nearest(bits(x)) >> 16
+
+
+@_ROUNDINGS.add(_BITS, _WAY_BACK)
+def _cut_bits(x):
+    return cut(bits(x))
+
 
 CHECKS = {
     "06/cycles": calls(

@@ -5,7 +5,7 @@ from math import log
 
 from accel_helpers import plots
 from accel_helpers._values.words import format_count, format_rate, format_seconds
-from accel_helpers.course.checks import calls
+from accel_helpers.course.checks import Slips, calls
 from accel_helpers.machine import hardware
 from accel_helpers.plots.style import Picture, sides
 from accel_helpers.worth import step_time
@@ -116,30 +116,92 @@ def _size(numbers: float) -> str:
     return format_rate(numbers, "").replace(" ", "")
 
 
-_SLIPS = (
-    (lambda n, s, b, k: add_seconds(n / 2, s, b, k), "You move 4 bytes for a number throughout.",
-        "In memory it is read and the answer is written. Over the link go both, too."),
-    (lambda n, s, b, k: add_seconds(n / 8, s, b, k), "You divide numbers by bytes per second.",
-        "Turn them into bytes first: 4 are read for each number, and 4 are written."),
-    (lambda n, s, b, k: add_seconds(n / 4, s, b, k), "You count each number as one byte.",
-        "A float32 number has 4 bytes."),
-    (lambda n, s, b, k: add_seconds(n, s, k or b), "With a link you count the link alone.",
-        "On the card the numbers are still read from its memory, and the answers written to it."),
-    (lambda n, s, b, k: add_seconds(n, s, b + (k or 0)), "You add up the two speeds.",
-        "The bytes go over the link, and then through the memory: add up the two times."),
-    (lambda n, s, b, k: add_seconds(n, s, 2 * b, k), "In memory you move 4 bytes for a number.",
-        "It is read, and the answer is written: 4 bytes each."),
-    (lambda n, s, b, k: add_seconds(n, s, b, k and 2 * k), "You use the link one way only.",
-        "Over the link go 4 bytes for each number, and 4 come back."),
-    (lambda n, s, b, k: add_seconds(n, s, b), "The link makes no difference to your answer.",
-        "If `link` is not None, all numbers come over it first, and the answers go back."),
-    (lambda n, s, b, k: add_seconds(n, 0, b, k), "Launching is missing.",
-        "The chip has to be told before anything moves: add `launch`, once."),
-    (lambda n, s, b, k: add_seconds(n, 2 * s, b, k), "You count `launch` twice.",
-        "It is one addition, launched once."),
-    (lambda n, s, b, k: add_seconds(n, n * s, b, k), "You launch every number.",
-        "It is one addition, launched once, however many numbers there are."),
-)  # fmt: skip
+# n numbers, `launch`, `bandwidth` and `link` as for `add_seconds`.
+_SLIPS = Slips()
+
+
+@_SLIPS.add(
+    "You move 4 bytes for a number throughout.",
+    "In memory it is read and the answer is written. Over the link go both, too.",
+)
+def _half_of_all_bytes(n, launch, bandwidth, link):
+    return add_seconds(n / 2, launch, bandwidth, link)
+
+
+@_SLIPS.add(
+    "You divide numbers by bytes per second.",
+    "Turn them into bytes first: 4 are read for each number, and 4 are written.",
+)
+def _numbers_as_bytes(n, launch, bandwidth, link):
+    return add_seconds(n / 8, launch, bandwidth, link)
+
+
+@_SLIPS.add("You count each number as one byte.", "A float32 number has 4 bytes.")
+def _one_byte_a_number(n, launch, bandwidth, link):
+    return add_seconds(n / 4, launch, bandwidth, link)
+
+
+@_SLIPS.add(
+    "With a link you count the link alone.",
+    "On the card the numbers are still read from its memory, and the answers written to it.",
+)
+def _link_alone(n, launch, bandwidth, link):
+    return add_seconds(n, launch, link or bandwidth)
+
+
+@_SLIPS.add(
+    "You add up the two speeds.",
+    "The bytes go over the link, and then through the memory: add up the two times.",
+)
+def _sum_of_speeds(n, launch, bandwidth, link):
+    return add_seconds(n, launch, bandwidth + (link or 0))
+
+
+@_SLIPS.add(
+    "In memory you move 4 bytes for a number.",
+    "It is read, and the answer is written: 4 bytes each.",
+)
+def _half_in_memory(n, launch, bandwidth, link):
+    return add_seconds(n, launch, 2 * bandwidth, link)
+
+
+@_SLIPS.add(
+    "You use the link one way only.",
+    "Over the link go 4 bytes for each number, and 4 come back.",
+)
+def _one_way(n, launch, bandwidth, link):
+    return add_seconds(n, launch, bandwidth, link and 2 * link)
+
+
+@_SLIPS.add(
+    "The link makes no difference to your answer.",
+    "If `link` is not None, all numbers come over it first, and the answers go back.",
+)
+def _no_link(n, launch, bandwidth, link):
+    return add_seconds(n, launch, bandwidth)
+
+
+@_SLIPS.add(
+    "Launching is missing.",
+    "The chip has to be told before anything moves: add `launch`, once.",
+)
+def _no_launch(n, launch, bandwidth, link):
+    return add_seconds(n, 0, bandwidth, link)
+
+
+@_SLIPS.add("You count `launch` twice.", "It is one addition, launched once.")
+def _two_launches(n, launch, bandwidth, link):
+    return add_seconds(n, 2 * launch, bandwidth, link)
+
+
+@_SLIPS.add(
+    "You launch every number.",
+    "It is one addition, launched once, however many numbers there are.",
+)
+def _a_launch_each(n, launch, bandwidth, link):
+    return add_seconds(n, n * launch, bandwidth, link)
+
+
 CHECKS = {"07/seconds": calls(add_seconds, slips=_SLIPS, needs="It returns one number: seconds.",
     hint="launch, plus bytes / bandwidth; with a link, bytes / link on top.",
     on=[(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)],

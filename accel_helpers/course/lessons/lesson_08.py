@@ -2,7 +2,7 @@
 
 import math
 
-from accel_helpers.course.checks import calls
+from accel_helpers.course.checks import Slips, calls
 
 
 def pays_after(first: float, before: float, after: float) -> float:
@@ -14,18 +14,41 @@ def pays_after(first: float, before: float, after: float) -> float:
     return 1 + math.ceil(lost / won_by_each)
 
 
-_SLIPS = (
-    (lambda f, b, a: pays_after(f, b, a) - 1, "Nearly: the calls after the first are counted.",
-        "The first call is a call, too."),
-    (lambda f, b, a: 1 + (f - b) / (b - a), "You count parts of calls.",
-        "After how many whole calls is the loss made up? Round up."),
-    (lambda f, b, a: (f - b) / (b - a), "You count parts of calls, and not the first one.",
-        "After how many whole calls is the loss made up? And the first call is a call, too."),
-    (lambda f, b, a: math.ceil(f / (b - a)),
-        "The whole first call is lost, for you.", "How long would it have taken uncompiled?"),
-    (lambda f, b, a: math.ceil(1 + (f - b) / (b - a)) if a != b else math.inf,
-        "You have a number for calls that got slower.", "What is never made up takes math.inf."),
-)  # fmt: skip
+_SLIPS = Slips()
+
+
+@_SLIPS.add("Nearly: the calls after the first are counted.", "The first call is a call, too.")
+def _without_the_first(first, before, after):
+    return pays_after(first, before, after) - 1
+
+
+@_SLIPS.add(
+    "You count parts of calls.", "After how many whole calls is the loss made up? Round up."
+)
+def _parts_of_calls(first, before, after):
+    return 1 + (first - before) / (before - after)
+
+
+@_SLIPS.add(
+    "You count parts of calls, and not the first one.",
+    "After how many whole calls is the loss made up? And the first call is a call, too.",
+)
+def _parts_without_the_first(first, before, after):
+    return (first - before) / (before - after)
+
+
+@_SLIPS.add("The whole first call is lost, for you.", "How long would it have taken uncompiled?")
+def _first_call_is_lost(first, before, after):
+    return math.ceil(first / (before - after))
+
+
+@_SLIPS.add("You have a number for calls that got slower.", "What is never made up takes math.inf.")
+def _slower_calls_pay(first, before, after):
+    if after == before:
+        return math.inf
+    return math.ceil(1 + (first - before) / (before - after))
+
+
 CHECKS = {"08/pays_after": calls(
     pays_after, on=[(100, 10, 6), (50, 20, 8), (9, 4, 3)], edges=[(80, 2, 3), (60, 5, 5)],
     slips=_SLIPS, at_edges="What is never made up takes math.inf.",

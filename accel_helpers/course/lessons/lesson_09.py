@@ -2,30 +2,54 @@
 
 from statistics import fmean
 
-from accel_helpers.course.checks import calls
+from accel_helpers.course.checks import Slips, calls
 
 
-def _each(combine):
-    return lambda gradients, n: [combine(parts, n) for parts in zip(*gradients, strict=True)]
+def _places(gradients):
+    """Give, place by place, the numbers that the replicas have there."""
+    return zip(*gradients, strict=True)
 
 
-#: The replicas' gradients, each a mean over its samples, as that of the whole batch.
-whole_batch = _each(fmean)
+def whole_batch(gradients, counts):
+    """Give the whole batch's gradient, from the replicas' means over so many samples each."""
+    return [fmean(numbers, counts) for numbers in _places(gradients)]
 
-_MEANS = (
-    (_each(lambda parts, n: fmean(parts)),
-     "That is the plain mean. A replica with one picture counts as much as one with two.",
-     "Use counts: a gradient stands for as many pictures as its replica had."),
-    (_each(lambda parts, n: sum(parts)),
-     "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
-     "The gradient of a batch is a mean over its pictures."),
-    (_each(lambda parts, n: fmean(parts, n) * sum(n)),
-     "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
-     "Divide by the number of all pictures."),
-    (_each(lambda parts, n: fmean(parts, n) * sum(n) / len(n)),
-     "Weighed rightly, and divided by the number of replicas.",
-     "Divide by the number of all pictures."),
-)  # fmt: skip
+
+_MEANS = Slips()
+
+
+@_MEANS.add(
+    "That is the plain mean. A replica with one picture counts as much as one with two.",
+    "Use counts: a gradient stands for as many pictures as its replica had.",
+)
+def _plain_mean(gradients, counts):
+    return [fmean(numbers) for numbers in _places(gradients)]
+
+
+@_MEANS.add(
+    "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
+    "The gradient of a batch is a mean over its pictures.",
+)
+def _sum(gradients, counts):
+    return [sum(numbers) for numbers in _places(gradients)]
+
+
+@_MEANS.add(
+    "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
+    "Divide by the number of all pictures.",
+)
+def _sum_over_pictures(gradients, counts):
+    return [fmean(numbers, counts) * sum(counts) for numbers in _places(gradients)]
+
+
+@_MEANS.add(
+    "Weighed rightly, and divided by the number of replicas.",
+    "Divide by the number of all pictures.",
+)
+def _divided_by_replicas(gradients, counts):
+    share = sum(counts) / len(counts)
+    return [fmean(numbers, counts) * share for numbers in _places(gradients)]
+
 
 CHECKS = {
     "09/all_reduce": calls(

@@ -2,7 +2,7 @@
 
 import random
 
-from accel_helpers.course.checks import Told, calls, on_arrays
+from accel_helpers.course.checks import Slips, Told, calls, on_arrays
 
 
 def scale(train, other):
@@ -29,17 +29,32 @@ def split(originals, seed, share=5):
 
 TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary
 OTHER = [[float(n), float(n * n % 13), float(n), 0.0] for n in (4, 7, 10, 13)]
-_SCALINGS = (
-    (lambda train, other: [scale([*train, *other], each)[1] for each in (train, other)],
-     "You fitted on both sets together. Then the other images have a say in the training.",
-     "Mean and spread come from train alone."),
-    (lambda train, other: [scale(each, each)[0] for each in (train, other)],
-     "You scaled each set by its own numbers: the same ink then means two things.",
-     "Use the mean and the spread of train for both."),
-    (lambda train, other: [(each - train.mean()) / train.std() for each in (train, other)],
-     "You took one mean and one spread for all pixels together.",
-     "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart."),
-)  # fmt: skip
+_SCALINGS = Slips()
+
+
+@_SCALINGS.add(
+    "You fitted on both sets together. Then the other images have a say in the training.",
+    "Mean and spread come from train alone.",
+)
+def _fitted_on_both(train, other):
+    both = [*train, *other]
+    return [scale(both, images)[1] for images in (train, other)]
+
+
+@_SCALINGS.add(
+    "You scaled each set by its own numbers: the same ink then means two things.",
+    "Use the mean and the spread of train for both.",
+)
+def _each_by_its_own(train, other):
+    return [scale(images, images)[0] for images in (train, other)]
+
+
+@_SCALINGS.add(
+    "You took one mean and one spread for all pixels together.",
+    "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
+)
+def _one_mean_for_all(train, other):
+    return [(images - train.mean()) / train.std() for images in (train, other)]
 
 
 def _values(call, train, other):
@@ -58,17 +73,32 @@ def _values(call, train, other):
     return rows
 
 
-_SPLITS = (
-    (lambda originals, seed: [originals[side] for side in split(originals, seed)],
-     "Some places are on both sides, or on neither.",
-     "Places count the pictures from 0 on, and each is on one side. They are not originals."),
-    (lambda originals, seed: (range(36, 180), range(36)),
-     "There are originals with copies on both sides.",
-     "Choose originals, not pictures. Then give each picture the side of its original."),
-    (lambda originals, seed: split(originals, seed)[::-1],
-     "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
-     "Hold out about a fifth of the originals. Are the two sides in the right order?"),
-)  # fmt: skip
+_SPLITS = Slips()
+
+
+@_SPLITS.add(
+    "Some places are on both sides, or on neither.",
+    "Places count the pictures from 0 on, and each is on one side. They are not originals.",
+)
+def _originals_as_places(originals, seed):
+    return [originals[side] for side in split(originals, seed)]
+
+
+@_SPLITS.add(
+    "There are originals with copies on both sides.",
+    "Choose originals, not pictures. Then give each picture the side of its original.",
+)
+def _split_by_picture(originals, seed):
+    return range(36, 180), range(36)
+
+
+@_SPLITS.add(
+    "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
+    "Hold out about a fifth of the originals. Are the two sides in the right order?",
+)
+def _sides_swapped(originals, seed):
+    train, held_out = split(originals, seed)
+    return held_out, train
 
 
 def _fault(call, originals) -> str:

@@ -1,6 +1,6 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
-from accel_helpers.course.checks import calls, meant
+from accel_helpers.course.checks import Slips, calls, meant
 
 CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
 # lowest and highest factor by which it is faster, and the factor by which an hour costs more
@@ -21,8 +21,9 @@ def verdict(low: float, high: float, price: float) -> str:
 
 
 def _put(call, *case) -> str:
-    """Give the verdict that an answer means for a case; with capitals or blanks it is the same."""
-    return str(meant(call(*case), VERDICTS))
+    """Give the verdict that an answer means for a case; a ValueError where it means none."""
+    word = meant(call(*case), VERDICTS)
+    return VERDICTS[VERDICTS.index(word)]
 
 
 def _otherwise(answer, low, high, price):
@@ -39,26 +40,54 @@ def _otherwise(answer, low, high, price):
 _MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
 _SWAPPED = {CHEAPER: DEARER, DEARER: CHEAPER, CANNOT_TELL: CANNOT_TELL}
 
-_SLIPS = (
-    *(
-        (
-            lambda low, high, price, always=always: always,
-            f'Your verdict is "{always}" for every case.',
-            "Let the price decide, and both ends of the interval.",
-        )
-        for always in VERDICTS
-    ),
-    (lambda low, high, price: _SWAPPED[verdict(low, high, price)],
-     "The two sides are swapped.",
-     "The factor makes the job shorter, the price makes every hour dearer."),
-    (lambda low, high, price: verdict(low, high, 1),
-     "That looks at the speed and not at the price.",
-     "Four times as fast, at five times the price for an hour: what does it cost?"),
-    (lambda low, high, price: CHEAPER if (low + high) / 2 > price else DEARER,
-     "That takes one number out of the interval.", _MIDDLE),
-    (lambda low, high, price: CHEAPER if low > price else DEARER,
-     "You are never unsure, also where the interval reaches over the price.", _MIDDLE),
-)  # fmt: skip
+_SLIPS = Slips()
+
+
+def _always(word: str):
+    """Give a function that has one verdict for every case."""
+
+    def verdict_of(low, high, price):
+        return word
+
+    return verdict_of
+
+
+for _word in VERDICTS:
+    _SLIPS.add(
+        f'Your verdict is "{_word}" for every case.',
+        "Let the price decide, and both ends of the interval.",
+    )(_always(_word))
+
+
+@_SLIPS.add(
+    "The two sides are swapped.",
+    "The factor makes the job shorter, the price makes every hour dearer.",
+)
+def _swapped(low, high, price):
+    return _SWAPPED[verdict(low, high, price)]
+
+
+@_SLIPS.add(
+    "That looks at the speed and not at the price.",
+    "Four times as fast, at five times the price for an hour: what does it cost?",
+)
+def _speed_alone(low, high, price):
+    return verdict(low, high, 1)
+
+
+@_SLIPS.add("That takes one number out of the interval.", _MIDDLE)
+def _middle_alone(low, high, price):
+    if (low + high) / 2 > price:
+        return CHEAPER
+    return DEARER
+
+
+@_SLIPS.add("You are never unsure, also where the interval reaches over the price.", _MIDDLE)
+def _never_unsure(low, high, price):
+    if low > price:
+        return CHEAPER
+    return DEARER
+
 
 CHECKS = {
     "11/worth_it": calls(
