@@ -233,19 +233,6 @@ def on_arrays(ask: Callable, *case):
     return returned
 
 
-class Slips(list):
-    """Wrong functions that learners write, each with what to say to it, in the order of trial."""
-
-    def add(self, message: str, hint: str) -> Callable:
-        """Add the function below: what is wrong with it, and what leads on."""
-
-        def keep(rule: Callable) -> Callable:
-            self.append((rule, message, hint))
-            return rule
-
-        return keep
-
-
 def calls(
     truth: Callable,
     *,

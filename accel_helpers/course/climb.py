@@ -6,43 +6,37 @@ and the last one goes back to the small batch, since a large one can cost accura
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from statistics import mean, median
 from typing import Any, ClassVar, Self
 
 from accel_helpers._values.words import wrapped
-from accel_helpers.course import quickstart
-from accel_helpers.machine import backend, runtime
+from accel_helpers.course.ways import (
+    BATCH_SIZE,
+    BIGGER,
+    DEFAULT,
+    RESIDENT,
+    RESIDENT_SMALL,
+    SMALL_BATCH,
+    STAGES,
+    Way,
+    in_turns,
+    ways_on,
+)
+from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.train import epochs as epochs_of_fit
-from accel_helpers.train.resident import fit_resident
 from accel_helpers.train.stopwatch import stopwatch
 
 __all__ = ["Climb", "measure"]
 
-SMALL_BATCH = epochs_of_fit.BATCH_SIZE
-BATCH_SIZE = 256  # of the bigger batches
-GROUP = 16  # steps between two returns to Python, where that is changed
 SEEDS, LEARNING_EPOCHS = 3, 5  # of the trainings that tell the accuracy
 SHORT_BOX = 1  # second: in less, one seed must do
 ROUNDS = 7  # turns, of an epoch each, after the one that also compiles
 PART, LARGER = 4_096, 8_192  # pictures of an epoch: default fit, others
-# Of every stage, in the order climbed: what a result card calls it, and what a learner reads.
-STAGES = {
-    "default": "default fit",
-    "bigger-batches": "bigger batches",
-    "grouped-steps": "steps per execution",
-    "xla": "XLA",
-    "tf-data": "tf.data with prefetch",
-    "resident": "resident",
-    "resident-small": "resident, small batches",
-}
-DEFAULT, BIGGER, GROUPED, XLA, TF_DATA, RESIDENT, RESIDENT_SMALL = STAGES
 FIRST = (DEFAULT, BIGGER, RESIDENT_SMALL)  # never left out
 
 
@@ -309,84 +303,6 @@ class _Plan:
                 "epochs are a little shorter."
             )
         return text
-
-
-class Way:
-    """One way to train: a model compiled for it, and where it wants its data (as `data` says)."""
-
-    def __init__(self, batch_size, data="arrays", **compiled):
-        self.batch_size = batch_size
-        self.data = data
-        self.model = quickstart.quickstart_model(dropout=0, **compiled)
-
-    def on(self, x, y) -> Callable:
-        """Give what trains on these data, and takes options as ``fit`` does."""
-        if self.data == "pipeline":
-            return partial(self.model.fit, self._pipeline(x, y), shuffle=False, verbose=0)
-        if self.data == "resident":
-            import keras
-
-            x = keras.ops.convert_to_tensor(x)
-            y = keras.ops.convert_to_tensor(y)
-            return partial(fit_resident, self.model, x, y, batch_size=self.batch_size, verbose=0)
-        return partial(self.model.fit, x, y, batch_size=self.batch_size, verbose=0)
-
-    def _pipeline(self, x, y):
-        """Give a tf.data set, which makes the batches itself, and their order."""
-        import tensorflow as tf
-
-        # Where all batches are full and it is said, the program is the one for arrays.
-        all_full = len(x) % self.batch_size == 0
-        pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
-        return pictures.batch(self.batch_size, all_full).prefetch(tf.data.AUTOTUNE)
-
-    def start_anew(self, seed):
-        """Bring it to where a model of this seed begins."""
-        fresh = quickstart.quickstart_model(dropout=0, seed=seed)
-        self.model.set_weights(fresh.get_weights())
-        for variable in self.model.optimizer.variables:
-            if variable is not self.model.optimizer.learning_rate:
-                variable.assign(variable.value * 0)
-
-
-def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda done: False) -> None:
-    """Train an epoch each, there and back, so that what slowly changes changes all alike."""
-    for turn in range(turns):
-        if enough(turn):
-            break
-        order = trainings if turn % 2 == 0 else reversed(trainings)
-        for id in order:
-            with without_remarks():
-                trainings[id](epochs=1, callbacks=[watches[id]])
-
-
-def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
-    """Give all ways that there are here, by their ids, and notes on those that there are not."""
-    notes = []
-    # What a stage is compiled with stays in those after it.
-    options = {}
-    with backend.on(device):
-        ways = {DEFAULT: Way(SMALL_BATCH), BIGGER: Way(BATCH_SIZE)}
-        if backend.groups_steps():
-            options["steps_per_execution"] = GROUP
-            ways[GROUPED] = Way(BATCH_SIZE, **options)
-        else:
-            notes.append("Steps per execution are left out: this Keras loops over them in Python.")
-        if backend.framework() == "jax":
-            notes.append("XLA is on in all stages: without it, Keras on JAX compiles nothing.")
-        else:
-            options["jit_compile"] = True
-            ways[XLA] = Way(BATCH_SIZE, **options)
-        if "tensorflow" in runtime.describe().frameworks:
-            ways[TF_DATA] = Way(BATCH_SIZE, "pipeline", **options)
-            # It is the same program, translated once.
-            if XLA in ways:
-                ways[TF_DATA].model = ways[XLA].model
-        else:
-            notes.append("tf.data is left out: TensorFlow is not installed here.")
-        ways[RESIDENT] = Way(BATCH_SIZE, "resident")
-        ways[RESIDENT_SMALL] = Way(SMALL_BATCH, "resident")
-    return ways, tuple(notes)
 
 
 def _accuracy(way: Way, images, plan: _Plan) -> tuple[float, ...]:

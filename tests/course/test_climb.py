@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from accel_helpers.course import climb, quickstart
+from accel_helpers.course import ways as course_ways
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
@@ -107,8 +108,11 @@ def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatc
     assert {stage.id for stage in walk.stages} == set(climb.FIRST)
     assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
     assert walk["default"].steps == 20
-    fewest = climb.PART // 32, climb.LARGER // climb.BATCH_SIZE  # steps of what is scaled up
-    assert min(fewest) >= 2 * climb.GROUP
+    fewest = (
+        climb.PART // 32,
+        climb.LARGER // course_ways.BATCH_SIZE,
+    )  # steps of what is scaled up
+    assert min(fewest) >= 2 * course_ways.GROUP
 
 
 def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
@@ -117,29 +121,29 @@ def test_the_stages_take_turns_there_and_back_each_with_its_own_watch():
     def train(epochs, callbacks):
         taken.append((epochs, *callbacks))
 
-    climb.in_turns(dict.fromkeys("abc", train), {name: name.upper() for name in "abc"}, 3)
+    course_ways.in_turns(dict.fromkeys("abc", train), {name: name.upper() for name in "abc"}, 3)
     assert taken == [(1, name) for name in "ABCCBAABC"]
 
 
 def test_each_stage_changes_what_its_name_says():
     backend.choose()
-    ways, notes = climb.ways_on("cpu")
+    ways, notes = course_ways.ways_on("cpu")
     settings = {
         name: (way.model.steps_per_execution, bool(way.model.jit_compile), way.data)
         for name, way in ways.items()
     }
     if backend.choose().name == "tensorflow":
         assert settings["default"] == (1, False, "arrays") and not notes
-        assert settings["xla"] == (climb.GROUP, True, "arrays")
-        assert settings["tf-data"] == (climb.GROUP, True, "pipeline")
-        assert settings["grouped-steps"] == (climb.GROUP, False, "arrays")
+        assert settings["xla"] == (course_ways.GROUP, True, "arrays")
+        assert settings["tf-data"] == (course_ways.GROUP, True, "pipeline")
+        assert settings["grouped-steps"] == (course_ways.GROUP, False, "arrays")
     else:
         assert {steps for steps, _, _ in settings.values()} == {1}
     assert ways["resident"].data == ways["resident-small"].data == "resident"
 
 
 def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
-    way = climb.Way(32)
+    way = course_ways.Way(32)
     way.on(*digits)(epochs=1)
     way.start_anew(1)
     expected = quickstart.quickstart_model(dropout=0, seed=1).get_weights()

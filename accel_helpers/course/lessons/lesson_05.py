@@ -2,7 +2,8 @@
 
 import math
 
-from accel_helpers.course.checks import Slips, calls
+from accel_helpers.course.checks import calls
+from accel_helpers.course.slips import Slips
 
 
 def pays_from(factor, setup):

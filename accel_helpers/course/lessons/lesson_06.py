@@ -4,7 +4,8 @@ import struct
 from itertools import pairwise
 from math import ceil
 
-from accel_helpers.course.checks import Slips, calls
+from accel_helpers.course.checks import calls
+from accel_helpers.course.slips import Slips
 from accel_helpers.plots import style
 
 

@@ -5,7 +5,8 @@ from math import log
 
 from accel_helpers import plots
 from accel_helpers._values.words import format_count, format_rate, format_seconds
-from accel_helpers.course.checks import Slips, calls
+from accel_helpers.course.checks import calls
+from accel_helpers.course.slips import Slips
 from accel_helpers.machine import hardware
 from accel_helpers.plots.style import Picture, sides
 from accel_helpers.worth import step_time

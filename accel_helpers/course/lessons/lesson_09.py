@@ -2,7 +2,8 @@
 
 from statistics import fmean
 
-from accel_helpers.course.checks import Slips, calls
+from accel_helpers.course.checks import calls
+from accel_helpers.course.slips import Slips
 
 
 def _places(gradients):

@@ -1,0 +1,113 @@
+"""The work of one training step: what `work.count_step` gives."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """The work of one layer in one step, of the loss, or of the optimizer."""
+
+    name: str
+    kind: str
+    parameters: int | str  # 0 where a layer stands a second time
+    flops: int  # both passes together, as the rest
+    bytes: int
+    product_flops: int = 0  # the part that is matrix products and convolutions
+    padding_flops: int = 0  # in no other number: products with the zeros of padding
+    operations: int = 0  # forward, one after the other
+    made: int = 0  # forward, numbers that products with weights make
+    learns: bool = False  # training makes a gradient for its weights
+    passes_back: bool = False  # training makes a gradient for its input
+    frozen: bool = False  # it has weights, and is kept from learning
+
+
+@dataclass(frozen=True)
+class StepWork:
+    """The work of one step; `product_flops` are those of products and convolutions."""
+
+    batch_size: int
+    rows: tuple[Row, ...]  # the layers, the loss, the optimizer
+    ahead: tuple[Row, ...]  # the layers in a forward pass alone
+    notes: tuple[str, ...] = ()  # what was not counted
+
+    @property
+    def flops(self) -> int:
+        return sum(row.flops for row in self.rows)
+
+    @property
+    def bytes(self) -> int:
+        return sum(row.bytes for row in self.rows)
+
+    @property
+    def product_flops(self) -> int:
+        return sum(row.product_flops for row in self.rows)
+
+    @property
+    def padding_flops(self) -> int:
+        return sum(row.padding_flops for row in self.rows)
+
+    @property
+    def parameters(self) -> int:
+        # The loss and the optimizer have "" there.
+        return sum(row.parameters for row in self.rows if isinstance(row.parameters, int))
+
+    @property
+    def operations(self) -> int:
+        return sum(row.operations for row in self.rows)
+
+    @property
+    def made(self) -> int:
+        return sum(row.made for row in self.rows)
+
+    @property
+    def forward(self) -> "StepWork":
+        """The work of a forward pass alone."""
+        return StepWork(self.batch_size, self.ahead, self.ahead)
+
+    @property
+    def backward(self) -> Row:
+        """What training adds: gradients, loss and optimizer, statistics and dropout."""
+        forward = self.forward
+        return Row(
+            "backward",
+            "",
+            "",
+            flops=self.flops - forward.flops,
+            bytes=self.bytes - forward.bytes,
+            product_flops=self.product_flops - forward.product_flops,
+            padding_flops=self.padding_flops - forward.padding_flops,
+        )
+
+    @property
+    def intensity(self) -> float:
+        return self.flops / self.bytes
+
+    def __str__(self) -> str:
+        is_training = self.rows != self.ahead
+        passes = ", forward and backward" if is_training else ""
+        step = "training step" if is_training else "forward pass"
+        lines = [f"One {step}, batch of {self.batch_size:,}{passes}:"]
+        lines += _table(self.rows)
+        share = 100 * self.product_flops / self.flops
+        lines += [
+            f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them",
+            f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte.",
+        ]
+        lines += [f"  Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def _table(rows: tuple[Row, ...]) -> list[str]:
+    """The lines of a table: texts to the left, numbers to the right."""
+    table = [("layer", "kind", "parameters", "operations", "bytes")]
+    for row in rows:
+        parameters = row.parameters
+        if isinstance(parameters, int):
+            parameters = f"{parameters:,}"
+        table.append((row.name, row.kind, parameters, f"{row.flops:,}", f"{row.bytes:,}"))
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    lines = []
+    for cells in table:
+        aligned = zip("<<>>>", cells, widths, strict=True)
+        lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
+    return lines
