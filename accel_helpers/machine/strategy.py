@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from accel_helpers._values.words import wrapped
@@ -67,8 +67,14 @@ class Strategy:
         return _jax_distribution(self.replicas)
 
     def scope(self) -> AbstractContextManager:
-        """Train across the devices in this block: ``build().scope()``."""
-        return self.build().scope()
+        """Train across the devices in this block: ``build().scope()``.
+
+        With one device on JAX nothing is set, so that what refuses several replicas still runs.
+        """
+        strategy = self.build()
+        if self.backend == "jax" and self.replicas == 1:
+            return nullcontext(strategy)
+        return strategy.scope()
 
     def __str__(self) -> str:
         devices = KINDS[self.kind].format(self.replicas)
