@@ -154,17 +154,22 @@ def tpus_in_colab(card: Card, replicas: Numbers) -> Finding:
     return Finding(UNCLEAR, measured)
 
 
-def transfers_are_cheap(_card: Card, sent: Measurement, copied: Measurement) -> Finding:
-    """Judge claim 11: video memory keeps the cost of transfers low."""
-    speedup = _compared(sent, copied, ("sending", "copying within the GPU"))
+def _about_as_long(speedup: Speedup) -> Finding:
+    """Judge a claim that the slow one takes hardly longer: at most a fifth, against twice."""
     least, most = speedup.interval
-    # A copy reads and writes, so a link as fast as the memory would even win: 1.2 is generous.
     if most <= 1.2:
         return Finding(SUPPORTED, _sentence(speedup))
-    # Twice as long is a price that no fast memory takes away.
     if least >= 2:
         return Finding(CONTRADICTED, _sentence(speedup))
     return Finding(UNCLEAR, _sentence(speedup))
+
+
+def transfers_are_cheap(_card: Card, sent: Measurement, copied: Measurement) -> Finding:
+    """Judge claim 11: video memory keeps the cost of transfers low."""
+    speedup = _compared(sent, copied, ("sending", "copying within the GPU"))
+    # A copy reads and writes, so a link as fast as the memory would even win: 1.2 is generous.
+    # Twice as long is a price that no fast memory takes away.
+    return _about_as_long(speedup)
 
 
 def training_is_a_graph(_card: Card, runs: Numbers) -> Finding:
@@ -253,14 +258,9 @@ def streaming_keeps_up(_card: Card, streamed: Measurement, resident: Measurement
     """Judge claim 18: accelerators let you train with larger data sets."""
     names = ("streaming", "keeping all data in memory")
     speedup = _compared_in_turns(streamed, resident, names)
-    least, most = speedup.interval
-    # Up to a fifth longer, data beyond the memory go through about as fast.
-    if most <= 1.2:
-        return Finding(SUPPORTED, _sentence(speedup))
-    # From twice on, feeding and calling take half of the time, and no chip takes those over.
-    if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+    # Up to a fifth longer, data beyond the memory go through about as fast. From twice on, feeding
+    # and calling take half of the time, and no chip takes those over.
+    return _about_as_long(speedup)
 
 
 def sixteen_bits_are_enough(_card: Card, sums: Numbers) -> Finding:

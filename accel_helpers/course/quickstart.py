@@ -1,7 +1,6 @@
-"""The lesson model, its steps by size, and the sizes of the lessons."""
+"""The lesson model, and its steps by size."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise, product
@@ -13,33 +12,10 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epochs import BATCH_SIZE
 from accel_helpers.train.stopwatch import stopwatch
 
-__all__ = ["box", "quickstart_model", "size", "time_steps"]
+__all__ = ["quickstart_model", "time_steps"]
 
 PIXELS, CLASSES, SIDE = 28 * 28, 10, 64  # the side of enlarged pictures
 STEPS, TURNS = 25, 5  # the samples of a sweep, at most, and the turns in which they are taken
-
-
-def fast() -> bool:
-    """Whether small sizes are asked for (environment variable ``ACCEL_FAST=1``)."""
-    return os.environ.get("ACCEL_FAST", "") not in ("", "0")
-
-
-def size(count: int) -> int:
-    """Give a size as it is asked for, or about a thirtieth of it under ``ACCEL_FAST=1``.
-
-    >>> size(64)
-    64
-    """
-    return min(count, max(64, count // 30 // 32 * 32)) if fast() else count
-
-
-def box(seconds: float) -> float:
-    """Give a measurement's seconds in a lesson, or a thirtieth of it under ``ACCEL_FAST=1``.
-
-    >>> box(3.0) in (3.0, 0.1)
-    True
-    """
-    return seconds / 30 if fast() else seconds
 
 
 def quickstart_model(

@@ -61,6 +61,7 @@ class _Watch:
         spec = PathFinder.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
+        # This one loader of the import system gets another method, which no type allows for.
         if faults.installed("tensorflow-tpu"):
             spec.loader.exec_module = _refuse  # type: ignore[method-assign]
         else:

@@ -151,20 +151,6 @@ def test_steps_that_are_reported_out_of_order_are_put_in_order():
     assert watch.marks == [[(1, 1.0), (2, 2.0), (3, 3.0)]]
 
 
-def test_a_box_of_the_lessons_shrinks_where_that_is_asked_for(monkeypatch):
-    monkeypatch.setenv("ACCEL_FAST", "1")
-    assert quickstart.box(3) == pytest.approx(0.1)
-    monkeypatch.setenv("ACCEL_FAST", "")
-    assert quickstart.box(3) == 3
-
-
-def test_sizes_shrink_where_that_is_asked_for(monkeypatch):
-    monkeypatch.setenv("ACCEL_FAST", "1")
-    assert [quickstart.size(n) for n in (60_000, 1_000, 30)] == [1_984, 64, 30]
-    monkeypatch.setenv("ACCEL_FAST", "")
-    assert quickstart.size(60_000) == 60_000
-
-
 def test_every_size_is_measured(data, keras):
     steps = quickstart.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}

@@ -69,7 +69,7 @@ def test_workflows_are_yaml_and_what_they_and_the_pages_make_exists():
 @pytest.mark.slow
 def test_the_workflow_for_own_notebooks_finds_what_has_changed_or_was_never_run(tmp_path):
     (mine := tmp_path / "notebooks" / "mine.ipynb").parent.mkdir()
-    code = "from accel_helpers.course import quickstart\nprint(quickstart.size(60_000))"
+    code = "import os\nprint(1_984 if os.environ.get('ACCEL_FAST') else 60_000)"
     cells = [v4.new_code_cell(code)]
     cells += [v4.new_code_cell("id(ah) / 0", metadata={"tags": ["raises-exception"]})]
     mine.write_text(lesson.dump(v4.new_notebook(cells=cells)), "utf-8")
