@@ -54,6 +54,7 @@ EXTRAS = {
         "playwright",
         "axe-playwright-python",  # brings axe-core along: nothing is fetched for it
         "psutil",
+        "uv",  # installs the TPU compiler where there is no pip
         "setuptools>=64",  # these two build the wheel that the tests install, without a network
         "wheel",
     ],

@@ -1,5 +1,6 @@
 """The TPU compiler, kept apart from the learner's packages: installed, found and removed."""
 
+import importlib.util
 import os
 import platform
 import shutil
@@ -51,14 +52,16 @@ _PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH")
 # Variables, by how they begin, that the learner set for other installs: they would send this one
 # elsewhere, or stop it.
 _DROPPED = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_CONSTRAINT",
-            "PIP_REQUIRE", "PIP_NO_COMPILE")  # fmt: skip
+            "PIP_REQUIRE", "PIP_NO_COMPILE", "UV_CONSTRAINT", "UV_OVERRIDE")  # fmt: skip
 _PIP_INSTALL = (
-    "-m", "pip", "install",
+    sys.executable, "-m", "pip", "install",
     "--no-input", "--no-cache-dir", "--disable-pip-version-check",
     "--retries", "3",
-    "--no-deps",
-    "--only-binary", ":all:",
-    "--target",
+)  # fmt: skip
+_UV_INSTALL = (
+    "uv", "pip", "install",
+    "--no-cache", "--compile-bytecode",
+    "--python", sys.executable,
 )  # fmt: skip
 
 
@@ -182,7 +185,7 @@ def install(
     environ : mapping of str to str, optional
         Variables: ACCEL_TPU_COMPILER names the folder.
     run : callable, optional
-        What runs pip, as `probe.run_command`.
+        What runs pip or uv, as `probe.run_command`.
     say : callable, optional
         Gets a sentence before it takes long.
     machine : Machine, optional
@@ -239,17 +242,22 @@ def _make(folder: Path, environ, run: Callable, say: Callable) -> None:
 
 
 def _fetch(packages: Path, scratch: str, environ, run: Callable) -> None:
-    """Let pip put the pinned packages into a folder."""
+    """Let pip, or uv, put the pinned packages into a folder."""
+    # An environment that uv made has no pip.
+    installer = _PIP_INSTALL
+    if importlib.util.find_spec("pip") is None and shutil.which("uv"):
+        installer = _UV_INSTALL
     pins = [f"{name}=={version}" for name, version in PINS.items()]
-    command = [sys.executable, *_PIP_INSTALL, str(packages), *pins]
+    options = ["--no-deps", "--only-binary", ":all:", "--target", str(packages)]
+    command = [*installer, *options, *pins]
     variables = {name: environ[name] for name in environ if not name.startswith(_DROPPED)}
     variables |= {"PIP_USER": "0", "LC_ALL": "C.UTF-8", "TMPDIR": scratch}
     outcome = run(command, seconds=INSTALL_SECONDS, environ=variables, folder=scratch)
     if outcome.kind != "finished":
         last_lines = "\n".join(outcome.output.strip().splitlines()[-5:])
         raise InstallFailed(
-            f"The packages could not be installed: pip {outcome.ending}\nIs there a network, and "
-            f"2 GB of disk? Its last lines:\n{last_lines}"
+            f"The packages could not be installed: the installer {outcome.ending}\n"
+            f"Is there a network, and 2 GB of disk? Its last lines:\n{last_lines}"
         )
 
 

@@ -1,4 +1,4 @@
-"""The folder of the TPU compiler: pip's real installs, from small packages that the tests make."""
+"""The folder of the TPU compiler: real installs, from small packages that the tests make."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import uv
 
 from accel_helpers._values import probe
 from accel_helpers.tpu.environment import PINS, InstallFailed, Machine, install, remove, status
@@ -105,6 +106,20 @@ def test_it_is_installed_found_and_removed(environ, kept):
     assert size in gone["why"]
     assert contents(kept) == []
     assert cli(environ, "remove").returncode == 0
+
+
+def test_where_there_is_no_pip_uv_installs_it(kept, wheels, tmp_path):
+    # As `uv venv` leaves an environment: Python, and no pip.
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    environ = asking(kept, UV_NO_INDEX="1", UV_FIND_LINKS=str(wheels), UV_CONSTRAINT="/no/such")
+    environ["PATH"] = os.pathsep.join([uv.find_uv_bin().removesuffix("/uv"), environ["PATH"]])
+    python = tmp_path / "venv" / "bin" / "python"
+    command = [python, "-m", "accel_helpers", "tpu", "install", "--json"]
+    finished = subprocess.run(command, env=environ, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stdout
+    answer = json.loads(finished.stdout)
+    assert answer["versions"] == PINS
+    assert contents(kept) == [Path(answer["folder"]).name]
 
 
 def test_wishes_for_other_installs_and_the_learners_packages_stay_outside(environ, tmp_path):
