@@ -135,6 +135,7 @@ def test_a_real_fit_ends_within_an_epoch_and_its_model_lives_on(data):
         assert np.isfinite(model.evaluate(*data, verbose=0)).all()
 
 
+@pytest.mark.slow
 def test_a_real_fit_ends_within_an_epoch_on_jax_too(on_jax):
     on_jax("lives_on", __file__)
 
@@ -151,6 +152,7 @@ def test_steps_that_are_reported_out_of_order_are_put_in_order():
     assert watch.marks == [[(1, 1.0), (2, 2.0), (3, 3.0)]]
 
 
+@pytest.mark.slow
 def test_every_size_is_measured(data, keras):
     steps = quickstart.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}

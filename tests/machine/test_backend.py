@@ -125,7 +125,14 @@ for _ in range(2): backend.look_for_idle(sys.argv[1])
 COLABS = 'def blocking_request(kind, timeout_sec):\n    return {"ipynb": {"metadata": METADATA}}\n'
 
 
-@pytest.mark.parametrize("metadata", [{"accelerator": "GPU", "colab": {"gpuType": "L4"}}, {}, None])
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"accelerator": "GPU", "colab": {"gpuType": "L4"}},
+        pytest.param({}, marks=pytest.mark.slow),
+        pytest.param(None, marks=pytest.mark.slow),
+    ],
+)
 def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(metadata, tmp_path):
     write(tmp_path, tpu_files())
     page = COLABS.replace("METADATA", repr(metadata)) if metadata is not None else ""

@@ -9,7 +9,7 @@ from machines import python
 SCRIPT = Path(__file__).with_name("raise_today.py")
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", "jax"])
+@pytest.mark.parametrize("framework", [pytest.param("tensorflow", marks=pytest.mark.slow), "jax"])
 def test_what_todays_packages_raise_is_known(framework):
     told = python(SCRIPT, KERAS_BACKEND=framework)
     assert told.returncode == 0, told.stderr[-2000:]

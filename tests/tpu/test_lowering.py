@@ -36,6 +36,7 @@ def quickstart(keras):
     return tpu_models.quickstart()
 
 
+@pytest.mark.slow
 def test_a_model_that_was_lowered_trains_as_one_that_was_not(keras, digits):
     """To the last bit: first weights, dropout and the order of the samples are drawn alike."""
     x, y = digits

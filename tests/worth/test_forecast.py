@@ -71,6 +71,7 @@ def test_with_data_there_is_an_epoch_and_a_ratio(keras, digits, clock):
     assert found.step(row)[0] >= row.step[0] + found.host.median
 
 
+@pytest.mark.slow
 def test_the_samples_that_are_named_make_the_epoch(keras, digits):
     found = forecast(quickstart_model, 32, "T4", x=digits[0], y=digits[1], samples=65, seconds=0.1)
     assert found.steps == 3

@@ -103,6 +103,7 @@ def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, card):
     assert kept.startswith(space["forecast"].model), "the verdict names the model"
 
 
+@pytest.mark.slow
 def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, card, monkeypatch):
     places = {"gpu:0": "cpu:0"}  # the CPU plays the GPU
     on = keras.device
