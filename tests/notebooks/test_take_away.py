@@ -85,9 +85,9 @@ AWAY = {
     for number in PATHS
     for cell in cells(number, tag="take-away")
 }
-BACKENDS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
-# On the first framework that is here in every run, on the other one in the whole.
-BACKENDS[1:] = [pytest.param(name, marks=pytest.mark.slow) for name in BACKENDS[1:]]
+FIRST, *OTHERS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
+# On the first framework that is here in every run, on the other one in `make test-all`.
+BACKENDS = [FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
