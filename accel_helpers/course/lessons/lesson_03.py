@@ -101,23 +101,28 @@ def of_the_net(ratios: dict, device: str) -> str:
 
 def their_sweep(device: str, runs=None):
     """Give the sweep of the newest reference run that has a whole one of this kind; or None."""
-    sizes = {}
-    for width, batch_size in product(*SIZES.values()):
-        sizes[width, batch_size] = f"width {width}/batch {batch_size}"
-    for net in NETS:
-        sizes[net, NET_BATCH] = f"{net}/batch {NET_BATCH}"
-    # One kind of device, where it is the CPU.
-    keys = {}
-    for kind in dict.fromkeys(("cpu", device)):
-        keys[kind] = {size: f"03/step/{kind}/{name}" for size, name in sizes.items()}
-    all_keys = [key for keys_of_kind in keys.values() for key in keys_of_kind.values()]
+    keys = {"cpu": _step_keys("cpu"), device: _step_keys(device)}
+    all_keys = []
+    for keys_of_device in keys.values():
+        all_keys += keys_of_device.values()
     card = results.reference(*all_keys, runs=runs)
     if card is None:
         return None
     steps = {}
-    for kind, keys_of_kind in keys.items():
-        steps[kind] = {size: card.measurements[key] for size, key in keys_of_kind.items()}
-    return card.reference(times_as_fast(steps))
+    for name, keys_of_device in keys.items():
+        steps[name] = {size: card.measurements[key] for size, key in keys_of_device.items()}
+    ratios = times_as_fast(steps)
+    return card.reference(ratios)
+
+
+def _step_keys(device: str) -> dict:
+    """Give the names on a card of a device's steps, by model and batch size."""
+    keys = {}
+    for width, batch_size in product(*SIZES.values()):
+        keys[width, batch_size] = f"03/step/{device}/width {width}/batch {batch_size}"
+    for net in NETS:
+        keys[net, NET_BATCH] = f"03/step/{device}/{net}/batch {NET_BATCH}"
+    return keys
 
 
 def their_line(device: str, runs=None):
@@ -272,15 +277,25 @@ def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False
     return elapsed / steps
 
 
-_SLIPS = {  # of `timed`: what it is, what leads on
-    "sends": ("The sending is inside.", "This one asks for the step alone: send before the clock."),
-    "cold": ("The first run compiles, and that time is still inside.",
-        "Let the device run once, and wait for it, before you read the clock."),
-    "early": ("That is the time it takes to give the order, not to carry it out.",
-        "run() returns a job. Something must wait for that job before the clock is read."),
-    "whole": ("Those are all your steps together.",
-        "Divide by the number of steps between the two clock readings."),
-}  # fmt: skip
+# Slips of `timed`: what each is, and what leads on.
+_SLIPS = {
+    "sends": (
+        "The sending is inside.",
+        "This one asks for the step alone: send before the clock.",
+    ),
+    "cold": (
+        "The first run compiles, and that time is still inside.",
+        "Let the device run once, and wait for it, before you read the clock.",
+    ),
+    "early": (
+        "That is the time it takes to give the order, not to carry it out.",
+        "run() returns a job. Something must wait for that job before the clock is read.",
+    ),
+    "whole": (
+        "Those are all your steps together.",
+        "Divide by the number of steps between the two clock readings.",
+    ),
+}
 
 
 def _repaired(answer) -> Result:
@@ -307,20 +322,31 @@ def _repaired(answer) -> Result:
 
 
 CAUSES = ("waiting", "compiling", "transfer", "too small")
+_RIGHT = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
 _HINTS = {
     "A": "A reads the clock right after run(). What has the device done by then?",
     "B": "B's device has never run before the clock starts. What happens at a first run?",
     "C": "C sends one batch, before the clock. How many batches does training need?",
     "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
 }
+
+
+def _broken_benchmarks() -> list[tuple]:
+    """Give a benchmark with each slip, with what it is and what leads on."""
+    benchmarks = []
+    for slip, (message, hint) in _SLIPS.items():
+        broken = partial(timed, **{slip: True})
+        benchmarks.append((broken, message, hint))
+    return benchmarks
+
+
 CHECKS = {
     "03/diagnosis": choices(
-        dict(zip(_HINTS, CAUSES, strict=True)),
+        _RIGHT,
         CAUSES,
         {letter: ("", hint) for letter, hint in _HINTS.items()},
         done="All four causes found.",
         empty="The four are still empty.",
     ),
+    "03/a": Check(_repaired, timed, _broken_benchmarks()),
 }
-_SLIPPED = tuple((partial(timed, **{slip: True}), *texts) for slip, texts in _SLIPS.items())
-CHECKS["03/a"] = Check(_repaired, timed, _SLIPPED)
