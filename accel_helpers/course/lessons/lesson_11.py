@@ -3,12 +3,21 @@
 from accel_helpers.course.checks import calls, meant
 from accel_helpers.course.slips import Slips
 
-CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
+CHEAPER = "cheaper"
+DEARER = "dearer"
+CANNOT_TELL = "cannot tell"
+VERDICTS = (CHEAPER, DEARER, CANNOT_TELL)
 # lowest and highest factor by which it is faster, and the factor by which an hour costs more
 CASES = (
-    (3.0, 4.0, 1.0), (0.4, 0.6, 1.0), (0.9, 1.2, 1.0),
-    (3.0, 4.0, 5.0), (7.0, 9.0, 5.0), (2.0, 8.0, 4.0), (4.1, 9.0, 4.0), (1.0, 3.9, 4.0),
-)  # fmt: skip
+    (3.0, 4.0, 1.0),
+    (0.4, 0.6, 1.0),
+    (0.9, 1.2, 1.0),
+    (3.0, 4.0, 5.0),
+    (7.0, 9.0, 5.0),
+    (2.0, 8.0, 4.0),
+    (4.1, 9.0, 4.0),
+    (1.0, 3.9, 4.0),
+)
 EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
 
 
@@ -23,8 +32,10 @@ def verdict(low: float, high: float, price: float) -> str:
 
 def _put(call, *case) -> str:
     """Give the verdict that an answer means for a case; a ValueError where it means none."""
-    word = meant(call(*case), VERDICTS)
-    return VERDICTS[VERDICTS.index(word)]
+    answer = call(*case)
+    word = meant(answer, VERDICTS)
+    place = VERDICTS.index(word)
+    return VERDICTS[place]
 
 
 def _otherwise(answer, low, high, price):
@@ -65,7 +76,8 @@ for _word in VERDICTS:
     "The factor makes the job shorter, the price makes every hour dearer.",
 )
 def _swapped(low, high, price):
-    return _SWAPPED[verdict(low, high, price)]
+    right = verdict(low, high, price)
+    return _SWAPPED[right]
 
 
 @_SLIPS.add(
@@ -73,12 +85,13 @@ def _swapped(low, high, price):
     "Four times as fast, at five times the price for an hour: what does it cost?",
 )
 def _speed_alone(low, high, price):
-    return verdict(low, high, 1)
+    return verdict(low, high, price=1)
 
 
 @_SLIPS.add("That takes one number out of the interval.", _MIDDLE)
 def _middle_alone(low, high, price):
-    if (low + high) / 2 > price:
+    middle = (low + high) / 2
+    if middle > price:
         return CHEAPER
     return DEARER
 
