@@ -35,10 +35,14 @@ class Trained:
 
 def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0) -> Trained:
     """Train the quickstart model on two workers, each with half of every batch; or `kill` one."""
+    names = NAMES
+    if kill is not None:
+        # Where one is killed there is nothing to compare with.
+        names = NAMES[:2]
     with contextlib.ExitStack() as ending:
         # Whatever happens, also where the learner interrupts, all processes are ended.
         run = _Run(time_limit)
-        run.start(steps, NAMES if kill is None else NAMES[:2], ending)
+        run.start(steps, names, ending)
         was_killed = False
         while run.goes_on():
             run.hear()
@@ -70,15 +74,19 @@ class _Run:
         """Start a process of each name; the workers know each other's addresses."""
         hosts = _free_addresses(2)
         for number, name in enumerate(names):
-            config = {"cluster": {"worker": hosts}, "task": {"type": "worker", "index": number}}
-            environ = probe.variables({**_OWN, "TF_CONFIG": json.dumps(config)})
-            process = probe.Child(probe.python(_CHILD, number, steps), environ, heard=1)
+            task = {"type": "worker", "index": number}
+            config = {"cluster": {"worker": hosts}, "task": task}
+            settings = {**_OWN, "TF_CONFIG": json.dumps(config)}
+            environ = probe.variables(settings)
+            command = probe.python(_CHILD, number, steps)
+            process = probe.Child(command, environ, heard=1)
             self.running[name] = ending.enter_context(process)
 
     def goes_on(self) -> bool:
         """Whether somebody is still to be heard."""
-        is_complete = len(self.weights) == len(NAMES)
-        return bool(self.running) and not is_complete and self.passed < self.time_limit
+        if len(self.weights) == len(NAMES):
+            return False
+        return bool(self.running) and self.passed < self.time_limit
 
     def hear(self) -> None:
         """Note what each process says, or that it has ended."""
@@ -94,9 +102,11 @@ class _Run:
         """Note that a process has ended, and the last errors that it wrote."""
         del self.running[name]
         process.stop()
-        errors = re.findall(r"\w+Error: .+|Collective ops .+", process.output)[-2:]
-        self.note(" ".join([f"{name} is gone.", *errors]))
-        self.time_limit = min(self.time_limit, self.passed + PATIENCE)
+        errors = re.findall(r"\w+Error: .+|Collective ops .+", process.output)
+        sentences = [f"{name} is gone.", *errors[-2:]]
+        self.note(" ".join(sentences))
+        end_of_patience = self.passed + PATIENCE
+        self.time_limit = min(self.time_limit, end_of_patience)
 
     def kill(self, name: str) -> None:
         self.running[name].process.kill()
@@ -141,8 +151,9 @@ def child(number: str, steps: str) -> None:
 
     half = BATCH // 2
     shares = (slice(half), slice(half, None), slice(None))
-    share = shares[int(number)]
-    if NAMES[int(number)] == ALONE:
+    place = int(number)
+    share = shares[place]
+    if NAMES[place] == ALONE:
         strategy = tf.distribute.get_strategy()
     else:
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
