@@ -9,7 +9,7 @@ LENGTH = 40  # epochs of the lesson's training, where another machine's crossing
 
 
 def ends(path: str) -> list[str]:
-    """The names on a card of an epoch here and there: a lesson has them once."""
+    """Return the names on a card of an epoch here and there: a lesson has them once."""
     lesson = lesson_of(path)
     return [f"{lesson}/here", f"{lesson}/there"]
 
@@ -17,14 +17,17 @@ def ends(path: str) -> list[str]:
 def keep_crossing(crossing: BreakEven, path: str) -> Kept:
     """Put the seconds of an epoch here and there on a card."""
     here, there = ends(path)
-    return {}, {here: crossing.here.epoch, there: crossing.there.epoch}
+    numbers = {here: crossing.here.epoch, there: crossing.there.epoch}
+    return {}, numbers
 
 
 def crossing_on(card: Card, path: str) -> BreakEven:
-    """The crossing of the plans of a card."""
+    """Return the crossing of the two plans of a card."""
     here, there = ends(path)
-    cpu = Plan("the other CPU", card.numbers[here])
-    gpu = Plan("T4, forecast there", card.numbers[there], setup_minutes=5)
+    cpu_epoch = card.numbers[here]
+    gpu_epoch = card.numbers[there]
+    cpu = Plan("the other CPU", cpu_epoch)
+    gpu = Plan("T4, forecast there", gpu_epoch, setup_minutes=5)
     return break_even(cpu, gpu, LENGTH)
 
 
@@ -35,7 +38,8 @@ def keep_race(held, path: str) -> Kept:
     """Put a race on a card, and what its forecast was: low, high, and what came out."""
     numbers = {}
     if held.expected:
-        numbers[f"{lesson_of(path)}/forecast"] = (*held.expected, held.gain)
+        lesson = lesson_of(path)
+        numbers[f"{lesson}/forecast"] = (*held.expected, held.gain)
     return by_name(held.race, path), numbers
 
 
