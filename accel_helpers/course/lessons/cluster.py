@@ -31,27 +31,27 @@ class Cluster:
     overlap: float = 0.0  # the share of a step behind which an all-reduce can hide
 
     def slowest(self, chips: int) -> float:
-        """Give the seconds until the slowest is expected to have its gradients."""
+        """Return the seconds until the slowest is expected to have its gradients."""
         share_below = (chips - 0.375) / (chips + 0.25)
         deviations = NormalDist().inv_cdf(share_below)
         delay = self.spread * deviations
         return self.step * (1 + delay)
 
     def all_reduce(self, chips: int) -> float:
-        """Give the seconds until everybody has the mean of all gradients."""
+        """Return the seconds until everybody has the mean of all gradients."""
         hops = 2 * (chips - 1)
         bytes_of_a_hop = 4 * self.parameters / chips
         seconds_of_a_hop = self.latency + bytes_of_a_hop / self.bandwidth
         return hops * seconds_of_a_hop
 
     def seconds(self, chips: int) -> float:
-        """Give the seconds of a step: until the slowest is ready, and what else is not hidden."""
+        """Return the seconds of a step: until the slowest is ready, and what else is not hidden."""
         hidden = self.overlap * self.step
         waiting = self.all_reduce(chips) - hidden
         return self.slowest(chips) + max(0.0, waiting)
 
     def speed_up(self, chips: int) -> float:
-        """Give how many times as many examples are done in a second as by one device."""
+        """Return how many times as many examples are done in a second as by one device."""
         alone = chips * self.step
         return alone / self.seconds(chips)
 
@@ -78,7 +78,7 @@ class Published:
 
 
 def published() -> tuple[Published, ...]:
-    """Give what others measured, a row for every number of devices."""
+    """Return what others measured, a row for every number of devices."""
     file = importlib.resources.files("accel_helpers") / "course" / "data" / "scaling.csv"
     text = file.read_text("utf-8")
     clusters = []
@@ -90,7 +90,7 @@ def published() -> tuple[Published, ...]:
 
 
 def _fields(row: dict[str, str]) -> dict:
-    """Give a row's texts as the fields of `Published`; rates are examples in a second."""
+    """Return a row's texts as the fields of `Published`; rates are examples in a second."""
     rate_of_one = float(row["rate_of_one"])
     batch = float(row["batch"])
     rate = float(row["rate"])

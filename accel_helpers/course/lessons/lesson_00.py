@@ -23,7 +23,7 @@ def answer(runs=None):
 
 
 def _measured(milliseconds, name: str) -> Measurement:
-    """Give a measurement of timings in milliseconds."""
+    """Return a measurement of timings in milliseconds."""
     seconds = [ms / 1000 for ms in milliseconds]
     return Measurement.from_samples(seconds, name=name)
 
@@ -44,7 +44,7 @@ _NEW = {
 
 
 def _pairs() -> dict[str, tuple[Measurement, Measurement]]:
-    """Give the measurements before and after each change, by its letter."""
+    """Return the measurements before and after each change, by its letter."""
     pairs = {}
     for letter, milliseconds in _OLD.items():
         old = _measured(milliseconds, "old")
@@ -95,7 +95,7 @@ _MISTAKES = {
 
 
 def _right_verdicts() -> dict[str, str]:
-    """Give the verdict on each change, as `compare` comes to it."""
+    """Return the verdict on each change, as `compare` comes to it."""
     verdicts = {}
     for letter, (old, new) in PAIRS.items():
         comparison = compare(old, new)

@@ -49,7 +49,7 @@ CHECKS = {
 
 
 def rates_measured(judged: Sequence[Plausibility], path: str):
-    """Give the times and the size of square matrices, as a result card has them."""
+    """Return the times and the size of square matrices, as a result card has them."""
     # A product of two n by n matrices takes 2 n^3 operations.
     cube = judged[0].work / 2
     size = round(cube ** (1 / 3))
@@ -71,13 +71,13 @@ def rates_on(card: Card, path: str) -> list[Plausibility]:
 
 
 def _kind(judged: Plausibility) -> str:
-    """Give the kind of a device: "CPU" of "cpu:0"."""
+    """Return the kind of a device: "CPU" of "cpu:0"."""
     kind, _, _ = judged.time.name.partition(":")
     return kind.upper()
 
 
 def _rate_row(judged: Plausibility, colour) -> rows.Row:
-    """Give the row of a device: its rate in billions a second, with an interval."""
+    """Return the row of a device: its rate in billions a second, with an interval."""
     time = judged.time
     times = sorted((time.median, *time.interval))
     # The shortest time is the highest rate.
@@ -118,7 +118,7 @@ def rates(own: Sequence[Plausibility], *, reference: Reference | None = None) ->
 
 
 def _rated_chip(judged: Plausibility) -> hardware.Accelerator:
-    """Give the chip of a device, or a T4 where its rating is not known."""
+    """Return the chip of a device, or a T4 where its rating is not known."""
     chip = judged.chip
     if chip is None or not hardware.peak(chip):
         return hardware.match("Tesla T4")

@@ -17,7 +17,7 @@ _RIGHT = {number: (case["fact"], case["cure"]) for number, case in CASES.items()
 
 
 def _mistake(case, fact: str, cure: str) -> tuple[str, str]:
-    """Give the sentence and the hint for a wrong answer to a case."""
+    """Return the sentence and the hint for a wrong answer to a case."""
     hint = case["clue"]
     if fact == case["fact"]:
         reason = CURES[cure]["not_here"]
@@ -30,7 +30,7 @@ def _mistake(case, fact: str, cure: str) -> tuple[str, str]:
 
 
 def _mistakes() -> dict:
-    """Give the sentence and the hint for every wrong answer to every case."""
+    """Return the sentence and the hint for every wrong answer to every case."""
     mistakes = {}
     for number, case in CASES.items():
         for fact, cure in product(FACTS, CURES):

@@ -51,7 +51,7 @@ def times_as_fast(steps: dict) -> dict:
 
 
 def finding(ratios: dict, device: str) -> str:
-    """Give the title of a sweep: what its dense models show; on a CPU, where there is most room.
+    """Return the title of a sweep: what its dense models show; on a CPU, where there is most room.
 
     That more width and larger batches always bring more is said where it holds: from each size to
     the next larger one no ratio is surely smaller, and over all it grows surely.
@@ -71,7 +71,7 @@ def finding(ratios: dict, device: str) -> str:
 
 
 def _grows_with_size(ratios: dict) -> bool:
-    """Whether no larger size has surely less than a smaller one, and the largest surely more."""
+    """Return whether no larger size has surely less than a smaller one, and the largest more."""
 
     def is_surely_less(size, rival_size):
         _, high = ratios[size].interval
@@ -100,7 +100,7 @@ def of_the_net(ratios: dict, device: str) -> str:
 
 
 def their_sweep(device: str, runs=None):
-    """Give the sweep of the newest reference run that has a whole one of this kind; or None."""
+    """Return the sweep of the newest reference run that has a whole one of this kind; or None."""
     keys = {"cpu": _step_keys("cpu"), device: _step_keys(device)}
     all_keys = []
     for keys_of_device in keys.values():
@@ -116,7 +116,7 @@ def their_sweep(device: str, runs=None):
 
 
 def _step_keys(device: str) -> dict:
-    """Give the names on a card of a device's steps, by model and batch size."""
+    """Return the names on a card of a device's steps, by model and batch size."""
     keys = {}
     for width, batch_size in product(*SIZES.values()):
         keys[width, batch_size] = f"03/step/{device}/width {width}/batch {batch_size}"
@@ -126,7 +126,7 @@ def _step_keys(device: str) -> dict:
 
 
 def their_line(device: str, runs=None):
-    """Give one line of their sweep, the dense models in batches of `GREY`; or None."""
+    """Return one line of their sweep, the dense models in batches of `GREY`; or None."""
     card = their_sweep(device, runs)
     if card is None:
         return None
@@ -157,7 +157,7 @@ MAKERS = {CNN: make_net, BARE: partial(make_net, filters=())}
 
 
 def sweep(x, y, *, seconds: float) -> dict:
-    """Time a step of all sizes, and of the nets, on each device here, and give the ratios.
+    """Time a step of all sizes, and of the nets, on each device here, and return the ratios.
 
     The steps go on the result card: "03/step/DEVICE/width WIDTH/batch SIZE".
     """
@@ -170,7 +170,7 @@ def sweep(x, y, *, seconds: float) -> dict:
 
 
 def roofline_points(work, climbed) -> dict:
-    """Give, by stage in small batches, operations for each byte and operations in a second."""
+    """Return each stage's operations for each byte and operations a second, in small batches."""
     points = {}
     for stage_id in (climb.DEFAULT, climb.RESIDENT_SMALL):
         stage = climbed[stage_id]
@@ -179,7 +179,7 @@ def roofline_points(work, climbed) -> dict:
 
 
 def their_roofline(work, runs=None):
-    """Give the points and the ceilings of the newest reference run that has both; or None."""
+    """Return the points and the ceilings of the newest reference run that has both; or None."""
     names = climb.needed("03/climb")
     for ceiling in ("product", "copy"):
         name = f"03/ceiling/{ceiling} float32"
@@ -222,7 +222,7 @@ class Device:
         self.steps = 0  # since the clock was first read
 
     def clock(self) -> float:
-        """Give the time in seconds, in whole ticks."""
+        """Return the time in seconds, in whole ticks."""
         self._was_read = True
         ticks = math.floor(self._now / self._tick + 1e-6)
         return ticks * self._tick
@@ -249,7 +249,7 @@ class Device:
 
 
 def device_for(letter: str) -> Device:
-    """Give the device of a broken benchmark, "A" to "D".
+    """Return the device of a broken benchmark, "A" to "D".
 
     >>> 2 < device_for("A").run("images") < 2.1  # the first run compiles
     True
@@ -260,7 +260,7 @@ def device_for(letter: str) -> Device:
 
 
 def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False) -> float:
-    """Give the seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
+    """Return the seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
     batch = device.send("images")
     if not cold:
         device.wait(device.run(batch))
@@ -332,7 +332,7 @@ _HINTS = {
 
 
 def _broken_benchmarks() -> list[tuple]:
-    """Give a benchmark with each slip, with what it is and what leads on."""
+    """Return a benchmark with each slip, with what it is and what leads on."""
     benchmarks = []
     for slip, (message, hint) in _SLIPS.items():
         broken = partial(timed, **{slip: True})

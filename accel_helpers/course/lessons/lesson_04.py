@@ -33,7 +33,7 @@ def losses_picture(
 
 
 def label(name: str, step: CompiledStep) -> str:
-    """Give the name of a stored step: the model, the format of its numbers, the batch."""
+    """Return the name of a stored step: the model, the format of its numbers, the batch."""
     model, _, _ = name.partition("-")
     spoken = SPOKEN.get(model, model)
     number_format = step.policy.removeprefix("mixed_")
@@ -41,7 +41,7 @@ def label(name: str, step: CompiledStep) -> str:
 
 
 def _memory_row(name: str, step: CompiledStep) -> rows.Row:
-    """Give the bar of a step: in another colour where it does not fit."""
+    """Return the bar of a step: in another colour where it does not fit."""
     if step.verdict == "fits":
         needed = step.peak_memory
         verdict = "fits"
@@ -121,7 +121,7 @@ _SLIPS = {
 
 
 def _mistakes() -> dict:
-    """Give what to say to each case, and to the likeliest wrong answers to it."""
+    """Return what to say to each case, and to the likeliest wrong answers to it."""
     mistakes = {case: ("", hint) for case, hint in _HINTS.items()}
     for (case, answer), message in _SLIPS.items():
         mistakes[case, answer] = (message, _HINTS[case])

@@ -7,7 +7,7 @@ from accel_helpers.course.slips import Slips
 
 
 def pays_from(factor, setup):
-    """Give the minutes on the CPU from which a chip pays: T = setup + T / factor, solved for T."""
+    """Return the minutes on the CPU from which a chip pays: T of T = setup + T / factor."""
     if factor <= 1:
         return math.inf
     share_saved = 1 - 1 / factor

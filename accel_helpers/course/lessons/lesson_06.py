@@ -10,14 +10,14 @@ from accel_helpers.plots import style
 
 
 def bits(number: float) -> int:
-    """Give the 32 bits of a number in float32, as a whole number."""
+    """Return the 32 bits of a number in float32, as a whole number."""
     data = struct.pack("<f", number)
     (pattern,) = struct.unpack("<I", data)
     return pattern
 
 
 def number(bits: int) -> float:
-    """Give the number that 32 bits of float32 stand for: the way back from `bits`."""
+    """Return the number that 32 bits of float32 stand for: the way back from `bits`."""
     data = struct.pack("<I", bits)
     (value,) = struct.unpack("<f", data)
     return value
@@ -49,7 +49,7 @@ def useful_cells(shares, *, title: str) -> style.Picture:
 
 
 def _drops(percentages: dict) -> list:
-    """Give each size after which the share drops, with the size that follows it."""
+    """Return each size after which the share drops, with the size that follows it."""
     drops = []
     for size, next_size in pairwise(percentages):
         if percentages[next_size] < percentages[size]:
@@ -73,7 +73,7 @@ def _finding(percentages: dict, drops: list) -> str:
 
 
 def _percentage_at(percentages: dict, size: int) -> str:
-    """Give the share at a size, such as "25.1 % at 128"."""
+    """Return the share at a size, such as "25.1 % at 128"."""
     return f"{percentages[size]:.1f} % at {size}"
 
 
@@ -164,7 +164,7 @@ _ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way thro
 
 
 def _off_by(error: int):
-    """Give the right count, off by so many cycles a tile."""
+    """Return the right count, off by so many cycles a tile."""
 
     def count(m, k, n, size):
         loading = size
@@ -260,7 +260,7 @@ def _cut_bits(x):
 
 
 def _bfloat16(x):
-    """Give the bfloat16 number that is nearest."""
+    """Return the bfloat16 number that is nearest."""
     pattern = nearest(bits(x))
     return number(pattern)
 

@@ -21,14 +21,14 @@ FLAT = 3  # the smallest sizes, whose time is all launch overhead
 
 
 def add_seconds(numbers, launch, bandwidth, link=None):
-    """Give the seconds of one addition, as the lesson's exercise asks for them."""
+    """Return the seconds of one addition, as the lesson's exercise asks for them."""
     # Bytes: 4 read and 4 written, or 4 there and 4 back.
     moved = 8 * numbers
     return _seconds_to_move(moved, launch, bandwidth, link)
 
 
 def _seconds_to_move(moved, launch, bandwidth, link):
-    """Give the seconds in which so many bytes go through the memory, and over a link if any."""
+    """Return the seconds of launching, and of moving bytes through the memory and the link."""
     seconds = launch + moved / bandwidth
     if link is not None:
         seconds += moved / link
@@ -54,7 +54,7 @@ def pretend(cpu, link=None):
 
 
 def crossing(cpu, chip):
-    """Give the size from which the chip is faster at every larger one; None if it never is."""
+    """Return the size from which the chip is faster at every larger one; None if it never is."""
     sizes = sorted(set(cpu) & set(chip))
     gains = []
     for size in sizes:
@@ -76,7 +76,7 @@ def crossing(cpu, chip):
 
 
 def _seconds(time) -> float:
-    """Give the seconds of a number, or a measurement's median."""
+    """Return the seconds of a number, or a measurement's median."""
     return getattr(time, "median", time)
 
 
@@ -126,7 +126,7 @@ def finding(cpu, chip, name: str) -> str:
 
 
 def _size(numbers: float) -> str:
-    """Give a count as an axis shows it: "300", "1k", "4M"."""
+    """Return a count as an axis shows it: "300", "1k", "4M"."""
     if numbers < 1e3:
         return f"{numbers:.0f}"
     return format_rate(numbers, "").replace(" ", "")

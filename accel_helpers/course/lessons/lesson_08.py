@@ -7,7 +7,7 @@ from accel_helpers.course.slips import Slips
 
 
 def pays_after(first: float, before: float, after: float) -> float:
-    """Give the calls until compiling has paid: the first one compiles, later ones take `after`."""
+    """Return the calls until compiling has paid: the first compiles, later ones take `after`."""
     if after >= before:
         return math.inf
     lost = first - before

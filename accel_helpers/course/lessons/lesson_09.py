@@ -7,12 +7,12 @@ from accel_helpers.course.slips import Slips
 
 
 def _places(gradients):
-    """Give, place by place, the numbers that the replicas have there."""
+    """Return the numbers of all replicas, place by place."""
     return zip(*gradients, strict=True)
 
 
 def whole_batch(gradients, counts):
-    """Give the whole batch's gradient, from the replicas' means over so many samples each."""
+    """Return the whole batch's gradient, from the replicas' means over so many samples each."""
     return [fmean(numbers, counts) for numbers in _places(gradients)]
 
 

@@ -22,7 +22,7 @@ def scale(train, other):
 
 
 def split(originals, seed, share=5):
-    """Give the places to train on and those held out; copies of an original are on one side."""
+    """Return the places to train on and those held out; copies of an original are on one side."""
     import numpy as np
 
     generator = np.random.default_rng(seed)
@@ -36,13 +36,13 @@ def split(originals, seed, share=5):
 
 
 def _train_image(n: int) -> list[float]:
-    """Give an image for training, of four pixels: two of them never vary."""
+    """Return an image for training, of four pixels: two of them never vary."""
     varied = n * n % 17
     return [float(n), float(varied), 3.0, 0.0]
 
 
 def _other_image(n: int) -> list[float]:
-    """Give an image that is not trained on: the third pixel varies, and never did in training."""
+    """Return an image that is not trained on: the third pixel varies, and never did in training."""
     varied = n * n % 13
     return [float(n), float(varied), float(n), 0.0]
 
@@ -86,7 +86,7 @@ def _one_mean_for_all(train, other):
 
 
 def _values(call, train, other):
-    """Give the pixels of both sets that an answer scaled, or say that it divided by zero."""
+    """Return the pixels of both sets that an answer scaled, or say that it divided by zero."""
     import numpy as np
 
     scaled_sets = on_arrays(call, train, other)
@@ -136,7 +136,7 @@ def _sides_swapped(originals, seed):
 
 
 def _fault(call, originals) -> str:
-    """Give the first fault of a split, in a word; a side is places, or says of each yes or no."""
+    """Return the first fault of a split, in a word; a side is places, or says of each yes or no."""
     import numpy as np
 
     originals = np.array(originals)

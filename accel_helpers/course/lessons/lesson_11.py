@@ -22,7 +22,7 @@ EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
 
 
 def verdict(low: float, high: float, price: float) -> str:
-    """Say what the whole interval says."""
+    """Return the verdict on which both ends of the interval agree."""
     if low > price:
         return CHEAPER
     if high < price:
@@ -31,7 +31,7 @@ def verdict(low: float, high: float, price: float) -> str:
 
 
 def _put(call, *case) -> str:
-    """Give the verdict that an answer means for a case; a ValueError where it means none."""
+    """Return the verdict that an answer means for a case; a ValueError where it means none."""
     answer = call(*case)
     word = meant(answer, VERDICTS)
     place = VERDICTS.index(word)
@@ -39,7 +39,7 @@ def _put(call, *case) -> str:
 
 
 def _otherwise(answer, low, high, price):
-    """Give the sentence and the hint for a wrong verdict that no slip explains."""
+    """Return the sentence and the hint for a wrong verdict that no slip explains."""
     case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
     message = f'For "{case}" your verdict is "{answer}". '
     if verdict(low, high, price) == CANNOT_TELL:
@@ -56,7 +56,7 @@ _SLIPS = Slips()
 
 
 def _always(word: str):
-    """Give a function that has one verdict for every case."""
+    """Return a function that has one verdict for every case."""
 
     def verdict_of(low, high, price):
         return word

@@ -83,7 +83,7 @@ class _Run:
             self.running[name] = ending.enter_context(process)
 
     def goes_on(self) -> bool:
-        """Whether somebody is still to be heard."""
+        """Return whether somebody is still to be heard."""
         if len(self.weights) == len(NAMES):
             return False
         return bool(self.running) and self.passed < self.time_limit
@@ -119,7 +119,7 @@ class _Run:
             self.note(f"{name} is ended.")
 
     def apart(self) -> float:
-        """Give how far a worker's weight is at most from that of the process that was alone."""
+        """Return how far a worker's weight is at most from that of the process that was alone."""
         if len(self.weights) < len(NAMES):
             return float("inf")
         largest = 0.0
@@ -130,7 +130,7 @@ class _Run:
 
 
 def _free_addresses(count: int) -> list[str]:
-    """Give addresses on this machine that nobody uses."""
+    """Return addresses on this machine that nobody uses."""
     with contextlib.ExitStack() as servers:
         ports = []
         for _ in range(count):
@@ -140,7 +140,7 @@ def _free_addresses(count: int) -> list[str]:
 
 
 def child(number: str, steps: str) -> None:
-    """In a child process: train without end, and after so many steps say how it went."""
+    """Train without end in a child process, and after so many steps print how it went."""
     # While a worker waits it holds Python's lock, and no thread sees the parent's end; this does.
     if not os.fork():
         os.close(1)
