@@ -19,13 +19,15 @@ __all__ = ["TRUTH", "device_for"]
 
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
-SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}  # width 1 has next to no work
+# Width 1 has next to no work.
+SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}
 NET_BATCH = 32
 # As a result card names the two nets, and as a picture does.
 CNN = "cnn"
 BARE = "cnn-bare"
 NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}
-GREY = 256  # the batches of the one grey line of a sweep
+# The batches of the one grey line of a sweep.
+GREY = 256
 
 
 def times_as_fast(steps: dict) -> dict:
@@ -35,6 +37,7 @@ def times_as_fast(steps: dict) -> dict:
     compute: width 1, or the CNN without convolutions.
     """
     cpu = steps["cpu"]
+    # The best device of a machine comes last.
     accelerator = list(steps.values())[-1]
     is_alone = accelerator is cpu
     ratios = {}
@@ -43,11 +46,18 @@ def times_as_fast(steps: dict) -> dict:
             continue
         rival = accelerator[model, batch_size]
         if is_alone:
-            empty_model = BARE if model in NETS else 1
+            empty_model = _empty_model(model)
             rival = cpu[empty_model, batch_size]
         label = NETS.get(model, model)
         ratios[label, batch_size] = timing.compare(cpu[model, batch_size], rival)
     return ratios
+
+
+def _empty_model(model: int | str) -> int | str:
+    """Return the model of the same kind that has next to nothing to compute."""
+    if model in NETS:
+        return BARE
+    return 1
 
 
 def finding(ratios: dict, device: str) -> str:
@@ -56,15 +66,20 @@ def finding(ratios: dict, device: str) -> str:
     That more width and larger batches always bring more is said where it holds: from each size to
     the next larger one no ratio is surely smaller, and over all it grows surely.
     """
-    dense = {size: ratio for size, ratio in ratios.items() if size[0] not in NETS.values()}
-    if not any(ratio.conclusive for ratio in dense.values()):
+    nets = NETS.values()
+    dense = {}
+    for (model, batch_size), ratio in ratios.items():
+        if model not in nets:
+            dense[model, batch_size] = ratio
+    measured = {size: ratio.ratio for size, ratio in dense.items() if ratio.conclusive}
+    if not measured:
         return "No difference could be measured at any size"
-
     if _grows_with_size(dense):
         return "The wider the layer and the larger the batch, the more a better chip can gain"
-    width, batch_size = max(dense, key=lambda size: dense[size].ratio or 0)
+    best_size = max(measured, key=measured.get)
+    width, batch_size = best_size
     place = f"at width {width:,} and batches of {batch_size:,}"
-    factor = dense[width, batch_size].times
+    factor = dense[best_size].times
     if device == "cpu":
         return f"Most room {place}: {factor} times"
     return f"Most {place}: {factor} times as fast"
@@ -194,7 +209,8 @@ def their_roofline(work, runs=None):
 
 # --- the pretend accelerator ---------------------------------------------------------------------
 
-TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}  # seconds; C is to send, too
+# Seconds of what each benchmark is about; C is to send, too.
+TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}
 # Seconds that the pretend device takes for each.
 ORDER = 0.0001
 COMPILING = 2.0
@@ -219,7 +235,8 @@ class Device:
         self._tick = tick
         self._has_run = False
         self._was_read = False
-        self.steps = 0  # since the clock was first read
+        # Counted from the first reading of the clock on.
+        self.steps = 0
 
     def clock(self) -> float:
         """Return the time in seconds, in whole ticks."""
@@ -313,8 +330,9 @@ def _repaired(answer) -> Result:
     if math.isclose(seconds, TRUTH["A"], rel_tol=0.05):
         return Result(True, f"{answer_text}; the device's own record says the same.")
     # Each slip, with as many steps as the learner took.
+    steps = max(device.steps, 1)
     for slip, (message, slip_hint) in _SLIPS.items():
-        slipped = timed(device_for("A"), device.steps or 1, **{slip: True})
+        slipped = timed(device_for("A"), steps, **{slip: True})
         if math.isclose(seconds, slipped, rel_tol=0.05, abs_tol=1e-9):
             return Result(False, f"{answer_text}. {message}", slip_hint)
     error = abs(seconds / TRUTH["A"] - 1)
