@@ -36,13 +36,14 @@ def useful_cells(shares, *, title: str) -> style.Picture:
     sizes = list(percentages)
     heights = list(percentages.values())
     drops = _drops(percentages)
+    top = 1.2 * max(heights)
     with style.figure(style.WIDE, 2.5, title) as (figure, axes):
         axes.plot(sizes, heights, color=style.OWN, lw=1.8)
         for before, after in drops:
+            # Each in points from its dot: the two lie close together.
             _mark(axes, before, percentages[before], (-9, 9), "right")
             _mark(axes, after, percentages[after], (9, -10), "left")
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        top = 1.2 * max(heights)
         style.scale(axes.yaxis, "useful cells", 0, top, "{:g} %".format)
         finding = _finding(percentages, drops)
         return style.picture(figure, f"Line plot. {finding}.")
@@ -58,7 +59,7 @@ def _drops(percentages: dict) -> list:
 
 
 def _finding(percentages: dict, drops: list) -> str:
-    """Say how large the share is at the ends, and before and after each drop."""
+    """Return the shares at both ends, and before and after each drop, in words."""
     smallest = min(percentages)
     largest = max(percentages)
     at_smallest = _percentage_at(percentages, smallest)
@@ -88,19 +89,24 @@ def _mark(axes, n: int, percentage: float, offset, side: str) -> None:
 # --- cycles: of m, k, n and the size of the unit -------------------------------------------------
 
 
-def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
-    """Count as `systolic.MatrixUnit` does; `tiles` and `tile` take the place of what is right."""
+def cycles(m: int, k: int, n: int, size: int, tiles=None, tile_cycles=None) -> float:
+    """Return the cycles of a product, as `systolic.MatrixUnit` counts them.
+
+    A wrong answer passes its own number of tiles, or its own cycles of one tile.
+    """
     if tiles is None:
         tiles = ceil(k / size) * ceil(n / size)
-    if tile is None:
+    if tile_cycles is None:
         loading = size
-        way_through = 2 * size - 2
-        tile = loading + m + way_through
-    return tiles * tile
+        # To the right over the row, and down the column to the far corner.
+        way_through = 2 * (size - 1)
+        tile_cycles = loading + m + way_through
+    return tiles * tile_cycles
 
 
+# The first can be done on paper, the others are where rules differ.
 PRODUCTS = (
-    (20, 6, 9, 4),  # can be done on paper; the others are where rules differ
+    (20, 6, 9, 4),
     (128, 128, 128, 128),
     (1_024, 300, 500, 128),
     (10, 3, 2, 1),
@@ -134,9 +140,9 @@ def _parts_of_tiles(m, k, n, size):
     "Before a row can enter, the weights of the tile must be in their cells.",
 )
 def _no_loading(m, k, n, size):
-    way_through = 2 * size - 2
-    tile = m + way_through
-    return cycles(m, k, n, size, tile=tile)
+    way_through = 2 * (size - 1)
+    tile_cycles = m + way_through
+    return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
 
 @_CYCLES.add(
@@ -145,8 +151,8 @@ def _no_loading(m, k, n, size):
 )
 def _no_way_through(m, k, n, size):
     loading = size
-    tile = loading + m
-    return cycles(m, k, n, size, tile=tile)
+    tile_cycles = loading + m
+    return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
 
 @_CYCLES.add(
@@ -156,29 +162,29 @@ def _no_way_through(m, k, n, size):
 def _one_direction(m, k, n, size):
     loading = size
     way_through = size - 1
-    tile = loading + m + way_through
-    return cycles(m, k, n, size, tile=tile)
+    tile_cycles = loading + m + way_through
+    return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
 
 _ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way through be then?"
 
 
 def _off_by(error: int):
-    """Return the right count, off by so many cycles a tile."""
+    """Return a function that counts rightly, but for so many cycles a tile."""
 
     def count(m, k, n, size):
         loading = size
-        way_through = 2 * size - 2
-        tile = loading + m + way_through + error
-        return cycles(m, k, n, size, tile=tile)
+        way_through = 2 * (size - 1)
+        tile_cycles = loading + m + way_through + error
+        return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
     return count
 
 
-_CYCLES.add("Almost: for each tile you count 1 too many.", _ONE_CELL)(_off_by(1))
-_CYCLES.add("Almost: for each tile you count 2 too many.", _ONE_CELL)(_off_by(2))
-_CYCLES.add("Almost: for each tile you count 1 too few.", _ONE_CELL)(_off_by(-1))
-_CYCLES.add("Almost: for each tile you count 2 too few.", _ONE_CELL)(_off_by(-2))
+_ERRORS = {1: "1 too many", 2: "2 too many", -1: "1 too few", -2: "2 too few"}
+for _error, _text in _ERRORS.items():
+    _add_slip = _CYCLES.add(f"Almost: for each tile you count {_text}.", _ONE_CELL)
+    _add_slip(_off_by(_error))
 
 # --- rounding ------------------------------------------------------------------------------------
 
@@ -239,6 +245,7 @@ def _middle_towards_zero(x):
     return number(cut(pattern))
 
 
+# Three forms of one slip: what was rounded rightly, its upper half, and what was cut off.
 _BITS = "You return bits. They are a whole number that only stands for the one asked for."
 _WAY_BACK = "One of the two tools leads from bits to the number. It takes all 32 of them."
 
