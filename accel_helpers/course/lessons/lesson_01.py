@@ -63,6 +63,7 @@ def rates_measured(judged: Sequence[Plausibility], path: str):
 def rates_on(card: Card, path: str) -> list[Plausibility]:
     """Judge the CPU's time on a card."""
     measurement = card.measurements[f"{path}/cpu"]
+    # The row of a device is named after the device that its time names.
     time = replace(measurement, name="cpu")
     size = card.numbers[f"{path}/size"][0]
     operations = 2 * size**3
@@ -79,12 +80,20 @@ def _kind(judged: Plausibility) -> str:
 def _rate_row(judged: Plausibility, colour) -> rows.Row:
     """Return the row of a device: its rate in billions a second, with an interval."""
     time = judged.time
-    times = sorted((time.median, *time.interval))
+    # Sorted, since the median of few timings can lie outside of their interval.
+    shortest, middle, longest = sorted((time.median, *time.interval))
     # The shortest time is the highest rate.
-    high, rate, low = (judged.work / seconds / 1e9 for seconds in times)
+    high = _billions(judged.work, shortest)
+    rate = _billions(judged.work, middle)
+    low = _billions(judged.work, longest)
     device = _kind(judged)
     note = f"{rate:,.0f}"
     return rows.Row(device, colour, (note,), bar=(low, high), line=rate)
+
+
+def _billions(operations: float, seconds: float) -> float:
+    """Return the billions of operations in a second."""
+    return operations / seconds / 1e9
 
 
 def rates(own: Sequence[Plausibility], *, reference: Reference | None = None) -> style.Picture:
@@ -97,6 +106,7 @@ def rates(own: Sequence[Plausibility], *, reference: Reference | None = None) ->
     sides, under = style.sides(own, reference, style.BARS)
     for side in sides:
         group = [_rate_row(answer, side.colour) for answer in side.data]
+        # The only note of a row is its rate.
         texts = [f"{row.name} {row.notes[0]}" for row in group]
         groups.append(group)
         sentences.append(side.intro + "; ".join(texts))
@@ -136,6 +146,7 @@ def _draw_rating(axes, every_row: Sequence[rows.Row], rated: float, text: str) -
     """Draw what a chip is rated at, with a text beside the middle of the rows."""
     places = rows.places(every_row)
     middle = places[-1] / 2
+    # On white, so that a line that it crosses leaves it legible.
     paper = {"fc": "white", "ec": "none"}
     axes.axvline(rated, color=style.SAID, ls="--")
     axes.text(0.98 * rated, middle, text, ha="right", va="center", bbox=paper)
@@ -154,6 +165,7 @@ def dialog() -> style.Picture:
     """Draw the menu and the dialog in which Colab is asked for a GPU: a drawing of our own."""
     title = f"Drawing, not a screenshot (as of {AS_OF})"
     with style.figure(style.WIDE, 3.3, title) as (figure, axes):
+        # A drawing is placed from the top left corner on, like a screen.
         axes.set(xlim=(0, 10), ylim=(7.6, -0.2))
         axes.set_axis_off()
         _draw_menu(axes)
@@ -171,9 +183,10 @@ def dialog() -> style.Picture:
 def _options_text() -> str:
     """List what the dialog offers, and say which is chosen."""
     options = []
-    for text in OFFERED:
-        if text == CHOSEN:
-            text = f"{text}, chosen"
+    for option in OFFERED:
+        text = option
+        if option == CHOSEN:
+            text = f"{option}, chosen"
         options.append(text)
     return "; ".join(options)
 
@@ -198,7 +211,8 @@ def _draw_dialog(axes) -> None:
     axes.text(4.6, 1.3, "Runtime type:  Python 3", va="center")
     axes.text(4.6, 2.1, "Hardware accelerator:", va="center")
     for line, text in enumerate(OFFERED):
-        _draw_option(axes, 2.85 + 0.7 * line, text)
+        y = 2.85 + 0.7 * line
+        _draw_option(axes, y, text)
     axes.text(4.6, 5.75, "Runtime version:  Latest", va="center")
     axes.text(7.0, 6.75, "Cancel", va="center", color=style.SAID)
     _box(axes, 8.2, 6.4, 1.4, 0.7, "Save", face=style.OWN, colour="white")
