@@ -23,15 +23,22 @@ class Cluster:
       backward is about two thirds of the arithmetic (arXiv 2104.04473, appendix).
     """
 
-    step: float  # seconds that one device needs for its share
-    parameters: float  # whose gradients have 4 bytes each
-    bandwidth: float  # bytes a second of the ring's slowest link
-    latency: float = 9.6e-6  # seconds a hop: a ring over a network in NCCL's src/graph/tuning.cc
-    spread: float = 0.015  # of the devices' times: standard deviation over mean
-    overlap: float = 0.0  # the share of a step behind which an all-reduce can hide
+    # Seconds that one device needs for its share.
+    step: float
+    # Their number; the gradient of each has 4 bytes.
+    parameters: float
+    # Bytes a second of the ring's slowest link.
+    bandwidth: float
+    # Seconds a hop, by default of a ring over a network in NCCL's src/graph/tuning.cc.
+    latency: float = 9.6e-6
+    # Of the devices' times: standard deviation over mean.
+    spread: float = 0.015
+    # The share of a step behind which an all-reduce can hide.
+    overlap: float = 0.0
 
     def slowest(self, chips: int) -> float:
         """Return the seconds until the slowest is expected to have its gradients."""
+        # Where the largest of so many normal draws is expected (Blom).
         share_below = (chips - 0.375) / (chips + 0.25)
         deviations = NormalDist().inv_cdf(share_below)
         delay = self.spread * deviations
@@ -40,12 +47,14 @@ class Cluster:
     def all_reduce(self, chips: int) -> float:
         """Return the seconds until everybody has the mean of all gradients."""
         hops = 2 * (chips - 1)
+        # In a ring each hop carries one device's part of the gradients, of 4 bytes each.
         bytes_of_a_hop = 4 * self.parameters / chips
         seconds_of_a_hop = self.latency + bytes_of_a_hop / self.bandwidth
         return hops * seconds_of_a_hop
 
     def seconds(self, chips: int) -> float:
         """Return the seconds of a step: until the slowest is ready, and what else is not hidden."""
+        # Only what outlasts the overlap is waited for.
         hidden = self.overlap * self.step
         waiting = self.all_reduce(chips) - hidden
         return self.slowest(chips) + max(0.0, waiting)
@@ -61,10 +70,13 @@ class Published:
     """A row of ``data/scaling.csv``: a real cluster, and the pretend one with its numbers."""
 
     name: str
-    device: str  # a GPU, or a server of eight where those add up among themselves first
+    # A GPU, or a server of eight where those add up among themselves first.
+    device: str
     devices: int
-    speed_up: float  # over one device, as measured
-    cluster: Cluster  # with what the source says; nothing is fitted
+    # Over one device, as measured.
+    speed_up: float
+    # With what the source says; nothing is fitted.
+    cluster: Cluster
     source: str
     notes: str
 

@@ -11,7 +11,8 @@ _FILE = _PACKAGE / "course" / "data" / "detective.toml"
 _MATERIAL = records.load(_FILE, "material of lesson 02")
 CASES = dict(enumerate(_MATERIAL["case"], 1))
 CURES = _MATERIAL["cures"]
-FACTS = ("attached", "visible", "placed", "faster")  # in this order: the first no decides
+# In this order: the first no decides.
+FACTS = ("attached", "visible", "placed", "faster")
 
 _RIGHT = {number: (case["fact"], case["cure"]) for number, case in CASES.items()}
 

@@ -34,6 +34,7 @@ def losses_picture(
 
 def label(name: str, step: CompiledStep) -> str:
     """Return the name of a stored step: the model, the format of its numbers, the batch."""
+    # A stored answer is called after its model, and perhaps after what is special about it.
     model, _, _ = name.partition("-")
     spoken = SPOKEN.get(model, model)
     number_format = step.policy.removeprefix("mixed_")
@@ -72,6 +73,7 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
 def _mark_full(axes, chip: str, size: float) -> None:
     """Draw a line where a chip's memory ends, with the chip's name beside it."""
     axes.axvline(size, color=style.INK, lw=1.4, ls="--")
+    # In points from the line, so that its name does not touch it.
     place = {"xytext": (-6, 0), "textcoords": "offset points"}
     font = {"fontsize": 9, "ha": "right", "va": "center"}
     axes.annotate(f"{chip} full", (size, 0), **place, **font)

@@ -8,6 +8,7 @@ from accel_helpers.course.slips import Slips
 
 def pays_from(factor, setup):
     """Return the minutes on the CPU from which a chip pays: T of T = setup + T / factor."""
+    # Such a chip never catches up with the CPU.
     if factor <= 1:
         return math.inf
     share_saved = 1 - 1 / factor
