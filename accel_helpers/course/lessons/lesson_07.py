@@ -16,8 +16,10 @@ PRETEND = "a pretend T4 (estimated, not measured)"
 SENT = "a pretend T4, with the transfer"
 # Seconds to launch an operation on a GPU, fitted to published timings.
 LAUNCH = step_time.fitted().constants["operation_inference"]
-LINK = 8e9 * 16 * 128 / 130 / 8  # bytes per second of PCIe 3.0 x16: 128 of 130 bits are data
-FLAT = 3  # the smallest sizes, whose time is all launch overhead
+# Bytes a second of PCIe 3.0: 16 lanes of 8 Gbit/s each, of whose bits 128 of 130 are data.
+LINK = 8e9 * 16 * 128 / 130 / 8
+# So many of the smallest sizes take the launch overhead alone.
+FLAT = 3
 
 
 def add_seconds(numbers, launch, bandwidth, link=None):

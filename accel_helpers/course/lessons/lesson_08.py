@@ -8,6 +8,7 @@ from accel_helpers.course.slips import Slips
 
 def pays_after(first: float, before: float, after: float) -> float:
     """Return the calls until compiling has paid: the first compiles, later ones take `after`."""
+    # No later call wins anything back.
     if after >= before:
         return math.inf
     lost = first - before

@@ -52,6 +52,7 @@ def _sum_over_pictures(gradients, counts):
 def _divided_by_replicas(gradients, counts):
     mean = whole_batch(gradients, counts)
     pictures = sum(counts)
+    # As if each replica had this many.
     pictures_per_replica = pictures / len(counts)
     return [number * pictures_per_replica for number in mean]
 

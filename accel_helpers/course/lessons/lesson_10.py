@@ -15,6 +15,7 @@ def scale(train, other):
     other = np.asarray(other, dtype=float)
     mean = train.mean(axis=0)
     spread = train.std(axis=0)
+    # A pixel that never varies would be divided by zero.
     spread = np.where(spread == 0, 1, spread)
     scaled_train = (train - mean) / spread
     scaled_other = (other - mean) / spread
@@ -25,6 +26,7 @@ def split(originals, seed, share=5):
     """Return the places to train on and those held out; copies of an original are on one side."""
     import numpy as np
 
+    # Originals are drawn, and not pictures: so all copies of one share its side.
     generator = np.random.default_rng(seed)
     images = generator.permutation(np.unique(originals))
     held_out_count = len(images) // share
@@ -121,6 +123,7 @@ def _originals_as_places(originals, seed):
     "Choose originals, not pictures. Then give each picture the side of its original.",
 )
 def _split_by_picture(originals, seed):
+    # A fifth of the 180 pictures, whatever their originals are.
     train = range(36, 180)
     held_out = range(36)
     return train, held_out
@@ -161,10 +164,12 @@ _SCALING = calls(
     needs="Return the scaled training images and the scaled other ones, in this order.",
     hint="From each pixel take its mean in train, then divide by its spread in train.",
     put=_values,
-    within=0.06,  # of the spread of a sample, with n - 1, too
+    # The spread of a sample, with n - 1, is right, too.
+    within=0.06,
     slips=_SCALINGS,
 )
 
+# Three copies of each of 60 originals, in any order.
 _THREE_COPIES = 3 * list(range(100, 160))
 ORIGINALS = random.Random(10).sample(_THREE_COPIES, len(_THREE_COPIES))
 _SPLIT = calls(

@@ -18,7 +18,8 @@ CASES = (
     (4.1, 9.0, 4.0),
     (1.0, 3.9, 4.0),
 )
-EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
+# slower, and so cheap that it pays
+EDGES = ((0.5, 0.7, 0.2),)
 
 
 def verdict(low: float, high: float, price: float) -> str:
@@ -34,6 +35,7 @@ def _put(call, *case) -> str:
     """Return the verdict that an answer means for a case; a ValueError where it means none."""
     answer = call(*case)
     word = meant(answer, VERDICTS)
+    # Any other word ends here in an error, which the check answers.
     place = VERDICTS.index(word)
     return VERDICTS[place]
 
@@ -65,10 +67,11 @@ def _always(word: str):
 
 
 for _word in VERDICTS:
-    _SLIPS.add(
+    _add_slip = _SLIPS.add(
         f'Your verdict is "{_word}" for every case.',
         "Let the price decide, and both ends of the interval.",
-    )(_always(_word))
+    )
+    _add_slip(_always(_word))
 
 
 @_SLIPS.add(

@@ -15,12 +15,16 @@ from accel_helpers._values import probe
 from accel_helpers.course import quickstart
 from accel_helpers.train.images import load_images
 
-ALONE = "one process"  # has the whole batches
+# The process that has the whole batches, to compare the workers with.
+ALONE = "one process"
 NAMES = ("worker 0", "worker 1", ALONE)
-BATCH = 64  # pictures
-STEPS = 20  # batches of the data
-PATIENCE = 10.0  # seconds in which the other worker may say what it sees
-TOLERANCE = 1e-6  # of a weight: float32 added up in another order is rounded otherwise
+# Pictures of a batch, and batches of the data.
+BATCH = 64
+STEPS = 20
+# Seconds in which the other worker may say what it sees.
+PATIENCE = 10.0
+# Of a weight: float32 added up in another order is rounded otherwise.
+TOLERANCE = 1e-6
 _CHILD = "import sys; from accel_helpers.course.lessons.workers import child; child(*sys.argv[1:])"
 _OWN = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "no_grpc_proxy": "127.0.0.1"}
 
@@ -30,7 +34,8 @@ class Trained:
     """What happened, line by line; and how far a weight is at most from that of one process."""
 
     log: tuple[str, ...]
-    apart: float  # infinite where nothing was compared
+    # Infinite where nothing was compared.
+    apart: float
 
 
 def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0) -> Trained:
