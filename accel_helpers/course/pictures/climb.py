@@ -9,7 +9,8 @@ from accel_helpers.plots import style
 from accel_helpers.plots.rows import Row
 from accel_helpers.plots.style import Picture
 
-START = "the start"  # the stage that all others are compared with
+# The stage that all others are compared with.
+START = "the start"
 
 
 def climb(climb, *, title: str, reference=None) -> Picture:

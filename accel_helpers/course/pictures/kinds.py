@@ -30,11 +30,16 @@ def unchanged(result):
 class Kind:
     """One kind of picture: how its result is kept on a card, found there again, and drawn."""
 
-    draw: Callable | None = None  # (data, title=, reference=): the picture; none where it is kept
-    measured: Callable = nothing_measured  # (result, path): measurements and numbers of a card
-    restored: Callable | None = None  # (card, path): the data of the picture
-    needs: Callable | None = None  # (path): what a reference card must have, if not all of it
-    data: Callable = unchanged  # (result): what is drawn of it
+    # (data, title=, reference=): the picture; none where a result is only kept
+    draw: Callable | None = None
+    # (result, path): measurements and numbers of a card
+    measured: Callable = nothing_measured
+    # (card, path): the data of the picture
+    restored: Callable | None = None
+    # (path): what a reference card must have, if not all of it
+    needs: Callable | None = None
+    # (result): what is drawn of it
+    data: Callable = unchanged
 
 
 def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
@@ -219,7 +224,8 @@ def climb_on(card: Card, path: str) -> Climb:
 CLIMB = Kind(
     draw=climb_picture.climb,
     measured=keep_climb,
-    needs=needed,  # a slow machine leaves stages out
+    # A slow machine leaves stages out.
+    needs=needed,
     restored=climb_on,
 )
 

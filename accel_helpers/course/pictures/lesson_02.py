@@ -15,10 +15,10 @@ from accel_helpers.measure.results import Card
 
 def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
     """Return the sides of a race by name on a card: "02/race/gpu/first" or "02/control/first"."""
-    kind = device_kind(race.fast.name)
-    start = f"{path}/{kind}"
+    device = device_kind(race.fast.name)
+    start = f"{path}/{device}"
     # Without an accelerator the CPU has run against itself.
-    if kind == "cpu":
+    if device == "cpu":
         start = control_of(path)
     return {f"{start}/first": race.slow, f"{start}/second": race.fast}
 

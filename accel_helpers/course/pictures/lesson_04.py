@@ -18,7 +18,8 @@ def trained(model, path: str) -> Kept:
     return {}, numbers
 
 
-TRAINED = Kind(measured=trained)  # kept, and never drawn
+# It is kept, and never drawn.
+TRAINED = Kind(measured=trained)
 
 
 def learning(result: Mapping, path: str) -> Kept:

@@ -5,7 +5,8 @@ from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of
 from accel_helpers.measure.results import Card
 from accel_helpers.worth.break_even import BreakEven, Plan, break_even
 
-LENGTH = 40  # epochs of the lesson's training, where another machine's crossing stands alone
+# Epochs of the lesson's training, where another machine's crossing stands alone.
+LENGTH = 40
 
 
 def ends(path: str) -> list[str]:
@@ -16,16 +17,16 @@ def ends(path: str) -> list[str]:
 
 def keep_crossing(crossing: BreakEven, path: str) -> Kept:
     """Put the seconds of an epoch here and there on a card."""
-    here, there = ends(path)
-    numbers = {here: crossing.here.epoch, there: crossing.there.epoch}
+    here_name, there_name = ends(path)
+    numbers = {here_name: crossing.here.epoch, there_name: crossing.there.epoch}
     return {}, numbers
 
 
 def crossing_on(card: Card, path: str) -> BreakEven:
     """Return the crossing of the two plans of a card."""
-    here, there = ends(path)
-    cpu_epoch = card.numbers[here]
-    gpu_epoch = card.numbers[there]
+    here_name, there_name = ends(path)
+    cpu_epoch = card.numbers[here_name]
+    gpu_epoch = card.numbers[there_name]
     cpu = Plan("the other CPU", cpu_epoch)
     gpu = Plan("T4, forecast there", gpu_epoch, setup_minutes=5)
     return break_even(cpu, gpu, LENGTH)

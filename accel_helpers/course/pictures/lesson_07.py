@@ -15,7 +15,8 @@ from accel_helpers.measure.measurement import Speedup
 from accel_helpers.measure.results import Card
 from accel_helpers.plots import style
 
-STEP = "training step"  # the point of the roofline that its title is about
+# The point of the roofline that its title is about.
+STEP = "training step"
 
 
 def on_the_device(path: str) -> str:
@@ -211,6 +212,7 @@ def keep_steps(times: Mapping, path: str) -> Kept:
     return measurements, {}
 
 
+# All three are kept, and never drawn.
 QUEUE = Kind(measured=keep_queue)
 TRANSFER = Kind(measured=keep_transfer)
 STEPS = Kind(measured=keep_steps)

@@ -9,9 +9,11 @@ from accel_helpers.measure.results import Card
 from accel_helpers.plots import style
 
 LENGTHS = (2, 4, 8, 16, 32, 64)
-GREY = ("NumPy", "XLA")  # of another machine, the two that the title is about
-Line = dict[int, Measurement]  # what a chain took, by its length
-Lines = dict[str, Line]  # by what computed it
+# Of another machine, the two that the title is about.
+GREY = ("NumPy", "XLA")
+# What a chain took, by its length; and such lines, by what computed them.
+Line = dict[int, Measurement]
+Lines = dict[str, Line]
 
 
 def card_names(path: str, name: str) -> dict[int, str]:
@@ -81,6 +83,7 @@ def python_calls(counted: dict[str, int], path: str) -> Kept:
     return {}, numbers
 
 
-PYTHON_CALLS = Kind(measured=python_calls)  # kept, and never drawn
+# It is kept, and never drawn.
+PYTHON_CALLS = Kind(measured=python_calls)
 
 KINDS: dict[str, Kind] = {"chain": CHAIN, "python calls": PYTHON_CALLS}

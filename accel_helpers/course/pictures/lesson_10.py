@@ -13,8 +13,10 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
 
-Answers = Mapping[str, Sequence[bool]]  # which of a model's answers are right, by name
-Drawn = tuple[dict, dict]  # the two mappings that a picture is drawn of
+# Which of a model's answers are right, by its name.
+Answers = Mapping[str, Sequence[bool]]
+# The two mappings that a picture is drawn of.
+Drawn = tuple[dict, dict]
 
 # --- prepared: one model's answers to the same images, by how these were prepared -----------------
 
@@ -76,7 +78,8 @@ PREPARED = Kind(
 # --- ladder: the scores of models, each one change away from the one before -----------------------
 
 
-FIRST_MODELS = ("baseline", "hidden layer", "more epochs")  # what a slow machine has, too
+# What a slow machine has, too.
+FIRST_MODELS = ("baseline", "hidden layer", "more epochs")
 
 
 def keep_ladder(models: Sequence[Score], path: str) -> Kept:
@@ -143,6 +146,7 @@ def keep_compiled(seconds: Mapping[str, float], path: str) -> Kept:
     return measurements, {}
 
 
+# It is kept, and never drawn.
 COMPILED = Kind(measured=keep_compiled)
 
 KINDS: dict[str, Kind] = {
