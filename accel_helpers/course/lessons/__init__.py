@@ -35,7 +35,7 @@ def check(exercise: str, answer) -> Result:
 
 @functools.cache
 def exercises() -> dict[str, Check]:
-    """Give the check of every exercise; each lesson_NN has its own in `CHECKS`."""
+    """Return the check of every exercise; each lesson_NN has its own in `CHECKS`."""
     checks: dict[str, Check] = {}
     names = [module.name for module in pkgutil.iter_modules(__path__)]
     for name in sorted(names):

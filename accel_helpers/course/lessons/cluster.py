@@ -23,33 +23,46 @@ class Cluster:
       backward is about two thirds of the arithmetic (arXiv 2104.04473, appendix).
     """
 
-    step: float  # seconds that one device needs for its share
-    parameters: float  # whose gradients have 4 bytes each
-    bandwidth: float  # bytes a second of the ring's slowest link
-    latency: float = 9.6e-6  # seconds a hop: a ring over a network in NCCL's src/graph/tuning.cc
-    spread: float = 0.015  # of the devices' times: standard deviation over mean
-    overlap: float = 0.0  # the share of a step behind which an all-reduce can hide
+    # Seconds that one device needs for its share.
+    step: float
+    # Their number; the gradient of each has 4 bytes.
+    parameters: float
+    # Bytes a second of the ring's slowest link.
+    bandwidth: float
+    # Seconds a hop, by default of a ring over a network in NCCL's src/graph/tuning.cc.
+    latency: float = 9.6e-6
+    # Of the devices' times: standard deviation over mean.
+    spread: float = 0.015
+    # The share of a step behind which an all-reduce can hide.
+    overlap: float = 0.0
 
     def slowest(self, chips: int) -> float:
-        """Give the seconds until the slowest is expected to have its gradients."""
+        """Return the seconds until the slowest is expected to have its gradients."""
+        # Where the largest of so many normal draws is expected (Blom).
         share_below = (chips - 0.375) / (chips + 0.25)
         deviations = NormalDist().inv_cdf(share_below)
-        return self.step * (1 + self.spread * deviations)
+        delay = self.spread * deviations
+        return self.step * (1 + delay)
 
     def all_reduce(self, chips: int) -> float:
-        """Give the seconds until everybody has the mean of all gradients."""
+        """Return the seconds until everybody has the mean of all gradients."""
         hops = 2 * (chips - 1)
+        # In a ring each hop carries one device's part of the gradients, of 4 bytes each.
         bytes_of_a_hop = 4 * self.parameters / chips
-        return hops * (bytes_of_a_hop / self.bandwidth + self.latency)
+        seconds_of_a_hop = self.latency + bytes_of_a_hop / self.bandwidth
+        return hops * seconds_of_a_hop
 
     def seconds(self, chips: int) -> float:
-        """Give the seconds of a step: until the slowest is ready, and what else is not hidden."""
+        """Return the seconds of a step: until the slowest is ready, and what else is not hidden."""
+        # Only what outlasts the overlap is waited for.
         hidden = self.overlap * self.step
-        return self.slowest(chips) + max(0.0, self.all_reduce(chips) - hidden)
+        waiting = self.all_reduce(chips) - hidden
+        return self.slowest(chips) + max(0.0, waiting)
 
     def speed_up(self, chips: int) -> float:
-        """Give how many times as many examples are done in a second as by one device."""
-        return chips * self.step / self.seconds(chips)
+        """Return how many times as many examples are done in a second as by one device."""
+        alone = chips * self.step
+        return alone / self.seconds(chips)
 
 
 @dataclass(frozen=True)
@@ -57,39 +70,46 @@ class Published:
     """A row of ``data/scaling.csv``: a real cluster, and the pretend one with its numbers."""
 
     name: str
-    device: str  # a GPU, or a server of eight where those add up among themselves first
+    # A GPU, or a server of eight where those add up among themselves first.
+    device: str
     devices: int
-    speed_up: float  # over one device, as measured
-    cluster: Cluster  # with what the source says; nothing is fitted
+    # Over one device, as measured.
+    speed_up: float
+    # With what the source says; nothing is fitted.
+    cluster: Cluster
     source: str
     notes: str
 
     def __str__(self) -> str:
         """Say what the chips did, and what the pretend ones would do, with how far that is off."""
-        pretend = self.cluster.speed_up(self.devices)
-        measured = f"{self.devices:3} did the work of {self.speed_up:4.3g}"
         share = self.speed_up / self.devices
+        measured = f"{self.devices:3} did the work of {self.speed_up:4.3g} ({share:.0%})"
+        pretend = self.cluster.speed_up(self.devices)
         error = pretend / self.speed_up - 1
-        return f"{self.name:<30} {measured} ({share:.0%}), ours {pretend:4.3g} ({error:+.0%})"
+        return f"{self.name:<30} {measured}, ours {pretend:4.3g} ({error:+.0%})"
 
 
 def published() -> tuple[Published, ...]:
-    """Give what others measured, a row for every number of devices."""
+    """Return what others measured, a row for every number of devices."""
     file = importlib.resources.files("accel_helpers") / "course" / "data" / "scaling.csv"
-    rows = csv.DictReader(file.read_text("utf-8").splitlines())
-    return tuple(records.read(Published, _row(**row), row["name"]) for row in rows)
+    text = file.read_text("utf-8")
+    clusters = []
+    for row in csv.DictReader(text.splitlines()):
+        fields = _fields(row)
+        cluster = records.read(Published, fields, row["name"])
+        clusters.append(cluster)
+    return tuple(clusters)
 
 
-def _row(devices, batch, rate_of_one, rate, name, device, source, notes, **cluster) -> dict:
-    """Give a row's texts as the fields of `Published`; rates are examples in a second."""
-    cluster_fields = {key: float(text) for key, text in cluster.items()}
-    cluster_fields["step"] = float(batch) / float(rate_of_one)
-    return {
-        "name": name,
-        "device": device,
-        "devices": int(devices),
-        "speed_up": float(rate) / float(rate_of_one),
-        "cluster": cluster_fields,
-        "source": source,
-        "notes": notes,
-    }
+def _fields(row: dict[str, str]) -> dict:
+    """Return a row's texts as the fields of `Published`; rates are examples in a second."""
+    rate_of_one = float(row["rate_of_one"])
+    batch = float(row["batch"])
+    rate = float(row["rate"])
+    cluster = {name: float(row[name]) for name in ("parameters", "bandwidth", "latency")}
+    cluster["step"] = batch / rate_of_one
+    fields = {name: row[name] for name in ("name", "device", "source", "notes")}
+    fields["devices"] = int(row["devices"])
+    fields["speed_up"] = rate / rate_of_one
+    fields["cluster"] = cluster
+    return fields

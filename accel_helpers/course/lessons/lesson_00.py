@@ -22,53 +22,90 @@ def answer(runs=None):
     return None
 
 
-# milliseconds, before and after a change; in B, C and D the medians are about 8 % apart
-_OLD_AND_NEW = {
-    "A": ((20.1, 19.8, 20.4, 20.0, 19.9, 20.3, 20.2, 19.7),
-          (14.1, 13.8, 14.3, 14.0, 13.9, 14.2, 13.7, 14.4)),
-    "B": ((20.5, 18.6, 22.3, 19.7, 21.6, 18.9, 23.0, 19.2),
-          (17.9, 20.4, 17.2, 19.3, 18.3, 21.1, 17.5, 18.8)),
-    "C": ((20.1, 19.9, 20.2, 20.0, 19.8, 20.1, 20.0, 19.9),
-          (21.7, 21.9, 21.6, 21.8, 21.9, 21.7, 21.6, 21.8)),
-    "D": ((20.3, 19.8, 20.1, 19.7, 20.4, 19.9, 20.2, 20.0), (22.7, 22.1, 18.5, 21.3, 24.1, 19.3)),
-}  # fmt: skip
-
-
 def _measured(milliseconds, name: str) -> Measurement:
-    return Measurement.from_samples([ms / 1000 for ms in milliseconds], name=name)
+    """Return a measurement of timings in milliseconds."""
+    seconds = [ms / 1000 for ms in milliseconds]
+    return Measurement.from_samples(seconds, name=name)
 
 
-PAIRS = {
-    letter: (_measured(old, "old"), _measured(new, "new"))
-    for letter, (old, new) in _OLD_AND_NEW.items()
+# milliseconds, before and after a change; in B, C and D the medians are about 8 % apart
+_OLD = {
+    "A": (20.1, 19.8, 20.4, 20.0, 19.9, 20.3, 20.2, 19.7),
+    "B": (20.5, 18.6, 22.3, 19.7, 21.6, 18.9, 23.0, 19.2),
+    "C": (20.1, 19.9, 20.2, 20.0, 19.8, 20.1, 20.0, 19.9),
+    "D": (20.3, 19.8, 20.1, 19.7, 20.4, 19.9, 20.2, 20.0),
 }
+_NEW = {
+    "A": (14.1, 13.8, 14.3, 14.0, 13.9, 14.2, 13.7, 14.4),
+    "B": (17.9, 20.4, 17.2, 19.3, 18.3, 21.1, 17.5, 18.8),
+    "C": (21.7, 21.9, 21.6, 21.8, 21.9, 21.7, 21.6, 21.8),
+    "D": (22.7, 22.1, 18.5, 21.3, 24.1, 19.3),
+}
+
+
+def _pairs() -> dict[str, tuple[Measurement, Measurement]]:
+    """Return the measurements before and after each change, by its letter."""
+    pairs = {}
+    for letter, milliseconds in _OLD.items():
+        old = _measured(milliseconds, "old")
+        new = _measured(_NEW[letter], "new")
+        pairs[letter] = (old, new)
+    return pairs
+
+
+PAIRS = _pairs()
 NONE = "no measurable difference"
 VERDICTS = ("faster", "slower", NONE)
 
 # (letter, what was said of it): what to say to that
 _MISTAKES = {
-    ("A", "slower"): ("The new one takes fewer milliseconds, and you call it slower.",
-        "These are times. Is a short time fast or slow?"),
-    ("A", NONE): ("The intervals lie far apart, so the two can be told apart.",
-        "Where does the interval of the old one begin, and where does that of the new one end?"),
-    ("B", "faster"): ("The new median is lower. But some times fit into both intervals.",
-        "Cover the medians with a finger, and compare the intervals alone."),
-    ("B", "slower"): ("Neither the medians nor the intervals say that the new one takes longer.",
-        "Look at where each interval begins and ends. Do they overlap?"),
-    ("C", "faster"): ("The new one takes more milliseconds, and you call it faster.",
-        "The intervals are apart, you are right in that. Which of them has the longer times?"),
-    ("C", NONE): ("The medians are close. The intervals are short, and they do not overlap.",
-        "What counts is the gap between the intervals, not how close the medians look."),
-    ("D", "faster"): ("The new interval begins lower than the old one, and it also ends higher.",
-        "Is there a time that lies in both intervals?"),
-    ("D", "slower"):
-        ("The new median is higher. But the whole old interval lies inside the new one.",
-        "The new times vary a lot. Does their interval leave the old one out?"),
-}  # fmt: skip
+    ("A", "slower"): (
+        "The new one takes fewer milliseconds, and you call it slower.",
+        "These are times. Is a short time fast or slow?",
+    ),
+    ("A", NONE): (
+        "The intervals lie far apart, so the two can be told apart.",
+        "Where does the interval of the old one begin, and where does that of the new one end?",
+    ),
+    ("B", "faster"): (
+        "The new median is lower. But some times fit into both intervals.",
+        "Cover the medians with a finger, and compare the intervals alone.",
+    ),
+    ("B", "slower"): (
+        "Neither the medians nor the intervals say that the new one takes longer.",
+        "Look at where each interval begins and ends. Do they overlap?",
+    ),
+    ("C", "faster"): (
+        "The new one takes more milliseconds, and you call it faster.",
+        "The intervals are apart, you are right in that. Which of them has the longer times?",
+    ),
+    ("C", NONE): (
+        "The medians are close. The intervals are short, and they do not overlap.",
+        "What counts is the gap between the intervals, not how close the medians look.",
+    ),
+    ("D", "faster"): (
+        "The new interval begins lower than the old one, and it also ends higher.",
+        "Is there a time that lies in both intervals?",
+    ),
+    ("D", "slower"): (
+        "The new median is higher. But the whole old interval lies inside the new one.",
+        "The new times vary a lot. Does their interval leave the old one out?",
+    ),
+}
+
+
+def _right_verdicts() -> dict[str, str]:
+    """Return the verdict on each change, as `compare` comes to it."""
+    verdicts = {}
+    for letter, (old, new) in PAIRS.items():
+        comparison = compare(old, new)
+        verdicts[letter] = comparison.verdict
+    return verdicts
+
 
 CHECKS = {
     "00/told_apart": choices(
-        {letter: compare(old, new).verdict for letter, (old, new) in PAIRS.items()},
+        _right_verdicts(),
         VERDICTS,
         _MISTAKES,
         done="In B, C and D the medians are about 8 % apart. Only in C are the intervals, too.",

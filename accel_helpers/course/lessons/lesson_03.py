@@ -19,13 +19,15 @@ __all__ = ["TRUTH", "device_for"]
 
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
-SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}  # width 1 has next to no work
+# Width 1 has next to no work.
+SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}
 NET_BATCH = 32
 # As a result card names the two nets, and as a picture does.
 CNN = "cnn"
 BARE = "cnn-bare"
 NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}
-GREY = 256  # the batches of the one grey line of a sweep
+# The batches of the one grey line of a sweep.
+GREY = 256
 
 
 def times_as_fast(steps: dict) -> dict:
@@ -35,6 +37,7 @@ def times_as_fast(steps: dict) -> dict:
     compute: width 1, or the CNN without convolutions.
     """
     cpu = steps["cpu"]
+    # The best device of a machine comes last.
     accelerator = list(steps.values())[-1]
     is_alone = accelerator is cpu
     ratios = {}
@@ -43,35 +46,47 @@ def times_as_fast(steps: dict) -> dict:
             continue
         rival = accelerator[model, batch_size]
         if is_alone:
-            empty_model = BARE if model in NETS else 1
+            empty_model = _empty_model(model)
             rival = cpu[empty_model, batch_size]
         label = NETS.get(model, model)
         ratios[label, batch_size] = timing.compare(cpu[model, batch_size], rival)
     return ratios
 
 
+def _empty_model(model: int | str) -> int | str:
+    """Return the model of the same kind that has next to nothing to compute."""
+    if model in NETS:
+        return BARE
+    return 1
+
+
 def finding(ratios: dict, device: str) -> str:
-    """Give the title of a sweep: what its dense models show; on a CPU, where there is most room.
+    """Return the title of a sweep: what its dense models show; on a CPU, where there is most room.
 
     That more width and larger batches always bring more is said where it holds: from each size to
     the next larger one no ratio is surely smaller, and over all it grows surely.
     """
-    dense = {size: ratio for size, ratio in ratios.items() if size[0] not in NETS.values()}
-    if not any(ratio.conclusive for ratio in dense.values()):
+    nets = NETS.values()
+    dense = {}
+    for (model, batch_size), ratio in ratios.items():
+        if model not in nets:
+            dense[model, batch_size] = ratio
+    measured = {size: ratio.ratio for size, ratio in dense.items() if ratio.conclusive}
+    if not measured:
         return "No difference could be measured at any size"
-
     if _grows_with_size(dense):
         return "The wider the layer and the larger the batch, the more a better chip can gain"
-    width, batch_size = max(dense, key=lambda size: dense[size].ratio or 0)
+    best_size = max(measured, key=measured.get)
+    width, batch_size = best_size
     place = f"at width {width:,} and batches of {batch_size:,}"
-    factor = dense[width, batch_size].times
+    factor = dense[best_size].times
     if device == "cpu":
         return f"Most room {place}: {factor} times"
     return f"Most {place}: {factor} times as fast"
 
 
 def _grows_with_size(ratios: dict) -> bool:
-    """Whether no larger size has surely less than a smaller one, and the largest surely more."""
+    """Return whether no larger size has surely less than a smaller one, and the largest more."""
 
     def is_surely_less(size, rival_size):
         _, high = ratios[size].interval
@@ -100,28 +115,33 @@ def of_the_net(ratios: dict, device: str) -> str:
 
 
 def their_sweep(device: str, runs=None):
-    """Give the sweep of the newest reference run that has a whole one of this kind; or None."""
-    sizes = {}
-    for width, batch_size in product(*SIZES.values()):
-        sizes[width, batch_size] = f"width {width}/batch {batch_size}"
-    for net in NETS:
-        sizes[net, NET_BATCH] = f"{net}/batch {NET_BATCH}"
-    # One kind of device, where it is the CPU.
-    keys = {}
-    for kind in dict.fromkeys(("cpu", device)):
-        keys[kind] = {size: f"03/step/{kind}/{name}" for size, name in sizes.items()}
-    all_keys = [key for keys_of_kind in keys.values() for key in keys_of_kind.values()]
+    """Return the sweep of the newest reference run that has a whole one of this kind; or None."""
+    keys = {"cpu": _step_keys("cpu"), device: _step_keys(device)}
+    all_keys = []
+    for keys_of_device in keys.values():
+        all_keys += keys_of_device.values()
     card = results.reference(*all_keys, runs=runs)
     if card is None:
         return None
     steps = {}
-    for kind, keys_of_kind in keys.items():
-        steps[kind] = {size: card.measurements[key] for size, key in keys_of_kind.items()}
-    return card.reference(times_as_fast(steps))
+    for name, keys_of_device in keys.items():
+        steps[name] = {size: card.measurements[key] for size, key in keys_of_device.items()}
+    ratios = times_as_fast(steps)
+    return card.reference(ratios)
+
+
+def _step_keys(device: str) -> dict:
+    """Return the names on a card of a device's steps, by model and batch size."""
+    keys = {}
+    for width, batch_size in product(*SIZES.values()):
+        keys[width, batch_size] = f"03/step/{device}/width {width}/batch {batch_size}"
+    for net in NETS:
+        keys[net, NET_BATCH] = f"03/step/{device}/{net}/batch {NET_BATCH}"
+    return keys
 
 
 def their_line(device: str, runs=None):
-    """Give one line of their sweep, the dense models in batches of `GREY`; or None."""
+    """Return one line of their sweep, the dense models in batches of `GREY`; or None."""
     card = their_sweep(device, runs)
     if card is None:
         return None
@@ -152,7 +172,7 @@ MAKERS = {CNN: make_net, BARE: partial(make_net, filters=())}
 
 
 def sweep(x, y, *, seconds: float) -> dict:
-    """Time a step of all sizes, and of the nets, on each device here, and give the ratios.
+    """Time a step of all sizes, and of the nets, on each device here, and return the ratios.
 
     The steps go on the result card: "03/step/DEVICE/width WIDTH/batch SIZE".
     """
@@ -165,7 +185,7 @@ def sweep(x, y, *, seconds: float) -> dict:
 
 
 def roofline_points(work, climbed) -> dict:
-    """Give, by stage in small batches, operations for each byte and operations in a second."""
+    """Return each stage's operations for each byte and operations a second, in small batches."""
     points = {}
     for stage_id in (climb.DEFAULT, climb.RESIDENT_SMALL):
         stage = climbed[stage_id]
@@ -174,7 +194,7 @@ def roofline_points(work, climbed) -> dict:
 
 
 def their_roofline(work, runs=None):
-    """Give the points and the ceilings of the newest reference run that has both; or None."""
+    """Return the points and the ceilings of the newest reference run that has both; or None."""
     names = climb.needed("03/climb")
     for ceiling in ("product", "copy"):
         name = f"03/ceiling/{ceiling} float32"
@@ -189,7 +209,8 @@ def their_roofline(work, runs=None):
 
 # --- the pretend accelerator ---------------------------------------------------------------------
 
-TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}  # seconds; C is to send, too
+# Seconds of what each benchmark is about; C is to send, too.
+TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}
 # Seconds that the pretend device takes for each.
 ORDER = 0.0001
 COMPILING = 2.0
@@ -214,10 +235,11 @@ class Device:
         self._tick = tick
         self._has_run = False
         self._was_read = False
-        self.steps = 0  # since the clock was first read
+        # Counted from the first reading of the clock on.
+        self.steps = 0
 
     def clock(self) -> float:
-        """Give the time in seconds, in whole ticks."""
+        """Return the time in seconds, in whole ticks."""
         self._was_read = True
         ticks = math.floor(self._now / self._tick + 1e-6)
         return ticks * self._tick
@@ -244,7 +266,7 @@ class Device:
 
 
 def device_for(letter: str) -> Device:
-    """Give the device of a broken benchmark, "A" to "D".
+    """Return the device of a broken benchmark, "A" to "D".
 
     >>> 2 < device_for("A").run("images") < 2.1  # the first run compiles
     True
@@ -255,7 +277,7 @@ def device_for(letter: str) -> Device:
 
 
 def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False) -> float:
-    """Give the seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
+    """Return the seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
     batch = device.send("images")
     if not cold:
         device.wait(device.run(batch))
@@ -272,15 +294,25 @@ def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False
     return elapsed / steps
 
 
-_SLIPS = {  # of `timed`: what it is, what leads on
-    "sends": ("The sending is inside.", "This one asks for the step alone: send before the clock."),
-    "cold": ("The first run compiles, and that time is still inside.",
-        "Let the device run once, and wait for it, before you read the clock."),
-    "early": ("That is the time it takes to give the order, not to carry it out.",
-        "run() returns a job. Something must wait for that job before the clock is read."),
-    "whole": ("Those are all your steps together.",
-        "Divide by the number of steps between the two clock readings."),
-}  # fmt: skip
+# Slips of `timed`: what each is, and what leads on.
+_SLIPS = {
+    "sends": (
+        "The sending is inside.",
+        "This one asks for the step alone: send before the clock.",
+    ),
+    "cold": (
+        "The first run compiles, and that time is still inside.",
+        "Let the device run once, and wait for it, before you read the clock.",
+    ),
+    "early": (
+        "That is the time it takes to give the order, not to carry it out.",
+        "run() returns a job. Something must wait for that job before the clock is read.",
+    ),
+    "whole": (
+        "Those are all your steps together.",
+        "Divide by the number of steps between the two clock readings.",
+    ),
+}
 
 
 def _repaired(answer) -> Result:
@@ -298,8 +330,9 @@ def _repaired(answer) -> Result:
     if math.isclose(seconds, TRUTH["A"], rel_tol=0.05):
         return Result(True, f"{answer_text}; the device's own record says the same.")
     # Each slip, with as many steps as the learner took.
+    steps = max(device.steps, 1)
     for slip, (message, slip_hint) in _SLIPS.items():
-        slipped = timed(device_for("A"), device.steps or 1, **{slip: True})
+        slipped = timed(device_for("A"), steps, **{slip: True})
         if math.isclose(seconds, slipped, rel_tol=0.05, abs_tol=1e-9):
             return Result(False, f"{answer_text}. {message}", slip_hint)
     error = abs(seconds / TRUTH["A"] - 1)
@@ -307,20 +340,31 @@ def _repaired(answer) -> Result:
 
 
 CAUSES = ("waiting", "compiling", "transfer", "too small")
+_RIGHT = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
 _HINTS = {
     "A": "A reads the clock right after run(). What has the device done by then?",
     "B": "B's device has never run before the clock starts. What happens at a first run?",
     "C": "C sends one batch, before the clock. How many batches does training need?",
     "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
 }
+
+
+def _broken_benchmarks() -> list[tuple]:
+    """Return a benchmark with each slip, with what it is and what leads on."""
+    benchmarks = []
+    for slip, (message, hint) in _SLIPS.items():
+        broken = partial(timed, **{slip: True})
+        benchmarks.append((broken, message, hint))
+    return benchmarks
+
+
 CHECKS = {
     "03/diagnosis": choices(
-        dict(zip(_HINTS, CAUSES, strict=True)),
+        _RIGHT,
         CAUSES,
         {letter: ("", hint) for letter, hint in _HINTS.items()},
         done="All four causes found.",
         empty="The four are still empty.",
     ),
+    "03/a": Check(_repaired, timed, _broken_benchmarks()),
 }
-_SLIPPED = tuple((partial(timed, **{slip: True}), *texts) for slip, texts in _SLIPS.items())
-CHECKS["03/a"] = Check(_repaired, timed, _SLIPPED)

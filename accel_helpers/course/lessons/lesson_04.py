@@ -24,50 +24,83 @@ def losses_picture(
     curves: Mapping[str, Sequence[float]], *, title: str, reference: Reference | None = None
 ) -> Picture:
     """Draw the losses of the Shakespeare model, above the level of one that knows nothing."""
-    loss_of_chance = math.log(len(text.load_text().vocabulary))
+    course_text = text.load_text()
+    letters = len(course_text.vocabulary)
+    # Who gives every letter the same chance has the logarithm of their number.
+    loss_of_chance = math.log(letters)
     levels = {"knowing nothing": [loss_of_chance]}
     return lines.curves(curves, title=title, said=levels, reference=reference)
 
 
 def label(name: str, step: CompiledStep) -> str:
-    """Give the name of a stored step: the model, the format of its numbers, the batch."""
+    """Return the name of a stored step: the model, the format of its numbers, the batch."""
+    # A stored answer is called after its model, and perhaps after what is special about it.
     model, _, _ = name.partition("-")
+    spoken = SPOKEN.get(model, model)
     number_format = step.policy.removeprefix("mixed_")
-    return f"{SPOKEN.get(model, model)}, {number_format}, batch of {step.batch_size:,}"
+    return f"{spoken}, {number_format}, batch of {step.batch_size:,}"
 
 
 def _memory_row(name: str, step: CompiledStep) -> rows.Row:
-    """Give the bar of a step: in another colour where it does not fit."""
+    """Return the bar of a step: in another colour where it does not fit."""
     if step.verdict == "fits":
-        needed, verdict, colour = step.peak_memory, "fits", style.OWN
+        needed = step.peak_memory
+        verdict = "fits"
+        colour = style.OWN
     else:
-        needed, verdict = step.needed, f"too much; {step.largest_batch} fit"
+        needed = step.needed
+        verdict = f"too much; {step.largest_batch} fit"
         colour = style.SECOND
+    text = label(name, step)
     notes = (format_bytes(needed), verdict)
-    return rows.Row(label(name, step), colour, notes, bar=(0, needed))
+    return rows.Row(text, colour, notes, bar=(0, needed))
 
 
 def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
     """Draw a bar for the memory that each compiled step needs, and a line where a chip is full."""
     bars = [_memory_row(name, step) for name, step in steps.items()]
-    with style.figure(style.WIDE, 0.9 + rows.room(bars), title) as (figure, axes):
+    height = 0.9 + rows.room(bars)
+    end = 1.04 * max(MEMORY.values())
+    with style.figure(style.WIDE, height, title) as (figure, axes):
         rows.paint(axes, bars, ["needs", "on a v5e"], thick=0.5)
-        beside_line = {"xytext": (-6, 0), "textcoords": "offset points"}
         for chip, size in MEMORY.items():
-            axes.axvline(size, color=style.INK, lw=1.4, ls="--")
-            axes.annotate(
-                f"{chip} full", (size, 0), fontsize=9, ha="right", va="center", **beside_line
-            )
-        end = 1.04 * max(MEMORY.values())
+            _mark_full(axes, chip, size)
         style.scale(axes.xaxis, "memory of one training step", 0, end, format_bytes)
-        needs = "; ".join(f"{row.name} {' and '.join(row.notes)}" for row in bars)
-        sizes = [f"{format_bytes(size)} on a {chip}" for chip, size in MEMORY.items()]
-        alt = f"Bars of memory. {title}: {needs}. There are {' and '.join(sizes)}."
-        return style.picture(figure, alt)
+        sentences = _memory_text(bars)
+        return style.picture(figure, f"Bars of memory. {title}: {sentences}")
+
+
+def _mark_full(axes, chip: str, size: float) -> None:
+    """Draw a line where a chip's memory ends, with the chip's name beside it."""
+    axes.axvline(size, color=style.INK, lw=1.4, ls="--")
+    # In points from the line, so that its name does not touch it.
+    place = {"xytext": (-6, 0), "textcoords": "offset points"}
+    font = {"fontsize": 9, "ha": "right", "va": "center"}
+    axes.annotate(f"{chip} full", (size, 0), **place, **font)
+
+
+def _memory_text(bars: Sequence[rows.Row]) -> str:
+    """Say what each step needs, and how much memory there is."""
+    needs = []
+    for row in bars:
+        notes = " and ".join(row.notes)
+        needs.append(f"{row.name} {notes}")
+    sizes = [f"{format_bytes(size)} on a {chip}" for chip, size in MEMORY.items()]
+    all_needs = "; ".join(needs)
+    all_sizes = " and ".join(sizes)
+    return f"{all_needs}. There are {all_sizes}."
 
 
 #: What can be done about a model that is to train on a TPU.
 STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
+_RIGHT = {
+    "A": "Keras on JAX",
+    "B": "a smaller batch",
+    "C": "a strategy",
+    "D": "a sharded model",
+    "E": "Keras on JAX",
+    "F": "text kept outside",
+}
 _HINTS = {
     "A": "What does Colab's TPU runtime lack, that your notebook imports?",
     "B": "The peak grows with the batch. What does the card name as the largest batch that fits?",
@@ -88,14 +121,20 @@ _SLIPS = {
     ("F", "Keras on JAX"): "no framework helps: the chip has no instruction for text.",
 }
 
+
+def _mistakes() -> dict:
+    """Return what to say to each case, and to the likeliest wrong answers to it."""
+    mistakes = {case: ("", hint) for case, hint in _HINTS.items()}
+    for (case, answer), message in _SLIPS.items():
+        mistakes[case, answer] = (message, _HINTS[case])
+    return mistakes
+
+
 CHECKS = {
     "04/next": choices(
-        {"A": STEPS[0], "B": STEPS[1], "C": STEPS[2], "D": STEPS[3], "E": STEPS[0], "F": STEPS[4]},
+        _RIGHT,
         STEPS,
-        {
-            **{case: ("", hint) for case, hint in _HINTS.items()},
-            **{(case, answer): (why, _HINTS[case]) for (case, answer), why in _SLIPS.items()},
-        },
+        _mistakes(),
         done="With one chip it is Keras on JAX, and if it does not fit, a smaller batch.",
         empty="The six answers are still empty.",
     )

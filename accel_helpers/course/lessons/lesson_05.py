@@ -7,10 +7,12 @@ from accel_helpers.course.slips import Slips
 
 
 def pays_from(factor, setup):
-    """Give the minutes on the CPU from which a chip pays: T = setup + T / factor, solved for T."""
+    """Return the minutes on the CPU from which a chip pays: T of T = setup + T / factor."""
+    # Such a chip never catches up with the CPU.
     if factor <= 1:
         return math.inf
-    return setup / (1 - 1 / factor)
+    share_saved = 1 - 1 / factor
+    return setup / share_saved
 
 
 _NEVER = "A chip with a factor of 1 or less never catches up: math.inf."
@@ -54,7 +56,8 @@ def _set_up_by_factor(factor, setup):
     "T (1 - 1 / factor) = setup. What is left is to divide by the bracket.",
 )
 def _multiplied(factor, setup):
-    return setup * (1 - 1 / factor)
+    share_saved = 1 - 1 / factor
+    return setup * share_saved
 
 
 @_SLIPS.add(
@@ -62,7 +65,8 @@ def _multiplied(factor, setup):
     "T = setup + T / factor. Moved to the left, T / factor changes its sign.",
 )
 def _wrong_sign(factor, setup):
-    return setup / (1 + 1 / factor)
+    bracket = 1 + 1 / factor
+    return setup / bracket
 
 
 @_SLIPS.add(
@@ -70,21 +74,26 @@ def _wrong_sign(factor, setup):
     "T stands on both sides: T = setup + T / factor. Bring both T to one side.",
 )
 def _training_of_the_set_up(factor, setup):
-    return setup + setup / factor
+    training = setup / factor
+    return setup + training
 
 
 @_SLIPS.add("Your function has a time for a chip that is slower than the CPU, too.", _NEVER)
 def _slower_chip_pays(factor, setup):
     if factor == 1:
         return math.inf
-    return setup / (1 - 1 / factor)
+    share_saved = 1 - 1 / factor
+    return setup / share_saved
 
+
+_FASTER_CHIPS = [(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0)]
+_NO_FASTER_CHIPS = [(0.5, 5.0), (1.0, 5.0)]
 
 CHECKS = {
     "05/pays_from": calls(
         pays_from,
-        on=[(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0)],
-        edges=[(0.5, 5.0), (1.0, 5.0)],
+        on=_FASTER_CHIPS,
+        edges=_NO_FASTER_CHIPS,
         at_edges=_NEVER,
         hint="T = setup + T / factor. Bring both T to one side.",
         slips=_SLIPS,

@@ -10,13 +10,17 @@ from accel_helpers.plots import style
 
 
 def bits(number: float) -> int:
-    """Give the 32 bits of a number in float32, as a whole number."""
-    return struct.unpack("<I", struct.pack("<f", number))[0]
+    """Return the 32 bits of a number in float32, as a whole number."""
+    data = struct.pack("<f", number)
+    (pattern,) = struct.unpack("<I", data)
+    return pattern
 
 
 def number(bits: int) -> float:
-    """Give the number that 32 bits of float32 stand for: the way back from `bits`."""
-    return struct.unpack("<f", struct.pack("<I", bits))[0]
+    """Return the number that 32 bits of float32 stand for: the way back from `bits`."""
+    data = struct.pack("<I", bits)
+    (value,) = struct.unpack("<f", data)
+    return value
 
 
 def useful_cells(shares, *, title: str) -> style.Picture:
@@ -28,49 +32,86 @@ def useful_cells(shares, *, title: str) -> style.Picture:
         By n, for products of (n, n) and (n, n), from 0 to 1.
     title : str
     """
-    percent = {n: 100 * share for n, share in shares.items()}
-    drops = [(n, next_n) for n, next_n in pairwise(percent) if percent[next_n] < percent[n]]
-    smallest = min(percent)
-    largest = max(percent)
-    sentences = [f"{percent[smallest]:.1f} % at {smallest}, {percent[largest]:.1f} % at {largest}"]
-    for before, after in drops:
-        high, low = percent[before], percent[after]
-        sentences.append(f"{high:.1f} % at {before}, but {low:.1f} % at {after}")
+    percentages = {n: 100 * share for n, share in shares.items()}
+    sizes = list(percentages)
+    heights = list(percentages.values())
+    drops = _drops(percentages)
+    top = 1.2 * max(heights)
     with style.figure(style.WIDE, 2.5, title) as (figure, axes):
-        axes.plot(list(percent), list(percent.values()), color=style.OWN, lw=1.8)
+        axes.plot(sizes, heights, color=style.OWN, lw=1.8)
         for before, after in drops:
-            _mark(axes, before, percent[before], (-9, 9), "right")
-            _mark(axes, after, percent[after], (9, -10), "left")
+            # Each in points from its dot: the two lie close together.
+            _mark(axes, before, percentages[before], (-9, 9), "right")
+            _mark(axes, after, percentages[after], (9, -10), "left")
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")
-        top = 1.2 * max(percent.values())
         style.scale(axes.yaxis, "useful cells", 0, top, "{:g} %".format)
-        finding = f"Useful share of the cells over n, in the model: {'; '.join(sentences)}"
+        finding = _finding(percentages, drops)
         return style.picture(figure, f"Line plot. {finding}.")
 
 
-def _mark(axes, n: int, percent: float, offset, side: str) -> None:
+def _drops(percentages: dict) -> list:
+    """Return each size after which the share drops, with the size that follows it."""
+    drops = []
+    for size, next_size in pairwise(percentages):
+        if percentages[next_size] < percentages[size]:
+            drops.append((size, next_size))
+    return drops
+
+
+def _finding(percentages: dict, drops: list) -> str:
+    """Return the shares at both ends, and before and after each drop, in words."""
+    smallest = min(percentages)
+    largest = max(percentages)
+    at_smallest = _percentage_at(percentages, smallest)
+    at_largest = _percentage_at(percentages, largest)
+    sentences = [f"{at_smallest}, {at_largest}"]
+    for before, after in drops:
+        high = _percentage_at(percentages, before)
+        low = _percentage_at(percentages, after)
+        sentences.append(f"{high}, but {low}")
+    listed = "; ".join(sentences)
+    return f"Useful share of the cells over n, in the model: {listed}"
+
+
+def _percentage_at(percentages: dict, size: int) -> str:
+    """Return the share at a size, such as "25.1 % at 128"."""
+    return f"{percentages[size]:.1f} % at {size}"
+
+
+def _mark(axes, n: int, percentage: float, offset, side: str) -> None:
     """Mark a point of the line with a dot, and its numbers beside it."""
-    axes.plot([n], [percent], "o", color=style.OWN, mec="black", ms=5)
+    axes.plot([n], [percentage], "o", color=style.OWN, mec="black", ms=5)
+    text = f"{n}: {percentage:.1f} %"
     font = {"textcoords": "offset points", "ha": side, "va": "center"}
-    axes.annotate(f"{n}: {percent:.1f} %", (n, percent), offset, **font)
+    axes.annotate(text, (n, percentage), offset, **font)
 
 
 # --- cycles: of m, k, n and the size of the unit -------------------------------------------------
 
 
-def cycles(m: int, k: int, n: int, size: int, tiles=None, tile=None) -> float:
-    """Count as `systolic.MatrixUnit` does; `tiles` and `tile` take the place of what is right."""
+def cycles(m: int, k: int, n: int, size: int, tiles=None, tile_cycles=None) -> float:
+    """Return the cycles of a product, as `systolic.MatrixUnit` counts them.
+
+    A wrong answer passes its own number of tiles, or its own cycles of one tile.
+    """
     if tiles is None:
         tiles = ceil(k / size) * ceil(n / size)
-    if tile is None:
+    if tile_cycles is None:
         loading = size
-        way_through = 2 * size - 2
-        tile = loading + m + way_through
-    return tiles * tile
+        # To the right over the row, and down the column to the far corner.
+        way_through = 2 * (size - 1)
+        tile_cycles = loading + m + way_through
+    return tiles * tile_cycles
 
 
-# the first can be done on paper, the others are where rules differ
-PRODUCTS = ((20, 6, 9, 4), (128,) * 4, (1_024, 300, 500, 128), (10, 3, 2, 1), (5, 20, 7, 8))
+# The first can be done on paper, the others are where rules differ.
+PRODUCTS = (
+    (20, 6, 9, 4),
+    (128, 128, 128, 128),
+    (1_024, 300, 500, 128),
+    (10, 3, 2, 1),
+    (5, 20, 7, 8),
+)
 _CYCLES = Slips()
 
 
@@ -79,7 +120,9 @@ _CYCLES = Slips()
     "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
 )
 def _tiles_rounded_down(m, k, n, size):
-    return cycles(m, k, n, size, tiles=(k // size) * (n // size))
+    full_rows = k // size
+    full_columns = n // size
+    return cycles(m, k, n, size, tiles=full_rows * full_columns)
 
 
 @_CYCLES.add(
@@ -87,7 +130,9 @@ def _tiles_rounded_down(m, k, n, size):
     "Make a whole number of k / size and of n / size. Which of the two next to it?",
 )
 def _parts_of_tiles(m, k, n, size):
-    return cycles(m, k, n, size, tiles=k / size * n / size)
+    rows = k / size
+    columns = n / size
+    return cycles(m, k, n, size, tiles=rows * columns)
 
 
 @_CYCLES.add(
@@ -95,7 +140,9 @@ def _parts_of_tiles(m, k, n, size):
     "Before a row can enter, the weights of the tile must be in their cells.",
 )
 def _no_loading(m, k, n, size):
-    return cycles(m, k, n, size, tile=m + 2 * size - 2)
+    way_through = 2 * (size - 1)
+    tile_cycles = m + way_through
+    return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
 
 @_CYCLES.add(
@@ -103,7 +150,9 @@ def _no_loading(m, k, n, size):
     "Follow the last row of activations. How far has it to the cell in the far corner?",
 )
 def _no_way_through(m, k, n, size):
-    return cycles(m, k, n, size, tile=size + m)
+    loading = size
+    tile_cycles = loading + m
+    return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
 
 @_CYCLES.add(
@@ -111,25 +160,31 @@ def _no_way_through(m, k, n, size):
     "Activations walk to the right and sums walk down. The last sum has both ways to wait for.",
 )
 def _one_direction(m, k, n, size):
-    return cycles(m, k, n, size, tile=size + m + size - 1)
+    loading = size
+    way_through = size - 1
+    tile_cycles = loading + m + way_through
+    return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
 
 _ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way through be then?"
 
 
 def _off_by(error: int):
-    """Give the right count, off by so many cycles a tile."""
+    """Return a function that counts rightly, but for so many cycles a tile."""
 
     def count(m, k, n, size):
-        return cycles(m, k, n, size, tile=size + m + 2 * size - 2 + error)
+        loading = size
+        way_through = 2 * (size - 1)
+        tile_cycles = loading + m + way_through + error
+        return cycles(m, k, n, size, tile_cycles=tile_cycles)
 
     return count
 
 
-_CYCLES.add("Almost: for each tile you count 1 too many.", _ONE_CELL)(_off_by(1))
-_CYCLES.add("Almost: for each tile you count 2 too many.", _ONE_CELL)(_off_by(2))
-_CYCLES.add("Almost: for each tile you count 1 too few.", _ONE_CELL)(_off_by(-1))
-_CYCLES.add("Almost: for each tile you count 2 too few.", _ONE_CELL)(_off_by(-2))
+_ERRORS = {1: "1 too many", 2: "2 too many", -1: "1 too few", -2: "2 too few"}
+for _error, _text in _ERRORS.items():
+    _add_slip = _CYCLES.add(f"Almost: for each tile you count {_text}.", _ONE_CELL)
+    _add_slip(_off_by(_error))
 
 # --- rounding ------------------------------------------------------------------------------------
 
@@ -141,45 +196,56 @@ def cut(bits: int) -> int:
 
 def nearest(bits: int) -> int:
     """Round 32 bits to the upper 16, to the nearest, and in the middle to the even one."""
-    return cut(bits + 0x7FFF + (bits >> 16 & 1))
+    last_bit_kept = bits >> 16 & 1
+    # Just under half of the last bit that stays. In the middle an odd one carries, an even not.
+    almost_half = 0x7FFF
+    return cut(bits + almost_half + last_bit_kept)
 
 
 # exact, near, over a power of 2
 NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
-# in the middle (both ways), just off the middle, zero, negative
-EDGES = (
-    *(257.0, 259.0, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 1 + 3 * 2**-8 - 2**-20),
-    *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
-)
-_MIDDLE = "In the middle the even neighbour wins: look at the last bit that stays."
+# Above 1, bfloat16 goes in steps of 2**-7: half a step lies in the middle, where the even wins.
+_TO_ROUND_DOWN = 1 + 2**-8
+_TO_ROUND_UP = 1 + 3 * 2**-8
+_A_LITTLE = 2**-20
+_IN_THE_MIDDLE = (257.0, 259.0, _TO_ROUND_DOWN, _TO_ROUND_UP)
+_OFF_THE_MIDDLE = (_TO_ROUND_DOWN + _A_LITTLE, _TO_ROUND_UP - _A_LITTLE)
+_ZERO_OR_NEGATIVE = (0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75)
+EDGES = (*_IN_THE_MIDDLE, *_OFF_THE_MIDDLE, *_ZERO_OR_NEGATIVE)
+_EVEN_WINS = "In the middle the even neighbour wins: look at the last bit that stays."
 _HALF = "Before you cut, look at what goes: is it more than half of what the last bit counts?"
 _ROUNDINGS = Slips()
 
 
 @_ROUNDINGS.add("You cut off the lower 16 bits. Then 1.999 of a step becomes 1.", _HALF)
 def _cut_off(x):
-    return number(cut(bits(x)))
+    pattern = cut(bits(x))
+    return number(pattern)
 
 
 @_ROUNDINGS.add("You go away from zero wherever anything is cut off.", _HALF)
 def _away_from_zero(x):
-    return number(cut(bits(x) + 0xFFFF))
+    pattern = bits(x) + 0xFFFF
+    return number(cut(pattern))
 
 
 @_ROUNDINGS.add(
-    "Nearly: a number in the middle between two always goes away from zero with you.", _MIDDLE
+    "Nearly: a number in the middle between two always goes away from zero with you.", _EVEN_WINS
 )
 def _middle_away_from_zero(x):
-    return number(cut(bits(x) + 0x8000))
+    pattern = bits(x) + 0x8000
+    return number(cut(pattern))
 
 
 @_ROUNDINGS.add(
-    "Nearly: a number in the middle between two always goes towards zero with you.", _MIDDLE
+    "Nearly: a number in the middle between two always goes towards zero with you.", _EVEN_WINS
 )
 def _middle_towards_zero(x):
-    return number(cut(bits(x) + 0x7FFF))
+    pattern = bits(x) + 0x7FFF
+    return number(cut(pattern))
 
 
+# Three forms of one slip: what was rounded rightly, its upper half, and what was cut off.
 _BITS = "You return bits. They are a whole number that only stands for the one asked for."
 _WAY_BACK = "One of the two tools leads from bits to the number. It takes all 32 of them."
 
@@ -191,7 +257,8 @@ def _rounded_bits(x):
 
 @_ROUNDINGS.add(_BITS, _WAY_BACK)
 def _upper_bits(x):
-    return nearest(bits(x)) >> 16
+    pattern = nearest(bits(x))
+    return pattern >> 16
 
 
 @_ROUNDINGS.add(_BITS, _WAY_BACK)
@@ -199,23 +266,28 @@ def _cut_bits(x):
     return cut(bits(x))
 
 
-CHECKS = {
-    "06/cycles": calls(
-        cycles,
-        on=PRODUCTS,
-        right="Tiles, loading, rows and the way through: every cycle is counted.",
-        needs="One whole number is needed: tiles times the cycles of one.",
-        hint="How many tiles? How long does one load? How long until its last row is out?",
-        slips=_CYCLES,
-    ),
-    "06/bfloat16": calls(
-        lambda x: number(nearest(bits(x))),
-        on=[(x,) for x in NUMBERS],
-        edges=[(x,) for x in EDGES],
-        right="Rounded to the nearest, and to the even one in the middle.",
-        needs="One number is needed: the rounded one, as a float.",
-        hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
-        slips=_ROUNDINGS,
-        within=0,
-    ),
-}
+def _bfloat16(x):
+    """Return the bfloat16 number that is nearest."""
+    pattern = nearest(bits(x))
+    return number(pattern)
+
+
+_COUNTING = calls(
+    cycles,
+    on=PRODUCTS,
+    right="Tiles, loading, rows and the way through: every cycle is counted.",
+    needs="One whole number is needed: tiles times the cycles of one.",
+    hint="How many tiles? How long does one load? How long until its last row is out?",
+    slips=_CYCLES,
+)
+_ROUNDING = calls(
+    _bfloat16,
+    on=[(x,) for x in NUMBERS],
+    edges=[(x,) for x in EDGES],
+    right="Rounded to the nearest, and to the even one in the middle.",
+    needs="One number is needed: the rounded one, as a float.",
+    hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
+    slips=_ROUNDINGS,
+    within=0,
+)
+CHECKS = {"06/cycles": _COUNTING, "06/bfloat16": _ROUNDING}

@@ -16,14 +16,21 @@ PRETEND = "a pretend T4 (estimated, not measured)"
 SENT = "a pretend T4, with the transfer"
 # Seconds to launch an operation on a GPU, fitted to published timings.
 LAUNCH = step_time.fitted().constants["operation_inference"]
-LINK = 8e9 * 16 * 128 / 130 / 8  # bytes per second of PCIe 3.0 x16: 128 of 130 bits are data
-FLAT = 3  # the smallest sizes, whose time is all launch overhead
+# Bytes a second of PCIe 3.0: 16 lanes of 8 Gbit/s each, of whose bits 128 of 130 are data.
+LINK = 8e9 * 16 * 128 / 130 / 8
+# So many of the smallest sizes take the launch overhead alone.
+FLAT = 3
 
 
 def add_seconds(numbers, launch, bandwidth, link=None):
-    """Give the seconds of one addition, as the lesson's exercise asks for them."""
+    """Return the seconds of one addition, as the lesson's exercise asks for them."""
     # Bytes: 4 read and 4 written, or 4 there and 4 back.
     moved = 8 * numbers
+    return _seconds_to_move(moved, launch, bandwidth, link)
+
+
+def _seconds_to_move(moved, launch, bandwidth, link):
+    """Return the seconds of launching, and of moving bytes through the memory and the link."""
     seconds = launch + moved / bandwidth
     if link is not None:
         seconds += moved / link
@@ -38,16 +45,26 @@ def pretend(cpu, link=None):
     them, and never their sum.
     """
     smallest_sizes = sorted(cpu)[:FLAT]
-    launch = max(LAUNCH, *(cpu[numbers].median for numbers in smallest_sizes))
-    bandwidth = 1e9 * hardware.match("T4").mem_bw_gb_s
-    return {numbers: add_seconds(numbers, launch, bandwidth, link) for numbers in sorted(cpu)}
+    smallest_times = [cpu[numbers].median for numbers in smallest_sizes]
+    launch = max(LAUNCH, *smallest_times)
+    chip = hardware.match("T4")
+    bandwidth = 1e9 * chip.mem_bw_gb_s
+    seconds = {}
+    for numbers in sorted(cpu):
+        seconds[numbers] = add_seconds(numbers, launch, bandwidth, link)
+    return seconds
 
 
 def crossing(cpu, chip):
-    """Give the size from which the chip is faster at every larger one; None if it never is."""
-    sizes = sorted({*cpu} & {*chip})
-    # Above zero where the chip is faster.
-    gains = [(size, log(_seconds(cpu[size])) - log(_seconds(chip[size]))) for size in sizes]
+    """Return the size from which the chip is faster at every larger one; None if it never is."""
+    sizes = sorted(set(cpu) & set(chip))
+    gains = []
+    for size in sizes:
+        cpu_seconds = _seconds(cpu[size])
+        chip_seconds = _seconds(chip[size])
+        # Above zero where the chip is faster.
+        gain = log(cpu_seconds) - log(chip_seconds)
+        gains.append((size, gain))
     _, last_gain = gains[-1]
     if last_gain <= 0:
         return None
@@ -61,7 +78,7 @@ def crossing(cpu, chip):
 
 
 def _seconds(time) -> float:
-    """Give the seconds of a number, or a measurement's median."""
+    """Return the seconds of a number, or a measurement's median."""
     return getattr(time, "median", time)
 
 
@@ -111,7 +128,7 @@ def finding(cpu, chip, name: str) -> str:
 
 
 def _size(numbers: float) -> str:
-    """Give a count as an axis shows it: "300", "1k", "4M"."""
+    """Return a count as an axis shows it: "300", "1k", "4M"."""
     if numbers < 1e3:
         return f"{numbers:.0f}"
     return format_rate(numbers, "").replace(" ", "")
@@ -126,7 +143,8 @@ _SLIPS = Slips()
     "In memory it is read and the answer is written. Over the link go both, too.",
 )
 def _half_of_all_bytes(n, launch, bandwidth, link):
-    return add_seconds(n / 2, launch, bandwidth, link)
+    moved = 4 * n
+    return _seconds_to_move(moved, launch, bandwidth, link)
 
 
 @_SLIPS.add(
@@ -134,12 +152,13 @@ def _half_of_all_bytes(n, launch, bandwidth, link):
     "Turn them into bytes first: 4 are read for each number, and 4 are written.",
 )
 def _numbers_as_bytes(n, launch, bandwidth, link):
-    return add_seconds(n / 8, launch, bandwidth, link)
+    return _seconds_to_move(n, launch, bandwidth, link)
 
 
 @_SLIPS.add("You count each number as one byte.", "A float32 number has 4 bytes.")
 def _one_byte_a_number(n, launch, bandwidth, link):
-    return add_seconds(n / 4, launch, bandwidth, link)
+    moved = 2 * n
+    return _seconds_to_move(moved, launch, bandwidth, link)
 
 
 @_SLIPS.add(
@@ -147,7 +166,9 @@ def _one_byte_a_number(n, launch, bandwidth, link):
     "On the card the numbers are still read from its memory, and the answers written to it.",
 )
 def _link_alone(n, launch, bandwidth, link):
-    return add_seconds(n, launch, link or bandwidth)
+    if link is None:
+        return add_seconds(n, launch, bandwidth)
+    return add_seconds(n, launch, link)
 
 
 @_SLIPS.add(
@@ -155,7 +176,10 @@ def _link_alone(n, launch, bandwidth, link):
     "The bytes go over the link, and then through the memory: add up the two times.",
 )
 def _sum_of_speeds(n, launch, bandwidth, link):
-    return add_seconds(n, launch, bandwidth + (link or 0))
+    if link is None:
+        return add_seconds(n, launch, bandwidth)
+    speed = bandwidth + link
+    return add_seconds(n, launch, speed)
 
 
 @_SLIPS.add(
@@ -163,7 +187,9 @@ def _sum_of_speeds(n, launch, bandwidth, link):
     "It is read, and the answer is written: 4 bytes each.",
 )
 def _half_in_memory(n, launch, bandwidth, link):
-    return add_seconds(n, launch, 2 * bandwidth, link)
+    # Half the bytes take as long as all of them at twice the speed.
+    twice_as_fast = 2 * bandwidth
+    return add_seconds(n, launch, twice_as_fast, link)
 
 
 @_SLIPS.add(
@@ -171,7 +197,10 @@ def _half_in_memory(n, launch, bandwidth, link):
     "Over the link go 4 bytes for each number, and 4 come back.",
 )
 def _one_way(n, launch, bandwidth, link):
-    return add_seconds(n, launch, bandwidth, link and 2 * link)
+    if link is None:
+        return add_seconds(n, launch, bandwidth)
+    twice_as_fast = 2 * link
+    return add_seconds(n, launch, bandwidth, twice_as_fast)
 
 
 @_SLIPS.add(
@@ -192,7 +221,8 @@ def _no_launch(n, launch, bandwidth, link):
 
 @_SLIPS.add("You count `launch` twice.", "It is one addition, launched once.")
 def _two_launches(n, launch, bandwidth, link):
-    return add_seconds(n, 2 * launch, bandwidth, link)
+    overhead = 2 * launch
+    return add_seconds(n, overhead, bandwidth, link)
 
 
 @_SLIPS.add(
@@ -200,12 +230,22 @@ def _two_launches(n, launch, bandwidth, link):
     "It is one addition, launched once, however many numbers there are.",
 )
 def _a_launch_each(n, launch, bandwidth, link):
-    return add_seconds(n, n * launch, bandwidth, link)
+    overhead = n * launch
+    return add_seconds(n, overhead, bandwidth, link)
 
 
-CHECKS = {"07/seconds": calls(add_seconds, slips=_SLIPS, needs="It returns one number: seconds.",
-    hint="launch, plus bytes / bandwidth; with a link, bytes / link on top.",
-    on=[(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)],
-    edges=[(1_000, 1e-6, 8e9, None)], at_edges="Without a link (None) nothing is sent anywhere.",
-    right="With a link, nearly all of a large addition is the transfer.",
-)}  # fmt: skip
+_WITH_LINK = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)]
+_WITHOUT_LINK = [(1_000, 1e-6, 8e9, None)]
+
+CHECKS = {
+    "07/seconds": calls(
+        add_seconds,
+        on=_WITH_LINK,
+        edges=_WITHOUT_LINK,
+        at_edges="Without a link (None) nothing is sent anywhere.",
+        right="With a link, nearly all of a large addition is the transfer.",
+        needs="It returns one number: seconds.",
+        hint="launch, plus bytes / bandwidth; with a link, bytes / link on top.",
+        slips=_SLIPS,
+    )
+}

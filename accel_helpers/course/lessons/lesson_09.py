@@ -7,19 +7,19 @@ from accel_helpers.course.slips import Slips
 
 
 def _places(gradients):
-    """Give, place by place, the numbers that the replicas have there."""
+    """Return the numbers of all replicas, place by place."""
     return zip(*gradients, strict=True)
 
 
 def whole_batch(gradients, counts):
-    """Give the whole batch's gradient, from the replicas' means over so many samples each."""
+    """Return the whole batch's gradient, from the replicas' means over so many samples each."""
     return [fmean(numbers, counts) for numbers in _places(gradients)]
 
 
-_MEANS = Slips()
+_SLIPS = Slips()
 
 
-@_MEANS.add(
+@_SLIPS.add(
     "That is the plain mean. A replica with one picture counts as much as one with two.",
     "Use counts: a gradient stands for as many pictures as its replica had.",
 )
@@ -27,7 +27,7 @@ def _plain_mean(gradients, counts):
     return [fmean(numbers) for numbers in _places(gradients)]
 
 
-@_MEANS.add(
+@_SLIPS.add(
     "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
     "The gradient of a batch is a mean over its pictures.",
 )
@@ -35,35 +35,44 @@ def _sum(gradients, counts):
     return [sum(numbers) for numbers in _places(gradients)]
 
 
-@_MEANS.add(
+@_SLIPS.add(
     "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
     "Divide by the number of all pictures.",
 )
 def _sum_over_pictures(gradients, counts):
-    return [fmean(numbers, counts) * sum(counts) for numbers in _places(gradients)]
+    mean = whole_batch(gradients, counts)
+    pictures = sum(counts)
+    return [number * pictures for number in mean]
 
 
-@_MEANS.add(
+@_SLIPS.add(
     "Weighed rightly, and divided by the number of replicas.",
     "Divide by the number of all pictures.",
 )
 def _divided_by_replicas(gradients, counts):
-    share = sum(counts) / len(counts)
-    return [fmean(numbers, counts) * share for numbers in _places(gradients)]
+    mean = whole_batch(gradients, counts)
+    pictures = sum(counts)
+    # As if each replica had this many.
+    pictures_per_replica = pictures / len(counts)
+    return [number * pictures_per_replica for number in mean]
 
+
+# The gradients of the replicas, and the pictures that each of them had.
+_UNEQUAL_REPLICAS = [
+    ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
+    ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),
+]
+_WITHOUT_PICTURES = ([[3.0], [1.0]], [8, 0])
 
 CHECKS = {
     "09/all_reduce": calls(
         whole_batch,
-        on=(
-            ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
-            ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),
-        ),
-        edges=(([[3.0], [1.0]], [8, 0]),),
+        on=_UNEQUAL_REPLICAS,
+        edges=[_WITHOUT_PICTURES],
         at_edges="A replica that got no picture has no say.",
         right="Every picture counts once, on whichever replica it was.",
         needs="A list is needed, with as many numbers as one gradient has.",
         hint="Weigh every gradient with its pictures, add up, divide by all pictures.",
-        slips=_MEANS,
+        slips=_SLIPS,
     ),
 }

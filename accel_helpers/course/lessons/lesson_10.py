@@ -1,6 +1,7 @@
 """Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
 
 import random
+from itertools import chain
 
 from accel_helpers.course.checks import Told, calls, on_arrays
 from accel_helpers.course.slips import Slips
@@ -14,22 +15,42 @@ def scale(train, other):
     other = np.asarray(other, dtype=float)
     mean = train.mean(axis=0)
     spread = train.std(axis=0)
+    # A pixel that never varies would be divided by zero.
     spread = np.where(spread == 0, 1, spread)
-    return (train - mean) / spread, (other - mean) / spread
+    scaled_train = (train - mean) / spread
+    scaled_other = (other - mean) / spread
+    return scaled_train, scaled_other
 
 
 def split(originals, seed, share=5):
-    """Give the places to train on and those held out; copies of an original are on one side."""
+    """Return the places to train on and those held out; copies of an original are on one side."""
     import numpy as np
 
-    images = np.random.default_rng(seed).permutation(np.unique(originals))
-    held_out_images = images[: len(images) // share]
+    # Originals are drawn, and not pictures: so all copies of one share its side.
+    generator = np.random.default_rng(seed)
+    images = generator.permutation(np.unique(originals))
+    held_out_count = len(images) // share
+    held_out_images = images[:held_out_count]
     is_held_out = np.isin(originals, held_out_images)
-    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+    train = np.flatnonzero(~is_held_out)
+    held_out = np.flatnonzero(is_held_out)
+    return train, held_out
 
 
-TRAIN = [[float(n), float(n * n % 17), 3.0, 0.0] for n in range(12)]  # some pixels never vary
-OTHER = [[float(n), float(n * n % 13), float(n), 0.0] for n in (4, 7, 10, 13)]
+def _train_image(n: int) -> list[float]:
+    """Return an image for training, of four pixels: two of them never vary."""
+    varied = n * n % 17
+    return [float(n), float(varied), 3.0, 0.0]
+
+
+def _other_image(n: int) -> list[float]:
+    """Return an image that is not trained on: the third pixel varies, and never did in training."""
+    varied = n * n % 13
+    return [float(n), float(varied), float(n), 0.0]
+
+
+TRAIN = [_train_image(n) for n in range(12)]
+OTHER = [_other_image(n) for n in (4, 7, 10, 13)]
 _SCALINGS = Slips()
 
 
@@ -39,7 +60,9 @@ _SCALINGS = Slips()
 )
 def _fitted_on_both(train, other):
     both = [*train, *other]
-    return [scale(both, images)[1] for images in (train, other)]
+    _, scaled_train = scale(both, train)
+    _, scaled_other = scale(both, other)
+    return scaled_train, scaled_other
 
 
 @_SCALINGS.add(
@@ -47,7 +70,9 @@ def _fitted_on_both(train, other):
     "Use the mean and the spread of train for both.",
 )
 def _each_by_its_own(train, other):
-    return [scale(images, images)[0] for images in (train, other)]
+    scaled_train, _ = scale(train, train)
+    scaled_other, _ = scale(other, other)
+    return scaled_train, scaled_other
 
 
 @_SCALINGS.add(
@@ -55,16 +80,23 @@ def _each_by_its_own(train, other):
     "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
 )
 def _one_mean_for_all(train, other):
-    return [(images - train.mean()) / train.std() for images in (train, other)]
+    mean = train.mean()
+    spread = train.std()
+    scaled_train = (train - mean) / spread
+    scaled_other = (other - mean) / spread
+    return scaled_train, scaled_other
 
 
 def _values(call, train, other):
-    """Give the pixels of both sets that an answer scaled, or say that it divided by zero."""
+    """Return the pixels of both sets that an answer scaled, or say that it divided by zero."""
     import numpy as np
 
     scaled_sets = on_arrays(call, train, other)
-    rows = [np.ravel(images).astype(float).tolist() for images in scaled_sets]
-    every_value = [value for row in rows for value in row]
+    rows = []
+    for images in scaled_sets:
+        values = np.ravel(images).astype(float)
+        rows.append(values.tolist())
+    every_value = chain.from_iterable(rows)
     # NaN is not below it either.
     if not all(abs(value) < 1_000 for value in every_value):
         raise Told(
@@ -82,7 +114,8 @@ _SPLITS = Slips()
     "Places count the pictures from 0 on, and each is on one side. They are not originals.",
 )
 def _originals_as_places(originals, seed):
-    return [originals[side] for side in split(originals, seed)]
+    train, held_out = split(originals, seed)
+    return originals[train], originals[held_out]
 
 
 @_SPLITS.add(
@@ -90,7 +123,10 @@ def _originals_as_places(originals, seed):
     "Choose originals, not pictures. Then give each picture the side of its original.",
 )
 def _split_by_picture(originals, seed):
-    return range(36, 180), range(36)
+    # A fifth of the 180 pictures, whatever their originals are.
+    train = range(36, 180)
+    held_out = range(36)
+    return train, held_out
 
 
 @_SPLITS.add(
@@ -103,7 +139,7 @@ def _sides_swapped(originals, seed):
 
 
 def _fault(call, originals) -> str:
-    """Give the first fault of a split, in a word; a side is places, or says of each yes or no."""
+    """Return the first fault of a split, in a word; a side is places, or says of each yes or no."""
     import numpy as np
 
     originals = np.array(originals)
@@ -121,23 +157,27 @@ def _fault(call, originals) -> str:
     return ""
 
 
-CHECKS = {
-    "10/scaling": calls(
-        scale,
-        on=((TRAIN, OTHER),),
-        right="Both sets are scaled alike, and only the training images were asked.",
-        needs="Return the scaled training images and the scaled other ones, in this order.",
-        hint="From each pixel take its mean in train, then divide by its spread in train.",
-        put=_values,
-        within=0.06,  # of the spread of a sample, with n - 1, too
-        slips=_SCALINGS,
-    ),
-    "10/split": calls(
-        split,
-        on=((random.Random(10).sample([*range(100, 160)] * 3, 180),),),  # three copies of each
-        right="All copies of an original lie on one side.",
-        needs="Return train, held_out: the places in originals, as whole numbers from 0 on.",
-        put=_fault,
-        slips=_SPLITS,
-    ),
-}
+_SCALING = calls(
+    scale,
+    on=[(TRAIN, OTHER)],
+    right="Both sets are scaled alike, and only the training images were asked.",
+    needs="Return the scaled training images and the scaled other ones, in this order.",
+    hint="From each pixel take its mean in train, then divide by its spread in train.",
+    put=_values,
+    # The spread of a sample, with n - 1, is right, too.
+    within=0.06,
+    slips=_SCALINGS,
+)
+
+# Three copies of each of 60 originals, in any order.
+_THREE_COPIES = 3 * list(range(100, 160))
+ORIGINALS = random.Random(10).sample(_THREE_COPIES, len(_THREE_COPIES))
+_SPLIT = calls(
+    split,
+    on=[(ORIGINALS,)],
+    right="All copies of an original lie on one side.",
+    needs="Return train, held_out: the places in originals, as whole numbers from 0 on.",
+    put=_fault,
+    slips=_SPLITS,
+)
+CHECKS = {"10/scaling": _SCALING, "10/split": _SPLIT}

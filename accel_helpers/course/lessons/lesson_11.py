@@ -3,17 +3,27 @@
 from accel_helpers.course.checks import calls, meant
 from accel_helpers.course.slips import Slips
 
-CHEAPER, DEARER, CANNOT_TELL = VERDICTS = "cheaper", "dearer", "cannot tell"
+CHEAPER = "cheaper"
+DEARER = "dearer"
+CANNOT_TELL = "cannot tell"
+VERDICTS = (CHEAPER, DEARER, CANNOT_TELL)
 # lowest and highest factor by which it is faster, and the factor by which an hour costs more
 CASES = (
-    (3.0, 4.0, 1.0), (0.4, 0.6, 1.0), (0.9, 1.2, 1.0),
-    (3.0, 4.0, 5.0), (7.0, 9.0, 5.0), (2.0, 8.0, 4.0), (4.1, 9.0, 4.0), (1.0, 3.9, 4.0),
-)  # fmt: skip
-EDGES = ((0.5, 0.7, 0.2),)  # slower, and so cheap that it pays
+    (3.0, 4.0, 1.0),
+    (0.4, 0.6, 1.0),
+    (0.9, 1.2, 1.0),
+    (3.0, 4.0, 5.0),
+    (7.0, 9.0, 5.0),
+    (2.0, 8.0, 4.0),
+    (4.1, 9.0, 4.0),
+    (1.0, 3.9, 4.0),
+)
+# slower, and so cheap that it pays
+EDGES = ((0.5, 0.7, 0.2),)
 
 
 def verdict(low: float, high: float, price: float) -> str:
-    """Say what the whole interval says."""
+    """Return the verdict on which both ends of the interval agree."""
     if low > price:
         return CHEAPER
     if high < price:
@@ -22,13 +32,16 @@ def verdict(low: float, high: float, price: float) -> str:
 
 
 def _put(call, *case) -> str:
-    """Give the verdict that an answer means for a case; a ValueError where it means none."""
-    word = meant(call(*case), VERDICTS)
-    return VERDICTS[VERDICTS.index(word)]
+    """Return the verdict that an answer means for a case; a ValueError where it means none."""
+    answer = call(*case)
+    word = meant(answer, VERDICTS)
+    # Any other word ends here in an error, which the check answers.
+    place = VERDICTS.index(word)
+    return VERDICTS[place]
 
 
 def _otherwise(answer, low, high, price):
-    """Give the sentence and the hint for a wrong verdict that no slip explains."""
+    """Return the sentence and the hint for a wrong verdict that no slip explains."""
     case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
     message = f'For "{case}" your verdict is "{answer}". '
     if verdict(low, high, price) == CANNOT_TELL:
@@ -45,7 +58,7 @@ _SLIPS = Slips()
 
 
 def _always(word: str):
-    """Give a function that has one verdict for every case."""
+    """Return a function that has one verdict for every case."""
 
     def verdict_of(low, high, price):
         return word
@@ -54,10 +67,11 @@ def _always(word: str):
 
 
 for _word in VERDICTS:
-    _SLIPS.add(
+    _add_slip = _SLIPS.add(
         f'Your verdict is "{_word}" for every case.',
         "Let the price decide, and both ends of the interval.",
-    )(_always(_word))
+    )
+    _add_slip(_always(_word))
 
 
 @_SLIPS.add(
@@ -65,7 +79,8 @@ for _word in VERDICTS:
     "The factor makes the job shorter, the price makes every hour dearer.",
 )
 def _swapped(low, high, price):
-    return _SWAPPED[verdict(low, high, price)]
+    right = verdict(low, high, price)
+    return _SWAPPED[right]
 
 
 @_SLIPS.add(
@@ -73,12 +88,13 @@ def _swapped(low, high, price):
     "Four times as fast, at five times the price for an hour: what does it cost?",
 )
 def _speed_alone(low, high, price):
-    return verdict(low, high, 1)
+    return verdict(low, high, price=1)
 
 
 @_SLIPS.add("That takes one number out of the interval.", _MIDDLE)
 def _middle_alone(low, high, price):
-    if (low + high) / 2 > price:
+    middle = (low + high) / 2
+    if middle > price:
         return CHEAPER
     return DEARER
 

@@ -15,12 +15,16 @@ from accel_helpers._values import probe
 from accel_helpers.course import quickstart
 from accel_helpers.train.images import load_images
 
-ALONE = "one process"  # has the whole batches
+# The process that has the whole batches, to compare the workers with.
+ALONE = "one process"
 NAMES = ("worker 0", "worker 1", ALONE)
-BATCH = 64  # pictures
-STEPS = 20  # batches of the data
-PATIENCE = 10.0  # seconds in which the other worker may say what it sees
-TOLERANCE = 1e-6  # of a weight: float32 added up in another order is rounded otherwise
+# Pictures of a batch, and batches of the data.
+BATCH = 64
+STEPS = 20
+# Seconds in which the other worker may say what it sees.
+PATIENCE = 10.0
+# Of a weight: float32 added up in another order is rounded otherwise.
+TOLERANCE = 1e-6
 _CHILD = "import sys; from accel_helpers.course.lessons.workers import child; child(*sys.argv[1:])"
 _OWN = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "no_grpc_proxy": "127.0.0.1"}
 
@@ -30,15 +34,20 @@ class Trained:
     """What happened, line by line; and how far a weight is at most from that of one process."""
 
     log: tuple[str, ...]
-    apart: float  # infinite where nothing was compared
+    # Infinite where nothing was compared.
+    apart: float
 
 
 def train(steps: int = 20, *, kill: int | None = None, time_limit: float = 60.0) -> Trained:
     """Train the quickstart model on two workers, each with half of every batch; or `kill` one."""
+    names = NAMES
+    if kill is not None:
+        # Where one is killed there is nothing to compare with.
+        names = NAMES[:2]
     with contextlib.ExitStack() as ending:
         # Whatever happens, also where the learner interrupts, all processes are ended.
         run = _Run(time_limit)
-        run.start(steps, NAMES if kill is None else NAMES[:2], ending)
+        run.start(steps, names, ending)
         was_killed = False
         while run.goes_on():
             run.hear()
@@ -70,15 +79,19 @@ class _Run:
         """Start a process of each name; the workers know each other's addresses."""
         hosts = _free_addresses(2)
         for number, name in enumerate(names):
-            config = {"cluster": {"worker": hosts}, "task": {"type": "worker", "index": number}}
-            environ = probe.variables({**_OWN, "TF_CONFIG": json.dumps(config)})
-            process = probe.Child(probe.python(_CHILD, number, steps), environ, heard=1)
+            task = {"type": "worker", "index": number}
+            config = {"cluster": {"worker": hosts}, "task": task}
+            settings = {**_OWN, "TF_CONFIG": json.dumps(config)}
+            environ = probe.variables(settings)
+            command = probe.python(_CHILD, number, steps)
+            process = probe.Child(command, environ, heard=1)
             self.running[name] = ending.enter_context(process)
 
     def goes_on(self) -> bool:
-        """Whether somebody is still to be heard."""
-        is_complete = len(self.weights) == len(NAMES)
-        return bool(self.running) and not is_complete and self.passed < self.time_limit
+        """Return whether somebody is still to be heard."""
+        if len(self.weights) == len(NAMES):
+            return False
+        return bool(self.running) and self.passed < self.time_limit
 
     def hear(self) -> None:
         """Note what each process says, or that it has ended."""
@@ -94,9 +107,11 @@ class _Run:
         """Note that a process has ended, and the last errors that it wrote."""
         del self.running[name]
         process.stop()
-        errors = re.findall(r"\w+Error: .+|Collective ops .+", process.output)[-2:]
-        self.note(" ".join([f"{name} is gone.", *errors]))
-        self.time_limit = min(self.time_limit, self.passed + PATIENCE)
+        errors = re.findall(r"\w+Error: .+|Collective ops .+", process.output)
+        sentences = [f"{name} is gone.", *errors[-2:]]
+        self.note(" ".join(sentences))
+        end_of_patience = self.passed + PATIENCE
+        self.time_limit = min(self.time_limit, end_of_patience)
 
     def kill(self, name: str) -> None:
         self.running[name].process.kill()
@@ -109,7 +124,7 @@ class _Run:
             self.note(f"{name} is ended.")
 
     def apart(self) -> float:
-        """Give how far a worker's weight is at most from that of the process that was alone."""
+        """Return how far a worker's weight is at most from that of the process that was alone."""
         if len(self.weights) < len(NAMES):
             return float("inf")
         largest = 0.0
@@ -120,7 +135,7 @@ class _Run:
 
 
 def _free_addresses(count: int) -> list[str]:
-    """Give addresses on this machine that nobody uses."""
+    """Return addresses on this machine that nobody uses."""
     with contextlib.ExitStack() as servers:
         ports = []
         for _ in range(count):
@@ -130,7 +145,7 @@ def _free_addresses(count: int) -> list[str]:
 
 
 def child(number: str, steps: str) -> None:
-    """In a child process: train without end, and after so many steps say how it went."""
+    """Train without end in a child process, and after so many steps print how it went."""
     # While a worker waits it holds Python's lock, and no thread sees the parent's end; this does.
     if not os.fork():
         os.close(1)
@@ -141,8 +156,9 @@ def child(number: str, steps: str) -> None:
 
     half = BATCH // 2
     shares = (slice(half), slice(half, None), slice(None))
-    share = shares[int(number)]
-    if NAMES[int(number)] == ALONE:
+    place = int(number)
+    share = shares[place]
+    if NAMES[place] == ALONE:
         strategy = tf.distribute.get_strategy()
     else:
         strategy = tf.distribute.MultiWorkerMirroredStrategy()

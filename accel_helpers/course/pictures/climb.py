@@ -1,6 +1,6 @@
 """The picture of a climb: a ladder, how many times as fast each change makes the training."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from accel_helpers._values.words import format_seconds
 from accel_helpers.measure.measurement import SAME, VAGUE, Speedup
@@ -9,7 +9,8 @@ from accel_helpers.plots import style
 from accel_helpers.plots.rows import Row
 from accel_helpers.plots.style import Picture
 
-START = "the start"  # the stage that all others are compared with
+# The stage that all others are compared with.
+START = "the start"
 
 
 def climb(climb, *, title: str, reference=None) -> Picture:
@@ -28,10 +29,12 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     sentences = []
     for side in sides:
         stages = list(side.data.epochs)
-        groups.append([_stage_row(side.data, name, side.colour) for name in stages])
+        group = [_stage_row(side.data, name, side.colour) for name in stages]
         texts = [_stage_text(side.data, name) for name in stages]
+        groups.append(group)
         sentences.append(side.intro + "; ".join(texts))
     front = sides[0].data
+    first_stage = front.stages[0]
     title += _best_gain(front, groups[0])
     rows = rows_of_dots.beneath(*groups)
     height = 1.1 + rows_of_dots.room(rows)
@@ -39,24 +42,27 @@ def climb(climb, *, title: str, reference=None) -> Picture:
         rows_of_dots.paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         _draw_gains(axes, rows)
         low, high = _limits(rows)
-        label = f"times as fast as {front.stages[0].name}"
+        label = f"times as fast as {first_stage.name}"
         style.scale(axes.xaxis, label, low, high, style.plain, log=True)
-        return style.picture(figure, f"Ladder. {title}: {'; '.join(sentences)}.")
+        every_stage = "; ".join(sentences)
+        return style.picture(figure, f"Ladder. {title}: {every_stage}.")
 
 
 def _stage_row(climb, name: str, colour: str) -> Row:
-    """The row of a stage: the ratio is drawn only where it is known well."""
+    """Return the row of a stage: the ratio is drawn only where it is known precisely."""
     seconds, right = _epoch_texts(climb, name)
     gain = climb.overall.get(name)
     if gain is None:
         return Row(name, colour, (START, seconds, right), dots=(1.0,))
     notes = (_short_gain(gain), seconds, right)
-    ratio = gain.ratio if _is_precise(gain) else None
+    ratio = None
+    if _is_precise(gain):
+        ratio = gain.ratio
     return Row(name, colour, notes, bar=gain.interval, line=ratio)
 
 
 def _stage_text(climb, name: str) -> str:
-    """A stage in words."""
+    """Return a stage in words."""
     seconds, right = _epoch_texts(climb, name)
     gain = climb.overall.get(name)
     text = START
@@ -66,39 +72,53 @@ def _stage_text(climb, name: str) -> str:
 
 
 def _epoch_texts(climb, name: str) -> tuple[str, str]:
-    """The time of an epoch of a stage, and the share of right answers after it."""
+    """Return the time of an epoch of a stage, and the share of right answers after it, as texts."""
     epoch = climb.epochs[name]
     percentage = 100 * climb.accuracy[name]
-    return format_seconds(epoch.median), f"{percentage:.1f} %"
+    seconds = format_seconds(epoch.median)
+    right = f"{percentage:.1f} %"
+    return seconds, right
 
 
 def _is_precise(gain: Speedup) -> bool:
-    """Whether a ratio may stand there alone: there is a difference, and its interval is narrow."""
+    """Return whether a ratio can stand alone: there is a difference, and its interval is narrow."""
+    if not gain.conclusive:
+        return False
     low, high = gain.interval
-    return gain.conclusive and high <= VAGUE * low
+    return high <= VAGUE * low
 
 
 def _gain_text(gain: Speedup) -> str:
-    """A gain in words."""
-    low, high = gain.interval
+    """Return a gain in words, with its interval."""
     if not gain.conclusive:
         return SAME
+    low, high = gain.interval
     if not _is_precise(gain):
         return f"between {style.short(low)} and {style.short(high)} times"
-    write = style.short if gain.ratio >= 2 else "{:.3g}".format
+    write = _ratio_format(gain)
     return f"{write(gain.ratio)} times ({write(low)} to {write(high)})"
 
 
+def _ratio_format(gain: Speedup) -> Callable[[float], str]:
+    """Return how the numbers of a gain are written: of a small one the third digit counts, too."""
+    if gain.ratio >= 2:
+        return style.short
+    return "{:.3g}".format
+
+
 def _short_gain(gain: Speedup) -> str:
-    """A gain in a few words, for the column of a table."""
+    """Return a gain in a few words, for the column of a table."""
     if not gain.conclusive:
         return "not measurable"
-    text, _, _ = _gain_text(gain).partition(" (")
-    return text.replace("between ", "").replace(" and ", " to ")
+    if not _is_precise(gain):
+        low, high = gain.interval
+        return f"{style.short(low)} to {style.short(high)} times"
+    write = _ratio_format(gain)
+    return f"{write(gain.ratio)} times"
 
 
 def _best_gain(climb, rows: Sequence[Row]) -> str:
-    """The largest gain, for the title; not one of larger batches, which can cost accuracy."""
+    """Return the largest gain for the title, without larger batches, which can cost accuracy."""
     first, *others = climb.stages
     alike = [stage.name for stage in others if stage.batch_size == first.batch_size]
     gains = [row.line for row in rows if row.name in alike and row.line]
@@ -110,15 +130,20 @@ def _best_gain(climb, rows: Sequence[Row]) -> str:
 
 def _draw_gains(axes, rows: Sequence[Row]) -> None:
     """Draw a line from 1 to each ratio."""
-    axes.axvline(1, color=style.SAID, lw=1, zorder=0.9)
-    for height, row in zip(rows_of_dots.places(rows), rows, strict=True):
+    # Below the bars and the dots, which lie in layer 1 and above.
+    layer = 0.9
+    axes.axvline(1, color=style.SAID, lw=1, zorder=layer)
+    heights = rows_of_dots.places(rows)
+    for height, row in zip(heights, rows, strict=True):
         if row.line:
-            axes.plot([1, row.line], [height, height], color=row.colour, lw=1.2, zorder=0.9)
+            axes.plot([1, row.line], [height, height], color=row.colour, lw=1.2, zorder=layer)
 
 
 def _limits(rows: Sequence[Row]) -> tuple[float, float]:
-    """Where an axis begins and ends that shows all intervals, and 1."""
+    """Return the ends of an axis that shows all intervals, and 1."""
     ends = [1.0]
     for row in rows:
         ends += row.bar
-    return min(ends) / 1.15, 1.15 * max(ends)
+    lowest = min(ends) / 1.15
+    highest = 1.15 * max(ends)
+    return lowest, highest

@@ -17,12 +17,12 @@ Kept = tuple[dict[str, Measurement], dict[str, Sequence[float]]]
 
 
 def nothing_measured(result, path: str) -> Kept:
-    """What a card keeps of a picture without a measurement: nothing."""
+    """Return what a card keeps of a picture without a measurement: nothing."""
     return {}, {}
 
 
 def unchanged(result):
-    """The result itself, where a picture is drawn of it as it is."""
+    """Return the result itself, where a picture is drawn of it as it is."""
     return result
 
 
@@ -30,11 +30,16 @@ def unchanged(result):
 class Kind:
     """One kind of picture: how its result is kept on a card, found there again, and drawn."""
 
-    draw: Callable | None = None  # (data, title=, reference=): the picture; none where it is kept
-    measured: Callable = nothing_measured  # (result, path): measurements and numbers of a card
-    restored: Callable | None = None  # (card, path): the data of the picture
-    needs: Callable | None = None  # (path): what a reference card must have, if not all of it
-    data: Callable = unchanged  # (result): what is drawn of it
+    # (data, title=, reference=): the picture; none where a result is only kept
+    draw: Callable | None = None
+    # (result, path): measurements and numbers of a card
+    measured: Callable = nothing_measured
+    # (card, path): the data of the picture
+    restored: Callable | None = None
+    # (path): what a reference card must have, if not all of it
+    needs: Callable | None = None
+    # (result): what is drawn of it
+    data: Callable = unchanged
 
 
 def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
@@ -53,7 +58,7 @@ def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
 
 
 def lesson_of(path: str) -> str:
-    """The number of the lesson that a path of a card begins with.
+    """Return the number of the lesson that a path of a card begins with.
 
     >>> lesson_of("07/adding")
     '07'
@@ -63,7 +68,7 @@ def lesson_of(path: str) -> str:
 
 
 def numbers_under(card: Card, path: str) -> dict[str, tuple[float, ...]]:
-    """The numbers of a card whose names begin with a path, by the rest of their names."""
+    """Return the numbers of a card whose names begin with a path, by the rest of their names."""
     start = f"{path}/"
     numbers = {}
     for name, values in card.numbers.items():
@@ -74,7 +79,7 @@ def numbers_under(card: Card, path: str) -> dict[str, tuple[float, ...]]:
 
 
 def measurements_under(card: Card, *paths: str) -> list[Measurement]:
-    """The measurements of a card whose names begin with one of the paths."""
+    """Return the measurements of a card whose names begin with one of the paths."""
     starts = tuple(f"{path}/" for path in paths)
     measurements = []
     for name, measurement in card.measurements.items():
@@ -106,7 +111,7 @@ def keep_epochs(result, path: str) -> Kept:
 
 
 def epochs_on(card: Card, path: str) -> Measurement:
-    """The epochs of a card."""
+    """Return the epochs of a card."""
     return card.measurements[path]
 
 
@@ -125,7 +130,7 @@ def as_measurements(result) -> Sequence[Measurement]:
 
 
 def by_name(result, path: str) -> dict[str, Measurement]:
-    """The measurements of a result by their names on a card."""
+    """Return the measurements of a result by their names on a card."""
     measurements = as_measurements(result)
     return {f"{path}/{measurement.name}": measurement for measurement in measurements}
 
@@ -160,13 +165,14 @@ def by_part(result) -> Parts:
 
 def keep_parts(result, path: str) -> Kept:
     """Put the seconds of each part on a card."""
-    seconds_by_part = by_part(result)
-    numbers = {f"{path}/{part}": [seconds] for part, seconds in seconds_by_part.items()}
+    numbers = {}
+    for part, seconds in by_part(result).items():
+        numbers[f"{path}/{part}"] = [seconds]
     return {}, numbers
 
 
 def parts_on(card: Card, path: str) -> Parts:
-    """The parts of a card with their seconds."""
+    """Return the parts of a card with their seconds."""
     numbers = numbers_under(card, path)
     return {part: values[0] for part, values in numbers.items()}
 
@@ -179,7 +185,7 @@ Bars = dict[str, Parts]
 
 
 def by_bar(result) -> Bars:
-    """The parts of each step with their seconds."""
+    """Return the parts of each step with their seconds."""
     return {name: by_part(parts) for name, parts in result.items()}
 
 
@@ -192,7 +198,7 @@ def keep_bars(result, path: str) -> Kept:
 
 
 def bars_on(card: Card, path: str) -> Bars:
-    """The steps of a card with the seconds of their parts."""
+    """Return the steps of a card with the seconds of their parts."""
     bars = {}
     for name, seconds in numbers_under(card, path).items():
         # A step may have only the first of the pieces.
@@ -211,14 +217,15 @@ def keep_climb(result: Climb, path: str) -> Kept:
 
 
 def climb_on(card: Card, path: str) -> Climb:
-    """The climb of a card."""
+    """Return the climb of a card."""
     return Climb.from_card(card.measurements, card.numbers, path)
 
 
 CLIMB = Kind(
     draw=climb_picture.climb,
     measured=keep_climb,
-    needs=needed,  # a slow machine leaves stages out
+    # A slow machine leaves stages out.
+    needs=needed,
     restored=climb_on,
 )
 

@@ -10,8 +10,10 @@ def draw_rates(data, title, reference):
 
 
 def rates_needs(path: str) -> list[str]:
-    """What a reference card must have: of another machine its CPU is enough."""
-    return [f"{path}/cpu", f"{path}/size"]
+    """Return what a reference card must have: of another machine its CPU is enough."""
+    time = f"{path}/cpu"
+    size = f"{path}/size"
+    return [time, size]
 
 
 RATES = Kind(
@@ -21,4 +23,6 @@ RATES = Kind(
     restored=lesson_01.rates_on,
 )
 
-KINDS: dict[str, Kind] = {"dialog": of_the_course(lesson_01.dialog), "rates": RATES}
+DIALOG = of_the_course(lesson_01.dialog)
+
+KINDS: dict[str, Kind] = {"dialog": DIALOG, "rates": RATES}

@@ -14,17 +14,19 @@ from accel_helpers.measure.results import Card
 
 
 def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
-    """The sides of a race by the names of a card: "02/race/gpu/first", or "02/control/first"."""
-    kind = device_kind(race.fast.name)
-    start = f"{path}/{kind}"
-    if kind == "cpu":
+    """Return the sides of a race by name on a card: "02/race/gpu/first" or "02/control/first"."""
+    device = device_kind(race.fast.name)
+    start = f"{path}/{device}"
+    # Without an accelerator the CPU has run against itself.
+    if device == "cpu":
         start = control_of(path)
     return {f"{start}/first": race.slow, f"{start}/second": race.fast}
 
 
 def control_of(path: str) -> str:
-    """Where a card has a race of the CPU against itself."""
-    return f"{lesson_of(path)}/control"
+    """Return where a card has a race of the CPU against itself."""
+    lesson = lesson_of(path)
+    return f"{lesson}/control"
 
 
 def keep_race(race: Speedup, path: str) -> Kept:
@@ -33,8 +35,9 @@ def keep_race(race: Speedup, path: str) -> Kept:
 
 
 def race_on(card: Card, path: str) -> list[Measurement]:
-    """The sides of a race, or of its control, that a card has."""
-    return measurements_under(card, path, control_of(path))
+    """Return the sides of a race, or of its control, that a card has."""
+    control = control_of(path)
+    return measurements_under(card, path, control)
 
 
 CONTROL = Kind(draw=plots.measurements, measured=keep_race, restored=race_on, data=as_measurements)

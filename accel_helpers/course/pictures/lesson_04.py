@@ -11,12 +11,15 @@ from accel_helpers.measure.results import Card
 
 def trained(model, path: str) -> Kept:
     """Keep a model's losses under the device that its weights lie on; it has one replica."""
-    place = f"{path}/{device_kind(model)}"
+    device = device_kind(model)
+    place = f"{path}/{device}"
     losses = model.history.history["loss"]
-    return {}, {f"{place}/loss": losses, f"{place}/replicas": [1]}
+    numbers = {f"{place}/loss": losses, f"{place}/replicas": [1]}
+    return {}, numbers
 
 
-TRAINED = Kind(measured=trained)  # kept, and never drawn
+# It is kept, and never drawn.
+TRAINED = Kind(measured=trained)
 
 
 def learning(result: Mapping, path: str) -> Kept:
@@ -32,17 +35,22 @@ def learning(result: Mapping, path: str) -> Kept:
 
 
 def losses_on(card: Card, path: str) -> dict[str, Sequence[float]]:
-    """The losses of a card, as a line that has the name of its machine."""
-    return {card.label: card.numbers[f"{path}/loss"]}
+    """Return the losses of a card, as a line that has the name of its machine."""
+    losses = card.numbers[f"{path}/loss"]
+    return {card.label: losses}
 
 
 def losses_of(result: Mapping) -> dict[str, Sequence[float]]:
-    """The losses of a result, as a line."""
-    return {"yours": list(result["loss"])}
+    """Return the losses of a result, as a line."""
+    losses = list(result["loss"])
+    return {"yours": losses}
 
 
 LEARNING = Kind(
-    draw=lesson_04.losses_picture, measured=learning, restored=losses_on, data=losses_of
+    draw=lesson_04.losses_picture,
+    measured=learning,
+    restored=losses_on,
+    data=losses_of,
 )
 
 

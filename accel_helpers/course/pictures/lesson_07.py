@@ -15,13 +15,15 @@ from accel_helpers.measure.measurement import Speedup
 from accel_helpers.measure.results import Card
 from accel_helpers.plots import style
 
-STEP = "training step"  # the point of the roofline that its title is about
+# The point of the roofline that its title is about.
+STEP = "training step"
 
 
 def on_the_device(path: str) -> str:
-    """Where a card has what was measured on this machine's best device: "07/gpu"."""
+    """Return where a card has what this machine's best device measured, such as "07/gpu"."""
+    lesson = lesson_of(path)
     best_device = backend.devices()[-1]
-    return f"{lesson_of(path)}/{best_device}"
+    return f"{lesson}/{best_device}"
 
 
 # --- adding: the time of an addition by its size, on each device --------------------------------
@@ -29,10 +31,12 @@ def on_the_device(path: str) -> str:
 
 def keep_added(curves: Mapping, path: str) -> Kept:
     """Put every size on a card, and the largest one once more under a name of its own."""
+    lesson = lesson_of(path)
     times = {}
     numbers = {}
     for device, curve in curves.items():
-        start = f"{lesson_of(path)}/{device_kind(device)}/add"
+        kind = device_kind(device)
+        start = f"{lesson}/{kind}/add"
         for size, time in curve.items():
             times[f"{start}/{size}"] = time
         largest = max(curve)
@@ -42,10 +46,11 @@ def keep_added(curves: Mapping, path: str) -> Kept:
 
 
 def added_on(card: Card, path: str) -> dict[str, dict]:
-    """The curves of a card: of its CPU, and of its GPU if it has one."""
+    """Return the curves of a card: of its CPU, and of its GPU if it has one."""
+    lesson = lesson_of(path)
     curves = {}
     for name, time in card.measurements.items():
-        match = re.fullmatch(rf"{lesson_of(path)}/(cpu|gpu)/add/(\d+)", name)
+        match = re.fullmatch(rf"{lesson}/(cpu|gpu)/add/(\d+)", name)
         if match:
             device, size = match.groups()
             curve = curves.setdefault(device, {})
@@ -58,7 +63,7 @@ def added_on(card: Card, path: str) -> dict[str, dict]:
 
 
 def line_name(card: Card, device: str) -> str:
-    """What the curve of a card's device, "cpu" or "gpu", is called in the picture."""
+    """Return the name of a card's device, "cpu" or "gpu", in the picture."""
     if device == "cpu":
         return lesson_07.CPU
     # A machine may have a GPU whose name nobody wrote down.
@@ -68,11 +73,15 @@ def line_name(card: Card, device: str) -> str:
 
 
 def named(curves: Mapping) -> dict[str, dict]:
-    """The same curves, with the names of the devices as a picture shows them."""
+    """Return the same curves, by the names of the devices in the picture."""
     lines = {}
     for device, curve in curves.items():
-        name = backend.device_name(device_kind(device))
-        lines[f"the {name}" if name else lesson_07.CPU] = curve
+        kind = device_kind(device)
+        name = backend.device_name(kind)
+        label = lesson_07.CPU
+        if name:
+            label = f"the {name}"
+        lines[label] = curve
     return lines
 
 
@@ -82,8 +91,9 @@ def draw_adding(data, title, reference):
 
 
 def adding_needs(path: str) -> list[str]:
-    """What a reference card must have: of another machine its CPU is enough."""
-    return [f"{lesson_of(path)}/cpu/add"]
+    """Return what a reference card must have: of another machine its CPU is enough."""
+    lesson = lesson_of(path)
+    return [f"{lesson}/cpu/add"]
 
 
 ADDING = Kind(
@@ -115,7 +125,7 @@ def keep_roof(result: Mapping, path: str) -> Kept:
 
 
 def roof_needs(path: str) -> list[str]:
-    """What a reference card must have."""
+    """Return what a reference card must have."""
     start = on_the_device(path)
     needed = [f"{path}/{STEP}"]
     for rate in ("product float32", "copy float32"):
@@ -125,7 +135,7 @@ def roof_needs(path: str) -> list[str]:
 
 
 def roof_on(card: Card, path: str):
-    """The points and the roof of a card."""
+    """Return the points and the roof of a card."""
     start = on_the_device(path)
     device = backend.devices()[-1]
     roof = Ceilings.from_card(card.measurements, card.numbers, start, device)
@@ -134,21 +144,25 @@ def roof_on(card: Card, path: str):
 
 
 def roof_data(result: Mapping):
-    """The points and the roof of a result, as they are drawn."""
-    return result["points"], in_float32(result["roof"])
+    """Return the points and the roof of a result, as they are drawn."""
+    points = result["points"]
+    roof = in_float32(result["roof"])
+    return points, roof
 
 
 def in_float32(roof: Ceilings) -> Ceilings:
-    """The roof by its fastest calls, as the points are, and without the other number formats."""
+    """Return the roof of the fastest calls, as the points are, in float32 alone."""
     fastest = roof.fastest
     products = tuple(product for product in fastest.products if product.dtype == "float32")
     return replace(fastest, products=products)
 
 
 def share_reached(points: Mapping, roof: Ceilings) -> str:
-    """How much of what the roof allows the step reaches, in words."""
+    """Return in words how much of what the roof allows the step reaches."""
     intensity, rate = points[STEP]
-    limit = min(roof.products[0].rate, intensity * roof.copy.rate)
+    # The arithmetic is the limit, or the memory that its numbers come from.
+    memory_limit = intensity * roof.copy.rate
+    limit = min(roof.products[0].rate, memory_limit)
     share = rate / limit
     if share >= 1:
         return "all"
@@ -181,24 +195,32 @@ ROOFLINE = Kind(
 def keep_queue(race: Speedup, path: str) -> Kept:
     """Put both sides of a race on a card, under this machine's best device."""
     _, _, name = path.rpartition("/")
-    return by_name(race, f"{on_the_device(path)}/{name}"), {}
+    start = on_the_device(path)
+    return by_name(race, f"{start}/{name}"), {}
 
 
 def keep_transfer(race: Speedup, path: str) -> Kept:
     """Put both sides of a race on a card; the page runs it on a GPU alone."""
-    return by_name(race, f"{lesson_of(path)}/gpu"), {}
+    lesson = lesson_of(path)
+    return by_name(race, f"{lesson}/gpu"), {}
 
 
 def keep_steps(times: Mapping, path: str) -> Kept:
     """Put the times of a step on a card, by batch size."""
-    start = f"{on_the_device(path)}/step"
-    return {f"{start}/{batch_size}": time for batch_size, time in times.items()}, {}
+    start = on_the_device(path)
+    measurements = {f"{start}/step/{batch_size}": time for batch_size, time in times.items()}
+    return measurements, {}
 
+
+# All three are kept, and never drawn.
+QUEUE = Kind(measured=keep_queue)
+TRANSFER = Kind(measured=keep_transfer)
+STEPS = Kind(measured=keep_steps)
 
 KINDS: dict[str, Kind] = {
     "adding": ADDING,
     "roofline": ROOFLINE,
-    "queue": Kind(measured=keep_queue),
-    "transfer": Kind(measured=keep_transfer),
-    "steps": Kind(measured=keep_steps),
+    "queue": QUEUE,
+    "transfer": TRANSFER,
+    "steps": STEPS,
 }

@@ -9,13 +9,15 @@ from accel_helpers.measure.results import Card
 from accel_helpers.plots import style
 
 LENGTHS = (2, 4, 8, 16, 32, 64)
-GREY = ("NumPy", "XLA")  # of another machine, the two that the title is about
-Line = dict[int, Measurement]  # what a chain took, by its length
-Lines = dict[str, Line]  # by what computed it
+# Of another machine, the two that the title is about.
+GREY = ("NumPy", "XLA")
+# What a chain took, by its length; and such lines, by what computed them.
+Line = dict[int, Measurement]
+Lines = dict[str, Line]
 
 
 def card_names(path: str, name: str) -> dict[int, str]:
-    """The names on a card of a line's measurements, by the length of the chain."""
+    """Return the names on a card of a line's measurements, by the length of the chain."""
     return {length: f"{path}/{name}/{length}" for length in LENGTHS}
 
 
@@ -29,7 +31,7 @@ def keep_chain(times: Lines, path: str) -> Kept:
 
 
 def chain_needs(path: str) -> list[str]:
-    """What a reference card must have."""
+    """Return what a reference card must have."""
     needed = []
     for name in GREY:
         needed += card_names(path, name).values()
@@ -37,7 +39,7 @@ def chain_needs(path: str) -> list[str]:
 
 
 def chain_on(card: Card, path: str) -> Lines:
-    """The lines of a card."""
+    """Return the lines of a card."""
     lines = {}
     for name in GREY:
         line = {}
@@ -48,7 +50,7 @@ def chain_on(card: Card, path: str) -> Lines:
 
 
 def growth(line: Line) -> float:
-    """How many times as long the longest chain takes as the shortest."""
+    """Return how many times as long the longest chain takes as the shortest."""
     longest = line[max(line)]
     shortest = line[min(line)]
     return longest.median / shortest.median
@@ -57,9 +59,12 @@ def growth(line: Line) -> float:
 def draw_chain(times: Lines, title: str, reference=None) -> style.Picture:
     """Draw the time of a chain over its length; the title says how two of the lines grow."""
     sides, _ = style.sides(times, reference)
+    # The title is about the lines in front: the learner's, if there are any.
     lines = sides[0].data
-    numpy = style.short(growth(lines["NumPy"]))
-    xla = style.short(growth(lines["XLA"]))
+    numpy_growth = growth(lines["NumPy"])
+    xla_growth = growth(lines["XLA"])
+    numpy = style.short(numpy_growth)
+    xla = style.short(xla_growth)
     title = f"{title}: NumPy takes {numpy} times as long, XLA {xla} times"
     x = ("operations in the chain", style.plain)
     y = ("time of a call", format_seconds)
@@ -74,9 +79,11 @@ def python_calls(counted: dict[str, int], path: str) -> Kept:
     lesson, name = path.split("/")
     framework = backend.framework()
     counts = [counted["ran"], counted["steps"]]
-    return {}, {f"{lesson}/{framework}/{name}": counts}
+    numbers = {f"{lesson}/{framework}/{name}": counts}
+    return {}, numbers
 
 
-PYTHON_CALLS = Kind(measured=python_calls)  # kept, and never drawn
+# It is kept, and never drawn.
+PYTHON_CALLS = Kind(measured=python_calls)
 
 KINDS: dict[str, Kind] = {"chain": CHAIN, "python calls": PYTHON_CALLS}

@@ -11,16 +11,19 @@ def draw_waits(data, title, reference):
 
 def keep_difference(difference, path: str) -> Kept:
     """Put on a card how far the batches were apart."""
-    return {}, {f"{path} apart": [float(difference)]}
+    numbers = {f"{path} apart": [float(difference)]}
+    return {}, numbers
 
 
 def keep_sizes(sizes, path: str) -> Kept:
     """Put the sizes of a model's state on a card."""
-    return {}, {path: [float(size) for size in sizes]}
+    numbers = [float(size) for size in sizes]
+    return {}, {path: numbers}
 
 
-KINDS: dict[str, Kind] = {
-    "waits": Kind(draw=draw_waits),
-    "batches": Kind(measured=keep_difference),
-    "state": Kind(measured=keep_sizes),
-}
+WAITS = Kind(draw=draw_waits)
+# Both are kept, and never drawn.
+BATCHES = Kind(measured=keep_difference)
+STATE = Kind(measured=keep_sizes)
+
+KINDS: dict[str, Kind] = {"waits": WAITS, "batches": BATCHES, "state": STATE}

@@ -13,14 +13,16 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
 
-Answers = Mapping[str, Sequence[bool]]  # which of a model's answers are right, by name
-Drawn = tuple[dict, dict]  # the two mappings that a picture is drawn of
+# Which of a model's answers are right, by its name.
+Answers = Mapping[str, Sequence[bool]]
+# The two mappings that a picture is drawn of.
+Drawn = tuple[dict, dict]
 
 # --- prepared: one model's answers to the same images, by how these were prepared -----------------
 
 
 def shares_of(right: Answers) -> dict[str, tuple[float, ...]]:
-    """The share of right answers and the ends of its interval, by name."""
+    """Return the share of right answers and the ends of its interval, by name."""
     shares = {}
     for name, answers in right.items():
         total = len(answers)
@@ -31,7 +33,7 @@ def shares_of(right: Answers) -> dict[str, tuple[float, ...]]:
 
 
 def as_drawn(shares: Mapping[str, Sequence[float]]) -> Drawn:
-    """What `plots.shares` takes: the shares by name, and their intervals by name."""
+    """Return what `plots.shares` takes: the shares by name, and their intervals by name."""
     values = {}
     intervals = {}
     for name, (share, low, high) in shares.items():
@@ -49,17 +51,18 @@ def draw_prepared(data, title, reference):
 def keep_prepared(right: Answers, path: str) -> Kept:
     """Put the shares with their intervals on a card."""
     shares = shares_of(right)
-    return {}, {f"{path}/{name}": share for name, share in shares.items()}
+    numbers = {f"{path}/{name}": share for name, share in shares.items()}
+    return {}, numbers
 
 
 def prepared_on(card: Card, path: str) -> Drawn:
-    """The shares of a card, as they are drawn."""
+    """Return the shares of a card, as they are drawn."""
     shares = numbers_under(card, path)
     return as_drawn(shares)
 
 
 def prepared_data(right: Answers) -> Drawn:
-    """The shares of a result, as they are drawn."""
+    """Return the shares of a result, as they are drawn."""
     shares = shares_of(right)
     return as_drawn(shares)
 
@@ -75,7 +78,8 @@ PREPARED = Kind(
 # --- ladder: the scores of models, each one change away from the one before -----------------------
 
 
-FIRST_MODELS = ("baseline", "hidden layer", "more epochs")  # what a slow machine has, too
+# What a slow machine has, too.
+FIRST_MODELS = ("baseline", "hidden layer", "more epochs")
 
 
 def keep_ladder(models: Sequence[Score], path: str) -> Kept:
@@ -91,7 +95,7 @@ def keep_ladder(models: Sequence[Score], path: str) -> Kept:
 
 
 def steps_of(models: Sequence[Score]) -> Drawn:
-    """What `plots.ladder` takes: accuracies by name, and changes by name."""
+    """Return what `plots.ladder` takes: accuracies by name, and changes by name."""
     accuracies = {score.name: score.by_seed for score in models}
     changes = {}
     for before, after in pairwise(models):
@@ -107,7 +111,7 @@ def draw_ladder(data, title, reference):
 
 
 def ladder_on(card: Card, path: str) -> Drawn:
-    """The accuracies and the changes of a card."""
+    """Return the accuracies and the changes of a card."""
     lesson = lesson_of(path)
     accuracies = numbers_under(card, f"{lesson}/accuracy")
     changes = numbers_under(card, f"{lesson}/change")
@@ -115,7 +119,7 @@ def ladder_on(card: Card, path: str) -> Drawn:
 
 
 def ladder_needs(path: str) -> list[str]:
-    """What a reference card must have: a slow machine may lack the later models."""
+    """Return what a reference card must have: a slow machine may lack the later models."""
     lesson = lesson_of(path)
     return [f"{lesson}/accuracy/{name}" for name in FIRST_MODELS]
 
@@ -133,13 +137,16 @@ LADDER = Kind(
 
 def keep_compiled(seconds: Mapping[str, float], path: str) -> Kept:
     """Put on a card what `compile` took, and a step with the first one apart."""
-    call = Measurement.from_samples([seconds["compile"]], name="compile")
+    compiling = seconds["compile"]
+    call = Measurement.from_samples([compiling], name="compile")
     first_step = seconds["the first step"]
     later_step = seconds["a later step"]
     step = Measurement.from_samples([later_step], first_call=first_step, name="a step")
-    return {f"{path}/call": call, f"{path}/step": step}, {}
+    measurements = {f"{path}/call": call, f"{path}/step": step}
+    return measurements, {}
 
 
+# It is kept, and never drawn.
 COMPILED = Kind(measured=keep_compiled)
 
 KINDS: dict[str, Kind] = {
