@@ -6,9 +6,11 @@ from dataclasses import replace
 from accel_helpers.course.checks import choices
 from accel_helpers.machine import hardware
 from accel_helpers.machine.hardware import Plausibility
+from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots import rows, style
 
+# What the six old steps, A to F, do today.
 FATES = ("works", "fails", "does nothing")
 _RIGHT = {
     "A": "fails",
@@ -19,7 +21,7 @@ _RIGHT = {
     "F": "works",
 }
 _STOPS = "A notebook stops at this cell. Is that nothing?"
-# A step, or (step, what was said of it): what to say to that.
+# A step, or (step, the learner's wrong answer) -> the message and the hint.
 _SLIPS = {
     ("A", "works"): ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
     ("A", "does nothing"): ("It raises an error, a KeyError.", _STOPS),
@@ -47,70 +49,98 @@ CHECKS = {
 
 # --- the rate of a matmul: what `hardware.judge` said of it, device by device -------------------
 
+# Each is a product of two square matrices, of the same size on every device. Its `work` is its
+# number of operations, its `time` a Measurement that has the name of the device, such as "gpu:0".
 
-def rates_measured(judged: Sequence[Plausibility], path: str):
-    """Return the times and the size of square matrices, as a result card has them."""
+
+def rates_measured(
+    judged: Sequence[Plausibility], path: str
+) -> tuple[dict[str, Measurement], dict[str, list[int]]]:
+    """Return what a result card keeps: the time of each device, and the size of the matrices.
+
+    With the path "01/product" they are called "01/product/cpu" and "01/product/size".
+    """
     # A product of two n by n matrices takes 2 n^3 operations.
     cube = judged[0].work / 2
     size = round(cube ** (1 / 3))
     times = {}
-    for answer in judged:
-        device = _kind(answer).lower()
-        times[f"{path}/{device}"] = answer.time
+    for judgement in judged:
+        device = _kind(judgement).lower()
+        times[f"{path}/{device}"] = judgement.time
     return times, {f"{path}/size": [size]}
 
 
 def rates_on(card: Card, path: str) -> list[Plausibility]:
-    """Judge the CPU's time on a card."""
+    """Judge the CPU's time on a card, and return that one judgement in a list.
+
+    The names on the card are those of `rates_measured`; it must have the CPU's time and the size.
+    """
     measurement = card.measurements[f"{path}/cpu"]
     # The row of a device is named after the device that its time names.
     time = replace(measurement, name="cpu")
     size = card.numbers[f"{path}/size"][0]
     operations = 2 * size**3
-    plausibility = hardware.judge(flops=operations, seconds=time)
-    return [plausibility]
+    judgement = hardware.judge(flops=operations, seconds=time)
+    return [judgement]
 
 
-def _kind(judged: Plausibility) -> str:
-    """Return the kind of a device: "CPU" of "cpu:0"."""
-    kind, _, _ = judged.time.name.partition(":")
+def _kind(judgement: Plausibility) -> str:
+    """Return the kind of a judgement's device, such as "CPU" where its time is named "cpu:0"."""
+    kind, _, _ = judgement.time.name.partition(":")
     return kind.upper()
 
 
-def _rate_row(judged: Plausibility, colour) -> rows.Row:
-    """Return the row of a device: its rate in billions a second, with an interval."""
-    time = judged.time
+def _rate_row(judgement: Plausibility, colour: str) -> rows.Row:
+    """Return the row of a device: a line to its rate, and the interval of the rate as a bar.
+
+    Both are in billions of operations a second.
+    """
+    time = judgement.time
     # Sorted, since the median of few timings can lie outside of their interval.
     shortest, middle, longest = sorted((time.median, *time.interval))
     # The shortest time is the highest rate.
-    high = _billions(judged.work, shortest)
-    rate = _billions(judged.work, middle)
-    low = _billions(judged.work, longest)
-    device = _kind(judged)
+    high = _billions(judgement.work, shortest)
+    rate = _billions(judgement.work, middle)
+    low = _billions(judgement.work, longest)
+    device = _kind(judgement)
     note = f"{rate:,.0f}"
     return rows.Row(device, colour, (note,), bar=(low, high), line=rate)
 
 
 def _billions(operations: float, seconds: float) -> float:
-    """Return the billions of operations in a second."""
+    """Return the billions of operations a second, of operations that took so many seconds."""
     return operations / seconds / 1e9
 
 
 def rates(own: Sequence[Plausibility], *, reference: Reference | None = None) -> style.Picture:
-    """Draw the billions of operations a second that were measured, and a chip's rating."""
+    """Draw the measured rate of each device, and the rating of the last one's chip.
+
+    Parameters
+    ----------
+    own : sequence of Plausibility
+        What `hardware.judge` said of the learner's devices, one or more, the best one last.
+    reference : Reference, optional
+        Such a sequence from another machine, drawn in grey.
+
+    Returns
+    -------
+    Picture
+        Its title says how many times the best measured rate the rating is.
+    """
     chip = _rated_chip(own[-1])
-    # The table has trillions of operations a second.
+    # Billions of operations a second, as the rows have them; the table has trillions.
     rated = 1000 * hardware.peak(chip)
     groups = []
     sentences = []
     sides, under = style.sides(own, reference, style.BARS)
     for side in sides:
-        group = [_rate_row(answer, side.colour) for answer in side.data]
+        group = [_rate_row(judgement, side.colour) for judgement in side.data]
         # The only note of a row is its rate.
         texts = [f"{row.name} {row.notes[0]}" for row in group]
         groups.append(group)
         sentences.append(side.intro + "; ".join(texts))
     every_row = rows.beneath(*groups)
+    # The title is about the first group: the learner's devices, if there are any.
     best = max(row.line for row in groups[0])
     factor = style.short(rated / best)
     title = f"The {chip.name} is rated at {factor} times what was measured"
@@ -127,23 +157,26 @@ def rates(own: Sequence[Plausibility], *, reference: Reference | None = None) ->
         return style.picture(figure, f"Lines from zero. {title}: {measured}; {rating}.")
 
 
-def _rated_chip(judged: Plausibility) -> hardware.Accelerator:
-    """Return the chip of a device, or a T4 where its rating is not known."""
-    chip = judged.chip
+def _rated_chip(judgement: Plausibility) -> hardware.Accelerator:
+    """Return the chip that was judged, or a T4 where the chip or its rating is not known."""
+    chip = judgement.chip
     if chip is None or not hardware.peak(chip):
         return hardware.match("Tesla T4")
     return chip
 
 
 def _draw_rates(axes, every_row: Sequence[rows.Row]) -> None:
-    """Draw a line from zero to each rate."""
+    """Draw a line from zero to the rate of each row, at the height of the row."""
     places = rows.places(every_row)
     for place, row in zip(places, every_row, strict=True):
         axes.plot([0, row.line], [place, place], color=row.colour, lw=3, zorder=0.9)
 
 
 def _draw_rating(axes, every_row: Sequence[rows.Row], rated: float, text: str) -> None:
-    """Draw what a chip is rated at, with a text beside the middle of the rows."""
+    """Draw a dashed upright line at a rating, with a text at half the height of the rows.
+
+    `rated` is in billions of operations a second, as the rates of the rows are.
+    """
     places = rows.places(every_row)
     middle = places[-1] / 2
     # On white, so that a line that it crosses leaves it legible.
@@ -162,7 +195,11 @@ AS_OF = "August 2026"
 
 
 def dialog() -> style.Picture:
-    """Draw the menu and the dialog in which Colab is asked for a GPU: a drawing of our own."""
+    """Draw the menu and the dialog in which Colab is asked for a GPU.
+
+    It is a drawing of our own and no screenshot. The helpers below place what they draw on a sheet
+    10 wide and 7.8 high; y grows downwards.
+    """
     title = f"Drawing, not a screenshot (as of {AS_OF})"
     with style.figure(style.WIDE, 3.3, title) as (figure, axes):
         # A drawing is placed from the top left corner on, like a screen.
@@ -181,7 +218,7 @@ def dialog() -> style.Picture:
 
 
 def _options_text() -> str:
-    """List what the dialog offers, and say which is chosen."""
+    """Return what the dialog offers, with "; " between: "CPU; T4 GPU, chosen; other GPUs: ..."."""
     options = []
     for option in OFFERED:
         text = option
@@ -192,7 +229,7 @@ def _options_text() -> str:
 
 
 def _draw_menu(axes) -> None:
-    """Draw the menu Runtime, its last entry in bold."""
+    """Draw the open menu Runtime at the left, its last entry, "Change runtime type", in bold."""
     _box(axes, 0, 0, 3.4, 0.6, "Runtime", face=style.EMPTY)
     _box(axes, 0, 0.6, 3.4, 3.2)
     entries = ("Run all", "Restart session", "Disconnect and delete runtime")
@@ -205,7 +242,7 @@ def _draw_menu(axes) -> None:
 
 
 def _draw_dialog(axes) -> None:
-    """Draw the dialog with a choice of accelerators, one of them chosen."""
+    """Draw the dialog at the right, with a line for each accelerator that is offered."""
     _box(axes, 4.3, 0, 5.7, 7.4)
     axes.text(4.6, 0.5, "Change runtime type", va="center", fontsize=11, weight="bold")
     axes.text(4.6, 1.3, "Runtime type:  Python 3", va="center")
@@ -219,7 +256,10 @@ def _draw_dialog(axes) -> None:
 
 
 def _draw_option(axes, y: float, text: str) -> None:
-    """Draw a choice of the dialog behind its circle, which is filled where it is chosen."""
+    """Draw a circle and, beside it, the accelerator `text`, at the height y.
+
+    Where it is `CHOSEN`, the circle is filled and the text is bold.
+    """
     face = "white"
     edge = style.SAID
     weight = "normal"
@@ -231,8 +271,17 @@ def _draw_option(axes, y: float, text: str) -> None:
     axes.text(5.25, y, text, va="center", weight=weight)
 
 
-def _box(axes, x, y, width, height, text="", face="white", colour="black") -> None:
-    """Draw a box with a text in its middle."""
+def _box(
+    axes,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    text: str = "",
+    face: str = "white",
+    colour: str = "black",
+) -> None:
+    """Draw a box from its top left corner on, filled with `face`, a text in its middle."""
     from matplotlib.patches import Rectangle
 
     rectangle = Rectangle((x, y), width, height, fc=face, ec=style.EDGE, lw=1)
