@@ -1,40 +1,57 @@
-"""What lesson 03 compares; a pretend accelerator whose every cost is known, for its exercises.
-
-It does as a GPU does: it compiles at the first run, takes its orders at once, and works on its own
-until it has finished. Its clock is its own, so every machine sees the same.
-"""
+"""What lesson 03 compares: the CPU and the accelerator, size by size; and its exercises."""
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 
 from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.course import climb
 from accel_helpers.course.checks import Asked, Check, Result, Told, choices
+from accel_helpers.course.lessons.pretend_device import TRUTH, Device, device_for, timed
 from accel_helpers.course.quickstart import time_steps
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings, results, timing
+from accel_helpers.measure.measurement import Measurement, Speedup
+from accel_helpers.measure.results import Card, Reference
+from accel_helpers.measure.step_work import StepWork
 
 __all__ = ["TRUTH", "device_for"]
 
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
-# Width 1 has next to no work.
+# What `time_steps` takes: width 1 has next to no work, and stands in for an infinitely fast chip.
 SIZES = {"widths": (1, *WIDTHS), "batch_sizes": BATCH_SIZES}
 NET_BATCH = 32
 # As a result card names the two nets, and as a picture does.
 CNN = "cnn"
 BARE = "cnn-bare"
 NETS = {CNN: "small CNN, 64 x 64", BARE: "small CNN without convolutions"}
-# The batches of the one grey line of a sweep.
+# The batch size of the one grey line of a sweep.
 GREY = 256
+# A model and a batch size: (128, 32) is a dense model 128 wide, ("cnn", 32) the small CNN.
+Size = tuple[int | str, int]
+# The time of a step of each size, on one device.
+Steps = dict[Size, Measurement]
+# A sweep: how many times as fast the accelerator is at each size. A net has its name from `NETS`.
+Ratios = dict[Size, Speedup]
 
 
-def times_as_fast(steps: dict) -> dict:
+def times_as_fast(steps: dict[str, Steps]) -> Ratios:
     """Compare the CPU's steps with the accelerator's, size by size.
 
     Without an accelerator each is compared with what has the same pictures and next to nothing to
     compute: width 1, or the CNN without convolutions.
+
+    Parameters
+    ----------
+    steps : dict of str to dict
+        The steps of each device, "cpu" first and the best one last; all have the same sizes.
+
+    Returns
+    -------
+    dict of (model, batch size) to Speedup
+        The CPU's time over the other's, without the models that have next to nothing to compute.
     """
     cpu = steps["cpu"]
     # The best device of a machine comes last.
@@ -60,49 +77,76 @@ def _empty_model(model: int | str) -> int | str:
     return 1
 
 
-def finding(ratios: dict, device: str) -> str:
-    """Return the title of a sweep: what its dense models show; on a CPU, where there is most room.
+def finding(ratios: Ratios, device: str) -> str:
+    """Return the title of a sweep: what its dense models show.
 
-    That more width and larger batches always bring more is said where it holds: from each size to
-    the next larger one no ratio is surely smaller, and over all it grows surely.
+    If the ratio grows with the width and the batch size, it says that (see `_grows_with_size`).
+    Otherwise it names the size with the largest ratio; or says that none could be measured.
+
+    Parameters
+    ----------
+    ratios : dict of (model, batch size) to Speedup
+        What `times_as_fast` returned.
+    device : str
+        The kind of the accelerator, such as "gpu"; with "cpu" the ratios are said to be the room
+        that a better chip has.
     """
     nets = NETS.values()
-    dense = {}
+    dense_ratios = {}
     for (model, batch_size), ratio in ratios.items():
         if model not in nets:
-            dense[model, batch_size] = ratio
-    measured = {size: ratio.ratio for size, ratio in dense.items() if ratio.conclusive}
-    if not measured:
+            dense_ratios[model, batch_size] = ratio
+    factors = {size: ratio.ratio for size, ratio in dense_ratios.items() if ratio.conclusive}
+    if not factors:
         return "No difference could be measured at any size"
-    if _grows_with_size(dense):
+    if _grows_with_size(dense_ratios):
         return "The wider the layer and the larger the batch, the more a better chip can gain"
-    best_size = max(measured, key=measured.get)
+    best_size = max(factors, key=factors.get)
     width, batch_size = best_size
     place = f"at width {width:,} and batches of {batch_size:,}"
-    factor = dense[best_size].times
+    factor = dense_ratios[best_size].times
     if device == "cpu":
         return f"Most room {place}: {factor} times"
     return f"Most {place}: {factor} times as fast"
 
 
-def _grows_with_size(ratios: dict) -> bool:
-    """Return whether no larger size has surely less than a smaller one, and the largest more."""
+def _grows_with_size(ratios: Ratios) -> bool:
+    """Return whether the ratios of dense models grow with the width and the batch size.
 
-    def is_surely_less(size, rival_size):
-        _, high = ratios[size].interval
-        low, _ = ratios[rival_size].interval
-        return high < low
-
+    They do if the largest size has a larger ratio than the smallest, and no size has a smaller
+    ratio than one that is at most as wide and has at most as large batches. Ratios whose intervals
+    overlap count as equal.
+    """
     for width, batch_size in ratios:
+        ratio = ratios[width, batch_size]
         for larger_width, larger_batch in ratios:
             is_larger = width <= larger_width and batch_size <= larger_batch
-            if is_larger and is_surely_less((larger_width, larger_batch), (width, batch_size)):
+            larger_ratio = ratios[larger_width, larger_batch]
+            if is_larger and _is_clearly_less(larger_ratio, ratio):
                 return False
-    return is_surely_less(min(ratios), max(ratios))
+    smallest_size = min(ratios)
+    largest_size = max(ratios)
+    return _is_clearly_less(ratios[smallest_size], ratios[largest_size])
 
 
-def of_the_net(ratios: dict, device: str) -> str:
-    """Say in a sentence what the sweep shows of the small convolutional net."""
+def _is_clearly_less(ratio: Speedup, rival_ratio: Speedup) -> bool:
+    """Return whether the whole interval of a ratio lies below the interval of its rival."""
+    _, high = ratio.interval
+    low, _ = rival_ratio.interval
+    return high < low
+
+
+def of_the_net(ratios: Ratios, device: str) -> str:
+    """Return a sentence: what the sweep shows of the small convolutional net.
+
+    Parameters
+    ----------
+    ratios : dict of (model, batch size) to Speedup
+        What `times_as_fast` returned; it must have the CNN.
+    device : str
+        The kind of the accelerator, such as "gpu"; with "cpu" the ratio is said to be the most
+        that a better chip can gain.
+    """
     ratio = ratios[NETS[CNN], NET_BATCH]
     if not ratio.conclusive:
         return f"Pictures and convolutions: not measurable. {ratio.reason}"
@@ -114,8 +158,21 @@ def of_the_net(ratios: dict, device: str) -> str:
     return f"Pictures and convolutions: {subject} {ratio.times} times as fast {interval}."
 
 
-def their_sweep(device: str, runs=None):
-    """Return the sweep of the newest reference run that has a whole one of this kind; or None."""
+def their_sweep(device: str, runs: Sequence[Card] | None = None) -> Reference | None:
+    """Return the sweep of the newest reference run that timed every size on the CPU and a device.
+
+    Parameters
+    ----------
+    device : str
+        The kind of the accelerator: "gpu" or "tpu"; or "cpu" for a sweep of the CPU alone.
+    runs : sequence of Card, optional
+        Where to look, oldest first; by default the stored reference runs.
+
+    Returns
+    -------
+    Reference or None
+        Its data are what `times_as_fast` returns. None where no run has every size.
+    """
     keys = {"cpu": _step_keys("cpu"), device: _step_keys(device)}
     all_keys = []
     for keys_of_device in keys.values():
@@ -130,8 +187,11 @@ def their_sweep(device: str, runs=None):
     return card.reference(ratios)
 
 
-def _step_keys(device: str) -> dict:
-    """Return the names on a card of a device's steps, by model and batch size."""
+def _step_keys(device: str) -> dict[Size, str]:
+    """Return the names that a device's steps have on a card, by model and batch size.
+
+    One of them is (128, 32): "03/step/cpu/width 128/batch 32".
+    """
     keys = {}
     for width, batch_size in product(*SIZES.values()):
         keys[width, batch_size] = f"03/step/{device}/width {width}/batch {batch_size}"
@@ -140,20 +200,27 @@ def _step_keys(device: str) -> dict:
     return keys
 
 
-def their_line(device: str, runs=None):
-    """Return one line of their sweep, the dense models in batches of `GREY`; or None."""
-    card = their_sweep(device, runs)
-    if card is None:
+def their_line(device: str, runs: Sequence[Card] | None = None) -> Reference | None:
+    """Return one line of the sweep that `their_sweep` finds: the dense models at batch size `GREY`.
+
+    It takes what `their_sweep` takes, and is None where that is None.
+    """
+    whole_sweep = their_sweep(device, runs)
+    if whole_sweep is None:
         return None
     line = {}
-    for (model, batch_size), ratio in card.data.items():
+    for (model, batch_size), ratio in whole_sweep.data.items():
         if batch_size == GREY:
             line[model, batch_size] = ratio
-    return results.Reference(line, card.label)
+    return Reference(line, whole_sweep.label)
 
 
-def make_net(filters=(16, 32)):
-    """Make a small net for pictures of 64 x 64; without filters it has no convolutions."""
+def make_net(filters: Sequence[int] = (16, 32)):
+    """Make and compile a small Keras model that sorts grey pictures of 64 x 64 into 10 classes.
+
+    It has a convolution and a pooling layer for each number of `filters`; without any, it has no
+    convolutions.
+    """
     import keras
 
     model = keras.Sequential([keras.Input((64, 64, 1))])
@@ -163,6 +230,7 @@ def make_net(filters=(16, 32)):
     model.add(keras.layers.GlobalAveragePooling2D())
     model.add(keras.layers.Dense(10))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    # As `quickstart_model` does: on JAX False would run operation by operation.
     xla = backend.framework() == "jax"
     model.compile("adam", loss, metrics=["accuracy"], jit_compile=xla)
     return model
@@ -171,10 +239,17 @@ def make_net(filters=(16, 32)):
 MAKERS = {CNN: make_net, BARE: partial(make_net, filters=())}
 
 
-def sweep(x, y, *, seconds: float) -> dict:
+def sweep(x, y, *, seconds: float) -> Ratios:
     """Time a step of all sizes, and of the nets, on each device here, and return the ratios.
 
     The steps go on the result card: "03/step/DEVICE/width WIDTH/batch SIZE".
+
+    Parameters
+    ----------
+    x, y : array
+        The images to train on, (n, 28, 28), and their labels.
+    seconds : float
+        The time for each device; see `time_steps`.
     """
     steps = {}
     for device in backend.devices():
@@ -184,8 +259,12 @@ def sweep(x, y, *, seconds: float) -> dict:
     return times_as_fast(steps)
 
 
-def roofline_points(work, climbed) -> dict:
-    """Return each stage's operations for each byte and operations a second, in small batches."""
+def roofline_points(work: StepWork, climbed: climb.Climb) -> dict[str, tuple[float, float]]:
+    """Return the points of two stages of a climb in a roofline: the first, and resident epochs.
+
+    Both train in small batches, `work` is that of one such step, and each point is (operations for
+    a byte, operations a second), by the name of its stage.
+    """
     points = {}
     for stage_id in (climb.DEFAULT, climb.RESIDENT_SMALL):
         stage = climbed[stage_id]
@@ -193,8 +272,21 @@ def roofline_points(work, climbed) -> dict:
     return points
 
 
-def their_roofline(work, runs=None):
-    """Return the points and the ceilings of the newest reference run that has both; or None."""
+def their_roofline(work: StepWork, runs: Sequence[Card] | None = None) -> Reference | None:
+    """Return the points and the ceilings of the newest reference run that has both.
+
+    Parameters
+    ----------
+    work : StepWork
+        Of one training step in small batches.
+    runs : sequence of Card, optional
+        Where to look, oldest first; by default the stored reference runs.
+
+    Returns
+    -------
+    Reference or None
+        Its data are (points as `roofline_points` returns them, Ceilings of the CPU).
+    """
     names = climb.needed("03/climb")
     for ceiling in ("product", "copy"):
         name = f"03/ceiling/{ceiling} float32"
@@ -207,94 +299,9 @@ def their_roofline(work, runs=None):
     return card.reference((roofline_points(work, climbed), limits))
 
 
-# --- the pretend accelerator ---------------------------------------------------------------------
+# --- the exercises: broken benchmarks of the pretend accelerator ----------------------------------
 
-# Seconds of what each benchmark is about; C is to send, too.
-TRUTH = {"A": 0.0101, "B": 0.0101, "C": 0.0401, "D": 0.0022}
-# Seconds that the pretend device takes for each.
-ORDER = 0.0001
-COMPILING = 2.0
-SENDING = 0.030
-
-
-class Device:
-    """A pretend accelerator with a clock of its own.
-
-    >>> device = Device()
-    >>> device.wait(device.run(device.send("images")))  # the first run compiles
-    >>> start = device.clock()
-    >>> job = device.run("images")  # only gives the order
-    >>> round(device.clock() - start, 6)
-    0.0001
-    """
-
-    def __init__(self, step=0.010, tick=1e-9):
-        self._now = 0.0
-        self._free_at = 0.0
-        self._step = step
-        self._tick = tick
-        self._has_run = False
-        self._was_read = False
-        # Counted from the first reading of the clock on.
-        self.steps = 0
-
-    def clock(self) -> float:
-        """Return the time in seconds, in whole ticks."""
-        self._was_read = True
-        ticks = math.floor(self._now / self._tick + 1e-6)
-        return ticks * self._tick
-
-    def send(self, data):
-        """Copy a batch from the computer's memory to the device; takes a while."""
-        self._now += SENDING
-        return data
-
-    def run(self, batch) -> float:
-        """Order one training step on a batch; comes back at once (but for the first time)."""
-        self._now += ORDER
-        if not self._has_run:
-            self._now += COMPILING
-        self._has_run = True
-        if self._was_read:
-            self.steps += 1
-        self._free_at = max(self._now, self._free_at) + self._step
-        return self._free_at
-
-    def wait(self, job: float) -> None:
-        """Come back when a job is done."""
-        self._now = max(self._now, job)
-
-
-def device_for(letter: str) -> Device:
-    """Return the device of a broken benchmark, "A" to "D".
-
-    >>> 2 < device_for("A").run("images") < 2.1  # the first run compiles
-    True
-    """
-    if letter == "D":
-        return Device(0.0021, tick=0.005)
-    return Device()
-
-
-def timed(device, steps=10, *, sends=False, cold=False, early=False, whole=False) -> float:
-    """Return the seconds of a step as a benchmark takes them; with a slip, as a broken one does."""
-    batch = device.send("images")
-    if not cold:
-        device.wait(device.run(batch))
-    start = device.clock()
-    for _ in range(steps):
-        if sends:
-            batch = device.send("images")
-        job = device.run(batch)
-        if not early:
-            device.wait(job)
-    elapsed = device.clock() - start
-    if whole:
-        return elapsed
-    return elapsed / steps
-
-
-# Slips of `timed`: what each is, and what leads on.
+# A slip of `timed` -> the message that names it, and the hint.
 _SLIPS = {
     "sends": (
         "The sending is inside.",
@@ -315,13 +322,18 @@ _SLIPS = {
 }
 
 
-def _repaired(answer) -> Result:
-    """Grade a benchmark of device A: right within 5 %, or which slip would give its time."""
-    call = Asked(answer, start="Copy the broken one, then fix it.")
-    call.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
+def _repaired(answer: Callable[[Device], float]) -> Result:
+    """Grade the benchmark that a learner wrote, which is to return the seconds of a step.
+
+    It is right within 5 % of device A's step. A wrong time gets the message of the slip that gives
+    the same time, if there is one. Raises Told where the answer is no function, or an empty one,
+    stops with an error, or returns no number.
+    """
+    benchmark = Asked(answer, start="Copy the broken one, then fix it.")
+    benchmark.stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
     device = device_for("A")
     hint = "Return the difference of two clock readings."
-    seconds = call(device)
+    seconds = benchmark(device)
     # NaN is a number, and no time.
     is_time = isinstance(seconds, (int, float)) and abs(seconds) < 1e9
     if not is_time:
@@ -329,16 +341,17 @@ def _repaired(answer) -> Result:
     answer_text = f"Your timing says {format_seconds(max(seconds, 0))}"
     if math.isclose(seconds, TRUTH["A"], rel_tol=0.05):
         return Result(True, f"{answer_text}; the device's own record says the same.")
-    # Each slip, with as many steps as the learner took.
+    # Each slip is tried with as many steps as the learner took.
     steps = max(device.steps, 1)
     for slip, (message, slip_hint) in _SLIPS.items():
-        slipped = timed(device_for("A"), steps, **{slip: True})
-        if math.isclose(seconds, slipped, rel_tol=0.05, abs_tol=1e-9):
+        slip_seconds = timed(device_for("A"), steps, **{slip: True})
+        if math.isclose(seconds, slip_seconds, rel_tol=0.05, abs_tol=1e-9):
             return Result(False, f"{answer_text}. {message}", slip_hint)
     error = abs(seconds / TRUTH["A"] - 1)
     return Result(False, f"{answer_text}. That is {percent(error)} off.", hint)
 
 
+# What is wrong with the four broken benchmarks, A to D.
 CAUSES = ("waiting", "compiling", "transfer", "too small")
 _RIGHT = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
 _HINTS = {
@@ -349,8 +362,8 @@ _HINTS = {
 }
 
 
-def _broken_benchmarks() -> list[tuple]:
-    """Return a benchmark with each slip, with what it is and what leads on."""
+def _broken_benchmarks() -> list[tuple[Callable[[Device], float], str, str]]:
+    """Return (benchmark, message, hint) for each slip of `timed`, as `Check` takes them."""
     benchmarks = []
     for slip, (message, hint) in _SLIPS.items():
         broken = partial(timed, **{slip: True})
