@@ -15,12 +15,19 @@ def check(exercise: str, answer) -> Result:
     Parameters
     ----------
     exercise : str
-        Its name, such as "03/a"; a ValueError where there is none of that name.
+        Its name, such as "03/a".
+    answer
+        What the exercise asks for, a dictionary of words or a function; anything else is wrong.
 
     Returns
     -------
     Result
         Whether it is right (`ok`), the `message` about this answer and, if not, a `hint`.
+
+    Raises
+    ------
+    ValueError
+        If there is no exercise of that name.
 
     Examples
     --------
@@ -35,7 +42,10 @@ def check(exercise: str, answer) -> Result:
 
 @functools.cache
 def exercises() -> dict[str, Check]:
-    """Return the check of every exercise; each lesson_NN has its own in `CHECKS`."""
+    """Return the check of every exercise by its name, such as "03/a".
+
+    Each module lesson_NN beside this one has those of its lesson in `CHECKS`.
+    """
     checks: dict[str, Check] = {}
     names = [module.name for module in pkgutil.iter_modules(__path__)]
     for name in sorted(names):

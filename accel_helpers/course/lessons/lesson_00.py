@@ -1,14 +1,27 @@
 """The picture of lesson 00, and its exercise: intervals tell two results apart, and not medians."""
 
+from collections.abc import Sequence
+
 from accel_helpers import plots
 from accel_helpers.course.checks import choices
 from accel_helpers.course.lessons.lesson_03 import finding, their_sweep
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.results import Card
 from accel_helpers.measure.timing import compare
+from accel_helpers.plots.style import Picture
 
 
-def answer(runs=None):
-    """Draw lesson 03's sweep of a reference machine: measured, or ceilings where it is a CPU."""
+def answer(runs: Sequence[Card] | None = None) -> Picture | None:
+    """Draw lesson 03's sweep as a reference machine measured it, or return None if none did.
+
+    A GPU is preferred to a TPU, and that to a CPU alone, whose ratios are the most that a better
+    chip could gain.
+
+    Parameters
+    ----------
+    runs : sequence of Card, optional
+        Where to look, oldest first; by default the stored reference runs.
+    """
     notes = {
         "gpu": "GPU against CPU.",
         "tpu": "TPU against CPU.",
@@ -22,8 +35,8 @@ def answer(runs=None):
     return None
 
 
-def _measured(milliseconds, name: str) -> Measurement:
-    """Return a measurement of timings in milliseconds."""
+def _measured(milliseconds: Sequence[float], name: str) -> Measurement:
+    """Return a measurement of timings that are given in milliseconds."""
     seconds = [ms / 1000 for ms in milliseconds]
     return Measurement.from_samples(seconds, name=name)
 
@@ -44,7 +57,7 @@ _NEW = {
 
 
 def _pairs() -> dict[str, tuple[Measurement, Measurement]]:
-    """Return the measurements before and after each change, by its letter."""
+    """Return (the measurement before, the one after) for each change, by its letter "A" to "D"."""
     pairs = {}
     for letter, milliseconds in _OLD.items():
         old = _measured(milliseconds, "old")
@@ -57,7 +70,7 @@ PAIRS = _pairs()
 NONE = "no measurable difference"
 VERDICTS = ("faster", "slower", NONE)
 
-# (letter, what was said of it): what to say to that
+# (letter, the learner's wrong verdict) -> the message and the hint
 _MISTAKES = {
     ("A", "slower"): (
         "The new one takes fewer milliseconds, and you call it slower.",
@@ -95,7 +108,7 @@ _MISTAKES = {
 
 
 def _right_verdicts() -> dict[str, str]:
-    """Return the verdict on each change, as `compare` comes to it."""
+    """Return the verdict of `compare` on each change, one of `VERDICTS`, by its letter."""
     verdicts = {}
     for letter, (old, new) in PAIRS.items():
         comparison = compare(old, new)

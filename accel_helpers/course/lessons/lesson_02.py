@@ -9,16 +9,21 @@ from accel_helpers.course.checks import choices
 _PACKAGE = importlib.resources.files("accel_helpers")
 _FILE = _PACKAGE / "course" / "data" / "detective.toml"
 _MATERIAL = records.load(_FILE, "material of lesson 02")
+# The number of a broken runtime, from 1 -> its table in the file.
 CASES = dict(enumerate(_MATERIAL["case"], 1))
+# The letter of a cure -> its "text", and in "not_here" why it does not cure the other cases.
 CURES = _MATERIAL["cures"]
-# In this order: the first no decides.
+# What may be true of an accelerator, to be checked in this order: the first that is not decides.
 FACTS = ("attached", "visible", "placed", "faster")
 
 _RIGHT = {number: (case["fact"], case["cure"]) for number, case in CASES.items()}
 
 
-def _mistake(case, fact: str, cure: str) -> tuple[str, str]:
-    """Return the sentence and the hint for a wrong answer to a case."""
+def _mistake(case: dict, fact: str, cure: str) -> tuple[str, str]:
+    """Return the sentence and the hint for a wrong answer to a case.
+
+    `case` is one of `CASES`; the answer is a `fact` of `FACTS` and the letter of a `cure`.
+    """
     hint = case["clue"]
     if fact == case["fact"]:
         reason = CURES[cure]["not_here"]
@@ -31,7 +36,10 @@ def _mistake(case, fact: str, cure: str) -> tuple[str, str]:
 
 
 def _mistakes() -> dict:
-    """Return the sentence and the hint for every wrong answer to every case."""
+    """Return (sentence, hint) for every wrong answer to every case.
+
+    A key is (number of the case, (fact, letter of the cure)).
+    """
     mistakes = {}
     for number, case in CASES.items():
         for fact, cure in product(FACTS, CURES):

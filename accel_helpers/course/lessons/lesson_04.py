@@ -23,17 +23,29 @@ SPOKEN = {
 def losses_picture(
     curves: Mapping[str, Sequence[float]], *, title: str, reference: Reference | None = None
 ) -> Picture:
-    """Draw the losses of the Shakespeare model, above the level of one that knows nothing."""
+    """Draw the losses of the Shakespeare model, and the loss of one that knows nothing as a level.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of float
+        The loss after each epoch, by the name of the line.
+    title : str
+    reference : Reference, optional
+        Such curves of another machine, drawn in grey.
+    """
     course_text = text.load_text()
     letters = len(course_text.vocabulary)
-    # Who gives every letter the same chance has the logarithm of their number.
+    # A model that gives each letter the same chance has the logarithm of their number as its loss.
     loss_of_chance = math.log(letters)
     levels = {"knowing nothing": [loss_of_chance]}
     return lines.curves(curves, title=title, said=levels, reference=reference)
 
 
 def label(name: str, step: CompiledStep) -> str:
-    """Return the name of a stored step: the model, the format of its numbers, the batch."""
+    """Return the label of a stored step: its model, the format of its numbers, its batch.
+
+    "resnet50-large" with mixed_bfloat16 and 1024 images -> "ResNet-50, bfloat16, batch of 1,024"
+    """
     # A stored answer is called after its model, and perhaps after what is special about it.
     model, _, _ = name.partition("-")
     spoken = SPOKEN.get(model, model)
@@ -42,7 +54,11 @@ def label(name: str, step: CompiledStep) -> str:
 
 
 def _memory_row(name: str, step: CompiledStep) -> rows.Row:
-    """Return the bar of a step: in another colour where it does not fit."""
+    """Return the row of a step: a bar from 0 to the bytes that it needs, and a verdict as a note.
+
+    It has another colour where the step does not fit. The step was compiled: it fits or is too
+    large.
+    """
     if step.verdict == "fits":
         needed = step.peak_memory
         verdict = "fits"
@@ -51,13 +67,20 @@ def _memory_row(name: str, step: CompiledStep) -> rows.Row:
         needed = step.needed
         verdict = f"too much; {step.largest_batch} fit"
         colour = style.SECOND
-    text = label(name, step)
+    step_label = label(name, step)
     notes = (format_bytes(needed), verdict)
-    return rows.Row(text, colour, notes, bar=(0, needed))
+    return rows.Row(step_label, colour, notes, bar=(0, needed))
 
 
 def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
-    """Draw a bar for the memory that each compiled step needs, and a line where a chip is full."""
+    """Draw a bar for the memory that each compiled step needs, and a line where a chip is full.
+
+    Parameters
+    ----------
+    steps : mapping of str to CompiledStep
+        Stored answers by their names, each of a step that fits or is too large.
+    title : str
+    """
     bars = [_memory_row(name, step) for name, step in steps.items()]
     height = 0.9 + rows.room(bars)
     end = 1.04 * max(MEMORY.values())
@@ -71,7 +94,7 @@ def memory_picture(steps: Mapping[str, CompiledStep], *, title: str) -> Picture:
 
 
 def _mark_full(axes, chip: str, size: float) -> None:
-    """Draw a line where a chip's memory ends, with the chip's name beside it."""
+    """Draw an upright line where a chip's memory ends, at `size` bytes, with its name beside it."""
     axes.axvline(size, color=style.INK, lw=1.4, ls="--")
     # In points from the line, so that its name does not touch it.
     place = {"xytext": (-6, 0), "textcoords": "offset points"}
@@ -80,7 +103,11 @@ def _mark_full(axes, chip: str, size: float) -> None:
 
 
 def _memory_text(bars: Sequence[rows.Row]) -> str:
-    """Say what each step needs, and how much memory there is."""
+    """Return the sentences of the alt text: what each step needs, and how much each chip has.
+
+    One row -> "Shakespeare, bfloat16, batch of 1,024 2.1 GB and fits. There are 16.9 GB on a v5e
+    and 33.6 GB on a v6e."
+    """
     needs = []
     for row in bars:
         notes = " and ".join(row.notes)
@@ -101,6 +128,7 @@ _RIGHT = {
     "E": "Keras on JAX",
     "F": "text kept outside",
 }
+# Case -> what leads on from any wrong answer to it.
 _HINTS = {
     "A": "What does Colab's TPU runtime lack, that your notebook imports?",
     "B": "The peak grows with the batch. What does the card name as the largest batch that fits?",
@@ -109,6 +137,7 @@ _HINTS = {
     "E": "The error is about an address that no TPU of Colab has any more. What makes it needless?",
     "F": "Where could the text become numbers, before the model sees it?",
 }
+# (case, the learner's wrong answer) -> the message.
 _SLIPS = {
     ("A", "a strategy"): "a v5e-1 is one chip, so there is nobody to share with.",
     ("B", "a strategy"): "with one chip a strategy has nothing to share out.",
@@ -123,7 +152,10 @@ _SLIPS = {
 
 
 def _mistakes() -> dict:
-    """Return what to say to each case, and to the likeliest wrong answers to it."""
+    """Return (message, hint) for every case, and for every (case, wrong answer) of `_SLIPS`.
+
+    A case alone has an empty message: `choices` then says that the answer is wrong.
+    """
     mistakes = {case: ("", hint) for case, hint in _HINTS.items()}
     for (case, answer), message in _SLIPS.items():
         mistakes[case, answer] = (message, _HINTS[case])

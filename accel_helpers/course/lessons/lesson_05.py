@@ -6,8 +6,12 @@ from accel_helpers.course.checks import calls
 from accel_helpers.course.slips import Slips
 
 
-def pays_from(factor, setup):
-    """Return the minutes on the CPU from which a chip pays: T of T = setup + T / factor."""
+def pays_from(factor: float, setup: float) -> float:
+    """Return the minutes of training on the CPU from which on a chip is faster; infinite if never.
+
+    They are the T of T = setup + T / factor. `factor` is how many times as fast as the CPU the chip
+    trains, `setup` the minutes until it starts.
+    """
     # Such a chip never catches up with the CPU.
     if factor <= 1:
         return math.inf
@@ -16,6 +20,7 @@ def pays_from(factor, setup):
 
 
 _NEVER = "A chip with a factor of 1 or less never catches up: math.inf."
+# Wrong answers to the exercise; each takes what `pays_from` takes.
 _SLIPS = Slips()
 
 

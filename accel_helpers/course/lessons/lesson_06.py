@@ -1,6 +1,7 @@
 """What lesson 06 draws, and its exercises: counting cycles, rounding to bfloat16."""
 
 import struct
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import ceil
 
@@ -17,19 +18,21 @@ def bits(number: float) -> int:
 
 
 def number(bits: int) -> float:
-    """Return the number that 32 bits of float32 stand for: the way back from `bits`."""
+    """Return the number that 32 bits of float32, a whole number, stand for: undo `bits`."""
     data = struct.pack("<I", bits)
     (value,) = struct.unpack("<f", data)
     return value
 
 
-def useful_cells(shares, *, title: str) -> style.Picture:
-    """Draw the useful share of a unit's cells over n, and mark where one more lets it drop.
+def useful_cells(shares: Mapping[int, float], *, title: str) -> style.Picture:
+    """Draw the share of a matrix unit's cells that do useful work, over the size of the product.
+
+    Where the next size has a smaller share, both are marked with a dot and their numbers.
 
     Parameters
     ----------
     shares : mapping of int to float
-        By n, for products of (n, n) and (n, n), from 0 to 1.
+        The shares, from 0 to 1, by n for products of (n, n) and (n, n), in ascending order.
     title : str
     """
     percentages = {n: 100 * share for n, share in shares.items()}
@@ -40,7 +43,7 @@ def useful_cells(shares, *, title: str) -> style.Picture:
     with style.figure(style.WIDE, 2.5, title) as (figure, axes):
         axes.plot(sizes, heights, color=style.OWN, lw=1.8)
         for before, after in drops:
-            # Each in points from its dot: the two lie close together.
+            # The text of each is some points away from its dot: the two dots lie close together.
             _mark(axes, before, percentages[before], (-9, 9), "right")
             _mark(axes, after, percentages[after], (9, -10), "left")
         axes.set(xlabel="n, for (n, n) times (n, n), in the model")
@@ -49,8 +52,11 @@ def useful_cells(shares, *, title: str) -> style.Picture:
         return style.picture(figure, f"Line plot. {finding}.")
 
 
-def _drops(percentages: dict) -> list:
-    """Return each size after which the share drops, with the size that follows it."""
+def _drops(percentages: dict[int, float]) -> list[tuple[int, int]]:
+    """Return (size, next size) wherever the next one has a smaller share.
+
+    {127: 50.0, 128: 60.0, 129: 20.0} -> [(128, 129)]
+    """
     drops = []
     for size, next_size in pairwise(percentages):
         if percentages[next_size] < percentages[size]:
@@ -58,8 +64,12 @@ def _drops(percentages: dict) -> list:
     return drops
 
 
-def _finding(percentages: dict, drops: list) -> str:
-    """Return the shares at both ends, and before and after each drop, in words."""
+def _finding(percentages: dict[int, float], drops: list[tuple[int, int]]) -> str:
+    """Return the shares at the smallest and the largest size, and at both sides of each drop.
+
+    {127: 50.0, 128: 60.0, 129: 20.0} with [(128, 129)] -> "Useful share of the cells over n, in the
+    model: 50.0 % at 127, 20.0 % at 129; 60.0 % at 128, but 20.0 % at 129"
+    """
     smallest = min(percentages)
     largest = max(percentages)
     at_smallest = _percentage_at(percentages, smallest)
@@ -73,13 +83,17 @@ def _finding(percentages: dict, drops: list) -> str:
     return f"Useful share of the cells over n, in the model: {listed}"
 
 
-def _percentage_at(percentages: dict, size: int) -> str:
+def _percentage_at(percentages: dict[int, float], size: int) -> str:
     """Return the share at a size, such as "25.1 % at 128"."""
     return f"{percentages[size]:.1f} % at {size}"
 
 
-def _mark(axes, n: int, percentage: float, offset, side: str) -> None:
-    """Mark a point of the line with a dot, and its numbers beside it."""
+def _mark(axes, n: int, percentage: float, offset: tuple[int, int], side: str) -> None:
+    """Mark a point of the line with a dot, and write its numbers beside it.
+
+    `offset` leads from the dot to the text, in points; `side` is the end of the text, "left" or
+    "right", that lies there.
+    """
     axes.plot([n], [percentage], "o", color=style.OWN, mec="black", ms=5)
     text = f"{n}: {percentage:.1f} %"
     font = {"textcoords": "offset points", "ha": side, "va": "center"}
@@ -89,10 +103,18 @@ def _mark(axes, n: int, percentage: float, offset, side: str) -> None:
 # --- cycles: of m, k, n and the size of the unit -------------------------------------------------
 
 
-def cycles(m: int, k: int, n: int, size: int, tiles=None, tile_cycles=None) -> float:
-    """Return the cycles of a product, as `systolic.MatrixUnit` counts them.
+def cycles(
+    m: int,
+    k: int,
+    n: int,
+    size: int,
+    tiles: float | None = None,
+    tile_cycles: int | None = None,
+) -> float:
+    """Return the cycles of a product of (m, k) and (k, n), as `systolic.MatrixUnit` counts them.
 
-    A wrong answer passes its own number of tiles, or its own cycles of one tile.
+    The unit has `size` rows and columns of cells. The wrong answers below pass their own number of
+    tiles, or their own cycles of one tile; by default both are the right ones.
     """
     if tiles is None:
         tiles = ceil(k / size) * ceil(n / size)
@@ -104,7 +126,7 @@ def cycles(m: int, k: int, n: int, size: int, tiles=None, tile_cycles=None) -> f
     return tiles * tile_cycles
 
 
-# The first can be done on paper, the others are where rules differ.
+# (m, k, n, size) of each case: the first can be done on paper, in the others wrong rules differ.
 PRODUCTS = (
     (20, 6, 9, 4),
     (128, 128, 128, 128),
@@ -112,6 +134,7 @@ PRODUCTS = (
     (10, 3, 2, 1),
     (5, 20, 7, 8),
 )
+# Wrong answers to the first exercise; each takes (m, k, n, size) as `cycles` does.
 _CYCLES = Slips()
 
 
@@ -169,8 +192,8 @@ def _one_direction(m, k, n, size):
 _ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way through be then?"
 
 
-def _off_by(error: int):
-    """Return a function that counts rightly, but for so many cycles a tile."""
+def _off_by(error: int) -> Callable:
+    """Return a function of (m, k, n, size) that counts `error` cycles too many for each tile."""
 
     def count(m, k, n, size):
         loading = size
@@ -189,17 +212,23 @@ for _error, _text in _ERRORS.items():
 # --- rounding ------------------------------------------------------------------------------------
 
 
+# Patterns are the 32 bits of a float32 number as one whole number, which `bits` returns.
+
+
 def cut(bits: int) -> int:
-    """Set the lower 16 of 32 bits to zero."""
+    """Return a pattern with its lower 16 bits set to zero: 0x3F80_1234 -> 0x3F80_0000."""
     return bits & 0xFFFF0000
 
 
 def nearest(bits: int) -> int:
-    """Round 32 bits to the upper 16, to the nearest, and in the middle to the even one."""
-    last_bit_kept = bits >> 16 & 1
+    """Return the nearest pattern whose lower 16 bits are zero; in the middle, the even one.
+
+    0x3F80_8000 lies in the middle -> 0x3F80_0000, whose last bit that stays is 0.
+    """
+    last_kept_bit = bits >> 16 & 1
     # Just under half of the last bit that stays. In the middle an odd one carries, an even not.
     almost_half = 0x7FFF
-    return cut(bits + almost_half + last_bit_kept)
+    return cut(bits + almost_half + last_kept_bit)
 
 
 # exact, near, over a power of 2
@@ -214,6 +243,7 @@ _ZERO_OR_NEGATIVE = (0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75)
 EDGES = (*_IN_THE_MIDDLE, *_OFF_THE_MIDDLE, *_ZERO_OR_NEGATIVE)
 _EVEN_WINS = "In the middle the even neighbour wins: look at the last bit that stays."
 _HALF = "Before you cut, look at what goes: is it more than half of what the last bit counts?"
+# Wrong answers to the second exercise; each takes a float and returns it rounded.
 _ROUNDINGS = Slips()
 
 
@@ -266,8 +296,8 @@ def _cut_bits(x):
     return cut(bits(x))
 
 
-def _bfloat16(x):
-    """Return the bfloat16 number that is nearest."""
+def _bfloat16(x: float) -> float:
+    """Return the bfloat16 number that is nearest to x; of two as near, the even one."""
     pattern = nearest(bits(x))
     return number(pattern)
 

@@ -1,5 +1,6 @@
 """Lesson 07: an addition here and on a pretend T4, and the exercise that works it out."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 from math import log
 
@@ -8,9 +9,12 @@ from accel_helpers._values.words import format_count, format_rate, format_second
 from accel_helpers.course.checks import calls
 from accel_helpers.course.slips import Slips
 from accel_helpers.machine import hardware
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.results import Reference
 from accel_helpers.plots.style import Picture, sides
 from accel_helpers.worth import step_time
 
+# The names of the lines in the picture; that of a GPU is "the Tesla T4", for one.
 CPU = "the CPU"
 PRETEND = "a pretend T4 (estimated, not measured)"
 SENT = "a pretend T4, with the transfer"
@@ -20,29 +24,57 @@ LAUNCH = step_time.fitted().constants["operation_inference"]
 LINK = 8e9 * 16 * 128 / 130 / 8
 # So many of the smallest sizes take the launch overhead alone.
 FLAT = 3
+# The time of one addition by how many numbers it adds: measured, or in seconds where estimated.
+Curve = Mapping[int, Measurement | float]
 
 
-def add_seconds(numbers, launch, bandwidth, link=None):
-    """Return the seconds of one addition, as the lesson's exercise asks for them."""
+def add_seconds(numbers: int, launch: float, bandwidth: float, link: float | None = None) -> float:
+    """Return the seconds of one addition, as the lesson's exercise asks for them.
+
+    Parameters
+    ----------
+    numbers : int
+        How many float32 numbers get something added.
+    launch : float
+        The seconds to launch the one operation.
+    bandwidth, link : float
+        Bytes a second of the chip's memory, and of the link to it; without a link (None) the
+        numbers are on the chip, and the answers stay there.
+    """
     # Bytes: 4 read and 4 written, or 4 there and 4 back.
     moved = 8 * numbers
     return _seconds_to_move(moved, launch, bandwidth, link)
 
 
-def _seconds_to_move(moved, launch, bandwidth, link):
-    """Return the seconds of launching, and of moving bytes through the memory and the link."""
+def _seconds_to_move(moved: float, launch: float, bandwidth: float, link: float | None) -> float:
+    """Return the seconds to launch, and to move `moved` bytes through the memory and then the link.
+
+    The others are as in `add_seconds`.
+    """
     seconds = launch + moved / bandwidth
     if link is not None:
         seconds += moved / link
     return seconds
 
 
-def pretend(cpu, link=None):
-    """Estimate the same additions on a T4 that nobody timed, from its data sheet.
+def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[int, float]:
+    """Estimate the CPU's additions on a T4 that nobody timed, from its data sheet.
 
     The launch overhead of both chips holds the same Python and framework. So a T4's is either
     what was fitted to published timings or, if that is longer, what this machine takes: one of
     them, and never their sum.
+
+    Parameters
+    ----------
+    cpu : mapping of int to Measurement
+        The CPU's times by how many numbers are added.
+    link : float, optional
+        Bytes a second over which the numbers come and the answers go back; by default neither.
+
+    Returns
+    -------
+    dict of int to float
+        The seconds on a T4, by how many numbers are added.
     """
     smallest_sizes = sorted(cpu)[:FLAT]
     smallest_times = [cpu[numbers].median for numbers in smallest_sizes]
@@ -55,8 +87,13 @@ def pretend(cpu, link=None):
     return seconds
 
 
-def crossing(cpu, chip):
-    """Return the size from which the chip is faster at every larger one; None if it never is."""
+def crossing(cpu: Curve, chip: Curve) -> float | None:
+    """Return the size from which on a chip is faster than the CPU at every larger size.
+
+    It is read off where the two curves cross, on logarithmic scales, and need not be a size that
+    was timed. It is the smallest size where the chip is faster at all of them, and None where it is
+    not faster at the largest. Only sizes that are in both curves count: there must be one.
+    """
     sizes = sorted(set(cpu) & set(chip))
     gains = []
     for size in sizes:
@@ -68,31 +105,41 @@ def crossing(cpu, chip):
     _, last_gain = gains[-1]
     if last_gain <= 0:
         return None
-    crossed = sizes[0]
-    for (small, before), (large, after) in pairwise(gains):
-        if before <= 0 < after:
+    crossing_size = sizes[0]
+    for (small, small_gain), (large, large_gain) in pairwise(gains):
+        # The last such pair counts, so that the chip is faster from there on.
+        if small_gain <= 0 < large_gain:
             # Where a straight line between the two is zero, on logarithmic scales.
-            share = before / (before - after)
-            crossed = small * (large / small) ** share
-    return crossed
+            share = small_gain / (small_gain - large_gain)
+            crossing_size = small * (large / small) ** share
+    return crossing_size
 
 
-def _seconds(time) -> float:
-    """Return the seconds of a number, or a measurement's median."""
+def _seconds(time: Measurement | float) -> float:
+    """Return the median of a measurement in seconds, or a number as it is."""
     return getattr(time, "median", time)
 
 
-def adding(lines, *, reference=None) -> Picture:
-    """Draw the times of an addition by its size; the title says from where on a chip wins.
+def adding(lines: Mapping[str, Curve], *, reference: Reference | None = None) -> Picture:
+    """Draw the times of an addition by its size; the title says from where on a chip is faster.
 
-    Without any GPU's curve a pretend T4 stands in, dashed.
+    Where neither the lines nor the reference have a GPU, a pretend T4 stands in, dashed.
+
+    Parameters
+    ----------
+    lines : mapping of str to mapping
+        The measured curves by the name of the device: `CPU`, and "the Tesla T4" or the like. It may
+        be empty if there is a reference.
+    reference : Reference, optional
+        Such lines of another machine, drawn in grey.
     """
-    pictured, _ = sides(lines, reference)
-    own_lines = pictured[0][0]
-    curves = dict(own_lines)
+    pictured_sides, _ = sides(lines, reference)
+    # The learner's lines, or the reference's where the learner has none.
+    front_lines = pictured_sides[0].data
+    curves = dict(front_lines)
     if reference:
-        curves = reference.data | own_lines
-    cpu = own_lines[CPU]
+        curves = reference.data | front_lines
+    cpu = front_lines[CPU]
     timed_chips = [name for name in curves if name != CPU]
     estimates = {}
     note = ""
@@ -116,15 +163,19 @@ def adding(lines, *, reference=None) -> Picture:
     )
 
 
-def finding(cpu, chip, name: str) -> str:
-    """Say which of two curves is lower, and from where on; a chip without a name was not timed."""
-    crossed = crossing(cpu, chip)
-    if crossed is None:
+def finding(cpu: Curve, chip: Curve, name: str) -> str:
+    """Return the title of the picture: from which size on the chip is faster, or that the CPU is.
+
+    `name` is that of the chip, such as "the Tesla T4"; an empty one means that its curve was
+    estimated, and the title says "probably".
+    """
+    crossing_size = crossing(cpu, chip)
+    if crossing_size is None:
         winner = "this CPU adds" if name else "this CPU would probably add"
         return f"Up to {format_count(max(cpu))} numbers, {winner} faster"
     winner = f"{name} adds" if name else "a T4 would probably add"
-    rounded = float(f"{crossed:.1g}")
-    return f"From about {format_count(rounded)} numbers on, {winner} faster"
+    rounded_size = float(f"{crossing_size:.1g}")
+    return f"From about {format_count(rounded_size)} numbers on, {winner} faster"
 
 
 def _size(numbers: float) -> str:
@@ -134,7 +185,7 @@ def _size(numbers: float) -> str:
     return format_rate(numbers, "").replace(" ", "")
 
 
-# n numbers, `launch`, `bandwidth` and `link` as for `add_seconds`.
+# Wrong answers to the exercise; each takes what `add_seconds` takes, and n is its `numbers`.
 _SLIPS = Slips()
 
 

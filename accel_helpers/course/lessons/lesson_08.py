@@ -7,7 +7,11 @@ from accel_helpers.course.slips import Slips
 
 
 def pays_after(first: float, before: float, after: float) -> float:
-    """Return the calls until compiling has paid: the first compiles, later ones take `after`."""
+    """Return after how many calls compiling has paid, the first included; infinite if it never has.
+
+    A call takes `before` seconds without compiling. With it the first takes `first` seconds, and
+    each later one `after`. 100, 10, 6 -> 24: 23 calls win back the 90 that the first one lost.
+    """
     # No later call wins anything back.
     if after >= before:
         return math.inf
@@ -16,6 +20,7 @@ def pays_after(first: float, before: float, after: float) -> float:
     return 1 + math.ceil(lost / won_by_each)
 
 
+# Wrong answers to the exercise; each takes what `pays_after` takes.
 _SLIPS = Slips()
 
 

@@ -1,21 +1,30 @@
 """Lesson 09: its exercise."""
 
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from accel_helpers.course.checks import calls
 from accel_helpers.course.slips import Slips
 
 
-def _places(gradients):
-    """Return the numbers of all replicas, place by place."""
+def _places(gradients: Sequence[Sequence[float]]) -> Iterable[tuple[float, ...]]:
+    """Return, for each place in a gradient, the numbers that all replicas have there.
+
+    [[1, 2, 3], [4, 5, 6]] -> (1, 4), (2, 5), (3, 6)
+    """
     return zip(*gradients, strict=True)
 
 
-def whole_batch(gradients, counts):
-    """Return the whole batch's gradient, from the replicas' means over so many samples each."""
+def whole_batch(gradients: Sequence[Sequence[float]], counts: Sequence[int]) -> list[float]:
+    """Return the gradient of the whole batch: the mean over its pictures, number by number.
+
+    `gradients` has a row for each replica, the mean over the pictures that it had; `counts` says
+    how many these were. [[2, -4], [6, 8]] and [2, 1] -> [10/3, 0]
+    """
     return [fmean(numbers, counts) for numbers in _places(gradients)]
 
 
+# Wrong answers to the exercise; each takes what `whole_batch` takes.
 _SLIPS = Slips()
 
 
@@ -57,7 +66,7 @@ def _divided_by_replicas(gradients, counts):
     return [number * pictures_per_replica for number in mean]
 
 
-# The gradients of the replicas, and the pictures that each of them had.
+# (gradients, counts) of each case.
 _UNEQUAL_REPLICAS = [
     ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
     ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),

@@ -1,14 +1,19 @@
 """Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
 
 import random
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from accel_helpers.course.checks import Told, calls, on_arrays
 from accel_helpers.course.slips import Slips
 
 
-def scale(train, other):
-    """Scale both by the mean and spread of each pixel of `train`; a spread of 0 counts as 1."""
+def scale(train, other) -> tuple:
+    """Return the images of both sets, each pixel scaled by its mean and its spread in `train`.
+
+    `train` and `other` are arrays or lists of the shape (images, pixels); so are the two arrays of
+    floats that are returned. A pixel that never varies in `train` is divided by 1.
+    """
     import numpy as np
 
     train = np.asarray(train, dtype=float)
@@ -22,16 +27,29 @@ def scale(train, other):
     return scaled_train, scaled_other
 
 
-def split(originals, seed, share=5):
-    """Return the places to train on and those held out; copies of an original are on one side."""
+def split(originals: Sequence[int], seed: int, share: int = 5) -> tuple:
+    """Return the places of the pictures to train on, and of those to hold out, as two arrays.
+
+    Places count from 0. All copies of an original are on one side.
+
+    Parameters
+    ----------
+    originals : sequence of int
+        The number of the original that each picture is a copy of.
+    seed : int
+        Of the random numbers that choose the originals to hold out.
+    share : int
+        One in so many originals is held out.
+    """
     import numpy as np
 
     # Originals are drawn, and not pictures: so all copies of one share its side.
     generator = np.random.default_rng(seed)
-    images = generator.permutation(np.unique(originals))
-    held_out_count = len(images) // share
-    held_out_images = images[:held_out_count]
-    is_held_out = np.isin(originals, held_out_images)
+    shuffled_originals = generator.permutation(np.unique(originals))
+    held_out_count = len(shuffled_originals) // share
+    held_out_originals = shuffled_originals[:held_out_count]
+    # A yes or no for each picture.
+    is_held_out = np.isin(originals, held_out_originals)
     train = np.flatnonzero(~is_held_out)
     held_out = np.flatnonzero(is_held_out)
     return train, held_out
@@ -51,6 +69,7 @@ def _other_image(n: int) -> list[float]:
 
 TRAIN = [_train_image(n) for n in range(12)]
 OTHER = [_other_image(n) for n in (4, 7, 10, 13)]
+# Wrong answers to the first exercise; each takes and returns what `scale` does.
 _SCALINGS = Slips()
 
 
@@ -87,8 +106,13 @@ def _one_mean_for_all(train, other):
     return scaled_train, scaled_other
 
 
-def _values(call, train, other):
-    """Return the pixels of both sets that an answer scaled, or say that it divided by zero."""
+def _values(call: Callable, train: list, other: list) -> list[list[float]]:
+    """Return all pixels of the scaled training images in a row, and those of the other ones.
+
+    `call` is a function that takes and returns what `scale` does; it is called with `train` and
+    `other` as arrays. Raises Told where it changes these, or where a pixel is so large, or not a
+    number, that it must have been divided by zero.
+    """
     import numpy as np
 
     scaled_sets = on_arrays(call, train, other)
@@ -97,7 +121,7 @@ def _values(call, train, other):
         values = np.ravel(images).astype(float)
         rows.append(values.tolist())
     every_value = chain.from_iterable(rows)
-    # NaN is not below it either.
+    # Said so, and not with >= 1000, since NaN is not below it either.
     if not all(abs(value) < 1_000 for value in every_value):
         raise Told(
             "A pixel that never varied in training is divided by zero, or by nearly that.",
@@ -106,6 +130,7 @@ def _values(call, train, other):
     return rows
 
 
+# Wrong answers to the second exercise; each takes and returns what `split` does.
 _SPLITS = Slips()
 
 
@@ -138,13 +163,19 @@ def _sides_swapped(originals, seed):
     return held_out, train
 
 
-def _fault(call, originals) -> str:
-    """Return the first fault of a split, in a word; a side is places, or says of each yes or no."""
+def _fault(call: Callable, originals: list[int]) -> str:
+    """Return the first fault of a split in a word, or an empty text if it has none.
+
+    "places" means that not every picture is on one side, "copies" that an original is on both, and
+    "share" that by far not a fifth of the pictures is held out. `call` takes what `split` does and
+    returns the two sides: each as places, or as a yes or no for every picture.
+    """
     import numpy as np
 
     originals = np.array(originals)
     places = np.arange(len(originals))
     train_side, held_out_side = call(originals.copy(), 1)
+    # Places select themselves here, and so does a mask of yes and no.
     train = places[np.asarray(train_side)]
     held_out = places[np.asarray(held_out_side)]
     if sorted([*train, *held_out]) != [*places]:

@@ -1,5 +1,7 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
+from collections.abc import Callable
+
 from accel_helpers.course.checks import calls, meant
 from accel_helpers.course.slips import Slips
 
@@ -7,7 +9,7 @@ CHEAPER = "cheaper"
 DEARER = "dearer"
 CANNOT_TELL = "cannot tell"
 VERDICTS = (CHEAPER, DEARER, CANNOT_TELL)
-# lowest and highest factor by which it is faster, and the factor by which an hour costs more
+# (low, high, price) of each case, as `verdict` takes them
 CASES = (
     (3.0, 4.0, 1.0),
     (0.4, 0.6, 1.0),
@@ -23,7 +25,11 @@ EDGES = ((0.5, 0.7, 0.2),)
 
 
 def verdict(low: float, high: float, price: float) -> str:
-    """Return the verdict on which both ends of the interval agree."""
+    """Return whether the job is "cheaper" or "dearer" on the GPU, or that one "cannot tell".
+
+    The GPU is `low` to `high` times as fast, and an hour of it costs `price` times as much. Where
+    the price lies between the two, the ends of the interval do not agree.
+    """
     if low > price:
         return CHEAPER
     if high < price:
@@ -31,8 +37,12 @@ def verdict(low: float, high: float, price: float) -> str:
     return CANNOT_TELL
 
 
-def _put(call, *case) -> str:
-    """Return the verdict that an answer means for a case; a ValueError where it means none."""
+def _put(call: Callable, *case: float) -> str:
+    """Return the verdict, one of `VERDICTS`, that an answer returns for a case.
+
+    `call` takes the (low, high, price) of `case`. Raises ValueError where what it returns means no
+    verdict.
+    """
     answer = call(*case)
     word = meant(answer, VERDICTS)
     # Any other word ends here in an error, which the check answers.
@@ -40,8 +50,11 @@ def _put(call, *case) -> str:
     return VERDICTS[place]
 
 
-def _otherwise(answer, low, high, price):
-    """Return the sentence and the hint for a wrong verdict that no slip explains."""
+def _otherwise(answer: str, low: float, high: float, price: float) -> tuple[str, str]:
+    """Return the message and the hint for a wrong verdict that no slip explains.
+
+    `answer` is the learner's verdict on the case (low, high, price).
+    """
     case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
     message = f'For "{case}" your verdict is "{answer}". '
     if verdict(low, high, price) == CANNOT_TELL:
@@ -54,11 +67,12 @@ def _otherwise(answer, low, high, price):
 _MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
 _SWAPPED = {CHEAPER: DEARER, DEARER: CHEAPER, CANNOT_TELL: CANNOT_TELL}
 
+# Wrong answers to the exercise; each takes what `verdict` takes.
 _SLIPS = Slips()
 
 
-def _always(word: str):
-    """Return a function that has one verdict for every case."""
+def _always(word: str) -> Callable:
+    """Return a function of (low, high, price) whose verdict is always `word`."""
 
     def verdict_of(low, high, price):
         return word
