@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from accel_helpers._values.words import format_seconds
+from accel_helpers.course.climb import Climb
 from accel_helpers.measure.measurement import SAME, VAGUE, Speedup
+from accel_helpers.measure.results import Reference
 from accel_helpers.plots import rows as rows_of_dots
 from accel_helpers.plots import style
 from accel_helpers.plots.rows import Row
@@ -13,9 +15,24 @@ from accel_helpers.plots.style import Picture
 START = "the start"
 
 
-def climb(climb, *, title: str, reference=None) -> Picture:
-    """Draw a ladder of changes to a training, a `Climb`: how many times as fast each is.
+# A *stage* is one way to train, with the changes made so far; its *gain* is the time of the first
+# stage over its own.
 
+
+def climb(climb: Climb, *, title: str, reference: Reference | None = None) -> Picture:
+    """Draw a ladder of changes to a training, a `Climb`: how many times as fast each stage is.
+
+    Parameters
+    ----------
+    climb : Climb
+        The learner's.
+    title : str
+        The largest gain is added to it.
+    reference : Reference, optional
+        A `Climb` of another machine, drawn in grey below.
+
+    Examples
+    --------
     >>> from accel_helpers.course.climb import Climb
     >>> from accel_helpers.measure import results
     >>> card = results.reference()
@@ -28,14 +45,15 @@ def climb(climb, *, title: str, reference=None) -> Picture:
     groups = []
     sentences = []
     for side in sides:
-        stages = list(side.data.epochs)
-        group = [_stage_row(side.data, name, side.colour) for name in stages]
-        texts = [_stage_text(side.data, name) for name in stages]
+        names = list(side.data.epochs)
+        group = [_stage_row(side.data, name, side.colour) for name in names]
+        texts = [_stage_text(side.data, name) for name in names]
         groups.append(group)
         sentences.append(side.intro + "; ".join(texts))
-    front = sides[0].data
-    first_stage = front.stages[0]
-    title += _best_gain(front, groups[0])
+    # The title is about the first side: the learner's climb, if there is one.
+    front_climb = sides[0].data
+    first_stage = front_climb.stages[0]
+    title += _best_gain(front_climb, groups[0])
     rows = rows_of_dots.beneath(*groups)
     height = 1.1 + rows_of_dots.room(rows)
     with style.figure(5.8, height, title, under=under) as (figure, axes):
@@ -48,8 +66,12 @@ def climb(climb, *, title: str, reference=None) -> Picture:
         return style.picture(figure, f"Ladder. {title}: {every_stage}.")
 
 
-def _stage_row(climb, name: str, colour: str) -> Row:
-    """Return the row of a stage: the ratio is drawn only where it is known precisely."""
+def _stage_row(climb: Climb, name: str, colour: str) -> Row:
+    """Return the row of a stage, whose notes are its gain, an epoch's time, and the right answers.
+
+    The first stage has a dot at 1; each other one has the interval of its gain as a bar, and a line
+    to the gain where that is known precisely. `name` is one of `climb.epochs`.
+    """
     seconds, right = _epoch_texts(climb, name)
     gain = climb.overall.get(name)
     if gain is None:
@@ -61,8 +83,8 @@ def _stage_row(climb, name: str, colour: str) -> Row:
     return Row(name, colour, notes, bar=gain.interval, line=ratio)
 
 
-def _stage_text(climb, name: str) -> str:
-    """Return a stage in words."""
+def _stage_text(climb: Climb, name: str) -> str:
+    """Return a stage in words: "tf.data: 2 times (1.8 to 2.1), 0.35 s, 96.3 % right"."""
     seconds, right = _epoch_texts(climb, name)
     gain = climb.overall.get(name)
     text = START
@@ -71,8 +93,8 @@ def _stage_text(climb, name: str) -> str:
     return f"{name}: {text}, {seconds}, {right} right"
 
 
-def _epoch_texts(climb, name: str) -> tuple[str, str]:
-    """Return the time of an epoch of a stage, and the share of right answers after it, as texts."""
+def _epoch_texts(climb: Climb, name: str) -> tuple[str, str]:
+    """Return the time of a stage's epoch and its share of right answers: ("0.35 s", "96.3 %")."""
     epoch = climb.epochs[name]
     percentage = 100 * climb.accuracy[name]
     seconds = format_seconds(epoch.median)
@@ -81,7 +103,10 @@ def _epoch_texts(climb, name: str) -> tuple[str, str]:
 
 
 def _is_precise(gain: Speedup) -> bool:
-    """Return whether a ratio can stand alone: there is a difference, and its interval is narrow."""
+    """Return whether a gain can be given without its interval.
+
+    It can where there is a difference and the interval's high end is at most `VAGUE` times the low.
+    """
     if not gain.conclusive:
         return False
     low, high = gain.interval
@@ -89,7 +114,11 @@ def _is_precise(gain: Speedup) -> bool:
 
 
 def _gain_text(gain: Speedup) -> str:
-    """Return a gain in words, with its interval."""
+    """Return a gain in words, with its interval.
+
+    It is "2 times (1.8 to 2.1)"; "between 1 and 9 times" where the interval is wide; and `SAME`
+    where no difference could be measured.
+    """
     if not gain.conclusive:
         return SAME
     low, high = gain.interval
@@ -100,14 +129,17 @@ def _gain_text(gain: Speedup) -> str:
 
 
 def _ratio_format(gain: Speedup) -> Callable[[float], str]:
-    """Return how the numbers of a gain are written: of a small one the third digit counts, too."""
+    """Return a function that writes the numbers of a gain: with three digits where it is below 2.
+
+    The gain is conclusive, so its ratio is not None.
+    """
     if gain.ratio >= 2:
         return style.short
     return "{:.3g}".format
 
 
 def _short_gain(gain: Speedup) -> str:
-    """Return a gain in a few words, for the column of a table."""
+    """Return a gain for the column of a table: "2 times", "1 to 9 times" or "not measurable"."""
     if not gain.conclusive:
         return "not measurable"
     if not _is_precise(gain):
@@ -117,19 +149,23 @@ def _short_gain(gain: Speedup) -> str:
     return f"{write(gain.ratio)} times"
 
 
-def _best_gain(climb, rows: Sequence[Row]) -> str:
-    """Return the largest gain for the title, without larger batches, which can cost accuracy."""
-    first, *others = climb.stages
-    alike = [stage.name for stage in others if stage.batch_size == first.batch_size]
-    gains = [row.line for row in rows if row.name in alike and row.line]
-    best = max(gains, default=1)
-    if best <= 1:
+def _best_gain(climb: Climb, rows: Sequence[Row]) -> str:
+    """Return the end of the title, ": 8 times, same batch size"; empty where nothing is faster.
+
+    It is the largest gain that is known precisely. Stages with larger batches than the first one
+    do not count, since these can cost accuracy. `rows` are those of the climb's stages.
+    """
+    first_stage, *later_stages = climb.stages
+    names = [stage.name for stage in later_stages if stage.batch_size == first_stage.batch_size]
+    gains = [row.line for row in rows if row.name in names and row.line]
+    best_gain = max(gains, default=1)
+    if best_gain <= 1:
         return ""
-    return f": {style.short(best)} times, same batch size"
+    return f": {style.short(best_gain)} times, same batch size"
 
 
 def _draw_gains(axes, rows: Sequence[Row]) -> None:
-    """Draw a line from 1 to each ratio."""
+    """Draw an upright line at 1, and a line from there to the gain of each row that has one."""
     # Below the bars and the dots, which lie in layer 1 and above.
     layer = 0.9
     axes.axvline(1, color=style.SAID, lw=1, zorder=layer)
@@ -140,7 +176,7 @@ def _draw_gains(axes, rows: Sequence[Row]) -> None:
 
 
 def _limits(rows: Sequence[Row]) -> tuple[float, float]:
-    """Return the ends of an axis that shows all intervals, and 1."""
+    """Return the low and the high end of an axis that shows 1 and the intervals of all rows."""
     ends = [1.0]
     for row in rows:
         ends += row.bar

@@ -1,4 +1,10 @@
-"""What a kind of picture is, and the kinds that are no single lesson's own."""
+"""What a kind of picture is, and the kinds that are no single lesson's own.
+
+A *result* is what a lesson's cell has measured. A *card* keeps measurements and numbers by name. A
+*path* is the name of a place in a lesson, such as "03/climb"; the names on the card begin with it.
+The functions `keep_...` return what a card keeps of a result, and the functions `..._on` make of a
+card what the picture is drawn of.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,12 +18,12 @@ from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots.style import PIECES
 from accel_helpers.train.epochs import FitTiming
 
-# What a card keeps of a result: measurements and numbers, each by its name on the card.
+# What a card keeps of a result: (measurements, numbers), each by its name on the card.
 Kept = tuple[dict[str, Measurement], dict[str, Sequence[float]]]
 
 
 def nothing_measured(result, path: str) -> Kept:
-    """Return what a card keeps of a picture without a measurement: nothing."""
+    """Return two empty mappings: of a picture without a measurement a card keeps nothing."""
     return {}, {}
 
 
@@ -28,22 +34,43 @@ def unchanged(result):
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of picture: how its result is kept on a card, found there again, and drawn."""
+    """One kind of picture: how its result is kept on a card, found there again, and drawn.
 
-    # (data, title=, reference=): the picture; none where a result is only kept
+    Each field is a function; its comment has what it takes -> what it returns.
+    """
+
+    # (data, title=, reference=) -> the picture; None where a result is kept and never drawn
     draw: Callable | None = None
-    # (result, path): measurements and numbers of a card
+    # (result, path) -> what a card keeps of it
     measured: Callable = nothing_measured
-    # (card, path): the data of the picture
+    # (card, path) -> the data of the picture; None where another machine's are not drawn
     restored: Callable | None = None
-    # (path): what a reference card must have, if not all of it
+    # (path) -> the names that a reference card must have; None: all that the result has
     needs: Callable | None = None
-    # (result): what is drawn of it
+    # (result) -> the data of the picture
     data: Callable = unchanged
 
 
-def reference_for(kind: Kind, result, path: str, runs=None) -> Reference | None:
-    """Find the same on the newest reference machine that has all of it; or None."""
+def reference_for(
+    kind: Kind, result, path: str, runs: Sequence[Card] | None = None
+) -> Reference | None:
+    """Return the data of the same picture from the newest reference run that has them.
+
+    Parameters
+    ----------
+    kind : Kind
+    result
+        What the learner measured, as `kind.measured` takes it.
+    path : str
+        The place of the picture, such as "03/climb".
+    runs : sequence of Card, optional
+        Where to look, oldest first; by default the stored reference runs.
+
+    Returns
+    -------
+    Reference or None
+        None where no run has all the names, or the kind is not drawn of another machine's card.
+    """
     if kind.restored is None:
         return None
     if kind.needs:
@@ -68,7 +95,10 @@ def lesson_of(path: str) -> str:
 
 
 def numbers_under(card: Card, path: str) -> dict[str, tuple[float, ...]]:
-    """Return the numbers of a card whose names begin with a path, by the rest of their names."""
+    """Return the numbers of a card whose names begin with a path, by the rest of their names.
+
+    With the path "09/step", {"09/step/compute": (1.0,), "09/state": (8,)} -> {"compute": (1.0,)}.
+    """
     start = f"{path}/"
     numbers = {}
     for name, values in card.numbers.items():
@@ -79,7 +109,7 @@ def numbers_under(card: Card, path: str) -> dict[str, tuple[float, ...]]:
 
 
 def measurements_under(card: Card, *paths: str) -> list[Measurement]:
-    """Return the measurements of a card whose names begin with one of the paths."""
+    """Return the measurements, in the card's order, whose names begin with one of the paths."""
     starts = tuple(f"{path}/" for path in paths)
     measurements = []
     for name, measurement in card.measurements.items():
@@ -91,8 +121,10 @@ def measurements_under(card: Card, *paths: str) -> list[Measurement]:
 # --- epochs: seconds of every epoch, the first one apart -------------------------------------
 
 
-def as_epochs(seconds) -> Measurement:
-    """Turn the seconds of a callback, the first of which also compiled, into a measurement.
+def as_epochs(seconds: Measurement | FitTiming | Sequence[float]) -> Measurement:
+    """Return the epochs of a training as a measurement, the first one, which compiled, apart.
+
+    Seconds are those of each epoch: two or more. A measurement is returned as it is.
 
     >>> as_epochs([2.5, 1.0, 1.1]).first_call
     2.5
@@ -106,12 +138,12 @@ def as_epochs(seconds) -> Measurement:
 
 
 def keep_epochs(result, path: str) -> Kept:
-    """Put the epochs on a card."""
+    """Return what a card keeps: the epochs, under the path itself."""
     return {path: as_epochs(result)}, {}
 
 
 def epochs_on(card: Card, path: str) -> Measurement:
-    """Return the epochs of a card."""
+    """Return the epochs that a card has under a path."""
     return card.measurements[path]
 
 
@@ -121,7 +153,10 @@ EPOCHS = Kind(draw=plots.epochs, measured=keep_epochs, restored=epochs_on, data=
 
 
 def as_measurements(result) -> Sequence[Measurement]:
-    """List both sides of a comparison, or the measurements of a result."""
+    """Return the measurements of a result in a sequence.
+
+    A result is a comparison, of which both sides are returned, one measurement, or several.
+    """
     if isinstance(result, Speedup):
         return [result.slow, result.fast]
     if isinstance(result, Measurement):
@@ -130,13 +165,13 @@ def as_measurements(result) -> Sequence[Measurement]:
 
 
 def by_name(result, path: str) -> dict[str, Measurement]:
-    """Return the measurements of a result by their names on a card."""
+    """Return the measurements of a result by their names on a card: the path, "/", their name."""
     measurements = as_measurements(result)
     return {f"{path}/{measurement.name}": measurement for measurement in measurements}
 
 
 def keep_measurements(result, path: str) -> Kept:
-    """Put the measurements of a result on a card."""
+    """Return what a card keeps: the measurements of a result, named as `by_name` names them."""
     return by_name(result, path), {}
 
 
@@ -153,7 +188,7 @@ Parts = dict[str, float]
 
 
 def by_part(result) -> Parts:
-    """Map the parts of a step to their seconds.
+    """Return the seconds of each part of a step, from `StepParts` or from such a mapping.
 
     >>> from accel_helpers.train.parts import StepParts
     >>> by_part(StepParts(compute=2.0, memory=0.0, overhead=1.0))
@@ -164,7 +199,7 @@ def by_part(result) -> Parts:
 
 
 def keep_parts(result, path: str) -> Kept:
-    """Put the seconds of each part on a card."""
+    """Return what a card keeps: the seconds of each part, as "PATH/compute" and so on."""
     numbers = {}
     for part, seconds in by_part(result).items():
         numbers[f"{path}/{part}"] = [seconds]
@@ -172,7 +207,7 @@ def keep_parts(result, path: str) -> Kept:
 
 
 def parts_on(card: Card, path: str) -> Parts:
-    """Return the parts of a card with their seconds."""
+    """Return the seconds of each part that a card has under a path."""
     numbers = numbers_under(card, path)
     return {part: values[0] for part, values in numbers.items()}
 
@@ -185,12 +220,12 @@ Bars = dict[str, Parts]
 
 
 def by_bar(result) -> Bars:
-    """Return the parts of each step with their seconds."""
+    """Return the seconds of each part, by the name of the step; a step is as in `by_part`."""
     return {name: by_part(parts) for name, parts in result.items()}
 
 
 def keep_bars(result, path: str) -> Kept:
-    """Put the seconds of each step's parts on a card, in the order of `PIECES`."""
+    """Return what a card keeps: for each step, as "PATH/NAME", its seconds in `PIECES`' order."""
     numbers = {}
     for name, parts in by_bar(result).items():
         numbers[f"{path}/{name}"] = [parts[piece] for piece in PIECES if piece in parts]
@@ -198,7 +233,7 @@ def keep_bars(result, path: str) -> Kept:
 
 
 def bars_on(card: Card, path: str) -> Bars:
-    """Return the steps of a card with the seconds of their parts."""
+    """Return the seconds of each part, by the name of the step, that a card has under a path."""
     bars = {}
     for name, seconds in numbers_under(card, path).items():
         # A step may have only the first of the pieces.
@@ -212,12 +247,12 @@ BARS = Kind(draw=plots.bars, measured=keep_bars, restored=bars_on, data=by_bar)
 
 
 def keep_climb(result: Climb, path: str) -> Kept:
-    """Put a climb on a card."""
+    """Return what a card keeps: the stages of a climb, in names that begin with the path."""
     return result.record_as(path)
 
 
 def climb_on(card: Card, path: str) -> Climb:
-    """Return the climb of a card."""
+    """Return the climb that a card has under a path."""
     return Climb.from_card(card.measurements, card.numbers, path)
 
 
@@ -233,7 +268,7 @@ CLIMB = Kind(
 
 
 def of_the_course(draw: Callable) -> Kind:
-    """Make the kind of a picture that `draw()` makes, whatever was measured."""
+    """Return the kind of a picture that `draw()` makes without a result or a reference."""
 
     def draw_alone(data, title, reference):
         return draw()
