@@ -11,7 +11,7 @@ from accel_helpers.course.outcomes import device_kind
 from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of, numbers_under
 from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.ceilings import Ceilings
-from accel_helpers.measure.measurement import Speedup
+from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
 from accel_helpers.plots import style
 
@@ -20,7 +20,7 @@ STEP = "training step"
 
 
 def on_the_device(path: str) -> str:
-    """Return where a card has what this machine's best device measured, such as "07/gpu"."""
+    """Return the path of what this machine's best device measured: "07/roofline" -> "07/gpu"."""
     lesson = lesson_of(path)
     best_device = backend.devices()[-1]
     return f"{lesson}/{best_device}"
@@ -28,9 +28,18 @@ def on_the_device(path: str) -> str:
 
 # --- adding: the time of an addition by its size, on each device --------------------------------
 
+# The name of an addition's time on a card, such as "07/gpu/add/1000000".
+ADDITION = re.compile(r"(?P<lesson>\d+)/(?P<device>cpu|gpu)/add/(?P<size>\d+)")
+# The time of an addition by its size.
+Curve = dict[int, Measurement]
 
-def keep_added(curves: Mapping, path: str) -> Kept:
-    """Put every size on a card, and the largest one once more under a name of its own."""
+
+def keep_added(curves: Mapping[str, Curve], path: str) -> Kept:
+    """Return what a card keeps: every time, and that of the largest size once more.
+
+    `curves` are by the name of the device, such as "gpu:0". A time is named "07/gpu/add/1000", the
+    one of the largest size also "07/gpu/add", and that size "07/gpu/add/size".
+    """
     lesson = lesson_of(path)
     times = {}
     numbers = {}
@@ -45,25 +54,33 @@ def keep_added(curves: Mapping, path: str) -> Kept:
     return times, numbers
 
 
-def added_on(card: Card, path: str) -> dict[str, dict]:
-    """Return the curves of a card: of its CPU, and of its GPU if it has one."""
+def added_on(card: Card, path: str) -> dict[str, Curve]:
+    """Return the curves that a card has of its CPU and its GPU, each in ascending sizes.
+
+    They are by the names that the picture has for the devices: "the CPU", "the Tesla T4".
+    """
     lesson = lesson_of(path)
     curves = {}
     for name, time in card.measurements.items():
-        match = re.fullmatch(rf"{lesson}/(cpu|gpu)/add/(\d+)", name)
-        if match:
-            device, size = match.groups()
-            curve = curves.setdefault(device, {})
-            curve[int(size)] = time
+        match = ADDITION.fullmatch(name)
+        if match is None or match["lesson"] != lesson:
+            continue
+        curve = curves.setdefault(match["device"], {})
+        size = int(match["size"])
+        curve[size] = time
     lines = {}
     for device in sorted(curves):
         by_size = sorted(curves[device].items())
-        lines[line_name(card, device)] = dict(by_size)
+        name = line_name(card, device)
+        lines[name] = dict(by_size)
     return lines
 
 
 def line_name(card: Card, device: str) -> str:
-    """Return the name of a card's device, "cpu" or "gpu", in the picture."""
+    """Return the name that a card's device, "cpu" or "gpu", has in the picture.
+
+    It is "the CPU"; or "the Tesla T4", and "the GPU" where the card does not name it.
+    """
     if device == "cpu":
         return lesson_07.CPU
     # A machine may have a GPU whose name nobody wrote down.
@@ -72,12 +89,16 @@ def line_name(card: Card, device: str) -> str:
     return f"the {chip}"
 
 
-def named(curves: Mapping) -> dict[str, dict]:
-    """Return the same curves, by the names of the devices in the picture."""
+def named(curves: Mapping[str, Curve]) -> dict[str, Curve]:
+    """Return the same curves, by the names that their devices have in the picture.
+
+    "cpu:0" -> "the CPU", and "gpu:0" -> "the Tesla T4".
+    """
     lines = {}
     for device, curve in curves.items():
         kind = device_kind(device)
         name = backend.device_name(kind)
+        # A CPU has an empty name.
         label = lesson_07.CPU
         if name:
             label = f"the {name}"
@@ -86,12 +107,12 @@ def named(curves: Mapping) -> dict[str, dict]:
 
 
 def draw_adding(data, title, reference):
-    """Draw the curves; the title is what they say."""
+    """Draw the curves of `named`; the picture makes its own title of them."""
     return lesson_07.adding(data, reference=reference)
 
 
 def adding_needs(path: str) -> list[str]:
-    """Return what a reference card must have: of another machine its CPU is enough."""
+    """Return the names that a reference card must have: of another machine its CPU is enough."""
     lesson = lesson_of(path)
     return [f"{lesson}/cpu/add"]
 
@@ -106,9 +127,16 @@ ADDING = Kind(
 
 # --- roofline: {"roof": Ceilings, "points": {name: (operations per byte, per second)}} ----------
 
+# (operations per byte, operations per second) of what was timed, by its name.
+Points = Mapping[str, tuple[float, float]]
+
 
 def keep_roof(result: Mapping, path: str) -> Kept:
-    """Put the best rates by the names that the claims read, and the points, on a card."""
+    """Return what a card keeps: the roof's times and work, its sizes, and the points.
+
+    The names of the roof have the best device, as in "07/gpu/product float16/size": claims read
+    them. Those of the points begin with the path.
+    """
     start = on_the_device(path)
     roof = result["roof"]
     times, numbers = roof.record_as(start)
@@ -125,7 +153,7 @@ def keep_roof(result: Mapping, path: str) -> Kept:
 
 
 def roof_needs(path: str) -> list[str]:
-    """Return what a reference card must have."""
+    """Return the names that a reference card must have: the training step, the roof in float32."""
     start = on_the_device(path)
     needed = [f"{path}/{STEP}"]
     for rate in ("product float32", "copy float32"):
@@ -134,8 +162,8 @@ def roof_needs(path: str) -> list[str]:
     return needed
 
 
-def roof_on(card: Card, path: str):
-    """Return the points and the roof of a card."""
+def roof_on(card: Card, path: str) -> tuple[Points, Ceilings]:
+    """Return the points and the roof that a card has of this machine's best kind of device."""
     start = on_the_device(path)
     device = backend.devices()[-1]
     roof = Ceilings.from_card(card.measurements, card.numbers, start, device)
@@ -143,24 +171,27 @@ def roof_on(card: Card, path: str):
     return points, in_float32(roof)
 
 
-def roof_data(result: Mapping):
-    """Return the points and the roof of a result, as they are drawn."""
+def roof_data(result: Mapping) -> tuple[Points, Ceilings]:
+    """Return the points and the roof of a result, the roof as `in_float32` returns it."""
     points = result["points"]
     roof = in_float32(result["roof"])
     return points, roof
 
 
 def in_float32(roof: Ceilings) -> Ceilings:
-    """Return the roof of the fastest calls, as the points are, in float32 alone."""
+    """Return a roof by its fastest calls, as the points are, and without other number formats."""
     fastest = roof.fastest
     products = tuple(product for product in fastest.products if product.dtype == "float32")
     return replace(fastest, products=products)
 
 
-def share_reached(points: Mapping, roof: Ceilings) -> str:
-    """Return in words how much of what the roof allows the step reaches."""
+def share_reached(points: Points, roof: Ceilings) -> str:
+    """Return how much of the roof's limit the training step reaches: "37 %", or "all".
+
+    The limit, in operations per second, is the rate of the arithmetic, or what the memory can feed
+    where that is less. `roof` has one product, that in float32.
+    """
     intensity, rate = points[STEP]
-    # The arithmetic is the limit, or the memory that its numbers come from.
     memory_limit = intensity * roof.copy.rate
     limit = min(roof.products[0].rate, memory_limit)
     share = rate / limit
@@ -170,7 +201,11 @@ def share_reached(points: Mapping, roof: Ceilings) -> str:
 
 
 def draw_roofline(data, title, reference):
-    """Draw points under the measured roof, and dashed the published one, of a T4 without a GPU."""
+    """Draw points under the measured roof, and dashed the published roof of the same chip.
+
+    `data` is (points, roof), as is the reference's. Without a GPU the published roof is a T4's. The
+    title says how much of the measured roof the training step reaches.
+    """
     sides, _ = style.sides(data, reference)
     shown_points, shown_roof = sides[0].data
     reached = share_reached(shown_points, shown_roof)
@@ -193,20 +228,20 @@ ROOFLINE = Kind(
 
 
 def keep_queue(race: Speedup, path: str) -> Kept:
-    """Put both sides of a race on a card, under this machine's best device."""
+    """Return what a card keeps: both sides of a race, as "07/gpu/queue/one operation"."""
     _, _, name = path.rpartition("/")
     start = on_the_device(path)
     return by_name(race, f"{start}/{name}"), {}
 
 
 def keep_transfer(race: Speedup, path: str) -> Kept:
-    """Put both sides of a race on a card; the page runs it on a GPU alone."""
+    """Return what a card keeps: both sides of a race, as "07/gpu/sent"; it is run on GPUs alone."""
     lesson = lesson_of(path)
     return by_name(race, f"{lesson}/gpu"), {}
 
 
-def keep_steps(times: Mapping, path: str) -> Kept:
-    """Put the times of a step on a card, by batch size."""
+def keep_steps(times: Mapping[int, Measurement], path: str) -> Kept:
+    """Return what a card keeps: the times of a step, as "07/gpu/step/32" with the batch size."""
     start = on_the_device(path)
     measurements = {f"{start}/step/{batch_size}": time for batch_size, time in times.items()}
     return measurements, {}
