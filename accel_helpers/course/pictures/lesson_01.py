@@ -5,12 +5,12 @@ from accel_helpers.course.pictures.kinds import Kind, of_the_course
 
 
 def draw_rates(data, title, reference):
-    """Draw the rates; the title is what they say."""
+    """Draw the rates that `hardware.judge` returned; the picture makes its own title of them."""
     return lesson_01.rates(data, reference=reference)
 
 
 def rates_needs(path: str) -> list[str]:
-    """Return what a reference card must have: of another machine its CPU is enough."""
+    """Return the names that a reference card must have: of another machine its CPU is enough."""
     time = f"{path}/cpu"
     size = f"{path}/size"
     return [time, size]

@@ -14,7 +14,11 @@ from accel_helpers.measure.results import Card
 
 
 def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
-    """Return the sides of a race by name on a card: "02/race/gpu/first" or "02/control/first"."""
+    """Return both measurements of a race by their names on a card.
+
+    With the path "02/race" these are "02/race/gpu/first" and ".../second"; or, where the CPU has
+    run against itself, "02/control/first" and "02/control/second".
+    """
     device = device_kind(race.fast.name)
     start = f"{path}/{device}"
     # Without an accelerator the CPU has run against itself.
@@ -24,18 +28,18 @@ def sides_of(race: Speedup, path: str) -> dict[str, Measurement]:
 
 
 def control_of(path: str) -> str:
-    """Return where a card has a race of the CPU against itself."""
+    """Return the path of a race of the CPU against itself: "02/race" -> "02/control"."""
     lesson = lesson_of(path)
     return f"{lesson}/control"
 
 
 def keep_race(race: Speedup, path: str) -> Kept:
-    """Put both sides of a race on a card."""
+    """Return what a card keeps: both sides of a race, named as `sides_of` names them."""
     return sides_of(race, path), {}
 
 
 def race_on(card: Card, path: str) -> list[Measurement]:
-    """Return the sides of a race, or of its control, that a card has."""
+    """Return the measurements that a card has of a race under a path, or of its control."""
     control = control_of(path)
     return measurements_under(card, path, control)
 

@@ -10,7 +10,10 @@ from accel_helpers.measure.results import Card
 
 
 def trained(model, path: str) -> Kept:
-    """Keep a model's losses under the device that its weights lie on; it has one replica."""
+    """Return what a card keeps of a Keras model after `fit`: its losses, and 1 as its replicas.
+
+    Their names have the kind of the device that the weights lie on: "04/fit/gpu/loss".
+    """
     device = device_kind(model)
     place = f"{path}/{device}"
     losses = model.history.history["loss"]
@@ -23,7 +26,11 @@ TRAINED = Kind(measured=trained)
 
 
 def learning(result: Mapping, path: str) -> Kept:
-    """Keep losses, and the seconds and the size of an epoch."""
+    """Return what a card keeps of a training: "PATH/loss", "PATH/size" and "PATH/epoch".
+
+    In `result`, "loss" and "epoch" have a number for each epoch, its loss and its seconds, and
+    "size" is the pictures or letters of an epoch.
+    """
     seconds = list(result["epoch"])
     if len(seconds) == 1:
         # A slow machine had time for one epoch, in which it compiled, too.
@@ -35,13 +42,13 @@ def learning(result: Mapping, path: str) -> Kept:
 
 
 def losses_on(card: Card, path: str) -> dict[str, Sequence[float]]:
-    """Return the losses of a card, as a line that has the name of its machine."""
+    """Return the losses that a card has under a path, in a mapping by the label of its machine."""
     losses = card.numbers[f"{path}/loss"]
     return {card.label: losses}
 
 
 def losses_of(result: Mapping) -> dict[str, Sequence[float]]:
-    """Return the losses of a result, as a line."""
+    """Return the losses of a result in a mapping, as the line "yours"."""
     losses = list(result["loss"])
     return {"yours": losses}
 
@@ -55,7 +62,7 @@ LEARNING = Kind(
 
 
 def draw_memory(data, title, reference):
-    """Draw stored answers: nothing was measured, so no card has anything of it."""
+    """Draw stored answers of the compiler; nothing was measured, so there is no reference."""
     return lesson_04.memory_picture(data, title=title)
 
 

@@ -10,20 +10,23 @@ LENGTH = 40
 
 
 def ends(path: str) -> list[str]:
-    """Return the names on a card of an epoch here and there: a lesson has them once."""
+    """Return the names that an epoch on this machine and one on the other have on a card.
+
+    "05/crossing" -> ["05/here", "05/there"]: a lesson has them once, whatever the place.
+    """
     lesson = lesson_of(path)
     return [f"{lesson}/here", f"{lesson}/there"]
 
 
 def keep_crossing(crossing: BreakEven, path: str) -> Kept:
-    """Put the seconds of an epoch here and there on a card."""
+    """Return what a card keeps: the seconds of an epoch on this machine and on the other one."""
     here_name, there_name = ends(path)
     numbers = {here_name: crossing.here.epoch, there_name: crossing.there.epoch}
     return {}, numbers
 
 
 def crossing_on(card: Card, path: str) -> BreakEven:
-    """Return the crossing of the two plans of a card."""
+    """Return when a T4 would pay for the machine of a card, with the epochs that the card has."""
     here_name, there_name = ends(path)
     cpu_epoch = card.numbers[here_name]
     gpu_epoch = card.numbers[there_name]
@@ -36,7 +39,10 @@ CROSSING = Kind(draw=plots.break_even, measured=keep_crossing, restored=crossing
 
 
 def keep_race(held, path: str) -> Kept:
-    """Put a race on a card, and what its forecast was: low, high, and what came out."""
+    """Return what a card keeps of a race: both sides, and (low, high, gain) of its forecast.
+
+    `held` is a `worth.choice.Held`; without a forecast (`expected` is None) the race is kept alone.
+    """
     numbers = {}
     if held.expected:
         lesson = lesson_of(path)
@@ -45,7 +51,10 @@ def keep_race(held, path: str) -> Kept:
 
 
 def keep_energy(energy, path: str) -> Kept:
-    """Put joules and seconds on a card, where the chip can tell its joules."""
+    """Return what a card keeps of an energy: (joules, seconds); nothing without a count of joules.
+
+    `energy` has the fields `joules`, which is None where the chip has no counter, and `seconds`.
+    """
     if not energy.joules:
         return {}, {}
     return {}, {path: (energy.joules, energy.seconds)}

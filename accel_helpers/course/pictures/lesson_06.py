@@ -7,20 +7,26 @@ from accel_helpers.course.pictures.kinds import Kept, Kind, lesson_of
 
 
 def draw_useful(data, title, reference):
-    """Draw what was counted in the model: nothing was measured."""
+    """Draw shares that were counted in a model of a chip; so there is no reference."""
     return lesson_06.useful_cells(data, title=title)
 
 
 def instructions(products, path: str) -> Kept:
-    """Keep what the compiler needs for 129 and for 128: claim 8 compares the two."""
-    larger = products[129]
-    smaller = products[128]
-    counts = [larger.instructions, smaller.instructions]
+    """Return what a card keeps: the instructions of a product of size 129, and of one of 128.
+
+    `products` has by size what the compiler said. Claim 8 compares the two.
+    """
+    larger_product = products[129]
+    smaller_product = products[128]
+    counts = [larger_product.instructions, smaller_product.instructions]
     return {}, {path: counts}
 
 
 def sums(totals: Sequence[float], path: str) -> Kept:
-    """Keep a thousand ones added up in bfloat16 and in float32, by the name of claim 19."""
+    """Return what a card keeps: the sums of a thousand ones in bfloat16 and in float32.
+
+    They are named as claim 19 reads them.
+    """
     lesson = lesson_of(path)
     numbers = {f"{lesson}/ones": list(totals)}
     return {}, numbers

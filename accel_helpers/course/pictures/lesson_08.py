@@ -5,24 +5,28 @@ from accel_helpers._values.words import format_seconds
 from accel_helpers.course.pictures.kinds import Kept, Kind
 from accel_helpers.machine import backend
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.results import Card
+from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots import style
 
 LENGTHS = (2, 4, 8, 16, 32, 64)
 # Of another machine, the two that the title is about.
 GREY = ("NumPy", "XLA")
-# What a chain took, by its length; and such lines, by what computed them.
+# The times of a chain of operations, by its length.
 Line = dict[int, Measurement]
+# Such lines by what computed them: "NumPy", "XLA" and two more.
 Lines = dict[str, Line]
 
 
 def card_names(path: str, name: str) -> dict[int, str]:
-    """Return the names on a card of a line's measurements, by the length of the chain."""
+    """Return the names that a line's measurements have on a card, by the length of the chain.
+
+    With "08/chain" and "XLA" the first is 2: "08/chain/XLA/2".
+    """
     return {length: f"{path}/{name}/{length}" for length in LENGTHS}
 
 
 def keep_chain(times: Lines, path: str) -> Kept:
-    """Put every time on a card."""
+    """Return what a card keeps: every time, named as `card_names` names them."""
     measurements = {}
     for name, line in times.items():
         for length, time in line.items():
@@ -31,7 +35,7 @@ def keep_chain(times: Lines, path: str) -> Kept:
 
 
 def chain_needs(path: str) -> list[str]:
-    """Return what a reference card must have."""
+    """Return the names that a reference card must have: those of the two lines in `GREY`."""
     needed = []
     for name in GREY:
         needed += card_names(path, name).values()
@@ -39,7 +43,7 @@ def chain_needs(path: str) -> list[str]:
 
 
 def chain_on(card: Card, path: str) -> Lines:
-    """Return the lines of a card."""
+    """Return the two lines in `GREY` that a card has under a path."""
     lines = {}
     for name in GREY:
         line = {}
@@ -50,14 +54,17 @@ def chain_on(card: Card, path: str) -> Lines:
 
 
 def growth(line: Line) -> float:
-    """Return how many times as long the longest chain takes as the shortest."""
+    """Return how many times as long as the shortest chain the longest one takes, by medians."""
     longest = line[max(line)]
     shortest = line[min(line)]
     return longest.median / shortest.median
 
 
-def draw_chain(times: Lines, title: str, reference=None) -> style.Picture:
-    """Draw the time of a chain over its length; the title says how two of the lines grow."""
+def draw_chain(times: Lines, title: str, reference: Reference | None = None) -> style.Picture:
+    """Draw the time of a chain over its length; the growth of NumPy and XLA is added to the title.
+
+    `times` must have both, or be empty if there is a reference, whose data are such lines.
+    """
     sides, _ = style.sides(times, reference)
     # The title is about the lines in front: the learner's, if there are any.
     lines = sides[0].data
@@ -75,7 +82,11 @@ CHAIN = Kind(draw=draw_chain, measured=keep_chain, needs=chain_needs, restored=c
 
 
 def python_calls(counted: dict[str, int], path: str) -> Kept:
-    """Keep how often Python ran a training step, under the framework that Keras runs on."""
+    """Return what a card keeps: how often Python ran a training step, and of how many steps.
+
+    The name has the framework that Keras runs on, as in "08/jax/python calls". `counted` has the
+    two numbers under "ran" and "steps".
+    """
     lesson, name = path.split("/")
     framework = backend.framework()
     counts = [counted["ran"], counted["steps"]]

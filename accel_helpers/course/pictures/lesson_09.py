@@ -5,18 +5,18 @@ from accel_helpers.course.pictures.kinds import Kept, Kind
 
 
 def draw_waits(data, title, reference):
-    """Draw arithmetic for a pretend cluster: nothing was measured."""
+    """Draw seconds that were worked out for a pretend cluster; so there is no reference."""
     return plots.bars(data, title=title)
 
 
 def keep_difference(difference, path: str) -> Kept:
-    """Put on a card how far the batches were apart."""
+    """Return what a card keeps: how far two batches' results were apart, as "PATH apart"."""
     numbers = {f"{path} apart": [float(difference)]}
     return {}, numbers
 
 
 def keep_sizes(sizes, path: str) -> Kept:
-    """Put the sizes of a model's state on a card."""
+    """Return what a card keeps: the sizes of a model's state, under the path itself."""
     numbers = [float(size) for size in sizes]
     return {}, {path: numbers}
 

@@ -13,7 +13,7 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
 
-# Which of a model's answers are right, by its name.
+# Which of a model's answers are right, by the name of how its images were prepared.
 Answers = Mapping[str, Sequence[bool]]
 # The two mappings that a picture is drawn of.
 Drawn = tuple[dict, dict]
@@ -22,7 +22,10 @@ Drawn = tuple[dict, dict]
 
 
 def shares_of(right: Answers) -> dict[str, tuple[float, ...]]:
-    """Return the share of right answers and the ends of its interval, by name."""
+    """Return (share of right answers, low end of its interval, high end) by name.
+
+    All three are from 0 to 1. Every name has one answer or more.
+    """
     shares = {}
     for name, answers in right.items():
         total = len(answers)
@@ -43,26 +46,26 @@ def as_drawn(shares: Mapping[str, Sequence[float]]) -> Drawn:
 
 
 def draw_prepared(data, title, reference):
-    """Draw the shares, on an axis that begins at 70 % where they allow it."""
+    """Draw shares as `as_drawn` returns them, on an axis from 70 % on where they allow it."""
     values, intervals = data
     return plots.shares(values, intervals, title=title, start=70, reference=reference)
 
 
 def keep_prepared(right: Answers, path: str) -> Kept:
-    """Put the shares with their intervals on a card."""
+    """Return what a card keeps: each share with its interval, as "PATH/NAME"."""
     shares = shares_of(right)
     numbers = {f"{path}/{name}": share for name, share in shares.items()}
     return {}, numbers
 
 
 def prepared_on(card: Card, path: str) -> Drawn:
-    """Return the shares of a card, as they are drawn."""
+    """Return the shares that a card has under a path, as `as_drawn` returns them."""
     shares = numbers_under(card, path)
     return as_drawn(shares)
 
 
 def prepared_data(right: Answers) -> Drawn:
-    """Return the shares of a result, as they are drawn."""
+    """Return the shares of right answers, as `as_drawn` returns them."""
     shares = shares_of(right)
     return as_drawn(shares)
 
@@ -78,12 +81,15 @@ PREPARED = Kind(
 # --- ladder: the scores of models, each one change away from the one before -----------------------
 
 
-# What a slow machine has, too.
+# The models that a slow machine has time for, too.
 FIRST_MODELS = ("baseline", "hidden layer", "more epochs")
 
 
 def keep_ladder(models: Sequence[Score], path: str) -> Kept:
-    """Put the accuracies of each model by seed, and each change, on a card."""
+    """Return what a card keeps: the accuracies of each model by seed, and each change.
+
+    They are named "10/accuracy/baseline" and, by the model after the change, "10/change/NAME".
+    """
     lesson = lesson_of(path)
     accuracies, changes = steps_of(models)
     numbers = {}
@@ -95,7 +101,11 @@ def keep_ladder(models: Sequence[Score], path: str) -> Kept:
 
 
 def steps_of(models: Sequence[Score]) -> Drawn:
-    """Return what `plots.ladder` takes: accuracies by name, and changes by name."""
+    """Return what `plots.ladder` takes: accuracies by name, and changes by name.
+
+    A model has an accuracy for each seed. Each model but the first has the numbers of the change
+    that led to it from the model before.
+    """
     accuracies = {score.name: score.by_seed for score in models}
     changes = {}
     for before, after in pairwise(models):
@@ -105,13 +115,13 @@ def steps_of(models: Sequence[Score]) -> Drawn:
 
 
 def draw_ladder(data, title, reference):
-    """Draw models and changes beside each other."""
+    """Draw models and changes beside each other; data as `steps_of` returns them."""
     accuracies, changes = data
     return plots.ladder(accuracies, changes, title=title, reference=reference)
 
 
 def ladder_on(card: Card, path: str) -> Drawn:
-    """Return the accuracies and the changes of a card."""
+    """Return the accuracies and the changes that a card has, each by the name of the model."""
     lesson = lesson_of(path)
     accuracies = numbers_under(card, f"{lesson}/accuracy")
     changes = numbers_under(card, f"{lesson}/change")
@@ -119,7 +129,7 @@ def ladder_on(card: Card, path: str) -> Drawn:
 
 
 def ladder_needs(path: str) -> list[str]:
-    """Return what a reference card must have: a slow machine may lack the later models."""
+    """Return the names that a reference card must have: the accuracies of the first models."""
     lesson = lesson_of(path)
     return [f"{lesson}/accuracy/{name}" for name in FIRST_MODELS]
 
@@ -136,7 +146,10 @@ LADDER = Kind(
 
 
 def keep_compiled(seconds: Mapping[str, float], path: str) -> Kept:
-    """Put on a card what `compile` took, and a step with the first one apart."""
+    """Return what a card keeps: the time of `compile`, and of a step with the first one apart.
+
+    `seconds` are by "compile", "the first step" and "a later step".
+    """
     compiling = seconds["compile"]
     call = Measurement.from_samples([compiling], name="compile")
     first_step = seconds["the first step"]
