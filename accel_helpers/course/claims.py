@@ -193,9 +193,9 @@ def training_is_a_graph(_card: Card, runs: Numbers) -> Finding:
     return Finding(UNCLEAR, measured)
 
 
-def operations_in_parallel(_card: Card, many: Measurement, one: Measurement) -> Finding:
+def operations_in_parallel(_card: Card, many: Measurement, single: Measurement) -> Finding:
     """Judge claim 13: a GPU runs the operations of the graph in parallel."""
-    speedup = _compared_in_turns(many, one, ("64 operations", "one operation"))
+    speedup = _compared_in_turns(many, single, ("64 operations", "one operation"))
     # Side by side they would take about as long; twice as long is more than launching 64 at once.
     return _about_as_long(speedup)
 
