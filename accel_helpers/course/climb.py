@@ -32,13 +32,15 @@ from accel_helpers.train.stopwatch import stopwatch
 
 __all__ = ["Climb", "measure"]
 
-SEEDS, LEARNING_EPOCHS = 3, 5  # of the trainings that tell the accuracy
+SEEDS = 3  # trainings that tell the accuracy
+LEARNING_EPOCHS = 5  # of each of them
 SHORT_BOX = 1  # second: in less, one seed must do
 ROUNDS = 7  # turns, of an epoch each, after the one that also compiles
-PART, LARGER = 4_096, 8_192  # pictures of an epoch: default fit, others
+PART = 4_096  # pictures of an epoch of default fit
+LARGER = 8_192  # pictures of an epoch of the others
 FIRST = (DEFAULT, BIGGER, RESIDENT_SMALL)  # never left out
-# Shares of the time after which no further way is begun, and no further turn is taken.
-LAST_WAY, LAST_TURN = 0.7, 0.85
+LAST_WAY = 0.7  # share of the time after which no further way is begun
+LAST_TURN = 0.85  # share of the time after which no further turn is taken
 
 
 @dataclass(frozen=True)
