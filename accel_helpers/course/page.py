@@ -73,14 +73,14 @@ class Lesson:
         Without a result nothing is kept, and the picture is the course's own.
         """
         place = self._place(id, "picture")
-        kind = pictures.PICTURES[place.picture]
+        picture = pictures.PICTURES[place.picture]
         if result is None:
-            return kind.draw(None, title=place.title, reference=None)
+            return picture.draw(None, title=place.title, reference=None)
         self._keep(place, result)
-        data = kind.data(result)
-        reference = pictures.reference_for(kind, result, self._path(id))
+        data = picture.data(result)
+        reference = pictures.reference_for(picture, result, self._path(id))
         title = place.title.format(result=result)
-        return kind.draw(data, title=title, reference=reference)
+        return picture.draw(data, title=title, reference=reference)
 
     def check(self, exercise: str, answer) -> lessons.Result:
         """Check the answer to an exercise: is it right, and if not, why not, with a hint."""
@@ -110,8 +110,8 @@ class Lesson:
 
     def _keep(self, place: Place, result) -> None:
         """Put a result on the card in the way of its kind of picture; print only a failure."""
-        kind = pictures.PICTURES[place.picture]
-        measurements, numbers = kind.measured(result, self._path(place.id))
+        picture = pictures.PICTURES[place.picture]
+        measurements, numbers = picture.measured(result, self._path(place.id))
         saved = results.save_on_card(measurements, numbers)
         if not saved.ok:
             print(saved.sentence)
