@@ -49,11 +49,11 @@ def places(number: str, folder: Path = TEXTS) -> dict[str, Place]:
         return {}
     text = path.read_text("utf-8")
     _, sections = _split(text, HEADING)
-    found = {}
+    places_by_id = {}
     for heading, body in sections:
         id = heading.strip()
-        found[id] = place(id, body)
-    return found
+        places_by_id[id] = place(id, body)
+    return places_by_id
 
 
 def place(id: str, text: str) -> Place:
