@@ -15,8 +15,9 @@ LETTER = 0.075  # the width of a letter at 9 points, on the whole
 MARGIN = 0.15  # left of the texts
 QUEUE_GAP = 0.28  # between the queue and the cells
 ENTRY = 0.24  # the height of an activation in the queue
-# In a cell the weight always stands at the same place, for it stays; the activation is left of it.
-WEIGHT, ACTIVATION = 0.06, 0.03  # how far right of the middle they begin and end
+# In a cell the weight has a fixed place, since it stays; the activation is left of it.
+WEIGHT = 0.06  # how far right of the middle it begins
+ACTIVATION = 0.03  # how far right of the middle it ends
 LINES = (0.13, 0.28, 0.43)  # the middles of a cell's lines, from its top
 
 
