@@ -290,6 +290,7 @@ def _usual_sizes(cards: Iterable[Seen]) -> Sizes:
 
 def _reason(card: Seen, time: Time, is_quick: bool, sizes: Sizes) -> str:
     """Return what the card shows that may explain a time that is far off."""
+    # The surest explanation comes first.
     for name, size in _sizes_on(card).items():
         usual = sizes[name, card.machine]
         if size != usual:
