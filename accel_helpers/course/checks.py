@@ -216,6 +216,7 @@ class _Trial:
     def _try_on(self, cases: Sequence[tuple], answer, slips: Sequence[_Slip], hint: str) -> None:
         """End the check if the learner's function is wrong on one of these cases."""
         expected = self._values(self.truth, cases)
+        # All cases are called before one is judged, since a slip shows by all values together.
         returned = self._returned(answer, cases, expected, hint)
         for case, value, true_value in zip(cases, returned, expected, strict=True):
             if same(value, true_value, self.within):
