@@ -51,6 +51,7 @@ def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[Refusal]]:
     cards = []
     refused = []
     owners = {}
+    # Reading is mostly computing, which threads cannot share; but processes take long to start.
     executor = ThreadPoolExecutor
     if len(files) >= MANY:
         executor = ProcessPoolExecutor
