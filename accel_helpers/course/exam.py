@@ -58,6 +58,7 @@ class Paper(Shown):
         def finish(_button) -> None:
             answers = {place: field.read() for place, field in enumerate(fields, 1)}
             try:
+                # An empty paper is most likely a slip of the mouse, and would count as failed.
                 if not any(answers.values()):
                     raise AnswerError("there is no answer.")
                 result = hand_in(self.number, answers)
@@ -185,6 +186,7 @@ def draw(number: int = 1) -> Paper:
     # The same number draws the same paper, on every machine.
     rng = random.Random(number)
     chosen = []
+    # First every question of the exam is covered.
     for exam_question in _exam_questions(pool):
         if any(exam_question in question.exam for question in chosen):
             continue
@@ -194,6 +196,7 @@ def draw(number: int = 1) -> Paper:
                 candidates.append(question)
         drawn = rng.choice(candidates)
         chosen.append(drawn)
+    # Then the rest of the paper is filled up.
     in_any_order = rng.sample(pool, len(pool))
     for question in in_any_order:
         if len(chosen) < COUNT and _fits(question, chosen):
