@@ -105,6 +105,7 @@ def _grade(
     as_material: bool,
 ) -> Grade:
     """Return a grade with the verdict that follows."""
+    # An answer that is right today and the material's counts as right.
     verdict = WRONG
     if is_right:
         verdict = RIGHT
@@ -240,6 +241,7 @@ def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
     if actual is None:
         feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, guess, OPEN, False, (feedback,))
+    # The options of a guess always stand in this order.
     close, low, high = question.options
     ratio = guess / actual
     is_close = guess > 0 and 1 / question.within <= ratio <= question.within
