@@ -223,6 +223,7 @@ def _values(claim: Claim, card: Card | None) -> list:
     if card is None:
         return []
     everything = {**card.measurements, **card.numbers}
+    # All of one device: times of a GPU and of a TPU do not compare.
     for device in ("gpu", "tpu"):
         names = [name.format(device=device) for name in claim.names]
         if all(name in everything for name in names):
