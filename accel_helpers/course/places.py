@@ -62,6 +62,7 @@ def place(id: str, text: str) -> Place:
     >>> place("race", "outcomes: Speedup\\n[faster] **Yes.**\\n[slower] No.\\n").sentences
     {'faster': '**Yes.**', 'slower': 'No.'}
     """
+    # What stands before the first outcome are the fields.
     head, sections = _split(text, OUTCOME)
     fields = _fields(id, head)
     sentences = {outcome: sentence.strip() for outcome, sentence in sections}
