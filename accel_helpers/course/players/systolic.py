@@ -300,6 +300,7 @@ class _Simulation:
         waiting = ~grid.is_passed
         useful = grid.is_passed & tile.is_given
         padding = grid.is_passed & ~tile.is_given
+        # A copy, since the step keeps it while later cycles add to the product.
         product = self.product.copy()
         is_missing = self.arrived == 0
         leaving = np.zeros(self.product.shape, bool)
