@@ -88,9 +88,9 @@ def files(drive: Path = DRIVE) -> list[Path]:
     ``ACCEL_PROGRESS`` names the only place. Otherwise a mounted Google Drive comes before the
     working folder, which Colab deletes with the runtime.
     """
-    named = os.environ.get("ACCEL_PROGRESS")
-    if named:
-        return [Path(named)]
+    only_place = os.environ.get("ACCEL_PROGRESS")
+    if only_place:
+        return [Path(only_place)]
     if os.path.isdir(drive):
         return [drive / NAME, Path(NAME)]
     return [Path(NAME)]
