@@ -86,6 +86,7 @@ class Question:
                 option, letter=letter, material=is_material, material_position=position
             )
             options.append(complete)
+        # A frozen dataclass can be completed in this way only.
         object.__setattr__(self, "options", tuple(options))
 
     @property
