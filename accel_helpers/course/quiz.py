@@ -182,6 +182,7 @@ def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
         if name in before:
             tries = before[name].tries + 1
         answers[name] = progress.Answer(grade.answer, grade.verdict, tries, now)
+    # A lesson is finished once the last of its questions is, whenever the others were answered.
     everything = {**before, **answers}
     finished = {}
     for lesson in sorted({grade.question.lesson for grade in grades}):
