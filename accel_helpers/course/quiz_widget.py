@@ -44,6 +44,7 @@ class Shown:
         box = self.live()
         html = self._repr_html_()
         bundle = {"text/plain": str(self)}
+        # In Colab a live form stands alone, as the class says.
         if html and (box is None or "google.colab" not in modules):
             bundle["text/html"] = html
         if box is not None:
