@@ -114,6 +114,7 @@ def missed() -> Review:
     >>> "E3" in [answer.number for answer in missed().answers]
     True
     """
+    # A question of the bank may cover several of the exam.
     numbers = set()
     for question in quiz.again().questions:
         numbers.update(question.exam)
