@@ -47,6 +47,7 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     """
     paths = sorted(DATA.glob("*-v?e.json"))
     path = DATA / f"{name}-{chip}.json"
+    # Compared with what is there and not just opened, since a name may lead elsewhere.
     if path not in paths:
         stems = ", ".join(candidate.stem for candidate in paths)
         raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {stems}.")
