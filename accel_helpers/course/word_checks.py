@@ -68,6 +68,7 @@ class _Sheet:
         rows = {key: self._row(answer.get(key)) for key in self.right}
         if all(_is_empty(row) for row in rows.values()):
             return Result(False, self.empty, self.hint)
+        # What is no choice at all is answered first, then what is missing, then what is wrong.
         blank = [key for key, row in rows.items() if _has_gap(row)]
         for key, row in rows.items():
             if key in blank or self._is_allowed(row):
