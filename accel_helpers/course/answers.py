@@ -24,6 +24,7 @@ def meant(text, allowed: Sequence[str]):
     """
     if not isinstance(text, str):
         return text
+    # The beginning is enough: what was pasted by mistake may be long.
     text_words = _words(text[:100])
     fitting = []
     for choice in allowed:

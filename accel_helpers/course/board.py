@@ -1,7 +1,7 @@
-"""The class board: what a folder of learners' result cards says, as one page and one table.
+"""The class board: what a folder of learners' result cards shows, as one page and one table.
 
-What a card says is shown by ``templates/board.html``, which escapes it. What is decided on is the
-names that the lessons give to measurements on a card, and no text that is meant for people.
+What stands on a card is shown by ``templates/board.html``, which escapes it. Decisions depend on
+the names that the lessons give to measurements on a card, and on no text that is meant for people.
 """
 
 import csv
@@ -25,7 +25,8 @@ from accel_helpers.plots.style import short
 
 FAR = 3  # times the class's middle, or a third of it
 ENOUGH = 4  # cards of one machine that make a middle
-SIZE = re.compile("size|/work$")  # names of numbers that say how large something was
+SIZE = re.compile("size|/work$")  # names of numbers that are the size of something
+MOST_NUMBERS = 20  # numbers of one name in the table
 COLUMNS = (
     "learner",
     "machine",
@@ -64,12 +65,11 @@ def _chip_race(id: str, title: str, step: str, without_work: str) -> Race:
     Where there is none, a model without work stands for a chip that computes in no time.
     """
     on_cpu = f"03/step/cpu/{step}"
-    pairs = (
-        Pair(on_cpu, f"03/step/tpu/{step}"),
-        Pair(on_cpu, f"03/step/gpu/{step}"),
-        Pair(on_cpu, f"03/step/cpu/{without_work}", is_ceiling=True),
-    )
-    return Race(id, title, pairs)
+    on_gpu = f"03/step/gpu/{step}"
+    on_tpu = f"03/step/tpu/{step}"
+    bare = f"03/step/cpu/{without_work}"
+    ceiling = Pair(on_cpu, bare, is_ceiling=True)
+    return Race(id, title, (Pair(on_cpu, on_tpu), Pair(on_cpu, on_gpu), ceiling))
 
 
 RACES = (
@@ -124,13 +124,14 @@ class FarOff:
 
 @dataclass(frozen=True)
 class Board:
-    """What was written, how many cards count, and who does not and why."""
+    """The page that was written, how many cards count, and which were refused and why."""
 
     page: str
     cards: int
     refused: Sequence[Refusal]
 
     def to_dict(self) -> dict:
+        """Return the fields as plain values, for JSON."""
         return dataclasses.asdict(self)
 
     def __str__(self) -> str:
@@ -148,11 +149,13 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
     cards, refused = read(folder, names)
     times = _by_name_and_machine(cards)
     odd = far_off(cards, times)
-    html = template("course/templates/board.html").render(
+    sorted_times = sorted(times.items(), key=_most_cards_first)
+    board = template("course/templates/board.html")
+    html = board.render(
         cards=cards,
         refused=refused,
         odd=odd,
-        times=sorted(times.items(), key=_most_cards_first),
+        times=sorted_times,
         RACES=RACES,
         CEILING=CEILING,
         found=races(cards),
@@ -172,43 +175,48 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
 
 
 def races(cards: Iterable[Seen]) -> dict[str, dict[Row, list[Dot]]]:
-    """Return how many times as fast, by a race's id and by row."""
-    found = defaultdict(lambda: defaultdict(list))
+    """Return how many times as fast the quick side was on each card, by a race's id and by row."""
+    dots = defaultdict(lambda: defaultdict(list))
     for card in cards:
         for race in RACES:
             pair = _first_pair(race, card)
             if pair is None:
                 continue
-            row = Row(card.machine)
-            if pair.is_ceiling:
-                row = CEILING
-            ratio = card.times[pair.slow].middle / card.times[pair.fast].middle
-            found[race.id][row].append(Dot(ratio, card.who))
-    return found
+            slow = card.times[pair.slow]
+            fast = card.times[pair.fast]
+            dot = Dot(slow.middle / fast.middle, card.who)
+            row = CEILING if pair.is_ceiling else Row(card.machine)
+            dots[race.id][row].append(dot)
+    return dots
 
 
 def _first_pair(race: Race, card: Seen) -> Pair | None:
-    """Return the first pair of a race of which the card has both times."""
+    """Return the first pair of a race of which the card has both times, and neither is 0."""
     for pair in race.pairs:
-        slow, fast = card.times.get(pair.slow), card.times.get(pair.fast)
-        if slow and fast and slow.middle and fast.middle:
+        slow = card.times.get(pair.slow)
+        fast = card.times.get(pair.fast)
+        if slow is None or fast is None:
+            continue
+        if slow.middle and fast.middle:
             return pair
     return None
 
 
 def guesses(cards: Iterable[Seen]) -> dict[str, list[Dot]]:
     """Return each guess over what came out, by its name; of a choice 1 where it was right, or 0."""
-    found = defaultdict(list)
+    dots = defaultdict(list)
     for card in cards:
         for name, values in card.numbers.items():
-            if name.startswith("guess/"):
-                dot = Dot(_guess_ratio(values), card.who)
-                found[name.removeprefix("guess/")].append(dot)
-    return found
+            if not name.startswith("guess/"):
+                continue
+            question = name.removeprefix("guess/")
+            dot = Dot(_guess_ratio(values), card.who)
+            dots[question].append(dot)
+    return dots
 
 
 def _guess_ratio(values: Sequence[float]) -> float:
-    """Return a guess over what came out, or 0 where that says nothing."""
+    """Return a guess over what came out, or 0 where there is no such ratio."""
     if len(values) < 2:
         return 0.0
     guess, actual = values[:2]
@@ -228,12 +236,13 @@ def _by_name_and_machine(cards: Iterable[Seen]) -> Times:
     times = defaultdict(list)
     for card in cards:
         for name, time in card.times.items():
-            times[name, card.machine].append((time.middle, card))
+            group = times[name, card.machine]
+            group.append((time.middle, card))
     return times
 
 
 def _most_cards_first(item: tuple) -> tuple:
-    """Return by what the times are sorted for the page."""
+    """Return the key by which the times are sorted for the page."""
     place, times = item
     return -len(times), place
 
@@ -249,17 +258,29 @@ def far_off(cards: Iterable[Seen], times: Times) -> dict[tuple[str, str], FarOff
         for seconds, card in group:
             if middle / FAR < seconds < middle * FAR:
                 continue
-            reason = _reason(card, card.times[name], seconds < middle, sizes)
-            odd[card.who, name] = FarOff(card.who, reason, name, seconds / middle)
+            is_quick = seconds < middle
+            reason = _reason(card, card.times[name], is_quick, sizes)
+            ratio = seconds / middle
+            odd[card.who, name] = FarOff(card.who, reason, name, ratio)
     return odd
+
+
+def _sizes_on(card: Seen) -> dict[str, float]:
+    """Return the numbers of a card that are the size of something, by name."""
+    sizes = {}
+    for name, values in card.numbers.items():
+        if SIZE.search(name):
+            sizes[name] = values[-1]
+    return sizes
 
 
 def _usual_sizes(cards: Iterable[Seen]) -> Sizes:
     """Return what most cards of a machine have of each size."""
     counts = defaultdict(Counter)
     for card in cards:
-        for name in filter(SIZE.search, card.numbers):
-            counts[name, card.machine][card.numbers[name][-1]] += 1
+        for name, size in _sizes_on(card).items():
+            counter = counts[name, card.machine]
+            counter[size] += 1
     usual = {}
     for place, counter in counts.items():
         [(size, _)] = counter.most_common(1)
@@ -269,8 +290,9 @@ def _usual_sizes(cards: Iterable[Seen]) -> Sizes:
 
 def _reason(card: Seen, time: Time, is_quick: bool, sizes: Sizes) -> str:
     """Return what the card shows that may explain a time that is far off."""
-    for name in filter(SIZE.search, card.numbers):
-        size, usual = card.numbers[name][-1], sizes[name, card.machine]
+    # The surest explanation comes first.
+    for name, size in _sizes_on(card).items():
+        usual = sizes[name, card.machine]
         if size != usual:
             return f"perhaps other sizes (ACCEL_FAST?): {name} is {size:g}, mostly {usual:g}"
     if is_quick:
@@ -320,19 +342,28 @@ def _ticks(low: float, high: float) -> list[float]:
 def table(cards: Iterable[Seen], odd: Mapping[tuple[str, str], FarOff]) -> str:
     """Return all times and numbers as CSV, without what a spreadsheet would compute."""
     text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(COLUMNS)
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
     for card in cards:
         for name in (*card.times, *card.numbers):
             remark = ""
             if (card.who, name) in odd:
                 remark = odd[card.who, name].reason
-            texts = [card.who, card.machine, card.begun, name, remark]
-            time = card.times.get(name, ("", "", "", ""))
-            numbers = " ".join(str(number) for number in card.numbers.get(name, ())[:20])
-            rows.writerow([*map(_harmless, texts), *time, numbers])
+            row = _table_row(card, name, remark)
+            writer.writerow(row)
     # By this mark Excel knows UTF-8.
     return "\ufeff" + text.getvalue()
+
+
+def _table_row(card: Seen, name: str, remark: str) -> list:
+    """Return the cells of a time or of some numbers, as `COLUMNS` names them."""
+    texts = [card.who, card.machine, card.begun, name, remark]
+    cells = [_harmless(text) for text in texts]
+    # The seconds, their quartiles and the count of samples.
+    cells += card.times.get(name, ("", "", "", ""))
+    values = card.numbers.get(name, ())
+    numbers = " ".join(str(value) for value in values[:MOST_NUMBERS])
+    return [*cells, numbers]
 
 
 def _harmless(text: str) -> str:

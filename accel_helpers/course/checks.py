@@ -1,16 +1,16 @@
-"""Two ways to check an answer: by a table of the likeliest slips, all of which the tests try.
+"""Check an answer to an exercise: what a check is, and the check of a function by calling it.
 
-`choices` checks words that are chosen, `calls` checks a function by calling it.
+A check knows the likeliest slips with what to say to each, and the tests try all of them. Words
+that are chosen are checked in `word_checks`.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import chain
 
 from accel_helpers._values.words import shown
-from accel_helpers.course.answers import at_place, brief, meant, plain, same
+from accel_helpers.course.answers import at_place, brief, plain, same
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,137 +58,6 @@ class Check:
             return Result(False, *end.args)
 
 
-# --- Words that are chosen
-
-
-def choices(
-    right: Mapping,
-    allowed: Sequence,
-    slips: Mapping,
-    *,
-    done: str,
-    empty: str,
-    hint: str = "",
-    item: str = "{}",
-) -> Check:
-    """Check a dictionary of words.
-
-    Parameters
-    ----------
-    right : mapping
-        The word for each key, or a tuple of words.
-    allowed : sequence
-        The words to choose from, or one such sequence for each word of a tuple.
-    slips : mapping
-        By key, or by (key, answer): what to say to it, and what leads on.
-    done, empty : str
-        What is said to who has everything right, and to who has answered nothing yet.
-    hint : str, optional
-        What leads on where no slip does; by default the words to choose from.
-    item : str, optional
-        What a key is called, such as "Step {}".
-    """
-    places = allowed
-    if isinstance(allowed[0], str):
-        places = (allowed,)
-    lists = "; ".join(", ".join(vocabulary) for vocabulary in places)
-    list_of_words = f"Choose from: {lists}."
-    sheet = _Sheet(
-        right=right,
-        places=places,
-        slips=slips,
-        done=done,
-        empty=empty,
-        hint=hint or list_of_words,
-        item=item,
-        list_of_words=list_of_words,
-    )
-    return Check(sheet.grade, right, slips)
-
-
-@dataclass(frozen=True)
-class _Sheet:
-    """An exercise in which words are chosen, as `choices` takes it."""
-
-    right: Mapping
-    places: Sequence[Sequence[str]]  # the words that are allowed, for each word of an answer
-    slips: Mapping
-    done: str
-    empty: str
-    hint: str
-    item: str
-    list_of_words: str
-
-    def grade(self, answer) -> Result:
-        if not isinstance(answer, dict):
-            return Result(False, f"A dictionary is needed; got {shown(answer)}.", self.hint)
-        rows = {key: _row(answer.get(key), self.places) for key in self.right}
-        if all(word is None for word in chain.from_iterable(rows.values())):
-            return Result(False, self.empty, self.hint)
-        blank = [key for key, row in rows.items() if any(word is None for word in row)]
-        for key, row in rows.items():
-            if key not in blank and not self._is_allowed(row):
-                message = f"{self._name(key)} is {shown(answer[key])}, and that is not a choice."
-                return Result(False, message, self.list_of_words)
-        if blank:
-            names = ", ".join(str(key) for key in blank)
-            return Result(False, f"Still empty: {names}.", self.hint)
-        wrong = [key for key, row in rows.items() if row != _row(self.right[key], self.places)]
-        if not wrong:
-            return Result(True, self.done)
-        message, hint = self._first_slip(wrong[0], rows[wrong[0]], answer)
-        count = len(self.right)
-        return Result(False, f"{count - len(wrong)} of {count} are right. {message}", hint)
-
-    def _is_allowed(self, row: tuple) -> bool:
-        """Return whether an answer has a word that may be chosen at each place."""
-        if len(row) != len(self.places):
-            return False
-        for word, allowed in zip(row, self.places, strict=True):
-            # Asked first: what is no text may refuse to be compared.
-            if not isinstance(word, str) or word not in allowed:
-                return False
-        return True
-
-    def _first_slip(self, key, row: tuple, answer: Mapping) -> tuple[str, str]:
-        """Return what to say to a wrong answer, and what leads on."""
-        chosen = row
-        if len(row) == 1:
-            chosen = row[0]
-        message, hint = "", self.hint
-        for slip in (key, (key, chosen)):
-            if slip in self.slips:
-                message, hint = self.slips[slip]
-        if not message:
-            return f"{self._name(key)} is not {shown(answer[key])}.", hint
-        return f"{self._name(key)}: {message}", hint
-
-    def _name(self, key) -> str:
-        """Return what a key is called."""
-        return self.item.format(key)
-
-
-def _row(value, places: Sequence[Sequence[str]]) -> tuple:
-    """Return the words of an answer as they are meant; None where one is still missing."""
-    entries = (value,)
-    if isinstance(value, (tuple, list)):
-        entries = value
-    row = [None if _is_missing(entry) else entry for entry in entries]
-    if len(row) == len(places):
-        row = [meant(word, allowed) for word, allowed in zip(row, places, strict=True)]
-    return tuple(row)
-
-
-def _is_missing(word) -> bool:
-    """Return whether there is no answer yet: nothing, dots as in the exercise, or blanks."""
-    if isinstance(word, str):
-        return not word.strip()
-    return word is None or word is ...
-
-
-# --- Functions that are called
-
-
 @dataclass
 class Asked:
     """A learner's function, which may be anything; an error inside it ends the check."""
@@ -206,31 +75,39 @@ class Asked:
             self.returned = self.function(*arguments)
         except NotImplementedError:
             raise Told("The function is still empty.", self.start) from None
+        # A learner's function may well call exit().
         except (Exception, SystemExit) as error:
             message = f"the function stopped with {type(error).__name__}: {error!s:.300}."
             raise Stopped(message, self.stops) from None
         return self.returned
 
 
-def on_copies(ask: Callable, *case):
-    """Ask with copies of the arguments, so that nobody spoils the case for the next one."""
-    return plain(ask(*deepcopy(case)))
+def on_copies(function: Callable, *case):
+    """Call a function with copies of the arguments, so that it cannot spoil the case for others."""
+    arguments = deepcopy(case)
+    returned = function(*arguments)
+    return plain(returned)
 
 
-def on_arrays(ask: Callable, *case):
-    """Ask with arrays in place of lists; whoever changes them is told so."""
+def on_arrays(function: Callable, *case):
+    """Call a function with arrays in place of lists; changing these arrays ends the check."""
     import numpy as np
 
-    arguments = [np.array(value) if isinstance(value, list) else value for value in case]
-    # What a division by zero gives is told by the check, and not by a warning of NumPy's.
+    arguments = []
+    for value in case:
+        if isinstance(value, list):
+            value = np.array(value)
+        arguments.append(value)
+    # The check itself says what a division by zero gave; NumPy's warning would be a second one.
     with np.errstate(all="ignore"):
-        returned = plain(ask(*arguments))
+        returned = function(*arguments)
+        values = plain(returned)
     if not all(map(np.array_equal, arguments, case)):
         raise Told(
             "Your function changes the arrays that it was given: whoever lent them loses them.",
             "Make new arrays: a - b is one, and a -= b changes a.",
         )
-    return returned
+    return values
 
 
 def calls(
@@ -247,35 +124,42 @@ def calls(
     otherwise: Callable | None = None,
     within: float = 1e-6,
 ) -> Check:
-    """Check a function on ordinary cases first, and then on what is easily forgotten.
+    """Make a check of a function: on ordinary cases first, and then on what is easily forgotten.
 
     Parameters
     ----------
     truth : callable
         The function that is right.
-    on, edges : sequence of tuple
-        The arguments of the ordinary cases, and of those that are easily forgotten.
+    on : sequence of tuple
+        The arguments of the ordinary cases.
+    edges : sequence of tuple, optional
+        The arguments of the cases that are easily forgotten.
     slips : sequence of tuple
-        (rule, message, hint): a wrong function, what it is, and what leads on. Of a function that
+        (rule, message, hint): a wrong function, the message to it, and the hint. Of a function that
         returns a row they may be (place, rule, message, hint): wrong at that place alone. A slip
-        is told by the ordinary cases, unless it is right there: then by the edges.
-    right, needs : str
-        What is said to who is right, and what leads on where the function returns no number.
-    hint, at_edges : str, optional
-        What leads on where no slip does: on ordinary cases, and on the edges.
+        is found by the ordinary cases, unless it is right there: then by the edges.
+    right : str
+        The message where the function is right.
+    needs : str
+        The hint where the function returns no number.
+    hint : str, optional
+        The hint on ordinary cases where no slip fits.
+    at_edges : str, optional
+        The hint on the edges where no slip fits.
     put : callable, optional
-        Called with a function and the arguments of a case; gives what can be compared.
+        Called with a function and the arguments of a case; returns what can be compared.
     otherwise : callable, optional
-        Called with what was returned and the arguments where no slip fits; may give a message and
-        a hint.
+        Called with what was returned and the arguments where no slip fits; may return a message
+        and a hint.
     within : float, optional
         How far off a number may be, as a share.
     """
+    rules = [_slip(*fields) for fields in slips]
     trial = _Trial(
         truth=truth,
         ordinary=on,
         edges=edges,
-        slips=[_slip(*fields) for fields in slips],
+        slips=rules,
         right=right,
         needs=needs,
         hint=hint,
@@ -322,77 +206,99 @@ class _Trial:
     within: float
 
     def grade(self, answer) -> Result:
-        fault = self._fault_on(self.ordinary, answer, self.slips, "")
-        if fault is not None:
-            return fault
+        """Return the result of a right answer; a wrong one ends the check with a `Told`."""
+        self._try_on(self.ordinary, answer, self.slips, "")
+        # A slip that the ordinary cases would have shown was not made.
         unseen = [slip for slip in self.slips if self._is_right_on(self.ordinary, slip)]
-        fault = self._fault_on(self.edges, answer, unseen, self.at_edges)
-        if fault is not None:
-            return fault
+        self._try_on(self.edges, answer, unseen, self.at_edges)
         return Result(True, self.right)
 
-    def _fault_on(
-        self, cases: Sequence[tuple], answer, slips: Sequence[_Slip], hint: str
-    ) -> Result | None:
-        """Return what is wrong on these cases, if anything is."""
-        ask = Asked(answer)
-        expected = self._column(self.truth, cases)
-        returned = []
-        for case, value in zip(cases, expected, strict=True):
-            try:
-                returned.append(self.put(ask, *case))
-            except Stopped as stopped:
-                message, leads_on = stopped.args
-                message = f"{self._named(case)}: {message} It is {brief(value)}."
-                return Result(False, message, hint or leads_on)
-            except Exception:
-                # Whatever was returned, it is not what was asked for.
-                message = f"{self._named(case)}: the function returned {shown(ask.returned)}"
-                return Result(False, f"{message}, and it is {brief(value)}.", self.needs)
+    def _try_on(self, cases: Sequence[tuple], answer, slips: Sequence[_Slip], hint: str) -> None:
+        """End the check if the learner's function is wrong on one of these cases."""
+        expected = self._values(self.truth, cases)
+        # All cases are called before one is judged, since a slip shows by all values together.
+        returned = self._returned(answer, cases, expected, hint)
         for case, value, true_value in zip(cases, returned, expected, strict=True):
             if same(value, true_value, self.within):
                 continue
             slip = self._slip_on(cases, returned, slips)
             if slip is not None:
-                return Result(False, slip.message, slip.hint)
-            return self._difference(case, value, true_value, hint)
-        return None
+                raise Told(slip.message, slip.hint)
+            raise self._difference(case, value, true_value, hint)
+
+    def _returned(
+        self, answer, cases: Sequence[tuple], expected: Sequence, hint: str
+    ) -> list[object]:
+        """Return what the learner's function gives on each of the cases, as plain values."""
+        function = Asked(answer)
+        returned = []
+        for case, true_value in zip(cases, expected, strict=True):
+            try:
+                value = self.put(function, *case)
+            except Stopped as stopped:
+                reason, leads_on = stopped.args
+                if hint:
+                    leads_on = hint
+                message = f"{self._named(case)}: {reason} It is {brief(true_value)}."
+                raise Told(message, leads_on) from None
+            except Exception:
+                # Whatever was returned, it is not what was asked for.
+                wrong_value = shown(function.returned)
+                message = f"{self._named(case)}: the function returned {wrong_value}"
+                raise Told(f"{message}, and it is {brief(true_value)}.", self.needs) from None
+            returned.append(value)
+        return returned
 
     def _slip_on(
-        self, cases: Sequence[tuple], returned: list, slips: Sequence[_Slip]
+        self, cases: Sequence[tuple], returned: Sequence, slips: Sequence[_Slip]
     ) -> _Slip | None:
         """Return the slip that gives on these cases what was returned, if there is one."""
         for slip in slips:
             # What is right on these cases explains no difference there.
             if self._is_right_on(cases, slip):
                 continue
-            values = [at_place(value, slip.place) for value in returned]
-            if same(values, self._column(slip.rule, cases), self.within):
+            slip_values = self._values(slip.rule, cases)
+            values = _values_at(returned, slip.place)
+            if same(values, slip_values, self.within):
                 return slip
         return None
 
     def _is_right_on(self, cases: Sequence[tuple], slip: _Slip) -> bool:
         """Return whether a slip makes no difference on these cases."""
-        expected = [at_place(value, slip.place) for value in self._column(self.truth, cases)]
-        return same(self._column(slip.rule, cases), expected, self.within)
+        slip_values = self._values(slip.rule, cases)
+        true_values = self._values(self.truth, cases)
+        expected = _values_at(true_values, slip.place)
+        return same(slip_values, expected, self.within)
 
-    def _difference(self, case: tuple, value, true_value, hint: str) -> Result:
-        """Return what is said where a value is wrong and no slip explains it."""
+    def _difference(self, case: tuple, value, true_value, hint: str) -> Told:
+        """Return what ends the check where a value is wrong and no slip explains it."""
         if self.otherwise is not None:
             problem = self.otherwise(value, *case)
             if problem:
-                return Result(False, *problem)
+                return Told(*problem)
+        # On the edges their own hint is the nearest.
+        if not hint:
+            hint = self.hint
+        if not hint:
+            hint = self.needs
         values = f"you have {brief(value)}, and it is {brief(true_value)}."
-        return Result(False, f"{self._named(case)}: {values}", hint or self.hint or self.needs)
+        return Told(f"{self._named(case)}: {values}", hint)
 
-    def _column(self, rule: Callable, cases: Sequence[tuple]) -> list:
+    def _values(self, rule: Callable, cases: Sequence[tuple]) -> list[object]:
         """Return what a function gives on each of the cases."""
         return [self.put(rule, *case) for case in cases]
 
     def _named(self, case: tuple) -> str:
         """Return a case as the learner's function gets it: "For factor = 2.0, setup = 5.0"."""
         names = inspect.signature(self.truth).parameters
+        arguments = []
         # The true function may have more parameters, with defaults.
-        pairs = zip(names, case, strict=False)
-        arguments = ", ".join(f"{name} = {brief(value)}" for name, value in pairs)
-        return f"For {arguments:.200}"
+        for name, value in zip(names, case, strict=False):
+            arguments.append(f"{name} = {brief(value)}")
+        text = ", ".join(arguments)
+        return f"For {text:.200}"
+
+
+def _values_at(rows: Sequence, place: int | None) -> list[object]:
+    """Return what stands at a place of each row; without a place, the rows."""
+    return [at_place(row, place) for row in rows]

@@ -25,7 +25,7 @@ FEWEST_TRAININGS = 3  # with fewer beginnings nothing can be told about accuracy
 
 @dataclass(frozen=True)
 class Finding:
-    """What a card says on a claim, and what was measured in words."""
+    """What a card shows about a claim, and the measured values in words."""
 
     outcome: Literal["supported", "contradicted", "unclear"]
     measured: str
@@ -34,7 +34,8 @@ class Finding:
 def cores_work_one_by_one(card: Card, product: Measurement, size: Numbers) -> Finding:
     """Judge claim 1: a CPU does one thing after another."""
     rate = _matmul_rate(product, size)
-    one_by_one = FASTEST_CLOCK * card.machine["cores"]
+    cores = card.machine["cores"]
+    one_by_one = FASTEST_CLOCK * cores
     measured = f"{rate}; one by one: at most {format_count(one_by_one)}."
     # A tenth of that is one operation per tick of a slow clock: then nothing was done at once.
     if rate.high <= 0.1 * one_by_one:
@@ -48,7 +49,8 @@ def cores_work_one_by_one(card: Card, product: Measurement, size: Numbers) -> Fi
 def small_cores_do_the_work(card: Card, product: Measurement, size: Numbers) -> Finding:
     """Judge claim 2: a GPU is thousands of smaller cores."""
     rate = _matmul_rate(product, size)
-    chip = hardware.match(card.machine["accelerator"]["name"])
+    accelerator = card.machine["accelerator"]
+    chip = hardware.match(accelerator["name"])
     # The published peak is of float32; numbers of 16 bits go through the lanes in pairs.
     all_lanes = 2e12 * chip.peak_fp32_tflops
     measured = f"{rate}; all lanes together: at most {format_count(all_lanes)}."
@@ -76,45 +78,49 @@ def batches_are_independent(_card: Card, distances: Numbers) -> Finding:
 
 def batches_at_the_same_time(_card: Card, small: Measurement, large: Measurement) -> Finding:
     """Judge claim 4: a GPU works on several batches at the same time."""
-    eight_small = Measurement.from_samples([8 * seconds for seconds in small.samples])
+    samples = [8 * seconds for seconds in small.samples]
+    eight_small = Measurement.from_samples(samples)
     speedup = _compared(eight_small, large, ("eight batches of 32", "one batch of 256"))
     least, most = speedup.interval
+    measured = _sentence(speedup)
     # Why equal times support it: 32 pictures leave most of a GPU idle, so that eight batches at
     # once would fit beside each other and take about as long as their pictures in one. One after
     # the other, each of the eight pays for the floor of a step. In between they may have
     # overlapped in part. Fair only where `fit` runs ahead: steps that are each waited for could
     # not overlap at all.
     if least >= 0.9 and most <= 1.1:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def much_faster_on_a_gpu(_card: Card, on_cpu: Measurement, on_gpu: Measurement) -> Finding:
     """Judge claim 5: a GPU makes training much faster."""
     speedup = _compared_in_turns(on_cpu, on_gpu, ("CPU", "GPU"))
     least, most = speedup.interval
+    measured = _sentence(speedup)
     # Where "much" begins is a matter of taste: twice is beyond noise, a tenth nobody would notice.
     if least >= 2:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     if most <= 1.1:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def handed_to_the_gpu(_card: Card, on_cpu: Measurement, on_gpu: Measurement) -> Finding:
     """Judge claim 6: TensorFlow hands work to GPUs through CUDA."""
     speedup = _compared_in_turns(on_cpu, on_gpu, ("CPU", "GPU"))
     least, most = speedup.interval
+    measured = _sentence(speedup)
     # A tenth faster is no accident.
     if least >= 1.1:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     # The same time to within 5 %, the least that timing.compare calls a difference: as if it had
     # never left the CPU.
     if least >= 0.95 and most <= 1.05:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def built_for_matrices(_card: Card, instructions: Numbers) -> Finding:
@@ -157,11 +163,12 @@ def tpus_in_colab(card: Card, replicas: Numbers) -> Finding:
 def _about_as_long(speedup: Speedup) -> Finding:
     """Judge a claim that the slow one takes hardly longer: at most a fifth, against twice."""
     least, most = speedup.interval
+    measured = _sentence(speedup)
     if most <= 1.2:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def transfers_are_cheap(_card: Card, sent: Measurement, copied: Measurement) -> Finding:
@@ -186,16 +193,11 @@ def training_is_a_graph(_card: Card, runs: Numbers) -> Finding:
     return Finding(UNCLEAR, measured)
 
 
-def operations_in_parallel(_card: Card, many: Measurement, one: Measurement) -> Finding:
+def operations_in_parallel(_card: Card, many: Measurement, single: Measurement) -> Finding:
     """Judge claim 13: a GPU runs the operations of the graph in parallel."""
-    speedup = _compared_in_turns(many, one, ("64 operations", "one operation"))
-    least, most = speedup.interval
+    speedup = _compared_in_turns(many, single, ("64 operations", "one operation"))
     # Side by side they would take about as long; twice as long is more than launching 64 at once.
-    if most <= 1.2:
-        return Finding(SUPPORTED, _sentence(speedup))
-    if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+    return _about_as_long(speedup)
 
 
 def optimised_for_matmuls(
@@ -204,9 +206,10 @@ def optimised_for_matmuls(
     """Judge claim 14: GPUs and TPUs are optimised for operations on matrices."""
     matmul = _matmul_rate(product, size)
     adding = _rate(addition, length[0])
-    in_a_matmul = f"{format_count(matmul.middle)} operations per second in a matmul"
-    in_an_addition = f"{format_count(adding.middle)} in an addition"
-    measured = f"{in_a_matmul} {matmul.interval}, {in_an_addition}."
+    matmul_count = format_count(matmul.middle)
+    adding_count = format_count(adding.middle)
+    in_a_matmul = f"{matmul_count} operations per second in a matmul {matmul.interval}"
+    measured = f"{in_a_matmul}, {adding_count} in an addition."
     # An addition moves 8 bytes or more for one operation, on every chip: so ten times is little,
     # and less than twice would be a chip that has nothing for products.
     if matmul.low / adding.high >= 10:
@@ -240,16 +243,20 @@ def energy_of_a_training(_card: Card, energy: Numbers) -> Finding:
 
 def more_accurate(_card: Card, small_batches: Numbers, large_batches: Numbers) -> Finding:
     """Judge claim 17: accelerators improve the performance of a model."""
-    large = f"{_percentages(large_batches)} % ({len(large_batches)} training runs)"
-    small = f"{_percentages(small_batches)} % ({len(small_batches)})"
+    large_count = len(large_batches)
+    small_count = len(small_batches)
+    large = f"{_percentages(large_batches)} % ({large_count} training runs)"
+    small = f"{_percentages(small_batches)} % ({small_count})"
     measured = f"Accuracy with large batches: {large}, with small ones {small}."
-    if len(small_batches) < FEWEST_TRAININGS or len(large_batches) < FEWEST_TRAININGS:
+    if min(small_count, large_count) < FEWEST_TRAININGS:
         return Finding(UNCLEAR, measured)
     # All of one kind above all of the other, by a tenth of a point, which is a picture in a
     # thousand.
-    if min(large_batches) - max(small_batches) >= 0.001:
+    least_gain = min(large_batches) - max(small_batches)
+    most_gain = max(large_batches) - min(small_batches)
+    if least_gain >= 0.001:
         return Finding(SUPPORTED, measured)
-    if max(large_batches) - min(small_batches) <= -0.001:
+    if most_gain <= -0.001:
         return Finding(CONTRADICTED, measured)
     return Finding(UNCLEAR, measured)
 
@@ -309,16 +316,23 @@ class Rate:
 
     @property
     def interval(self) -> str:
-        return f"(interval {format_count(self.low)} to {format_count(self.high)})"
+        """The ends of the interval in words, in brackets."""
+        low = format_count(self.low)
+        high = format_count(self.high)
+        return f"(interval {low} to {high})"
 
     def __str__(self) -> str:
-        return f"{format_count(self.middle)} operations per second {self.interval}"
+        middle = format_count(self.middle)
+        return f"{middle} operations per second {self.interval}"
 
 
 def _rate(measured: Measurement, operations: float) -> Rate:
     """Return the rate of so many operations in the measured time."""
     shortest, longest = measured.interval
-    return Rate(operations / longest, operations / measured.median, operations / shortest)
+    low = operations / longest
+    middle = operations / measured.median
+    high = operations / shortest
+    return Rate(low, middle, high)
 
 
 def _matmul_rate(product: Measurement, size: Numbers) -> Rate:
@@ -327,12 +341,12 @@ def _matmul_rate(product: Measurement, size: Numbers) -> Rate:
 
 
 def _compared(slow: Measurement, fast: Measurement, names: tuple[str, str]) -> Speedup:
-    """Return how two compare that were measured apart."""
+    """Return how two measurements compare that were made one after the other."""
     return timing.compare(slow, fast, names=names)
 
 
 def _compared_in_turns(slow: Measurement, fast: Measurement, names: tuple[str, str]) -> Speedup:
-    """Return how two compare that were measured in turns."""
+    """Return how two measurements compare that were made in turns."""
     # A card that was carried to another machine may hold more of one than of the other: those
     # were not taken in turns.
     paired = len(slow.samples) == len(fast.samples)
@@ -347,4 +361,6 @@ def _sentence(speedup: Speedup) -> str:
 
 def _percentages(shares: Numbers) -> str:
     """Return the least and the most of some shares, in percent."""
-    return f"{100 * min(shares):.1f} to {100 * max(shares):.1f}"
+    least = 100 * min(shares)
+    most = 100 * max(shares)
+    return f"{least:.1f} to {most:.1f}"

@@ -46,9 +46,12 @@ class Refusal(NamedTuple):
 
 
 def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[Refusal]]:
-    """Return the cards that count, and who does not and why; links are not followed."""
+    """Return the cards that count, and those that are refused and why; links are not followed."""
     files = _files(folder, names)
-    cards, refused, owners = [], [], {}
+    cards = []
+    refused = []
+    owners = {}
+    # Reading is mostly computing, which threads cannot share; but processes take long to start.
     executor = ThreadPoolExecutor
     if len(files) >= MANY:
         executor = ProcessPoolExecutor
@@ -69,7 +72,10 @@ def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[Refusal]]:
 
 
 def _files(folder: Path, names: bool) -> list[Path]:
-    """Return what lies in a folder and may be a card, in an order that names nobody if need be."""
+    """Return what lies in a folder and may be a card, in an order that cannot give names away.
+
+    With `names` it is their order; without, the order of the files' sizes.
+    """
     files = []
     for path in folder.iterdir():
         # Boards that were written before, and what the system hides.
@@ -87,7 +93,8 @@ def _read_card(path: Path, number: int, names: bool) -> Seen | Refusal:
     try:
         if path.is_symlink() or path.suffix.lower() != ".json":
             raise records.DataError("no .json file; links and folders are not followed.")
-        card = records.read(Card, records.load(path, "result card", name=who), who)
+        tables = records.load(path, "result card", name=who)
+        card = records.read(Card, tables, who)
         if not card.measurements or "ACCEL_FAST=1" in card.command:
             raise records.DataError("nothing is measured on it, or only small sizes (ACCEL_FAST).")
     except records.DataError as error:
@@ -112,7 +119,8 @@ def _seen(card: Card, who: str) -> Seen:
     for name, measured in card.measurements.items():
         samples = sorted(measured.samples)
         count = len(samples)
-        low, high = samples[count // 4], samples[3 * count // 4]
+        low = samples[count // 4]
+        high = samples[3 * count // 4]
         times[tidy(name)] = Time(median(samples), low, high, count)
     numbers = {tidy(name): values for name, values in card.numbers.items() if values}
     return Seen(who, tidy(machine, 40), tidy(day), times, numbers)
@@ -122,5 +130,9 @@ def tidy(text: str, most: int = 80) -> str:
     """Return a stranger's text on one line, without what a terminal or a page would obey."""
     if len(text) > most:
         text = text[: most - 1] + "…"
-    characters = [letter if letter.isprintable() else "\ufffd" for letter in text]
+    characters = []
+    for character in text:
+        if not character.isprintable():
+            character = "\ufffd"
+        characters.append(character)
     return "".join(characters)

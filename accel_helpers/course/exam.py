@@ -35,33 +35,42 @@ class Paper(Shown):
 
     def mark(self, answers: Mapping[int, object]) -> "Result":
         """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
-        places = range(1, len(self.questions) + 1)
+        count = len(self.questions)
+        places = range(1, count + 1)
         for place in answers:
             if place not in places:
-                raise AnswerError(f"the places are 1 to {len(places)}; got {shown(place)}.")
+                raise AnswerError(f"the places are 1 to {count}; got {shown(place)}.")
         grades = []
         for place, question in zip(places, self.questions, strict=True):
-            grades.append(_mark_one(question, place, answers.get(place)))
+            answer = answers.get(place)
+            grade = _mark_one(question, place, answer)
+            grades.append(grade)
         return Result(self, tuple(grades))
 
     def form(self, widgets):
+        """Return the live form: all questions, and a button that hands the paper in."""
         fields = []
         for place, question in enumerate(self.questions, 1):
-            fields.append(quiz_widget.field(widgets, question, place, ""))
+            field = quiz_widget.field(widgets, question, place, "")
+            fields.append(field)
         status, tell = quiz_widget.note(widgets, "")
 
         def finish(_button) -> None:
             answers = {place: field.read() for place, field in enumerate(fields, 1)}
             try:
+                # An empty paper is most likely a slip of the mouse, and would count as failed.
                 if not any(answers.values()):
                     raise AnswerError("there is no answer.")
                 result = hand_in(self.number, answers)
             except AnswerError as error:
-                tell(f"<p>Not handed in yet: {marked(str(error))}</p>")
+                reason = marked(str(error))
+                tell(f"<p>Not handed in yet: {reason}</p>")
                 return
             for field, grade in zip(fields, result.grades, strict=True):
-                field.tell(_as_html(grade))
-            tell(result._repr_html_())
+                text_below = _as_html(grade)
+                field.tell(text_below)
+            summary = result._repr_html_()
+            tell(summary)
 
         button = widgets.Button(description="Hand in the paper", layout={"width": "auto"})
         button.on_click(finish)
@@ -69,7 +78,7 @@ class Paper(Shown):
 
 
 def _mark_one(question: Question, place: int, answer) -> Grade:
-    """Grade an answer on a paper; where there is none, it is wrong and says nothing."""
+    """Grade an answer on a paper; a missing one is wrong and gets no feedback."""
     is_blank = isinstance(answer, str) and not answer.strip()
     if answer is None or is_blank:
         return Grade(question, "", grading.WRONG, False, ())
@@ -88,7 +97,7 @@ def _as_html(grade: Grade) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Result(Shown):
-    """What a paper is worth."""
+    """The marks of a paper: by the material's answers, and by what is true today."""
 
     paper: Paper
     grades: tuple[Grade, ...]  # one for each question
@@ -107,6 +116,7 @@ class Result(Shown):
 
     @property
     def passed(self) -> bool:
+        """Whether the better of the two marks is enough."""
         return max(self.material, self.today) >= PASS
 
     def lines(self) -> list[str]:
@@ -120,8 +130,8 @@ class Result(Shown):
             f"As the exam's material answers: {self.material} of {count}. The exam expects these. "
             "(Where its text was not found, the usual answer stands for it.)",
             f"As is true today: {self.today} of {count}.",
-            *self._where_the_two_differ(),
         ]
+        lines += self._where_the_two_differ()
         wrong = self._places(as_material=False, today=False)
         if wrong:
             lines.append(f"Wrong or empty: {wrong}. They come back with ah.course.ask_again().")
@@ -130,12 +140,13 @@ class Result(Shown):
         return lines
 
     def _where_the_two_differ(self) -> list[str]:
-        """Return what it means that an answer is the material's, or today's, and not both."""
+        """Return sentences on the answers that are the material's or today's, but not both."""
+        count = sum(bool(grade) or grade.as_material for grade in self.grades)
+        would_do = count >= PASS
         lines = []
-        either = sum(bool(grade) or grade.as_material for grade in self.grades)
-        if either >= PASS and not self.passed:
-            lines.append(f"{either} answers are one or the other: you mixed the two. Keep to one.")
-        if either >= PASS and self.material < PASS:
+        if would_do and not self.passed:
+            lines.append(f"{count} answers are one or the other: you mixed the two. Keep to one.")
+        if would_do and self.material < PASS:
             places = self._places(as_material=False, today=True)
             lines.append(f"In the exam you would lose {places}: today's answer.")
         if self.passed and self.today < PASS:
@@ -144,10 +155,11 @@ class Result(Shown):
         return lines
 
     def _places(self, *, as_material: bool, today: bool) -> str:
-        """Return the places of the answers that count in just this way."""
+        """Return the places of the answers that are right in just this combination."""
         places = []
         for place, grade in enumerate(self.grades, 1):
-            if grade.as_material == as_material and bool(grade) == today:
+            is_right_today = bool(grade)
+            if grade.as_material == as_material and is_right_today == today:
                 places.append(str(place))
         return ", ".join(places)
 
@@ -169,20 +181,24 @@ def draw(number: int = 1) -> Paper:
     # True is an int, and no number of a paper.
     if type(number) is not int or not 0 <= number <= 10**9:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
-    pool = [question for question in questions.bank().values() if _may_be_drawn(question)]
+    bank = questions.bank()
+    pool = [question for question in bank.values() if _may_be_drawn(question)]
     # The same number draws the same paper, on every machine.
     rng = random.Random(number)
     chosen = []
+    # First every question of the exam is covered.
     for exam_question in _exam_questions(pool):
         if any(exam_question in question.exam for question in chosen):
             continue
-        candidates = [
-            question
-            for question in pool
-            if exam_question in question.exam and _fits(question, chosen)
-        ]
-        chosen.append(rng.choice(candidates))
-    for question in rng.sample(pool, len(pool)):
+        candidates = []
+        for question in pool:
+            if exam_question in question.exam and _fits(question, chosen):
+                candidates.append(question)
+        drawn = rng.choice(candidates)
+        chosen.append(drawn)
+    # Then the rest of the paper is filled up.
+    in_any_order = rng.sample(pool, len(pool))
+    for question in in_any_order:
         if len(chosen) < COUNT and _fits(question, chosen):
             chosen.append(question)
     rng.shuffle(chosen)
@@ -192,14 +208,15 @@ def draw(number: int = 1) -> Paper:
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     """Mark the paper of this number, and keep the answers, by the question's place from 1.
 
-    An `AnswerError` says which of them is none.
+    An `AnswerError` names an answer that cannot be graded.
 
     Examples
     --------
     >>> hand_in(1, {1: "a"}).passed
     False
     """
-    result = draw(number).mark(answers)
+    paper = draw(number)
+    result = paper.mark(answers)
     sitting = progress.Sitting(
         paper=number,
         material=result.material,
@@ -207,11 +224,12 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
         questions=len(result.grades),
         when=progress.now(),
     )
-    return replace(result, note=quiz.keep(result.grades, sitting))
+    note = quiz.keep(result.grades, sitting)
+    return replace(result, note=note)
 
 
 def last_score() -> int | None:
-    """Give the better of the two marks of the last paper; None where none was handed in.
+    """Return the better of the two marks of the last paper; None where none was handed in.
 
     Examples
     --------
@@ -222,7 +240,8 @@ def last_score() -> int | None:
     sittings = progress.current().exams
     if not sittings:
         return None
-    return max(sittings[-1].material, sittings[-1].today)
+    last = sittings[-1]
+    return max(last.material, last.today)
 
 
 def _may_be_drawn(question: Question) -> bool:
@@ -237,10 +256,18 @@ def _exam_questions(pool: Sequence[Question]) -> list[str]:
     covered = set()
     for question in pool:
         covered.update(question.exam)
-    return sorted(covered, key=lambda name: int(name[1:]))
+
+    def number(name: str) -> int:
+        return int(name.removeprefix("E"))
+
+    return sorted(covered, key=number)
 
 
 def _fits(question: Question, chosen: Sequence[Question]) -> bool:
     """Return whether a question is not on the paper yet, nor one that gives it away."""
-    gives_away = any(other.id in question.apart or question.id in other.apart for other in chosen)
-    return question not in chosen and not gives_away
+    if question in chosen:
+        return False
+    for neighbour in chosen:
+        if neighbour.id in question.apart or question.id in neighbour.apart:
+            return False
+    return True

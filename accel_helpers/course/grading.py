@@ -1,4 +1,4 @@
-"""Grading: a question and an answer in, a grade out. It knows no widget and writes no file."""
+"""Grade an answer to a question, without widgets and without files."""
 
 import math
 import re
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel_helpers._values.words import shown
-from accel_helpers.course.questions import Question
+from accel_helpers.course.questions import Option, Question
 from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.measure.results import Card
 
@@ -39,7 +39,7 @@ class AnswerError(ValueError):
 
 @dataclass(frozen=True, repr=False)
 class Grade(Shown):
-    """What an answer is worth; true where it is right today."""
+    """The grade of an answer; true where the answer is right today."""
 
     question: Question
     answer: str | float  # as it was understood: letters, or a number
@@ -105,6 +105,7 @@ def _grade(
     as_material: bool,
 ) -> Grade:
     """Return a grade with the verdict that follows."""
+    # An answer that is right today and the material's counts as right.
     verdict = WRONG
     if is_right:
         verdict = RIGHT
@@ -171,7 +172,7 @@ def _first_slip(question: Question, letters: str) -> str:
     right = question.letters()
     for index, letter in enumerate(letters):
         if letter not in right:
-            (option,) = (o for o in question.options if o.letter == letter)
+            (option,) = (option for option in question.options if option.letter == letter)
             return f"{letter}) does not belong there. {option.feedback}"
         # Every step before was right, so that there is a right one here.
         if letter != right[index]:
@@ -212,13 +213,15 @@ def _parsed(text: str) -> float:
 
 def _grade_number(question: Question, number: float) -> Grade:
     """Grade a number against the answers and the known mistakes."""
+
     # Tolerances may overlap: the nearest counts, and the right one before its equals.
-    nearest_first = sorted(
-        question.options,
-        key=lambda option: (abs(number - option.value), not option.correct),
-    )
+    def distance(option: Option) -> tuple[float, bool]:
+        return (abs(number - option.value), not option.correct)
+
+    nearest_first = sorted(question.options, key=distance)
     for option in nearest_first:
-        if abs(number - option.value) <= question.tolerance * abs(option.value):
+        limit = question.tolerance * abs(option.value)
+        if abs(number - option.value) <= limit:
             return _grade(
                 question,
                 number,
@@ -238,8 +241,10 @@ def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
     if actual is None:
         feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, guess, OPEN, False, (feedback,))
+    # The options of a guess always stand in this order.
     close, low, high = question.options
-    is_close = guess > 0 and 1 / question.within <= guess / actual <= question.within
+    ratio = guess / actual
+    is_close = guess > 0 and 1 / question.within <= ratio <= question.within
     if is_close:
         option = close
     elif guess < actual:

@@ -1,4 +1,4 @@
-"""The ledger, ``data/claims.toml``: what is commonly said, and what your own measurements say."""
+"""The ledger, ``data/claims.toml``: common claims, and what your own measurements show."""
 
 import datetime
 import functools
@@ -34,7 +34,7 @@ __all__ = ["fill", "mine"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, and what a result card is asked on it; the first lines of the file say how."""
+    """A claim, and what a result card is asked about it; the first lines of the file say how."""
 
     number: int
     claim: str
@@ -51,7 +51,7 @@ class Claim:
 
     @property
     def if_unclear(self) -> str:
-        """What is said where the card neither supports nor contradicts it."""
+        """The sentence where the card neither supports nor contradicts the claim."""
         again = (
             f"Too rough, or in between. Run lesson {self.lesson} again with nothing else running."
         )
@@ -66,7 +66,7 @@ def claims() -> tuple[Claim, ...]:
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim beside what the learner's own card says about it."""
+    """A claim beside what the learner's own card shows about it."""
 
     claim: Claim
     outcome: str  # one of VERDICTS
@@ -133,6 +133,7 @@ class Ledger(Shown, tuple):
         return "\n".join(lines)
 
     def to_dict(self) -> dict:
+        """Return the table as plain values, for JSON."""
         rows = []
         for entry in self:
             claim = entry.claim
@@ -150,7 +151,7 @@ class Ledger(Shown, tuple):
 
 
 def fill(card: Card | None) -> Ledger:
-    """Put beside every claim what a result card, if there is one, says about it.
+    """Put beside every claim what a result card, if there is one, shows about it.
 
     Examples
     --------
@@ -182,13 +183,13 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
     if not values:
         return _without_measurement(claim, card)
     unclear = PUBLISHED if claim.published else UNCLEAR
+    rule = RULES[claim.number]
     try:
-        finding = RULES[claim.number](card, *values)
+        finding = rule(card, *values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # Cards come from elsewhere: a chip of no table, a field that is missing, a zero.
-        return Entry(
-            claim, unclear, "A chip of which we have no figures, or numbers without sense."
-        )
+        sentence = "A chip of which we have no figures, or numbers without sense."
+        return Entry(claim, unclear, sentence)
     if finding.outcome == UNCLEAR or _any_too_short(values):
         return Entry(claim, unclear, claim.if_unclear, finding.measured)
     return Entry(claim, finding.outcome, claim.say[finding.outcome], finding.measured)
@@ -209,9 +210,12 @@ def _lacks_hardware(claim: Claim, card: Card) -> bool:
     """Return whether a claim needs a chip of a kind that the card's machine has not."""
     if not claim.needs:
         return False
-    accelerator = card.machine.get("accelerator") or {}
+    accelerator = card.machine.get("accelerator")
+    if not accelerator:
+        return True
     # A card may have anything in this place, so it is compared as a text.
-    return str(accelerator.get("kind")) not in claim.needs
+    kind = str(accelerator.get("kind"))
+    return kind not in claim.needs
 
 
 def _values(claim: Claim, card: Card | None) -> list:
@@ -219,6 +223,7 @@ def _values(claim: Claim, card: Card | None) -> list:
     if card is None:
         return []
     everything = {**card.measurements, **card.numbers}
+    # All of one device: times of a GPU and of a TPU do not compare.
     for device in ("gpu", "tpu"):
         names = [name.format(device=device) for name in claim.names]
         if all(name in everything for name in names):
@@ -228,16 +233,19 @@ def _values(claim: Claim, card: Card | None) -> list:
 
 def _any_too_short(values: Sequence) -> bool:
     """Return whether a measurement among the values has too few samples for an interval."""
-    return any(
-        isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES for value in values
-    )
+    for value in values:
+        if isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES:
+            return True
+    return False
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table, each column as wide as its widest cell."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    columns = zip(*rows, strict=True)
+    widths = [len(max(column, key=len)) for column in columns]
     lines = []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(cells).rstrip())
+        line = "  ".join(cells)
+        lines.append(line.rstrip())
     return lines

@@ -34,6 +34,7 @@ class Question(Shown):
         return "\n".join(lines)
 
     def form(self, widgets):
+        """Return the live form: the question, a field, and a button that keeps the guess."""
         text = widgets.HTML(fragment("course/templates/quiz/guess_head", self))
         field = self._field(widgets)
         status, tell = quiz_widget.note(widgets, "<p>Not answered yet.</p>")
@@ -43,8 +44,8 @@ class Question(Shown):
                 tell("<p>Choose or type an answer first.</p>")
                 return
             guess(self.name, field.value)
-            value = marked(_in_words(field.value, self.unit))
-            tell(f"<p>Kept: {value}. Now run the next cell.</p>")
+            value = _in_words(field.value, self.unit)
+            tell(f"<p>Kept: {marked(value)}. Now run the next cell.</p>")
 
         button = widgets.Button(description="Keep my guess")
         button.on_click(keep)
@@ -68,7 +69,7 @@ class Question(Shown):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A guess beside what came out."""
+    """A guess beside the actual value or choice."""
 
     guess: float | str | None
     actual: float | str | None
@@ -81,7 +82,8 @@ class Outcome:
 
         Without a guess it is "no guess", and where nothing came out "not measurable".
         """
-        guess, actual = self.guess, self.actual
+        guess = self.guess
+        actual = self.actual
         if actual is None:
             return "not measurable"
         if guess is None:
@@ -90,6 +92,7 @@ class Outcome:
             return "not tried"
         if isinstance(actual, str) or isinstance(guess, str):
             return "right" if guess == actual else "wrong"
+        # Only positive numbers have a ratio that says how far off a guess is.
         if guess > 0 and actual > 0 and 1 / CLOSE <= guess / actual <= CLOSE:
             return "close"
         return "too high" if guess > actual else "too low"
@@ -109,7 +112,8 @@ class Outcome:
             "too high": "The guess was too high.",
             "not tried": "Your guess was left out here, so this says nothing about it.",
         }
-        return f"You guessed {guess}; what came out: {actual}. {endings[self.verdict]}"
+        ending = endings[self.verdict]
+        return f"You guessed {guess}; what came out: {actual}. {ending}"
 
 
 def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) -> Question:
@@ -130,7 +134,8 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
     --------
     >>> question = ask("demo", "How long does it take?", unit="seconds")
     """
-    return Question(name, text, unit, tuple(str(choice) for choice in choices))
+    texts = tuple(str(choice) for choice in choices)
+    return Question(name, text, unit, texts)
 
 
 def guess(name: str, value: float | str) -> None:
@@ -143,7 +148,7 @@ def guess(name: str, value: float | str) -> None:
 def reveal(
     name: str, actual: float | str | None, *, unit: str = "", tried: Iterable[str] = ()
 ) -> Outcome:
-    """Put what came out beside the guess; a missing guess is no error.
+    """Compare the guess with what came out, and keep both; a missing guess is no error.
 
     Parameters
     ----------
@@ -171,10 +176,12 @@ def reveal(
         return outcome
     if not isinstance(actual, str):
         actual = float(actual)
-    _keep(name, replace(earlier, actual=actual, when=progress.now()))
-    # The card holds finite numbers alone.
+    complete = replace(earlier, actual=actual, when=progress.now())
+    _keep(name, complete)
+    numbers = _for_the_board(earlier.guess, actual)
+    # The card refuses what is no finite number: then it goes without.
     with contextlib.suppress(ValueError):
-        results.save_on_card({}, {f"guess/{name}": _for_the_board(earlier.guess, actual)})
+        results.save_on_card({}, {f"guess/{name}": numbers})
     return outcome
 
 
@@ -184,9 +191,10 @@ def _keep(name: str, guess: progress.Guess) -> None:
 
 
 def _for_the_board(guess: float | str, actual: float | str) -> tuple[float, float]:
-    """Return what a class's board gets: both numbers, or of a choice whether it was right."""
+    """Return what a class's board gets: both numbers; of a choice 1 if right, else 0, and 1."""
     if isinstance(guess, str) or isinstance(actual, str):
-        return float(guess == actual), 1.0
+        is_right = guess == actual
+        return float(is_right), 1.0
     return guess, actual
 
 

@@ -1,4 +1,4 @@
-"""What a learner has answered, guessed and finished: one small file that is never needed.
+"""What a learner has answered, guessed and finished: one small file that may always be missing.
 
 A file that cannot be read is left as it is, and what is answered then stays in memory.
 """
@@ -21,7 +21,8 @@ __all__ = ["current"]
 
 def now() -> str:
     """Return the time in UTC, ISO 8601, to the second."""
-    return datetime.datetime.now(datetime.UTC).replace(microsecond=0).isoformat()
+    moment = datetime.datetime.now(datetime.UTC)
+    return moment.replace(microsecond=0).isoformat()
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ def files(drive: Path = DRIVE) -> list[Path]:
     ``ACCEL_PROGRESS`` names the only place. Otherwise a mounted Google Drive comes before the
     working folder, which Colab deletes with the runtime.
     """
-    named = os.environ.get("ACCEL_PROGRESS")
-    if named:
-        return [Path(named)]
+    only_place = os.environ.get("ACCEL_PROGRESS")
+    if only_place:
+        return [Path(only_place)]
     if os.path.isdir(drive):
         return [drive / NAME, Path(NAME)]
     return [Path(NAME)]
@@ -106,7 +107,7 @@ def load(path: Path) -> Progress:
 def keep(new: Progress, *, drive: Path = DRIVE) -> str:
     """Add to what is kept, and never raise; return a sentence where it could not be written."""
     target = files(drive)[0]
-    # What could not be read again is not kept: it would bar the way for all that follows.
+    # What could not be read again is not written, since after it no file could be read at all.
     try:
         records.read(Progress, asdict(new), str(target))
     except (TypeError, ValueError, OverflowError) as error:

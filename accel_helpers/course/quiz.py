@@ -19,7 +19,7 @@ class Quiz(Shown):
     """Questions that wait for answers."""
 
     questions: tuple[Question, ...]
-    none: str = "There is no question here."  # what is said where there is none
+    none: str = "There is no question here."  # the text where there is none
     macro = "page"
     ending = "Run this cell to answer."
 
@@ -32,6 +32,7 @@ class Quiz(Shown):
         return "\n\n".join(texts)
 
     def form(self, widgets):
+        """Return the live form: all questions, each with a button that checks its answer."""
         if not self.questions:
             return None
         earlier = progress.current().answers
@@ -39,12 +40,14 @@ class Quiz(Shown):
 
         def check(question: Question, entry: str) -> str:
             try:
-                html = answer(question.id, entry)._repr_html_()
+                grade = answer(question.id, entry)
             except AnswerError as error:
-                sentence = str(error)
-                return f"<p>{marked(sentence[:1].upper() + sentence[1:])}</p>"
-            tell_total(self._count_right(progress.current().answers))
-            return html
+                message = str(error)
+                sentence = message[:1].upper() + message[1:]
+                return f"<p>{marked(sentence)}</p>"
+            answers = progress.current().answers
+            tell_total(self._count_right(answers))
+            return grade._repr_html_()
 
         fields = []
         for number, question in enumerate(self.questions, 1):
@@ -77,7 +80,7 @@ def show(*names: str) -> Quiz:
 def answer(name: str, given) -> Grade:
     """Answer a question by its id without the form: a letter, several letters, or a number.
 
-    An `AnswerError`, which is a ValueError, says what is no answer.
+    An answer that cannot be graded raises an `AnswerError`, which is a ValueError.
 
     Examples
     --------
@@ -92,9 +95,10 @@ def answer(name: str, given) -> Grade:
     try:
         card = results.load(results.card_path())
     except ValueError:
-        # It is not there, or it is none: nothing is measured then.
+        # There is no card, or the file is none: nothing is measured then.
         card = None
-    grade = grading.grade(questions.bank()[name], given, card=card)
+    question = questions.bank()[name]
+    grade = grading.grade(question, given, card=card)
     trouble = keep([grade])
     if trouble:
         return replace(grade, feedback=(*grade.feedback, trouble))
@@ -134,14 +138,16 @@ class Overview:
         for lesson, right, count, _day in self.rows:
             if right:
                 lessons.append(f"lesson {lesson} {right} of {count}")
-        listed = ", ".join(lessons) or "nothing yet"
+        listed = "nothing yet"
+        if lessons:
+            listed = ", ".join(lessons)
         return f"Right answers: {listed}. {self.exam}"
 
     __str__ = sentence
 
 
 def overview() -> Overview:
-    """Say how far the learner has come.
+    """Return how far the learner has come.
 
     Examples
     --------
@@ -176,6 +182,7 @@ def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
         if name in before:
             tries = before[name].tries + 1
         answers[name] = progress.Answer(grade.answer, grade.verdict, tries, now)
+    # A lesson is finished once the last of its questions is, whenever the others were answered.
     everything = {**before, **answers}
     finished = {}
     for lesson in sorted({grade.question.lesson for grade in grades}):
@@ -186,12 +193,16 @@ def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
 
 def _is_done(name: str, answers: Mapping[str, progress.Answer]) -> bool:
     """Return whether the last answer to a question was right, or the material's."""
-    return name in answers and answers[name].verdict in DONE
+    if name not in answers:
+        return False
+    return answers[name].verdict in DONE
 
 
 def _lessons() -> list[str]:
     """Return the lessons that have questions, in their order."""
-    return [*dict.fromkeys(question.lesson for question in questions.bank().values())]
+    lessons = [question.lesson for question in questions.bank().values()]
+    # Each once.
+    return [*dict.fromkeys(lessons)]
 
 
 def _named(name: str) -> Sequence[Question]:
@@ -203,8 +214,9 @@ def _named(name: str) -> Sequence[Question]:
     by_name = [question for question in bank if name in (question.id, *question.exam)]
     if by_name:
         return by_name
-    example = next(iter(bank)).id
+    example = next(iter(bank))
+    lessons = ", ".join(_lessons())
     raise ValueError(
-        f"there are no questions of {shown(name)}. Name a lesson ({', '.join(_lessons())}), "
-        f"an exam question (E1 and so on) or a question such as {example!r}."
+        f"there are no questions of {shown(name)}. Name a lesson ({lessons}), "
+        f"an exam question (E1 and so on) or a question such as {example.id!r}."
     )

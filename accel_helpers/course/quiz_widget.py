@@ -44,6 +44,7 @@ class Shown:
         box = self.live()
         html = self._repr_html_()
         bundle = {"text/plain": str(self)}
+        # In Colab a live form stands alone, as the class says.
         if html and (box is None or "google.colab" not in modules):
             bundle["text/html"] = html
         if box is not None:
@@ -73,8 +74,10 @@ def field(
     ----------
     widgets : module
         ipywidgets.
-    question, number : Question, int
-        What is asked, and its place in the quiz.
+    question : Question
+        What is asked.
+    number : int
+        Its place in the quiz.
     remark : str
         HTML that stands below the answer at first.
     check : callable, optional
@@ -82,14 +85,23 @@ def field(
     """
     inputs, read = _inputs(widgets, question, number)
     status, tell = note(widgets, remark)
-    # What stands there is about the answer before.
+
+    # Once an answer changes, what stands below is about the one before.
+    def forget(_change) -> None:
+        tell("<p>Not checked yet.</p>")
+
     for widget in inputs:
-        widget.observe(lambda _change: tell("<p>Not checked yet.</p>"), "value")
+        widget.observe(forget, "value")
     head = widgets.HTML(fragment("course/templates/quiz/head", question, number))
     parts = [head, *inputs]
     if check is not None:
+
+        def show_check(_button) -> None:
+            html = check(question, read())
+            tell(html)
+
         button = widgets.Button(description=f"Check answer {number}", layout={"width": "auto"})
-        button.on_click(lambda _button: tell(check(question, read())))
+        button.on_click(show_check)
         parts.append(button)
     box = widgets.VBox([*parts, status])
     box.add_class("accel-question")
@@ -106,7 +118,7 @@ def sheet(widgets, fields: Sequence[Field], *below):
 
 
 def note(widgets, text: str):
-    """Return a place for HTML, read out by screen readers when it changes; and what changes it."""
+    """Return a widget for HTML that screen readers read out when it changes, and its setter."""
     place = widgets.HTML()
 
     def tell(text: str) -> None:
@@ -117,7 +129,7 @@ def note(widgets, text: str):
 
 
 def _inputs(widgets, question: Question, number: int):
-    """Return the widgets for an answer, and what reads them."""
+    """Return the widgets for an answer, and a function that reads the answer."""
     if question.kind == "one":
         return _radio_buttons(widgets, question)
     if question.kind == "several":
@@ -133,14 +145,19 @@ def _label(option) -> str:
 
 
 def _radio_buttons(widgets, question: Question):
-    """Return what one choice is made with, and what reads it."""
+    """Return the buttons for one choice, and a function that reads it."""
     options = [(_label(option), option.letter) for option in question.options]
     buttons = widgets.RadioButtons(options=options, index=None, layout=WIDE)
-    return [buttons], lambda: buttons.value or ""
+
+    def read() -> str:
+        # None where nothing is chosen.
+        return buttons.value or ""
+
+    return [buttons], read
 
 
 def _checkboxes(widgets, question: Question):
-    """Return what several choices are made with, and what reads them."""
+    """Return the boxes for several choices, and a function that reads them."""
     boxes = {}
     for option in question.options:
         box = widgets.Checkbox(description=_label(option), indent=False, layout=WIDE)
@@ -153,7 +170,7 @@ def _checkboxes(widgets, question: Question):
 
 
 def _line_for_steps(widgets, question: Question, number: int):
-    """Return the steps with a line for their letters, and what reads it."""
+    """Return the steps with a line for their letters, and a function that reads it."""
     # No dropdowns: JupyterLab takes their keys as its own, and "d" twice deletes the cell.
     steps = widgets.HTML(fragment("course/templates/quiz/choices", question))
     description = f"Answer {number}, the letters in order, such as cab:"
@@ -162,7 +179,7 @@ def _line_for_steps(widgets, question: Question, number: int):
 
 
 def _line_for_number(widgets, question: Question, number: int):
-    """Return a line for a number, and what reads it."""
+    """Return a line for a number, and a function that reads it."""
     unit = ""
     if question.unit:
         unit = f" ({question.unit.translate(PLAIN)})"

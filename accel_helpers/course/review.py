@@ -32,7 +32,7 @@ class Answer:
 
     @property
     def further(self) -> bool:
-        """Whether it is no question of this exam, but one beside it."""
+        """Whether this is a further question: one that this exam does not ask."""
         return self.number in FURTHER
 
     @property
@@ -92,14 +92,17 @@ def both(*numbers: str) -> Review:
     10
     """
     if not numbers:
-        return Review(tuple(answer for answer in answers() if not answer.further))
+        of_this_exam = [answer for answer in answers() if not answer.further]
+        return Review(tuple(of_this_exam))
     by_number = {answer.number: answer for answer in answers()}
     # A list, since a number may be anything, also what a dictionary could not look up.
     names = [*by_number]
     for number in numbers:
         if number not in names:
-            raise ValueError(f"the questions are {', '.join(names)}; got {shown([number])}.")
-    return Review(tuple(by_number[number] for number in numbers))
+            listed = ", ".join(names)
+            raise ValueError(f"the questions are {listed}; got {shown([number])}.")
+    chosen = [by_number[number] for number in numbers]
+    return Review(tuple(chosen))
 
 
 def missed() -> Review:
@@ -111,14 +114,15 @@ def missed() -> Review:
     >>> "E3" in [answer.number for answer in missed().answers]
     True
     """
+    # A question of the bank may cover several of the exam.
     numbers = set()
     for question in quiz.again().questions:
         numbers.update(question.exam)
-    found = tuple(answer for answer in answers() if answer.number in numbers)
-    if found:
+    missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
+    if missed_answers:
         note = "These need another look:"
     elif progress.current().exams:
         note = "Nothing was wrong or left empty."
     else:
         note = "You have not handed in a paper yet. All ten questions stand below, folded."
-    return Review(found, is_open=True, note=note)
+    return Review(missed_answers, is_open=True, note=note)

@@ -35,18 +35,20 @@ def write(path=None) -> Path:
     page_path = card_path.with_name(NAME)
     if path is not None:
         page_path = Path(path)
-    card, note = None, ""
+    card = None
+    note = ""
     try:
         if card_path.exists():
             card = results.load(card_path)
     except ValueError as error:
         note = f"Your result card was not used: {error}"
-    write_whole(page_path, page(answers(), card, note=note, **_standing()))
+    html = page(answers(), card, note=note, **_standing())
+    write_whole(page_path, html)
     return page_path
 
 
 def _standing() -> dict:
-    """Return what the page says of the learner."""
+    """Return what the page shows about the learner's progress, by the names of its template."""
     kept = progress.current()
     missed = quiz.again().questions
     answered = ""
@@ -89,7 +91,7 @@ class Line(NamedTuple):
 
 
 def _measured(answer: Answer, entries: ledger.Ledger, card: results.Card | None) -> list[Line]:
-    """Return what the card says on a question."""
+    """Return what the card has about a question: what was measured, then the ledger's verdicts."""
     lines = []
     for name in answer.card:
         text = _on_card(name, card)
@@ -101,7 +103,10 @@ def _measured(answer: Answer, entries: ledger.Ledger, card: results.Card | None)
         about_this = bool(names) and names <= set(answer.card)
         if about_this and entry.outcome != ledger.NOT_MEASURED:
             verdict = entry.verdict[:1].upper() + entry.verdict[1:]
-            lines.append(Line(verdict, True, entry.measured or entry.sentence))
+            text = entry.measured
+            if not text:
+                text = entry.sentence
+            lines.append(Line(verdict, True, text))
     return lines
 
 
@@ -110,7 +115,9 @@ def _on_card(name: str, card: results.Card | None) -> str:
     if card is None:
         return ""
     if name in card.measurements:
-        return str(card.measurements[name]).splitlines()[0]
+        measurement = card.measurements[name]
+        first_line, *_ = str(measurement).splitlines()
+        return first_line
     values = card.numbers.get(name, ())
     text = ", ".join(f"{value:.4g}" for value in values[:MOST_NUMBERS])
     if len(values) > MOST_NUMBERS:

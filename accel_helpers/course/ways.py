@@ -1,4 +1,4 @@
-"""The ways to train one model that lesson 03 climbs: those that there are on this machine."""
+"""The ways to train the same model that lesson 03 climbs, as far as this machine has them."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -34,7 +34,7 @@ class Way:
         self.model = quickstart.quickstart_model(dropout=0, **compiled)
 
     def on(self, x, y) -> Callable:
-        """Give what trains on these data, and takes options as ``fit`` does."""
+        """Return a function that trains on these data; it takes options as ``fit`` does."""
         if self.data == "pipeline":
             return partial(self.model.fit, self._pipeline(x, y), shuffle=False, verbose=0)
         if self.data == "resident":
@@ -46,16 +46,16 @@ class Way:
         return partial(self.model.fit, x, y, batch_size=self.batch_size, verbose=0)
 
     def _pipeline(self, x, y):
-        """Give a tf.data set, which makes the batches itself, and their order."""
+        """Return a tf.data set, which makes and shuffles the batches itself."""
         import tensorflow as tf
 
-        # Where all batches are full and it is said, the program is the one for arrays.
+        # TensorFlow reuses the program for arrays only if it is told that all batches are full.
         all_full = len(x) % self.batch_size == 0
         pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
         return pictures.batch(self.batch_size, all_full).prefetch(tf.data.AUTOTUNE)
 
     def start_anew(self, seed):
-        """Bring it to where a model of this seed begins."""
+        """Reset weights and optimizer to those of a new model with this seed."""
         fresh = quickstart.quickstart_model(dropout=0, seed=seed)
         self.model.set_weights(fresh.get_weights())
         for variable in self.model.optimizer.variables:
@@ -63,8 +63,18 @@ class Way:
                 variable.assign(variable.value * 0)
 
 
-def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda done: False) -> None:
-    """Train an epoch each, there and back, so that what slowly changes changes all alike."""
+def _never_enough(turns: int) -> bool:
+    """Return False, whatever the number of turns."""
+    return False
+
+
+def in_turns(
+    trainings: Mapping, watches: Mapping, turns: int, enough: Callable = _never_enough
+) -> None:
+    """Train each way for one epoch a turn, until the turns are over or there are enough.
+
+    The order goes there and back, so that a machine that slowly changes affects all ways alike.
+    """
     for turn in range(turns):
         if enough(turn):
             break
@@ -75,7 +85,7 @@ def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda don
 
 
 def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
-    """Give all ways that there are here, by their ids, and notes on those that there are not."""
+    """Return the ways that this machine has, by their ids, and notes on those that it lacks."""
     notes = []
     # What a stage is compiled with stays in those after it.
     options = {}

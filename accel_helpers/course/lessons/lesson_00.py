@@ -1,8 +1,8 @@
 """The picture of lesson 00, and its exercise: intervals tell two results apart, and not medians."""
 
 from accel_helpers import plots
-from accel_helpers.course.checks import choices
 from accel_helpers.course.lessons.lesson_03 import finding, their_sweep
+from accel_helpers.course.word_checks import choices
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import compare
 

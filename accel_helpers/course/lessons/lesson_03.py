@@ -10,8 +10,9 @@ from itertools import product
 
 from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.course import climb
-from accel_helpers.course.checks import Asked, Check, Result, Told, choices
+from accel_helpers.course.checks import Asked, Check, Result, Told
 from accel_helpers.course.quickstart import time_steps
+from accel_helpers.course.word_checks import choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings, results, timing
 

@@ -1,6 +1,7 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
-from accel_helpers.course.checks import calls, meant
+from accel_helpers.course.answers import meant
+from accel_helpers.course.checks import calls
 from accel_helpers.course.slips import Slips
 
 CHEAPER = "cheaper"

@@ -16,7 +16,7 @@ BODY = {"va": "top", "fontsize": 9.5}
 
 @dataclass(frozen=True)
 class Look:
-    """What a box looks like."""
+    """The look of a box: its colours, its edge and its hatch."""
 
     face: str = "white"
     edge: str = style.EDGE
@@ -36,7 +36,7 @@ KINDS = {
 
 @dataclass(frozen=True, repr=False)
 class Animation:
-    """A player with a PNG for each cycle, and the sentence that says what it shows."""
+    """A player with a PNG for each cycle, and a text that describes what it shows."""
 
     frames: tuple[bytes, ...]
     alt: str

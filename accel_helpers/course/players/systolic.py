@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accel_helpers._values.records import whole
+from accel_helpers.course.players.grid import Grid
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,12 +47,11 @@ class Run:
             count = getattr(self, kind)
             share = 100 * count / total
             shares.append(f"{kind} {share:.1f} %")
-        unit_of_tiles = "tile" if self.tiles == 1 else "tiles"
-        return (
-            f"({m}, {k}) times ({k}, {n}) on {self.unit}: {self.cycles:,} cycles, "
-            f"{self.tiles} {unit_of_tiles}.\n"
-            f"Of {total:,} cell-cycles: {', '.join(shares)}."
-        )
+        tile_word = "tile" if self.tiles == 1 else "tiles"
+        product = f"({m}, {k}) times ({k}, {n}) on {self.unit}"
+        length = f"{self.cycles:,} cycles, {self.tiles} {tile_word}"
+        use = ", ".join(shares)
+        return f"{product}: {length}.\nOf {total:,} cell-cycles: {use}."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,11 +81,18 @@ class Step:
     def __str__(self) -> str:
         counts = []
         for kind in KINDS:
-            cells = getattr(self, kind)
-            counts.append(f"{int(cells.sum())} {kind}")
-        return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {', '.join(counts)}."
+            count = _count(self, kind)
+            counts.append(f"{count} {kind}")
+        use = ", ".join(counts)
+        return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {use}."
 
     __repr__ = __str__  # seventeen arrays would fill a page
+
+
+def _count(step: Step, kind: str) -> int:
+    """Return how many cells do something of this kind in a cycle."""
+    cells = getattr(step, kind)
+    return int(cells.sum())
 
 
 @dataclass(frozen=True)
@@ -122,17 +129,25 @@ class MatrixUnit:
         return self.rows * self.columns
 
     def tiles(self, k: int, n: int) -> int:
-        """The number of tiles, of at most rows times columns, that (k, n) weights are cut into."""
+        """Count the tiles, of at most rows times columns, that (k, n) weights are cut into."""
         down = math.ceil(whole(k, "k") / self.rows)
         across = math.ceil(whole(n, "n") / self.columns)
         return down * across
 
     def cycles(self, m: int, k: int, n: int) -> int:
         """Calculate the cycles of (m, k) times (k, n): tiles · (rows + m + rows + columns - 2)."""
-        loading = self.rows  # of one tile's weights, row by row
-        # A row of activations enters in each cycle; the last one has the whole grid to go through.
-        streaming = whole(m, "m") + self.rows + self.columns - 2
-        return self.tiles(k, n) * (loading + streaming)
+        # The weights of a tile are loaded row by row.
+        loading = self.rows
+        streaming = self.streaming_cycles(m)
+        tiles = self.tiles(k, n)
+        return tiles * (loading + streaming)
+
+    def streaming_cycles(self, m: int) -> int:
+        """Calculate the cycles that m rows of activations take through a loaded tile.
+
+        A row enters in each cycle; the last one has the whole grid to go through.
+        """
+        return whole(m, "m") + self.rows + self.columns - 2
 
     def utilisation(self, m: int, k: int, n: int) -> float:
         """Calculate the share of all cell-cycles that is useful, from 0 to 1, as `cycles` does."""
@@ -152,15 +167,15 @@ class MatrixUnit:
         counts = dict.fromkeys(KINDS, 0)
         for step in self.steps(a, b, dtype=dtype):
             for kind in KINDS:
-                cells = getattr(step, kind)
-                counts[kind] += int(cells.sum())
+                counts[kind] += _count(step, kind)
         # The last step has the whole product.
-        m, n = step.product.shape
-        shape = (m, len(b), n)
-        return Run(self, shape, step.product.data, step.cycle, step.tile, **counts)
+        product = step.product.data
+        m, n = product.shape
+        k = len(b)
+        return Run(self, (m, k, n), product, step.cycle, step.tile, **counts)
 
     def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
-        """Multiply as `multiply` does, and give every cycle as a `Step`.
+        """Multiply as `multiply` does, and yield every cycle as a `Step`.
 
         >>> for step in MatrixUnit(1, 2).steps([[3]], [[4, 5]]):
         ...     print(step, step.product.tolist())
@@ -184,50 +199,6 @@ class _Tile:
     queue: np.ma.MaskedArray  # what enters each row, cycle by cycle; masked where nothing does
 
 
-@dataclass
-class _Grid:
-    """What the cells hold at the end of a cycle."""
-
-    weights: np.ndarray
-    is_loaded: np.ndarray  # which cells have a weight
-    activations: np.ndarray
-    is_passed: np.ndarray  # which cells have an activation
-    from_above: np.ndarray
-    sums: np.ndarray
-
-    @classmethod
-    def empty(cls, rows: int, columns: int, dtype) -> _Grid:
-        """A grid whose cells hold nothing."""
-        import numpy as np
-
-        zeros = np.zeros((rows, columns), dtype)
-        nowhere = np.zeros((rows, columns), bool)
-        return cls(zeros, nowhere, zeros, nowhere, zeros, zeros)
-
-    # Every method makes new arrays, since a `Step` keeps those of its cycle.
-
-    def load(self, row) -> None:
-        """Move all weights down by a row, and put a row in at the top."""
-        import numpy as np
-
-        filled = np.ones(len(row), bool)
-        self.weights = np.vstack([row, self.weights[:-1]])
-        self.is_loaded = np.vstack([filled, self.is_loaded[:-1]])
-
-    def compute(self, entering) -> None:
-        """Let each cell take what its left and its upper neighbour had a cycle ago."""
-        import numpy as np
-
-        is_entering = ~entering.mask
-        from_left = self.activations[:, :-1]
-        self.activations = np.column_stack([entering.data, from_left])
-        passed_left = self.is_passed[:, :-1]
-        self.is_passed = np.column_stack([is_entering, passed_left])
-        zeros = np.zeros_like(self.sums[0])
-        self.from_above = np.vstack([zeros, self.sums[:-1]])
-        self.sums = self.from_above + self.activations * self.weights
-
-
 class _Simulation:
     """A product on a matrix unit, cycle by cycle."""
 
@@ -242,48 +213,55 @@ class _Simulation:
         self.cycles = unit.cycles(m, k, n)
         self.tile_count = unit.tiles(k, n)
         self.tiles_for_a_sum = unit.tiles(k, 1)
-        self.streaming = m + unit.rows + unit.columns - 2  # cycles of a tile after its loading
+        self.streaming = unit.streaming_cycles(m)
         self.product = np.zeros((m, n), a.dtype)
         self.arrived = np.zeros((m, n), int)  # how many tiles have added to each number so far
         self.cycle = 0
         self.useful = 0  # cell-cycles so far
 
     def steps(self) -> Iterator[Step]:
-        """Every cycle."""
-        rows, columns = self.unit.rows, self.unit.columns
+        """Yield every cycle."""
         for tile in self._tiles():
-            grid = _Grid.empty(rows, columns, self.a.dtype)
+            grid = Grid.empty(self.unit.rows, self.unit.columns, self.a.dtype)
             # The last row of weights goes in first.
             for row in reversed(tile.weights):
                 grid.load(row)
                 yield self._step(tile, grid, "loading", tile.queue)
             for time in range(self.streaming):
-                grid.compute(tile.queue[:, time])
-                places = self._arrivals(tile, grid, time)
+                entering = tile.queue[:, time]
                 queue = tile.queue[:, time + 1 :]
+                grid.compute(entering)
+                places = self._arrivals(tile, grid, time)
                 yield self._step(tile, grid, "computing", queue, places)
 
     def _tiles(self) -> Iterator[_Tile]:
-        """The tiles in their order: down first, so that the sums of a column are soon complete."""
-        import numpy as np
-
-        rows, columns = self.unit.rows, self.unit.columns
+        """Yield the tiles: down first, so that the sums of a column are soon complete."""
         k, n = self.b.shape
         number = 0
-        for left in range(0, n, columns):
-            for top in range(0, k, rows):
+        for left in range(0, n, self.unit.columns):
+            for top in range(0, k, self.unit.rows):
                 number += 1
-                part = self.b[top : top + rows, left : left + columns]
-                height, width = part.shape
-                weights = np.zeros((rows, columns), self.b.dtype)
-                weights[:height, :width] = part
-                is_given = np.zeros((rows, columns), bool)
-                is_given[:height, :width] = True
-                queue = self._queue(top, height)
-                yield _Tile(number, left, width, weights, is_given, queue)
+                yield self._tile(number, top, left)
+
+    def _tile(self, number: int, top: int, left: int) -> _Tile:
+        """Return the tile whose upper left weight is the one at (top, left)."""
+        import numpy as np
+
+        grid_shape = (self.unit.rows, self.unit.columns)
+        bottom = top + self.unit.rows
+        right = left + self.unit.columns
+        # At the end of the matrix a part is smaller than the grid.
+        part = self.b[top:bottom, left:right]
+        height, width = part.shape
+        weights = np.zeros(grid_shape, self.b.dtype)
+        weights[:height, :width] = part
+        is_given = np.zeros(grid_shape, bool)
+        is_given[:height, :width] = True
+        queue = self._queue(top, height)
+        return _Tile(number, left, width, weights, is_given, queue)
 
     def _queue(self, top: int, height: int) -> np.ma.MaskedArray:
-        """The activations before the left edge: row r is r cycles late, so they are a staircase."""
+        """Return the activations before the left edge: row r is r cycles late, so a staircase."""
         import numpy as np
 
         rows = self.unit.rows
@@ -291,31 +269,40 @@ class _Simulation:
         zeros = np.zeros((rows, self.streaming), self.a.dtype)
         queue = np.ma.masked_array(zeros, mask=True)
         for row in range(rows):
-            # Rows that have no weight of the matrix get zeros. What is written is masked no more.
-            entering = self.a[:, top + row] if row < height else 0
-            queue[row, row : row + m] = entering
+            # Rows that have no weight of the matrix get zeros.
+            entering = 0
+            if row < height:
+                entering = self.a[:, top + row]
+            # What is written is masked no more.
+            end = row + m
+            queue[row, row:end] = entering
         return queue
 
-    def _arrivals(self, tile: _Tile, grid: _Grid, time: int) -> tuple:
+    def _arrivals(self, tile: _Tile, grid: Grid, time: int) -> tuple:
         """Add the sums that leave the grid to the product; return their rows and columns."""
         import numpy as np
 
+        is_leaving = grid.is_passed[-1, : tile.width]
+        columns = np.flatnonzero(is_leaving)
+        leaving_sums = grid.sums[-1, columns]
         # Row i of a enters at time i. Its sum leaves column c at time i + rows - 1 + c.
-        last_row = grid.is_passed[-1, : tile.width]
-        columns = np.flatnonzero(last_row)
         rows = time - (self.unit.rows - 1) - columns
         places = (rows, tile.left + columns)
-        self.product[places] += grid.sums[-1, columns]
+        self.product[places] += leaving_sums
         self.arrived[places] += 1
         return places
 
-    def _step(self, tile: _Tile, grid: _Grid, phase: str, queue, places: tuple = ()) -> Step:
-        """The end of a cycle; `places` of the product grew in it."""
+    def _step(self, tile: _Tile, grid: Grid, phase: str, queue, places: tuple = ()) -> Step:
+        """Return the unit at the end of a cycle, in which `places` of the product grew."""
         import numpy as np
 
         masked = np.ma.masked_array
         waiting = ~grid.is_passed
         useful = grid.is_passed & tile.is_given
+        padding = grid.is_passed & ~tile.is_given
+        # A copy, since the step keeps it while later cycles add to the product.
+        product = self.product.copy()
+        is_missing = self.arrived == 0
         leaving = np.zeros(self.product.shape, bool)
         if places:
             leaving[places] = True
@@ -332,10 +319,10 @@ class _Simulation:
             from_above=masked(grid.from_above, waiting),
             sums=masked(grid.sums, waiting),
             useful=useful,
-            padding=grid.is_passed & ~tile.is_given,
+            padding=padding,
             waiting=waiting,
             queue=queue,
-            product=masked(self.product.copy(), self.arrived == 0),
+            product=masked(product, is_missing),
             leaving=leaving,
             finished=self.arrived == self.tiles_for_a_sum,
             useful_so_far=self.useful,
@@ -343,36 +330,47 @@ class _Simulation:
 
 
 def _matrices(a, b, dtype: str | None) -> list[np.ndarray]:
-    """Both matrices in the number type of the computation, after every check."""
+    """Return both matrices in the number type of the computation, after every check."""
     import numpy as np
 
     if dtype not in (None, "bfloat16"):
         raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
     a = _matrix("a", a)
     b = _matrix("b", b)
-    if a.shape[1] != b.shape[0]:
+    columns = a.shape[1]
+    rows = b.shape[0]
+    if columns != rows:
         raise ValueError(
             f"a of shape {a.shape} cannot be multiplied by b of shape {b.shape}: a must have as "
             "many columns as b has rows. Does one of them need a .T?"
         )
     if dtype == "bfloat16":
-        import ml_dtypes
+        return [_rounded(a), _rounded(b)]
+    exact = np.float64
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        exact = np.int64
+    return [a.astype(exact), b.astype(exact)]
 
-        rounded = [matrix.astype(ml_dtypes.bfloat16) for matrix in (a, b)]
-        return [matrix.astype(np.float32) for matrix in rounded]
-    whole_numbers = all(matrix.dtype.kind in "iu" for matrix in (a, b))
-    exact = np.int64 if whole_numbers else np.float64
-    return [matrix.astype(exact) for matrix in (a, b)]
+
+def _rounded(matrix: np.ndarray) -> np.ndarray:
+    """Return a matrix rounded to bfloat16, in float32, in which the sums are added up."""
+    import ml_dtypes
+    import numpy as np
+
+    rounded = matrix.astype(ml_dtypes.bfloat16)
+    return rounded.astype(np.float32)
 
 
 def _matrix(name: str, values) -> np.ndarray:
-    """A matrix of numbers; a ValueError or a TypeError for anything else."""
+    """Return a matrix of numbers; raise a ValueError or a TypeError for anything else."""
     import numpy as np
 
     matrix = np.asarray(values)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(f"{name} must have two dimensions; its shape is {matrix.shape}.")
-    is_number = matrix.dtype.kind in "iuf" or matrix.dtype.name == "bfloat16"
+    type_name = matrix.dtype.name
+    # NumPy counts bfloat16 to no kind of number.
+    is_number = matrix.dtype.kind in "iuf" or type_name == "bfloat16"
     if not is_number:
-        raise TypeError(f"{name} holds {matrix.dtype.name}; the unit multiplies numbers only.")
+        raise TypeError(f"{name} holds {type_name}; the unit multiplies numbers only.")
     return matrix

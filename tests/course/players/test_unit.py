@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from accel_helpers.course.players import unit
+from accel_helpers.course.players import unit, unit_texts
 from accel_helpers.course.players.systolic import MatrixUnit
 from accel_helpers.course.players.unit import unit_animation, unit_strip
 from accel_helpers.plots import style
@@ -124,7 +124,7 @@ def test_the_player_has_a_frame_for_each_cycle_and_needs_no_other_server():
 def test_the_heading_of_a_strip_names_its_cycles(cycles, named):
     steps, plan = unit.planned(THREE, A, B)
     chosen = [step for step in steps if step.cycle in cycles]
-    assert unit.strip_title(chosen, plan).endswith(f": {named}")
+    assert unit_texts.title(plan.name, chosen).endswith(f": {named}")
 
 
 def test_cycles_are_drawn_in_order_and_by_default_evenly_spread():
