@@ -215,8 +215,8 @@ def _check_names(fields: Mapping[str, dataclasses.Field], value: dict, location:
     unknown = sorted(set(value) - set(fields), key=str)
     if unknown:
         name = shown(unknown[0])
-        known = ", ".join(fields)
-        raise DataError(f"{location}: unknown field {name}. Known: {known}.")
+        names = ", ".join(fields)
+        raise DataError(f"{location}: unknown field {name}. Known: {names}.")
     for name, field in fields.items():
         if _has_no_default(field) and name not in value:
             raise DataError(f"{location}: the field {name!r} is missing.")

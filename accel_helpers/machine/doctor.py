@@ -177,8 +177,8 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     if seen is None:
         slow = symptoms.find(text, place, symptoms.SLOW)
     sentences = _otherwise(text, is_page, seen, bool(slow))
-    known = len(symptoms.KNOWN)
-    otherwise = sentences.format(**faults.PLACES[place], known=known)
+    count = len(symptoms.KNOWN)
+    otherwise = sentences.format(**faults.PLACES[place], known=count)
     return Diagnosis((), examined, otherwise, old_lines or (), seen, slow)
 
 

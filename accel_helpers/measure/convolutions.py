@@ -21,6 +21,7 @@ def count_convolution(layer, inputs, output) -> Parts:
     if layer.use_bias:
         add_bias(parts, additions=prod(output))
     if is_separable:
+        # What the first filter made goes through one of 1 x 1.
         parts.inner_elements = batch * places.filters * channels
         parts.later_products = 2 * prod(output) * channels
         parts.made += parts.inner_elements
@@ -44,6 +45,7 @@ def _count_places(layer, inputs: Shape, output: Shape) -> _Places:
     if "Transpose" in type(layer).__name__:
         # It is the way back of a convolution.
         wide, narrow = narrow, wide
+    # Each dimension is counted apart: a place in the whole is one in every dimension.
     filters = prod(narrow)
     on_elements = 1
     dimensions = zip(wide, layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
@@ -68,8 +70,10 @@ def _count_elements(size: int, kernel: int, stride: int, dilation: int, padding:
         # Keras writes the zeros in front itself, and they are multiplied.
         size += reach
     if padding == "same":
-        outputs = -(-size // stride)  # rounded up
-        zeros = max((outputs - 1) * stride + reach + 1 - size, 0)
+        # Rounded up.
+        outputs = (size + stride - 1) // stride
+        covered = (outputs - 1) * stride + reach + 1
+        zeros = max(covered - size, 0)
         zeros_before = zeros // 2
     else:
         outputs = (size - reach - 1) // stride + 1
@@ -77,5 +81,6 @@ def _count_elements(size: int, kernel: int, stride: int, dilation: int, padding:
     for output in range(outputs):
         for k in range(kernel):
             place = output * stride + k * dilation - zeros_before
-            count += 0 <= place < size
+            if 0 <= place < size:
+                count += 1
     return count

@@ -298,8 +298,8 @@ def _parts_without_rule(layer, inputs, output, notes: dict[str, None]) -> Parts:
     """Nothing, and a note; a TypeError where the layer has weights, which must be counted."""
     kind = type(layer).__name__
     if getattr(layer, "weights", None):
-        known = ", ".join(sorted(RULES))
-        raise TypeError(f"no rule for layer {layer.name!r} ({kind}). There are rules for {known}.")
+        names = ", ".join(sorted(RULES))
+        raise TypeError(f"no rule for layer {layer.name!r} ({kind}). There are rules for {names}.")
     notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
     return _count_view(layer, inputs, output)
 

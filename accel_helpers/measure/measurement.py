@@ -276,12 +276,14 @@ def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
     centre = statistics.fmean(middle)
     ranks = _rank(values)
     autocorrelation = _autocorrelation(ranks)
+    # Samples that resemble their neighbours tell less than as many others.
     widening = math.sqrt((1 + autocorrelation) / (1 - autocorrelation))
     quantile = student(count - 1, confidence)
     half = quantile * _error(values, cut) * widening
     slope = _slope(values)
     correlation = _correlation_with_order(ranks)
     trend = correlation * math.sqrt(count - 1)
+    # A trend that chance hardly makes; in few samples only a strict order is clear.
     drifts = abs(trend) > CLEAR_TREND or abs(correlation) > STEADY_TREND
     if drifts:
         half = max(half, _half_at_ends(values, slope, cut))
@@ -329,6 +331,7 @@ def _rank(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
     ranks = []
     for value in values:
+        # From the first to the last of those that are equal to it.
         first = bisect_left(ordered, value)
         last = bisect_right(ordered, value) - 1
         ranks.append((first + last) / 2)

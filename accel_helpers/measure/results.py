@@ -169,8 +169,8 @@ def save_on_card(
     """
     for name, measurement in measurements.items():
         if not isinstance(measurement, Measurement):
-            kind = type(measurement).__name__
-            raise TypeError(f"a card needs measurements; {name!r} is {kind}.")
+            type_name = type(measurement).__name__
+            raise TypeError(f"a card needs measurements; {name!r} is {type_name}.")
     if numbers is None:
         numbers = {}
     checked_numbers = records.read(Numbers, dict(numbers), "numbers")
@@ -194,6 +194,7 @@ def save_on_card(
 
 def _add_to_card(path: Path, measurements: Mapping[str, Measurement], numbers: Numbers) -> None:
     """Write a card with these results beside those that are on it."""
+    # A card that cannot be read raises here, and is left as it is.
     card = load(path) if path.exists() else new_card(command="lessons run by hand")
     all_measurements = {**card.measurements, **measurements}
     all_numbers = {**card.numbers, **numbers}
@@ -241,6 +242,7 @@ def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
     """
     if runs is None:
         runs = reference_runs()
+    # The newest run is the last.
     for card in reversed(runs):
         names_on_card = card.measurements.keys() | card.numbers.keys()
         if names_on_card.issuperset(names):

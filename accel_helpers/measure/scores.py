@@ -141,6 +141,7 @@ def change(before: Score, after: Score) -> Change:
     difference = statistics.fmean(differences)
     half_by_seeds = _half_by_seeds(differences)
     half_by_images = _half_by_images(before, after)
+    # The two kinds of luck are independent, so their squares add up.
     half = math.hypot(half_by_seeds, half_by_images)
     low = max(-1.0, difference - half)
     high = min(1.0, difference + half)

@@ -195,6 +195,7 @@ def _time_in_turns(functions, names, wait, clock, limits: _Limits) -> list[Measu
         wait = backend.wait
     start = clock()
     runners = [_Runner(function, wait, clock) for function in functions]
+    # The first calls are behind: they count only where all of it must fit in `seconds`.
     if not limits.count_first_calls:
         start = clock()
     rounds = 0
@@ -316,6 +317,7 @@ def _compare_apart(slow: Measurement, fast: Measurement) -> Speedup:
     """Compare measurements that were taken one after the other, by their intervals."""
     slow_low, slow_high = slow.interval
     fast_low, fast_high = fast.interval
+    # The ratio may lie anywhere between those of the opposite ends.
     lowest = math.log(slow_low) - math.log(fast_high)
     highest = math.log(slow_high) - math.log(fast_low)
     bounds = (lowest, highest)

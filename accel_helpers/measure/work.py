@@ -88,18 +88,19 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
             raise ValueError(
                 f"{model.name!r} is built for batches of another size than {batch_size}."
             )
-    forward = _Count(batch_size, training=False)
-    ahead = forward.layers_of(model)
+    notes: dict[str, None] = {}
+    # A forward pass alone is less than the one in training: without dropout, for one.
+    ahead = _Count(batch_size, notes, training=False).layers_of(model)
     if not training:
-        return StepWork(batch_size, ahead, ahead, tuple(forward.notes))
-    both = _Count(batch_size, training=True, notes=forward.notes)
-    rows = both.layers_of(model)
-    rows += (_loss(model, graph.outputs, batch_size, both.notes),)
-    rows += (_optimizer(model, both.notes),)
+        return StepWork(batch_size, ahead, ahead, tuple(notes))
+    layers = _Count(batch_size, notes, training=True).layers_of(model)
+    loss = _loss(model, graph.outputs, batch_size, notes)
+    optimizer = _optimizer(model, notes)
+    rows = (*layers, loss, optimizer)
     for weight in model.trainable_variables:
         if getattr(weight, "regularizer", None):
-            both.notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, rows, ahead, tuple(both.notes))
+            notes["Regularisation of weights is not counted."] = None
+    return StepWork(batch_size, rows, ahead, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,10 @@ class _Count:
     how often each was used. The notes are the keys of a dict, so that each is said once.
     """
 
-    def __init__(self, batch_size: int, training: bool, notes: dict[str, None] | None = None):
+    def __init__(self, batch_size: int, notes: dict[str, None], training: bool):
         self.batch_size = batch_size
-        self.training = training
-        if notes is None:
-            notes = {}
         self.notes = notes
+        self.training = training
         self.needs_gradient: dict[int, bool] = {}
         self.uses: Counter[int] = Counter()
 
@@ -145,6 +144,7 @@ class _Count:
         return tuple(rows)
 
     def _rows(self, model, prefix: str) -> Iterator[Row]:
+        """The rows of a model, whose names begin with those of the models around it."""
         import keras
 
         # How often each tensor was used, within this model.
@@ -164,7 +164,7 @@ class _Count:
         self._hand_on(graph.outputs, node.outputs)
 
     def _hand_on(self, tensors, same_tensors) -> None:
-        """Note of tensors that stand for others whether they need a gradient."""
+        """Record that a tensor needs a gradient where the same one of another model does."""
         for tensor, same_tensor in zip(tensors, same_tensors, strict=True):
             needs_gradient = self.needs_gradient[id(tensor)]
             self.needs_gradient[id(same_tensor)] = needs_gradient
@@ -188,11 +188,13 @@ class _Count:
         elementwise = _count_elementwise(parts, back)
         elementwise += self._count_gradient_sums(node, shapes, back, readers)
         products = _count_products(parts, back)
+        # A later layer hands a gradient back if this one or one before it is trained.
         for tensor in node.outputs:
             self.needs_gradient[id(tensor)] = passes_back or trainable > 0
 
         weights = _numbers(layer, "weights")
         is_frozen = weights > 0 and trainable == 0 and not layer.trainable
+        # A layer that is used again has no further parameters.
         name = f"{prefix}{layer.name}"
         parameters = weights
         if use > 1:
@@ -275,8 +277,8 @@ def _graph(model):
     """The part of a model that knows how its layers are joined."""
     graph = getattr(model, "_functional", None) or model
     if not hasattr(graph, "_nodes_by_depth"):
-        wanted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
-        raise TypeError(f"count_step takes {wanted}; got {model.name!r}.")
+        accepted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
+        raise TypeError(f"count_step takes {accepted}; got {model.name!r}.")
     return graph
 
 
