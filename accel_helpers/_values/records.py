@@ -199,14 +199,7 @@ def _read_dataclass(annotation: type, value, location: str):
     """Return a dataclass from a table with its fields."""
     _must(isinstance(value, dict), location, "a table", value)
     fields = {field.name: field for field in dataclasses.fields(annotation) if field.init}
-    unknown = sorted(set(value) - set(fields), key=str)
-    if unknown:
-        raise DataError(
-            f"{location}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}."
-        )
-    for name, field in fields.items():
-        if _has_no_default(field) and name not in value:
-            raise DataError(f"{location}: the field {name!r} is missing.")
+    _check_names(fields, value, location)
     field_types = _field_types(annotation)
     arguments = {}
     for name, content in value.items():
@@ -215,6 +208,18 @@ def _read_dataclass(annotation: type, value, location: str):
         return annotation(**arguments)
     except ValueError as error:  # what the dataclass itself asks for
         raise DataError(f"{location}: {error}") from None
+
+
+def _check_names(fields: Mapping[str, dataclasses.Field], value: dict, location: str) -> None:
+    """Raise a DataError where a table has an unknown field, or lacks one that must be given."""
+    unknown = sorted(set(value) - set(fields), key=str)
+    if unknown:
+        name = shown(unknown[0])
+        names = ", ".join(fields)
+        raise DataError(f"{location}: unknown field {name}. Known: {names}.")
+    for name, field in fields.items():
+        if _has_no_default(field) and name not in value:
+            raise DataError(f"{location}: the field {name!r} is missing.")
 
 
 def _has_no_default(field: dataclasses.Field) -> bool:

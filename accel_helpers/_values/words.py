@@ -115,14 +115,21 @@ def format_count(count: float) -> str:
 
 def _scaled(value: float, units: dict[str, float]) -> str:
     """Return a value in the first unit that it fills, or else in the last, with three digits."""
-    # What rounds to one fills the unit, too.
-    filled = [unit for unit, size in units.items() if value / size >= 0.9995]
-    unit = filled[0] if filled else list(units)[-1]
+    unit = _unit_for(value, units)
     scaled = value / units[unit]
     # "{:.3g}" alone writes 1000 as 1e+03.
     if scaled >= 999.5:
         return f"{scaled:.0f} {unit}"
     return f"{scaled:.3g} {unit}"
+
+
+def _unit_for(value: float, units: dict[str, float]) -> str:
+    """Return the first unit that a value fills, or else the last."""
+    for unit, size in units.items():
+        # What rounds to one fills the unit, too.
+        if value / size >= 0.9995:
+            return unit
+    return list(units)[-1]
 
 
 def percent(share: float) -> str:

@@ -82,7 +82,10 @@ class Measurement:
         if len(self.samples) < FEW_SAMPLES:
             return min(self.samples), max(self.samples)
         low, high = self.place.interval
-        return min(math.exp(low), self.median), max(math.exp(high), self.median)
+        # It is that of a trimmed mean, and the median may lie outside.
+        low_seconds = min(math.exp(low), self.median)
+        high_seconds = max(math.exp(high), self.median)
+        return low_seconds, high_seconds
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -155,16 +158,21 @@ class Measurement:
 
     def __str__(self) -> str:
         count = len(self.samples)
-        interval = "from" if count < FEW_SAMPLES else f"{percent(CONFIDENCE)} interval"
-        details = f"{interval} {format_range(*self.interval)}, {_samples(count)}"
+        name_of_interval = f"{percent(CONFIDENCE)} interval"
+        if count < FEW_SAMPLES:
+            name_of_interval = "from"
+        low, high = self.interval
+        details = f"{name_of_interval} {format_range(low, high)}, {_samples(count)}"
         if self.first_call is not None:
             details += f"; first call {format_seconds(self.first_call)}"
         text = f"{format_seconds(self.median)} ({details})"
         if self.name:
             text = f"{self.name}: {text}"
         lines = [text]
-        lines += [wrapped(note, lead="  Note: ", indent=4) for note in self.notes]
-        lines += [wrapped(warning, lead="  Careful: ", indent=4) for warning in self.warnings]
+        for note in self.notes:
+            lines.append(wrapped(note, lead="  Note: ", indent=4))
+        for warning in self.warnings:
+            lines.append(wrapped(warning, lead="  Careful: ", indent=4))
         return "\n".join(lines)
 
 
@@ -172,13 +180,17 @@ def _are_times(samples) -> bool:
     """Whether this is a tuple of finite floats above zero already; a card has thousands of them."""
     if not isinstance(samples, tuple):
         return False
-    types = {type(value) for value in samples}
-    return types == {float} and all(0 < value < math.inf for value in samples)
+    types = set(map(type, samples))
+    if types != {float}:
+        return False
+    return all(0 < value < math.inf for value in samples)
 
 
 def _samples(count: int) -> str:
     """A number of samples in words."""
-    return "1 sample" if count == 1 else f"{count} samples"
+    if count == 1:
+        return "1 sample"
+    return f"{count} samples"
 
 
 @dataclass(frozen=True)
@@ -200,7 +212,9 @@ class Speedup:
         """One of "faster", "slower" (the fast one lost) and "no measurable difference"."""
         if self.ratio is None or not self.conclusive:
             return SAME
-        return FASTER if self.ratio > 1 else SLOWER
+        if self.ratio > 1:
+            return FASTER
+        return SLOWER
 
     @property
     def times(self) -> str:
@@ -222,17 +236,20 @@ class Speedup:
             return self._sentence(fast, slow, self.ratio, self.interval)
         # The one expected to be slower was the faster one.
         low, high = self.interval
-        return self._sentence(slow, fast, 1 / self.ratio, (1 / high, 1 / low))
+        inverse_ratio = 1 / self.ratio
+        inverse_interval = (1 / high, 1 / low)
+        return self._sentence(slow, fast, inverse_ratio, inverse_interval)
 
     def _sentence(self, faster: str, slower: str, ratio: float, interval) -> str:
         """Which one is faster, and how many times."""
         low, high = interval
         if high > VAGUE * low:
             # The ratio in the middle would promise more than is known.
-            span = f"between {low:.2g} and {high:.2g} times as fast ({self.sure} interval)"
-            return f"{faster} is faster than {slower}: {span}"
-        span = f"({self.sure} interval {low:.3g} to {high:.3g})"
-        return f"{faster} is {ratio:.3g} times as fast as {slower} {span}"
+            span = f"between {low:.2g} and {high:.2g} times as fast"
+            return f"{faster} is faster than {slower}: {span} ({self.sure} interval)"
+        span = f"{low:.3g} to {high:.3g}"
+        times = f"{ratio:.3g} times as fast"
+        return f"{faster} is {times} as {slower} ({self.sure} interval {span})"
 
 
 @dataclass(frozen=True)
@@ -255,29 +272,43 @@ def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
     values = _condense(values)
     count = len(values)
     cut = int(TRIM * count)
-    centre = statistics.fmean(sorted(values)[cut : count - cut])
+    middle = sorted(values)[cut : count - cut]
+    centre = statistics.fmean(middle)
     ranks = _rank(values)
     autocorrelation = _autocorrelation(ranks)
+    # Samples that resemble their neighbours tell less than as many others.
     widening = math.sqrt((1 + autocorrelation) / (1 - autocorrelation))
-    half = student(count - 1, confidence) * _error(values, cut) * widening
+    quantile = student(count - 1, confidence)
+    half = quantile * _error(values, cut) * widening
     slope = _slope(values)
     correlation = _correlation_with_order(ranks)
     trend = correlation * math.sqrt(count - 1)
+    # A trend that chance hardly makes; in few samples only a strict order is clear.
     drifts = abs(trend) > CLEAR_TREND or abs(correlation) > STEADY_TREND
     if drifts:
-        flat = [value - slope * i for i, value in enumerate(values)]
-        # A line through n points is known half as well at its ends as in its middle.
-        half_at_ends = abs(slope) * count / 2 + 1.64 * 2 * _error(flat, cut)
-        half = max(half, half_at_ends)
+        half = max(half, _half_at_ends(values, slope, cut))
     interval = (centre - half, centre + half)
-    return Place(centre, interval, slope * count, trend, drifts, autocorrelation)
+    change = slope * count
+    return Place(centre, interval, change, trend, drifts, autocorrelation)
+
+
+def _half_at_ends(values: Sequence[float], slope: float, cut: int) -> float:
+    """Half the width of an interval that reaches to the ends of a drift."""
+    flat = []
+    for i, value in enumerate(values):
+        flat.append(value - slope * i)
+    half_of_drift = abs(slope) * len(values) / 2
+    # A line through n points is known half as well at its ends as in its middle.
+    return half_of_drift + 1.64 * 2 * _error(flat, cut)
 
 
 def student(degrees: int, confidence: float) -> float:
     """Give the two-sided quantile of Student's t (Abramowitz and Stegun 26.7.5, two terms)."""
     z = statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
-    first_term = (z**3 + z) / (4 * degrees)
-    second_term = (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    first_sum = z**3 + z
+    second_sum = 5 * z**5 + 16 * z**3 + 3 * z
+    first_term = first_sum / (4 * degrees)
+    second_term = second_sum / (96 * degrees**2)
     return z + first_term + second_term
 
 
@@ -288,7 +319,11 @@ def _condense(values: Sequence[float]) -> list[float]:
     if count <= 2 * BLOCKS:
         return values
     edges = [i * count // BLOCKS for i in range(BLOCKS + 1)]
-    return [statistics.median(values[start:end]) for start, end in pairwise(edges)]
+    medians = []
+    for start, end in pairwise(edges):
+        stretch = values[start:end]
+        medians.append(statistics.median(stretch))
+    return medians
 
 
 def _rank(values: Sequence[float]) -> list[float]:
@@ -296,6 +331,7 @@ def _rank(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
     ranks = []
     for value in values:
+        # From the first to the last of those that are equal to it.
         first = bisect_left(ordered, value)
         last = bisect_right(ordered, value) - 1
         ranks.append((first + last) / 2)
@@ -312,8 +348,8 @@ def _correlation_with_order(ranks: Sequence[float]) -> float:
 def _slope(values: Sequence[float]) -> float:
     """Change from one value to the next: the median of the slopes of all pairs (Theil-Sen)."""
     slopes = []
-    for i, j in combinations(range(len(values)), 2):
-        slopes.append((values[j] - values[i]) / (j - i))
+    for (i, value), (j, later) in combinations(enumerate(values), 2):
+        slopes.append((later - value) / (j - i))
     return statistics.median(slopes)
 
 
@@ -324,7 +360,8 @@ def _error(values: Sequence[float], cut: int) -> float:
     low = ordered[cut]
     high = ordered[count - 1 - cut]
     drawn_in = [min(max(value, low), high) for value in values]
-    return statistics.stdev(drawn_in) / ((1 - 2 * cut / count) * math.sqrt(count))
+    share_kept = 1 - 2 * cut / count
+    return statistics.stdev(drawn_in) / (share_kept * math.sqrt(count))
 
 
 def _autocorrelation(ranks: Sequence[float]) -> float:
@@ -335,7 +372,8 @@ def _autocorrelation(ranks: Sequence[float]) -> float:
     total = sum(deviation * deviation for deviation in deviations)
     if count < 10 or total == 0:
         return 0.0
-    r = sum(deviation * later for deviation, later in pairwise(deviations)) / total
+    products = [deviation * later for deviation, later in pairwise(deviations)]
+    r = sum(products) / total
     if r < 0.2:
         return 0.0
     # Short series show too little of it (Kendall 1954).

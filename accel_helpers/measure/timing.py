@@ -122,18 +122,25 @@ def compare(
     C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
     slow_name, fast_name = names
-    measured = False
     if isinstance(slow, Measurement) and isinstance(fast, Measurement):
-        measured = True
-        slow_times = replace(slow, name=slow_name or slow.name)
-        fast_times = replace(fast, name=fast_name or fast.name)
+        slow_times = _renamed(slow, slow_name)
+        fast_times = _renamed(fast, fast_name)
+        taken_apart = not in_turns
     else:
         limits = _limits(repeats, min_time, max_time, seconds)
         slow_times, fast_times = _time_in_turns([slow, fast], names, wait, clock, limits)
+        taken_apart = False
     _keep_pair(keep, slow_times, fast_times)
-    if measured and not in_turns:
+    if taken_apart:
         return _compare_apart(slow_times, fast_times)
     return _compare_pairs(slow_times, fast_times)
+
+
+def _renamed(measurement: Measurement, name: str) -> Measurement:
+    """A measurement under another name; under its own where that is empty."""
+    if not name:
+        return measurement
+    return replace(measurement, name=name)
 
 
 def _keep_pair(keep, slow: Measurement, fast: Measurement) -> None:
@@ -158,8 +165,9 @@ class _Limits:
 
     def ask_for_more(self, rounds: int, seconds_in_samples: float) -> bool:
         """Whether there are fewer samples than wanted, and not too many to keep."""
-        wanted = rounds < self.repeats or seconds_in_samples < self.min_time
-        return wanted and rounds < MAX_SAMPLES
+        if rounds >= MAX_SAMPLES:
+            return False
+        return rounds < self.repeats or seconds_in_samples < self.min_time
 
     def are_reached(self, rounds: int, elapsed: float) -> bool:
         """Whether the time is up, however many samples were wanted."""
@@ -171,14 +179,23 @@ class _Limits:
 def _limits(repeats: int, min_time: float, max_time: float, seconds: float | None) -> _Limits:
     """The limits that a caller sets: by three of them, or by `seconds` alone."""
     if seconds is None:
-        return _Limits(repeats, min_time, max_time, math.inf, count_first_calls=False)
-    return _Limits(1, math.inf, seconds, 2 * seconds, count_first_calls=True)
+        return _Limits(repeats, min_time, max_time, last_time=math.inf, count_first_calls=False)
+    return _Limits(
+        repeats=1,
+        min_time=math.inf,
+        max_time=seconds,
+        last_time=2 * seconds,
+        count_first_calls=True,
+    )
 
 
 def _time_in_turns(functions, names, wait, clock, limits: _Limits) -> list[Measurement]:
     """Measurements of functions side by side; every other round begins with the last of them."""
+    if wait is None:
+        wait = backend.wait
     start = clock()
-    runners = [_Runner(function, wait or backend.wait, clock) for function in functions]
+    runners = [_Runner(function, wait, clock) for function in functions]
+    # The first calls are behind: they count only where all of it must fit in `seconds`.
     if not limits.count_first_calls:
         start = clock()
     rounds = 0
@@ -194,7 +211,10 @@ def _time_in_turns(functions, names, wait, clock, limits: _Limits) -> list[Measu
         note = f"Stopped after {limits.max_time:g} s with {rounds} of {limits.repeats} samples."
         for runner in runners:
             runner.notes.append(note)
-    return [runner.measurement(name) for runner, name in zip(runners, names, strict=True)]
+    measurements = []
+    for runner, name in zip(runners, names, strict=True):
+        measurements.append(runner.measurement(name))
+    return measurements
 
 
 class _Runner:
@@ -253,10 +273,10 @@ class _Runner:
         """Double the calls of a sample until it is long enough to be timed."""
         while self._time_block() < BLOCK_TIME:
             self.calls_per_sample *= 2
+        shortest = format_seconds(SHORT_CALL)
         self.notes.append(
-            f"One call is shorter than {format_seconds(SHORT_CALL)}, so {self.calls_per_sample} "
-            "calls were timed together, with one wait at their end: what a call costs in a row "
-            "of them."
+            f"One call is shorter than {shortest}, so {self.calls_per_sample} calls were timed "
+            "together, with one wait at their end: what a call costs in a row of them."
         )
 
     def take_sample(self) -> float:
@@ -265,15 +285,16 @@ class _Runner:
         self.spare_block = None
         if block is None:
             block = self._time_block()
+        seconds_per_call = block / self.calls_per_sample
         # A coarse clock may say zero.
-        self.samples.append(max(block / self.calls_per_sample, 1e-12))
+        self.samples.append(max(seconds_per_call, 1e-12))
         return block
 
     def measurement(self, name: str) -> Measurement:
         """All samples so far, under a name."""
-        return Measurement(
-            tuple(self.samples), self.first_call, name, self.calls_per_sample, tuple(self.notes)
-        )
+        samples = tuple(self.samples)
+        notes = tuple(self.notes)
+        return Measurement(samples, self.first_call, name, self.calls_per_sample, notes)
 
 
 # Times are compared by their logarithms: an interval of a ratio is one of a difference there.
@@ -281,10 +302,12 @@ class _Runner:
 
 def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
     """Compare samples that were taken in turns, pair by pair."""
-    pairs = zip(slow.samples, fast.samples, strict=True)
-    ratios = [math.log(slow_time) - math.log(fast_time) for slow_time, fast_time in pairs]
+    ratios = []
+    for slow_seconds, fast_seconds in zip(slow.samples, fast.samples, strict=True):
+        ratios.append(math.log(slow_seconds) - math.log(fast_seconds))
     if len(ratios) < FEW_SAMPLES:
-        return _undecided(slow, fast, (min(ratios), max(ratios)), TOO_FEW)
+        bounds = (min(ratios), max(ratios))
+        return _undecided(slow, fast, bounds, TOO_FEW)
     place = locate(ratios, confidence=SURE)
     speedup = _conclude(slow, fast, place.centre, place.interval)
     return replace(speedup, sure=percent(SURE))
@@ -294,29 +317,37 @@ def _compare_apart(slow: Measurement, fast: Measurement) -> Speedup:
     """Compare measurements that were taken one after the other, by their intervals."""
     slow_low, slow_high = slow.interval
     fast_low, fast_high = fast.interval
+    # The ratio may lie anywhere between those of the opposite ends.
     lowest = math.log(slow_low) - math.log(fast_high)
     highest = math.log(slow_high) - math.log(fast_low)
-    if min(len(slow.samples), len(fast.samples)) < FEW_SAMPLES:
-        return _undecided(slow, fast, (lowest, highest), TOO_FEW)
+    bounds = (lowest, highest)
+    samples = min(len(slow.samples), len(fast.samples))
+    if samples < FEW_SAMPLES:
+        return _undecided(slow, fast, bounds, TOO_FEW)
     centre = math.log(slow.median) - math.log(fast.median)
-    speedup = _conclude(slow, fast, centre, (lowest, highest))
+    speedup = _conclude(slow, fast, centre, bounds)
     if not speedup.conclusive:
         return speedup
     reach = _reach_of_drift(slow.place, fast.place)
     if reach is None:
         return speedup
-    return _undecided(slow, fast, (-reach, reach), DRIFT)
+    bounds = (-reach, reach)
+    return _undecided(slow, fast, bounds, DRIFT)
 
 
 def _reach_of_drift(slow: Place, fast: Place) -> float | None:
     """How far a drift in both timings may have come; None where it cannot explain the gap."""
     gap = fast.centre - slow.centre
-    run = (slow.slope + fast.slope) / 2
+    # Of both timings together: the drift in one of them, and how clear it is.
+    drift = (slow.slope + fast.slope) / 2
     trend = (slow.trend + fast.trend) / math.sqrt(2)
-    # Both drift the way the second one differs: going on like that may be all there is.
+    if abs(trend) <= MIN_TREND:
+        return None
+    # It must go the way in which the second one differs, and it may be all there is.
     same_way = trend * gap > 0
-    if same_way and abs(trend) > MIN_TREND and abs(gap) < 1.5 * abs(run):
-        return abs(gap) + abs(run)
+    far_enough = abs(gap) < 1.5 * abs(drift)
+    if same_way and far_enough:
+        return abs(gap) + abs(drift)
     return None
 
 
@@ -324,19 +355,22 @@ def _conclude(slow, fast, centre: float, bounds: tuple[float, float]) -> Speedup
     """The ratio of two timings, unless its interval holds 1 or it is too close to 1."""
     low, high = bounds
     if low <= 0 <= high:
-        hidden = max(math.expm1((high - low) / 2), APART)
-        reason = (
-            f"A difference of less than about {percent(hidden)} does not show in these samples."
-        )
+        half_width = (high - low) / 2
+        hidden = percent(max(math.expm1(half_width), APART))
+        reason = f"A difference of less than about {hidden} does not show in these samples."
         return _undecided(slow, fast, bounds, reason)
     if abs(centre) < math.log1p(APART):
         return _undecided(slow, fast, bounds, CLOSE)
-    interval = (math.exp(low), math.exp(high))
-    return Speedup(slow, fast, interval, conclusive=True, ratio=math.exp(centre))
+    ratio = math.exp(centre)
+    return Speedup(slow, fast, _ratios(bounds), conclusive=True, ratio=ratio)
 
 
 def _undecided(slow, fast, bounds: tuple[float, float], reason: str) -> Speedup:
     """Two timings that cannot be told apart, and why."""
+    return Speedup(slow, fast, _ratios(bounds), conclusive=False, ratio=None, reason=reason)
+
+
+def _ratios(bounds: tuple[float, float]) -> tuple[float, float]:
+    """The ends of an interval of ratios, from those of their logarithms."""
     low, high = bounds
-    interval = (math.exp(low), math.exp(high))
-    return Speedup(slow, fast, interval, conclusive=False, ratio=None, reason=reason)
+    return math.exp(low), math.exp(high)
