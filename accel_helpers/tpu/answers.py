@@ -87,6 +87,7 @@ class CompiledStep:
             yield from self._rows_of_estimate()
 
     def _text_unavailable(self) -> str:
+        """Return why nothing is known, as sentences."""
         reason = self.why.rstrip(". ")
         # What Keras could not write down may well be the model's own fault.
         if self.why.startswith(NOT_WRITTEN):
@@ -94,7 +95,7 @@ class CompiledStep:
         return f"{reason}. This says nothing about the model."
 
     def _rows_of_memory(self) -> Iterator[tuple[str, str]]:
-        """Whether the step compiles and fits, and which batch does."""
+        """Yield whether the step compiles and fits, and which batch does."""
         never_compiled = self.at_least and not self.largest_batch
         if never_compiled:
             yield "compiles", "not known: it was not asked, the batch is too large"
@@ -107,6 +108,7 @@ class CompiledStep:
             yield "largest batch", f"not known: {self.why}"
 
     def _text_fits(self) -> str:
+        """Return whether the step fits, and what is missing where it does not."""
         memory = format_bytes(self.memory)
         if self.verdict == "fits":
             return f"yes: {format_bytes(self.peak_memory)} at the peak, of {memory}"
@@ -119,6 +121,7 @@ class CompiledStep:
         return f"no: it needs {needed}, and there are {memory}: {too_much} too much"
 
     def _text_largest_batch(self) -> str:
+        """Return the largest batch that fits, with those that were compiled to find it."""
         text = "none fits"
         if self.largest_batch:
             text = f"{self.largest_batch}, of the powers of two"
@@ -128,7 +131,7 @@ class CompiledStep:
         return f"{text} (compiled: {', '.join(results)})"
 
     def _rows_of_work(self) -> Iterator[tuple[str, str]]:
-        """What the step computes and moves."""
+        """Yield what the step computes and moves."""
         per_chip = " by each chip" if self.chips > 1 else ""
         loops = " (the body of a loop counted once)" if self.loops else ""
         by_compiler = f"{per_chip}{loops}, as the compiler counts"
@@ -142,7 +145,7 @@ class CompiledStep:
             yield "intensity", f"{self.intensity:.3g} operations for each byte"
 
     def _rows_of_arrays(self) -> Iterator[tuple[str, str]]:
-        """What lies in the memory, and what goes from chip to chip."""
+        """Yield what lies in the memory, and what goes from chip to chip."""
         if self.logical_bytes and self.padded_bytes:
             logical = format_bytes(self.logical_bytes)
             padded = format_bytes(self.padded_bytes)
@@ -153,7 +156,7 @@ class CompiledStep:
             yield "between chips", collective.describe()
 
     def _rows_of_estimate(self) -> Iterator[tuple[str, str]]:
-        """How long the compiler thinks that the step takes."""
+        """Yield how long the compiler thinks that the step takes."""
         if not self.cycles:
             return
         total = sum(cycles for _, cycles in self.cycles)

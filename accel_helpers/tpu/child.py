@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 # How that many chips are wired, as libtpu names it.
@@ -37,7 +38,9 @@ def _end_with_parent(folder: str) -> None:
     os._exit(3)
 
 
-def compile_program(data: bytes, *, chip: str, chips=1, shared=(), thorough=False) -> dict:
+def compile_program(
+    data: bytes, *, chip: str, chips: int = 1, shared: Sequence[int] = (), thorough: bool = False
+) -> dict:
     """Compile a program for one chip or several.
 
     Parameters
@@ -84,7 +87,11 @@ def compile_program(data: bytes, *, chip: str, chips=1, shared=(), thorough=Fals
 
 
 def _compile(module, chip: str, chips: int, thorough: bool):
-    """The compiled program of JAX; its private interfaces are used, since libtpu has no other."""
+    """Return the compiled program, as JAX's object for it.
+
+    JAX's private interfaces are used, since libtpu has no other. Raises JaxRuntimeError where the
+    compiler refuses the program, or where it does not fit.
+    """
     from jax._src import compiler
     from jax._src.lib import _jax
     from jax.experimental import topologies
@@ -109,7 +116,7 @@ def _compile(module, chip: str, chips: int, thorough: bool):
 
 
 def _figures(program) -> dict:
-    """What a compiled program says about itself."""
+    """Return what a compiled program says about itself, as fields of the answer."""
     cost = program.cost_analysis()
     memory = program.get_compiled_memory_stats()
     return {
@@ -122,7 +129,7 @@ def _figures(program) -> dict:
 
 
 def _count_or_none(count: float) -> float | None:
-    """The count, or None where it is 0 or below, which says that the compiler does not know."""
+    """Return the count, or None where it is 0 or below: then the compiler does not know."""
     return count if count > 0 else None
 
 
@@ -146,13 +153,18 @@ def _tpu_random_numbers(module) -> None:
 
 
 def _use_default_algorithm(operation) -> None:
-    """Replace an operation on a state of three numbers by the default one on the first two."""
+    """Let one operation draw its numbers by the default algorithm, which has a state of two.
+
+    What stands in the module is changed: `operation` has a state of three numbers, of which the
+    first two are used, and it is taken out.
+    """
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
-    def part(array, first, end):
-        make = ir.DenseI64ArrayAttr.get
-        return stablehlo.slice(array, make([first]), make([end]), make([1]))
+    def part(array, first: int, end: int):
+        """Return array[first:end]."""
+        index = ir.DenseI64ArrayAttr.get
+        return stablehlo.slice(array, index([first]), index([end]), index([1]))
 
     state = operation.operands[0]
     state_after, numbers = operation.results
@@ -170,17 +182,20 @@ def _use_default_algorithm(operation) -> None:
     operation.erase()
 
 
-def _cut_batch(module, chips: int, shared) -> None:
-    """Give every chip its part of the batch, and a copy of everything else."""
+def _cut_batch(module, chips: int, shared: Sequence[int]) -> None:
+    """Write into a module that every chip gets its part of the batch, and a copy of the rest.
+
+    `shared` says which arguments of the program belong to the batch, by number; negative numbers
+    count from the end.
+    """
     from jaxlib.mlir import ir
 
     main_function = _main_function(module)
     arguments = list(main_function.regions[0].blocks[0].arguments)
     old_attributes = [{} for _ in arguments]
     if "arg_attrs" in main_function.attributes:
-        held = [ir.DictAttr(attribute) for attribute in main_function.attributes["arg_attrs"]]
-        old_attributes = held or old_attributes
-    # Negative ones count from the end.
+        written = [ir.DictAttr(attribute) for attribute in main_function.attributes["arg_attrs"]]
+        old_attributes = written or old_attributes
     cut_arguments = {index % len(arguments) for index in shared}
     new_attributes = []
     for index, (argument, old) in enumerate(zip(arguments, old_attributes, strict=True)):
@@ -196,19 +211,22 @@ def _cut_batch(module, chips: int, shared) -> None:
 
 
 def _main_function(module):
-    """The function that the program begins with."""
+    """Return the function that the program begins with."""
     functions = {str(function.name).strip('"'): function for function in module.body.operations}
     return functions["main"]
 
 
 def _sharding_of_first_axis(axes: int, chips: int) -> str:
-    """XLA's words for an array that is cut along its first axis: "{devices=[8,1]<=[8]}"."""
+    """Return XLA's words for an array that is cut along its first axis, among so many `chips`.
+
+    2 axes and 8 chips -> "{devices=[8,1]<=[8]}".
+    """
     parts = [str(chips)] + ["1"] * (axes - 1)
     return f"{{devices=[{','.join(parts)}]<=[{chips}]}}"
 
 
 def _operations(module, name: str) -> list:
-    """All operations of this name in a module, however deep."""
+    """Return all operations of this name in a module, such as "stablehlo.while", however deep."""
     from jaxlib.mlir import ir
 
     operations = []

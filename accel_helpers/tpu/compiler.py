@@ -26,7 +26,8 @@ SECONDS = 300.0  # that one compilation may take
 CHILD_MEMORY = 12e9  # bytes that one compilation may take
 MOST_TRIES = 8  # compilations to find the batch that fits
 MOST_ARRAYS = 5  # of the largest arrays are told
-# How the frameworks name an argument, or a copy of one; JAX writes x['a'] where there are several.
+# How the frameworks name an argument of the step, or a copy of one: "", "XLA_Args", "x", "y['a']"
+# where there are several, "state[0][3]".
 _ARGUMENT = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
 # What to do about a limit that the child process broke.
 _ADVICE = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
@@ -49,7 +50,7 @@ def compile_training_step(
     model : keras.Model
         Compiled, on the TensorFlow or the JAX backend.
     batch_size : int
-        Samples of a step, over all chips.
+        Samples of a step, over all chips: a multiple of `chips`.
     chip : {"v5e", "v6e"}, optional
         The kind of TPU.
     chips : {1, 4, 8}, optional
@@ -61,8 +62,8 @@ def compile_training_step(
     seconds : float, optional
         The time limit of each compilation.
     memory : float, optional
-        The limit of each compilation in bytes.
-    environment : optional
+        The limit of each compilation, in bytes of this computer's memory.
+    environment : Environment, optional
         Where the compiler is installed; by default where `install` puts it.
     run : callable, optional
         What runs it, as `probe.run_command`.
@@ -70,8 +71,15 @@ def compile_training_step(
     Returns
     -------
     CompiledStep
-        What the compiler found out. Where the compiler is missing or fails, the answer says so,
-        and why.
+        What the compiler found out: its `verdict` is "fits", "too large" (then with the largest
+        batch that fits), "refused" or "unavailable". Where the compiler is missing or fails, the
+        answer says so, and why.
+
+    Raises
+    ------
+    ValueError
+        If an argument is none of those above, if the model is not compiled by ``compile``, or if
+        the shapes of a batch cannot be read off it and there is no sample.
 
     Examples
     --------
@@ -82,12 +90,13 @@ def compile_training_step(
     """
     _check_choice(chip, "chip", MEMORY)
     _check_choice(chips, "chips", child.TOPOLOGIES)
-    batch_size = whole(batch_size, "batch_size", chips)
+    batch_size = whole(batch_size, "batch_size", least=chips)
     if batch_size % chips:
         raise ValueError(f"batch_size must be a multiple of {chips}, the chips; got {batch_size}.")
     import keras
 
-    blank = CompiledStep(
+    # What is known before anything is compiled.
+    unanswered = CompiledStep(
         name=getattr(model, "name", ""),
         backend=keras.config.backend(),
         batch_size=batch_size,
@@ -100,7 +109,7 @@ def compile_training_step(
     if environment is None:
         environment = tpu_environment.status()
     run_within_limits = partial(run, seconds=seconds, memory=memory)
-    compiler = _Compiler(model, sample, blank, environment, run_within_limits)
+    compiler = _Compiler(model, sample, unanswered, environment, run_within_limits)
     answer = compiler.compile(batch_size)
     if answer.verdict != "too large":
         return answer
@@ -115,7 +124,10 @@ def _check_choice(value, name: str, choices: Container) -> None:
 
 
 def _policy(model) -> str:
-    """The dtype policy of the layers that have weights; several where they differ."""
+    """Return the dtype policy of the layers that have weights, such as "mixed_bfloat16".
+
+    Where they differ it names all: "float32 and mixed_bfloat16".
+    """
     names = set()
     for layer in getattr(model, "layers", ()):
         if layer.weights:
@@ -125,32 +137,42 @@ def _policy(model) -> str:
 
 @dataclass(frozen=True)
 class _Compiler:
-    """Compiles the step of one model for batches of different sizes."""
+    """Compiles the step of one model for batches of different sizes.
+
+    An *answer* is a `CompiledStep`; a *program* is the step as a framework writes it down.
+    """
 
     model: Any
     sample: Any  # (x, y), or None
-    blank: CompiledStep  # what is known before anything was compiled
-    environment: Environment
-    run: Callable
+    unanswered: CompiledStep  # what is known before anything was compiled
+    environment: Environment  # where the compiler is
+    run: Callable  # runs its process, as `probe.run_command`, within the limits
 
     def compile(self, batch_size: int) -> CompiledStep:
-        """Compile the step for a batch of this size; a failure is an answer, too."""
-        blank = replace(self.blank, batch_size=batch_size)
+        """Compile the step for a batch of this size, and return the answer.
+
+        Where there is no program, no compiler, or where it fails, that is the answer.
+        """
+        unanswered = replace(self.unanswered, batch_size=batch_size)
         try:
             program = lower(
-                self.model, batch_size, self.sample, chips=blank.chips, memory=blank.memory
+                self.model,
+                batch_size,
+                self.sample,
+                chips=unanswered.chips,
+                memory=unanswered.memory,
             )
             if not self.environment.ready:
-                return replace(blank, why=self.environment.why)
+                return replace(unanswered, why=self.environment.why)
             fields = self._compile_in_child(program)
         except NoProgram as reason:
-            return replace(blank, **reason.fields)
+            return replace(unanswered, **reason.fields)
         except OSError as error:
-            return replace(blank, why=str(error))
+            return replace(unanswered, why=str(error))
 
         message = fields.pop("error")
         text = fields.pop("program")
-        answer = replace(blank, flops=_product_flops(self.model, batch_size), **fields)
+        answer = replace(unanswered, flops=_product_flops(self.model, batch_size), **fields)
         if not message:
             return self._fitting(answer, program, text)
         overflow = report.read_overflow(message)
@@ -162,14 +184,18 @@ class _Compiler:
         if message.startswith("RESOURCE_EXHAUSTED"):
             return replace(answer, verdict="too large")
         first_line = message.partition("\n")[0]
-        return replace(blank, why=f"the compiler failed: {first_line[:300]}")
+        return replace(unanswered, why=f"the compiler failed: {first_line[:300]}")
 
     def _compile_in_child(self, program: Program) -> dict:
-        """Fields of the answer, the compiled "program" as text, and an "error" or ""."""
+        """Return what the compiler's process wrote for this program.
+
+        Fields of the answer, the compiled "program" as text, and an "error", which is "" where
+        there was none. Raises OSError where that process ended without an answer.
+        """
         job = {
-            "chip": self.blank.chip,
-            "chips": self.blank.chips,
-            "thorough": self.blank.thorough,
+            "chip": self.unanswered.chip,
+            "chips": self.unanswered.chips,
+            "thorough": self.unanswered.thorough,
             "shared": program.batch_arguments,
         }
         # What the compiler itself leaves lying about stays in the folder, and goes with it.
@@ -186,7 +212,7 @@ class _Compiler:
             return json.loads(answer.read_text())
 
     def _fitting(self, answer: CompiledStep, program: Program, text: str) -> CompiledStep:
-        """The answer for a step that fits, with what the text of its program says."""
+        """Return the answer for a step that fits, with what the text of its program says."""
         layers = self._layers()
         cycles = ()
         if answer.thorough:
@@ -201,10 +227,15 @@ class _Compiler:
         )
 
     def _layers(self) -> list[str]:
+        """Return the names of the model's own layers."""
         return [layer.name for layer in self.model.layers]
 
     def find_batch_that_fits(self, too_large: CompiledStep) -> CompiledStep:
-        """Look for the largest power of two that fits, by compiling, and add it to the answer."""
+        """Look for the largest power of two that fits, by compiling, and add it to the answer.
+
+        Where that ends without one, `largest_batch` stays None, or is 0: not even one sample fits
+        on each chip.
+        """
         chips = too_large.chips
         newest = too_large
         tried: dict[int, bool] = {}
@@ -229,7 +260,7 @@ class _Compiler:
 
 
 def _next_batch(newest: CompiledStep) -> int:
-    """The batch to try after this one: a power of two, or 0 where none is left."""
+    """Return the batch to try after the newest answer: a power of two, or 0 where none is left."""
     batch = newest.batch_size
     if newest.verdict == "fits":
         return 2 * batch
@@ -244,7 +275,7 @@ def _next_batch(newest: CompiledStep) -> int:
 
 
 def _product_flops(model, batch_size: int) -> int | None:
-    """FLOP of the products in a step; None where a layer is of a kind that has no rule."""
+    """Return the FLOP of the products in a step; None where a layer's kind has no rule."""
     try:
         work = count_step(model, batch_size)
     except Exception:  # whatever a model may be that this compiler has understood
@@ -258,7 +289,11 @@ def _product_flops(model, batch_size: int) -> int | None:
 def _named(
     rows: Sequence[report.Allocation], layers: list[str], program: Program
 ) -> tuple[report.Allocation, ...]:
-    """The first few arrays, named for a learner: by layer, or by what the step is given."""
+    """Return the first few arrays, each with a name for a learner in place of the operation.
+
+    That is the layer, such as "hidden, going back", or for an argument of the step its kind, such
+    as "weights or optimizer".
+    """
     named = []
     for row in rows[:MOST_ARRAYS]:
         if _ARGUMENT.fullmatch(row.operation):
@@ -270,7 +305,7 @@ def _named(
 
 
 def _name_of_argument(array: str, program: Program) -> str:
-    """What of the step's arguments looks like this array, such as "weights or optimizer"."""
+    """Return which of the step's arguments look like an array: "weights or optimizer"."""
     # Several arguments may look alike: a weight and the optimizer's two numbers for it.
     kinds = [kind for kind, argument in program.arguments if argument == array]
     if not kinds:

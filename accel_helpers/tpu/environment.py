@@ -71,7 +71,7 @@ class InstallFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Environment:
-    """The folder of the TPU compiler, as it was found; `why` says why it is not ready."""
+    """The folder of the TPU compiler, as it was found; `why` says why it is not ready, or ""."""
 
     folder: Path
     why: str = ""
@@ -96,7 +96,7 @@ class Environment:
         return command, variables
 
     def to_dict(self) -> dict:
-        """The folder, what is in it, and how large that is, as plain values."""
+        """Return the folder, what is in it, and how large that is, as plain values."""
         size = 0
         versions = {}
         if self.ready:
@@ -226,7 +226,11 @@ def remove(environ: Mapping[str, str] = os.environ) -> Environment:
 
 
 def _make(folder: Path, environ, run: Callable, say: Callable) -> None:
-    """Install into an unfinished folder beside the final one; rename it when it is whole."""
+    """Install into an unfinished folder beside `folder`, and rename it when it is whole.
+
+    Raises InstallFailed where the packages cannot be had or do not work, and OSError where the
+    folder cannot be made. `run` and `say` are as for `install`.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     # The figures were measured on 2026-11-21 with Python 3.11 and pip 23.2.
     say(
@@ -242,7 +246,7 @@ def _make(folder: Path, environ, run: Callable, say: Callable) -> None:
 
 
 def _fetch(packages: Path, scratch: str, environ, run: Callable) -> None:
-    """Let pip, or uv, put the pinned packages into a folder."""
+    """Let pip, or uv, put the pinned packages into a folder; InstallFailed where it cannot."""
     # An environment that uv made has no pip.
     installer = _PIP_INSTALL
     if importlib.util.find_spec("pip") is None and shutil.which("uv"):
@@ -262,7 +266,7 @@ def _fetch(packages: Path, scratch: str, environ, run: Callable) -> None:
 
 
 def _check(packages: Path, scratch: str, environ, run: Callable) -> None:
-    """Import the packages once in a process of their own."""
+    """Import the packages once in a process of their own; InstallFailed where that fails."""
     code = f"import {', '.join(PINS)}"
     command, variables = Environment(packages).command("-c", code, scratch=scratch, environ=environ)
     outcome = run(command, seconds=CHECK_SECONDS, environ=variables, folder=scratch)
@@ -274,4 +278,5 @@ def _check(packages: Path, scratch: str, environ, run: Callable) -> None:
 
 
 def _bytes_in(folder: Path) -> int:
+    """Return the size of all files in a folder, in bytes."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())

@@ -22,6 +22,18 @@ TEXT_LAYERS = (
 )  # fmt: skip
 LONGEST_MESSAGE = 300  # characters that are told of a framework's error
 
+# What TensorFlow says of an operation that XLA cannot compile: "Detected unsupported operations
+# when trying to compile graph __inference_step_384[] on XLA_CPU_JIT: AsString (No registered
+# 'AsString' OpKernel for ... compatible with node {{node sequential_1/split_1/AsString}})".
+_NO_KERNEL = re.compile(r"No registered '(?P<operation>\w+)' OpKernel")
+_UNSUPPORTED = re.compile(r"unsupported operations[^:]*: (?P<operation>\w+)")
+_NODE = re.compile(r"\{\{node (?P<path>[^}]+)\}\}")
+# And of a size that is known only while the program runs, which no array of XLA's can have: "Input
+# 1 to node `sequential_1/repeat_1/Tile` with op Tile must be a compile-time constant."
+_NOT_CONSTANT = re.compile(
+    r"node `(?P<path>[^`]+/(?P<operation>\w+))` .*must be a compile-time constant", re.S
+)
+
 
 class NoProgram(Exception):
     """There is no program to compile; the `fields` of the answer say why."""
@@ -91,7 +103,10 @@ def lower(model, batch_size: int, sample=None, *, chips: int = 1, memory: float 
 
 
 def _check(model) -> None:
-    """Refuse what is no compiled model, and what has text in it."""
+    """Refuse what cannot be compiled at all.
+
+    Raises ValueError for what is no compiled model, and NoProgram for a layer that works on text.
+    """
     import keras
 
     if not isinstance(model, keras.Model) or not model.compiled:
@@ -103,7 +118,11 @@ def _check(model) -> None:
 
 
 def _batch(model, batch_size: int, sample) -> tuple:
-    """The shapes of a batch as (x, y): from a sample, else from the model and its loss."""
+    """Return the shapes of a batch as (x, y), each a KerasTensor or a structure of several.
+
+    They come from the `sample`, a pair of a few real inputs and targets, or without one (None) from
+    the model and its loss. Raises ValueError where these leave a shape open.
+    """
     import keras
 
     if sample is not None:
@@ -122,7 +141,10 @@ def _batch(model, batch_size: int, sample) -> tuple:
 
 
 def _shape_of_batch(array, batch_size: int):
-    """The shape of a batch of arrays like this one, and the type in which `fit` trains."""
+    """Return the shape of a batch whose samples are like those of an array, as a KerasTensor.
+
+    Its type is the one in which `fit` trains.
+    """
     import keras
 
     dtype = keras.backend.standardize_dtype(array.dtype)
@@ -133,7 +155,11 @@ def _shape_of_batch(array, batch_size: int):
 
 
 def _with_batch_size(tensor, batch_size: int):
-    """The shape of a model's input or output, with the size of the batch in it."""
+    """Return the shape of a model's input or output, with the size of the batch in it.
+
+    (None, 28, 28) -> (32, 28, 28). Raises ValueError where the model is built for another batch, or
+    where another side is open.
+    """
     import keras
 
     built_for, *sides = tensor.shape
@@ -145,7 +171,11 @@ def _with_batch_size(tensor, batch_size: int):
 
 
 def _targets(loss, output):
-    """The shape of the targets that a loss compares with an output."""
+    """Return the shape of the targets that a loss compares with an output.
+
+    Labels for a "sparse" loss, else an array like the output. Raises ValueError for a loss that is
+    not Keras's own.
+    """
     import keras
 
     if isinstance(loss, str):
@@ -164,6 +194,7 @@ def _targets(loss, output):
 
 
 def _ask_for_sample(reason: str) -> ValueError:
+    """Return the error that asks for a sample, and says for which reason."""
     return ValueError(
         f"The shapes of a batch cannot be read off, since {reason}. "
         "Give a few real samples: sample=(x[:1], y[:1])."
@@ -172,7 +203,11 @@ def _ask_for_sample(reason: str) -> ValueError:
 
 @contextlib.contextmanager
 def _built(model, x, y):
-    """Let Keras make its variables as `fit` would; what a guess was built on is not kept."""
+    """Let Keras make the variables of the model, its optimizer, loss and metrics, as `fit` would.
+
+    The shapes of the targets may be a guess. So the loss and the metrics are built as copies, and
+    at the end the model has those again that it had.
+    """
     originals = {name: vars(model).get(name) for name in ("_compile_loss", "_compile_metrics")}
     try:
         for name, original in originals.items():
@@ -188,14 +223,14 @@ def _built(model, x, y):
 
 
 def _copy_as_compiled(original):
-    """A new loss or metrics of a model, from what `compile` was given for it."""
+    """Return a new loss or metrics of a model, made from what `compile` was given for it."""
     # In the order in which the constructor takes them.
     arguments = [value for name, value in vars(original).items() if name.startswith("_user_")]
     return type(original)(*arguments, output_names=original.output_names)
 
 
 def _state(model) -> list[tuple[str, list]]:
-    """The model's variables by kind, in the order in which Keras's JAX trainer takes them."""
+    """Return the model's variables as (kind, variables), in the order of Keras's JAX trainer."""
     return [
         ("weights", model.trainable_variables),
         ("other state", model.non_trainable_variables),
@@ -205,7 +240,10 @@ def _state(model) -> list[tuple[str, list]]:
 
 
 def _arguments(model, x, y, chips: int) -> tuple[tuple[str, str], ...]:
-    """What one chip is given for a step, as (kind, array as the compiler writes it)."""
+    """Return what one chip is given for a step, as (kind, array as the compiler writes it).
+
+    The whole state, and its part of the batch: ("weights", "f32[784,128]") and so on.
+    """
     import keras
 
     arguments = []
@@ -220,7 +258,7 @@ def _arguments(model, x, y, chips: int) -> tuple[tuple[str, str], ...]:
 
 
 def _array(shape: Sequence[int], dtype: str) -> str:
-    """An array as the compiler writes it, such as "f32[32,10]"."""
+    """Return an array as the compiler writes it: (32, 10) of "float32" -> "f32[32,10]"."""
     # A text never gets to a TPU: writing the step down fails.
     short = {"bool": "pred", "string": "u8"}.get(dtype, dtype)
     short = short.replace("float", "f").replace("uint", "u").replace("int", "s")
@@ -229,7 +267,7 @@ def _array(shape: Sequence[int], dtype: str) -> str:
 
 
 def _write_down(model, x, y) -> bytes:
-    """The step as a serialized HLO module."""
+    """Return the training step for these shapes as a serialized HLO module."""
     import keras
 
     if keras.config.backend() == "tensorflow":
@@ -270,7 +308,10 @@ def _write_down_by_jax(model, x, y) -> bytes:
 
 
 def _no_program(error: Exception, model) -> NoProgram:
-    """What an error of the frameworks means: the step is refused, or could not be written down."""
+    """Return what an error of a framework means, to be raised.
+
+    Either a TPU refuses an operation of the step, or the step could not be written down.
+    """
     layers = [layer.name for layer in model.layers]
     refusal = _refused(str(error), layers)
     if refusal is None:
@@ -280,24 +321,28 @@ def _no_program(error: Exception, model) -> NoProgram:
 
 
 def _refused(message: str, layers: Sequence[str]) -> tuple[str, str] | None:
-    """Find in an error the operation that the compiler refused, and the layer that holds it."""
-    operation = re.search(r"No registered '(\w+)' OpKernel", message)
-    if not operation:
-        operation = re.search(r"unsupported operations[^:]*: (\w+)", message)
-    if operation:
-        node = re.search(r"\{\{node ([^}]+)\}\}", message[operation.start() :])
-        layer = layer_of(node[1], layers) if node else ""
-        return operation[1], layer
-    # Sizes that are known only while the program runs: XLA, and so a TPU, has no such arrays.
-    node = re.search(r"node `([^`]+/(\w+))` .*must be a compile-time constant", message, re.S)
-    if node:
-        path, operation_name = node.groups()
-        return operation_name, layer_of(path, layers)
+    """Find in TensorFlow's error the operation that XLA refused, and the layer that holds it.
+
+    Return (operation, name of the layer), with "" where the error names none of the `layers`; None
+    where the error is about something else.
+    """
+    unsupported = _NO_KERNEL.search(message) or _UNSUPPORTED.search(message)
+    if unsupported:
+        # The place stands behind the operation; a place before it belongs to something else.
+        node = _NODE.search(message, unsupported.end())
+        layer = layer_of(node["path"], layers) if node else ""
+        return unsupported["operation"], layer
+    size_unknown = _NOT_CONSTANT.search(message)
+    if size_unknown:
+        return size_unknown["operation"], layer_of(size_unknown["path"], layers)
     return None
 
 
 def _not_written(error: Exception) -> NoProgram:
-    """The last line of an error that a framework raised: what led to it stands before that."""
+    """Return that the step could not be written down, with the line of the error that says why.
+
+    That is mostly the last one: what led to the error stands before it.
+    """
     # Keras closes with the arguments of the call, and writes in bold.
     message = str(error).partition("Arguments received by ")[0]
     message = re.sub(r"\x1b\[\d*m", "", message)

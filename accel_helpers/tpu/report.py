@@ -18,7 +18,9 @@ NO_ESTIMATE = 2**62  # the compiler writes about 2**63 where it has none
 _ARRAY = re.compile(r"(pred|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\](?:\{([^}]*)\})?")
 # A line of a program: "%name = array operation(".
 _INSTRUCTION = re.compile(r"\s+(?:ROOT )?%[\w.\-]+ = (\w+\[[\d,]*\]\{[^}]*\}) ([\w\-]+)\(")
+# "%all-reduce.1 = (f32[10]{0}, f32[128,10]{1,0}) all-reduce("; "-start(" where it is begun early.
 _COLLECTIVE = re.compile(rf"^\s+(?:ROOT )?%\S+ = (.*?) ({COLLECTIVES})(?:-start)?\(", re.M)
+# "... memory space hbm. Used 18.21G of 15.75G hbm"
 _OVERFLOW = re.compile(r"memory space hbm\. Used ([\d.]+)([KMGT]?) of [\d.]+[KMGT]? hbm")
 
 
@@ -88,7 +90,10 @@ def array_bytes(text: str) -> int:
 
 
 def _in_whole_tiles(shape: list[int], layout: str, tile: str) -> list[int]:
-    """The shape with the padding: along its innermost axes an array takes whole tiles."""
+    """Return the shape with its padding: along its innermost axes an array takes whole tiles.
+
+    [1024, 10] with the layout "1,0:T(8,128)" and the tile "8,128" -> [1024, 128].
+    """
     padded = list(shape)
     axes = [int(axis) for axis in layout.split(":")[0].split(",")]
     sides = [int(side) for side in tile.split(",")]
@@ -100,11 +105,12 @@ def _in_whole_tiles(shape: list[int], layout: str, tile: str) -> list[int]:
 
 
 def _without_layout(text: str) -> str:
+    """Return the type and shape alone: "f32[10]{0}" -> "f32[10]"."""
     return text.split("{")[0]
 
 
 def _operation(line: str) -> str:
-    """The path of layers that a framework wrote beside an operation, or ""."""
+    """Return the path of layers that a framework wrote into the line of an operation, or ""."""
     name = re.search(r'op_name="([^"]*)"', line)
     return name[1] if name else ""
 
@@ -160,7 +166,10 @@ def estimated_cycles(text: str, layers: Iterable[str] = ()) -> tuple[tuple[str, 
 
 
 def layer_of(path: str, layers: Iterable[str]) -> str:
-    """Return the layer in the path that a framework gives an operation; "" where there is none."""
+    """Return the layer in the path that a framework gives an operation; "" where there is none.
+
+    TensorFlow: "model_1/hidden_1/MatMul" -> "hidden". JAX: "jit(step)/jvp(hidden)/dot" -> "hidden".
+    """
     layers = set(layers)
     by_jax = path.startswith("jit(")
     # The outermost layer is the model's own; others may lie in it. The last part is an operation.

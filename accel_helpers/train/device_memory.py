@@ -12,7 +12,11 @@ ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their ord
 
 
 def as_arrays(data, what: str):
-    """Check a pair of inputs and targets, and give it, not copied."""
+    """Return a pair (x, y) as arrays, not copied; x and y may be lists or dicts of arrays.
+
+    `what` is the pair's name in errors. Raises ValueError where it is no pair or where the numbers
+    of samples differ, and TypeError for what is no array of numbers.
+    """
     import keras
 
     if not isinstance(data, (tuple, list)) or len(data) != 2:
@@ -27,7 +31,10 @@ def as_arrays(data, what: str):
 
 
 def _array(value, what: str):
-    """Give a tensor of the framework as it is, everything else as an array of numbers."""
+    """Return a framework's tensor as it is, and everything else as an array of NumPy's.
+
+    Raises TypeError for what is no array of numbers, and for a single number.
+    """
     import numpy as np
 
     package = type(value).__module__.partition(".")[0]
@@ -47,14 +54,16 @@ def _array(value, what: str):
 
 
 def memory_needed(x, y, validation_data: tuple = ()) -> int:
-    """Give the bytes that these arrays will take on a device, with the order of the samples."""
+    """Return the bytes that these arrays will take on a device, with the order of the samples.
+
+    Tensors count as nothing, since they are on the device already.
+    """
     import keras
     import numpy as np
 
     arrays = keras.tree.flatten((x, y, validation_data))
     total = ORDER_BYTES * len(arrays[0])
     for array in arrays:
-        # A tensor is there already.
         if not isinstance(array, np.ndarray):
             continue
         dtype = array.dtype
@@ -65,7 +74,7 @@ def memory_needed(x, y, validation_data: tuple = ()) -> int:
 
 
 def as_tensors(data, device: str):
-    """Bring the data to a device, floats in Keras's float type."""
+    """Return all arrays of `data` as tensors on a device, floats in Keras's float type."""
     import keras
     import numpy as np
 
@@ -81,7 +90,10 @@ def as_tensors(data, device: str):
 
 
 def check_room(needed: int, device: str) -> None:
-    """Refuse data for which the computer has no room: to run out of its memory ends the kernel."""
+    """Raise MemoryError where so many bytes of data find no room in the computer's memory.
+
+    To run out of it would end the kernel.
+    """
     # A GPU or TPU that is full raises an error and ends nothing.
     if device != "cpu":
         return
@@ -96,7 +108,10 @@ def check_room(needed: int, device: str) -> None:
 
 
 def free_here(root: str = "/") -> int | None:
-    """Give the bytes that are free: of the machine's memory, or of a container's share."""
+    """Return the free bytes of the machine's memory, or of a container's share if that is less.
+
+    None where it cannot be read, as on a Mac. `root` is the folder in which /proc and /sys lie.
+    """
     group = Path(root) / "sys/fs/cgroup"
     free = []
     with suppress(OSError, ValueError, IndexError):

@@ -33,8 +33,6 @@ def load_images(
 ) -> Images:
     """Load handwritten digits: MNIST where it can be had, scikit-learn's where not.
 
-    `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
-
     Parameters
     ----------
     count : int, optional
@@ -75,9 +73,9 @@ def load_images(
 
 
 def _mnist(seconds: float):
-    """Give MNIST as Keras loads it, and "", or None and why it is not to be had.
+    """Return (MNIST as Keras loads it, ""), or (None, the reason) where it cannot be had.
 
-    A network may answer, refuse, or never answer.
+    A network may answer, refuse, or never answer; so many seconds are waited for it.
     """
     import keras
 
@@ -101,7 +99,10 @@ def _mnist(seconds: float):
 
 
 def _digits():
-    """Give scikit-learn's digits in the form of MNIST: 1,500 for training, the others for tests."""
+    """Return scikit-learn's digits as MNIST comes: (x, y) for training, (x, y) for tests.
+
+    1,500 are for training, the other 297 for tests.
+    """
     import numpy as np
     from sklearn.datasets import load_digits
 

@@ -5,15 +5,14 @@ program, which XLA compiles: Keras's own ``train_step`` inside a loop of the fra
 """
 
 import math
-import operator
 from contextlib import nullcontext
-from functools import partial
 from types import SimpleNamespace
 
 from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
+from accel_helpers.train.epoch_program import epoch_program
 
 
 def fit_resident(
@@ -166,7 +165,12 @@ def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
 
 
 def start_anew(model, fresh) -> None:
-    """Give a model the weights and the unused optimizer of a fresh one: nothing to compile."""
+    """Copy the values of all variables of a fresh model into `model`, those of its optimizer, too.
+
+    Both come from the same function, and `fresh` is not trained yet. So `model` is as new, and what
+    was compiled for it is used again.
+    """
+    # An optimizer has its variables from its first step on, or from here.
     model.optimizer.build(model.trainable_variables)
     fresh.optimizer.build(fresh.trainable_variables)
     variables = [*model.variables, *model.optimizer.variables]
@@ -176,7 +180,7 @@ def start_anew(model, fresh) -> None:
 
 
 def check_model(model) -> None:
-    """Refuse a model that cannot be trained as one program, with a sentence."""
+    """Raise ValueError, with the reason, for a model that cannot be trained as one program."""
     import keras
 
     framework = backend.framework()
@@ -199,7 +203,7 @@ def check_model(model) -> None:
 
 
 def check_callbacks(callbacks) -> None:
-    """Refuse a callback that wants to be called within an epoch."""
+    """Raise ValueError for a callback that wants to be called within an epoch."""
     import keras
 
     refused = (keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore)
@@ -212,7 +216,10 @@ def check_callbacks(callbacks) -> None:
 
 
 def _acts_within_an_epoch(callback) -> bool:
-    """Whether a callback has a hook for batches of its own, or saves or reports between epochs."""
+    """Return whether a callback does something between two steps.
+
+    It has a hook for batches of its own, or it saves or reports every so many batches.
+    """
     import keras
 
     for name in dir(keras.callbacks.Callback):
@@ -229,10 +236,10 @@ def _acts_within_an_epoch(callback) -> bool:
 
 
 def _runner(model, data, batch_size: int):
-    """Give what runs an epoch of the model.
+    """Return a function that runs an epoch of the model and returns its metrics by name.
 
-    Its programs are kept on the model, as ``fit`` keeps its own: in a namespace, into which Keras
-    does not look.
+    Programs that were compiled are kept on the model, as ``fit`` keeps its own, and used until the
+    model is compiled anew. They are in a namespace, into which Keras does not look.
     """
     import keras
     import numpy as np
@@ -246,13 +253,14 @@ def _runner(model, data, batch_size: int):
         model._accel_helpers_resident = memory
     programs = memory.programs
 
-    def run(kind, batch_size, shuffle, data, seed) -> dict:
+    def run(kind: str, batch_size: int, shuffle: bool, data, seed: int) -> dict:
+        # kind: "train" or "test"
         # The samples are counted in, since TensorFlow warns where one program is traced often.
         samples = len(keras.tree.flatten(data)[0])
         key = (kind, samples, batch_size, shuffle)
         is_new = key not in programs
         if is_new:
-            programs[key] = _program(model, *key)
+            programs[key] = epoch_program(model, *key)
         model.reset_metrics()
         # XLA writes notices when it starts.
         notices = held_back() if is_new else nullcontext()
@@ -272,8 +280,11 @@ def _runner(model, data, batch_size: int):
     return run
 
 
-def _build(model, data, batch_size) -> None:
-    """Make every variable now: inside a compiled loop none can be made."""
+def _build(model, data, batch_size: int) -> None:
+    """Let the model, its optimizer, loss and metrics make their variables, from the first batch.
+
+    Inside a compiled loop none can be made. The values of the model stay what they were.
+    """
     import keras
 
     x, y = keras.tree.map_structure(lambda array: array[:batch_size], data)
@@ -290,108 +301,3 @@ def _build(model, data, batch_size) -> None:
     model.reset_metrics()
     for variable, state in states:
         variable.assign(state)
-
-
-def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """Give one epoch as a compiled function of the data and a seed."""
-    # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
-    note_where_variables_lie = getattr(model, "_record_training_state_sharding_spec", None)
-    if note_where_variables_lie is not None:
-        note_where_variables_lie()
-    if backend.framework() == "jax":
-        return _jax_program(model, kind, n, batch_size, shuffle)
-    return _tensorflow_program(model, kind, n, batch_size, shuffle)
-
-
-def _tensorflow_program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """Give an epoch on TensorFlow, whose step changes the variables itself: no state is carried."""
-    import tensorflow as tf
-
-    step = getattr(model, f"{kind}_step")
-
-    def random_numbers(seed):
-        # What TensorFlow would select is far slower under XLA on a CPU.
-        return tf.random.stateless_uniform([n], [seed, 0], None, None, tf.int32, alg="philox")
-
-    def step_on(state, batch):
-        step(batch)
-        return state
-
-    epoch = _epoch(step_on, tf.gather, random_numbers, n, batch_size, shuffle)
-    program = tf.function(epoch, jit_compile=True, autograph=False)
-
-    def run(data, seed: int) -> None:
-        program(tf.constant(0), data, tf.constant(seed))
-
-    return run
-
-
-def _jax_program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """Give an epoch on JAX, whose step takes all variables as its state and gives them back."""
-    import jax
-
-    step = getattr(model, f"{kind}_step")
-
-    def random_numbers(seed):
-        return jax.random.bits(jax.random.key(seed), (n,))
-
-    def step_on(state, batch):
-        _, new_state = step(state, batch)
-        return new_state
-
-    epoch = _epoch(step_on, operator.getitem, random_numbers, n, batch_size, shuffle)
-    return partial(_on_variables, model, kind, jax.jit(epoch, donate_argnums=0))
-
-
-def _epoch(step_on, pick, random_numbers, n: int, batch_size: int, shuffle: bool):
-    """Give a function of (state, data, seed) that trains on all batches, the last one smaller."""
-    import keras
-    from keras import ops
-
-    full_batches, rest = divmod(n, batch_size)
-
-    def epoch(state, data, seed):
-        order = ops.argsort(random_numbers(seed)) if shuffle else ops.arange(n)
-
-        def train_on(state, start, size):
-            rows = ops.slice(order, [start], [size])
-            batch = keras.tree.map_structure(lambda array: pick(array, rows), data)
-            return step_on(state, batch)
-
-        def train_on_batch(number, state):
-            return train_on(state, number * batch_size, batch_size)
-
-        if full_batches:
-            state = ops.fori_loop(0, full_batches, train_on_batch, state)
-        if rest:
-            state = train_on(state, full_batches * batch_size, rest)
-        return state
-
-    return epoch
-
-
-def _on_variables(model, kind: str, program, data, seed: int) -> None:
-    """Hand all variables of a model to a program of JAX, and keep what comes back."""
-    import jax
-    import keras
-
-    variables = [model.trainable_variables, model.non_trainable_variables]
-    if kind == "train":
-        variables.append(model.optimizer.variables)
-    variables.append(model.metrics_variables)
-    given_away: set[int] = set()
-
-    def own_array(variable):
-        # Two variables may share one array, and only one of them may give it away.
-        array = variable.value
-        is_shared = id(array) in given_away
-        given_away.add(id(array))
-        if is_shared:
-            return jax.numpy.copy(array)
-        return array
-
-    state = keras.tree.map_structure(own_array, tuple(variables))
-    new_state = program(state, data, seed)
-    keras.tree.map_structure(
-        lambda variable, value: variable.assign(value), tuple(variables), new_state
-    )

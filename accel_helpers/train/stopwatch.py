@@ -15,14 +15,16 @@ def stopwatch(
     end: float | None = None,
     latest: float | None = None,
 ):
-    """Make a callback that times every epoch until the device is done, in its list `epochs`.
+    """Return a Keras callback that times every epoch until the device is done with it.
 
-    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
+    Its list `epochs` has the seconds of every epoch. Its list `ticks` has for each epoch the time
+    at its beginning and at its end, and with `steps` also that at the end of each step between
+    them: every step is waited for, then.
 
-    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
-    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
-    These are, for each epoch, (steps done, time) as fit reports them.
+    With an `end`, a time of the `clock`, the callback also ends the training at that time, within
+    an epoch, too; an epoch that was cut off has no end in `ticks`. It first waits for a few steps
+    to be reported, but not beyond the time `latest`. Its list `marks` has for each epoch the pairs
+    (steps done, time) as fit reported them.
     """
     import keras
 
@@ -38,18 +40,19 @@ def stopwatch(
 
 
 class EpochWatch:
-    """Times whole epochs."""
+    """Times whole epochs: a tick is a time of the clock, and each epoch has a list of them."""
 
     # Lets fit run ahead as it would without a stopwatch.
     async_safe = True
     # Keras's callback has it.
     model: Any
 
-    def __init__(self, clock):
+    def __init__(self, clock: Callable[[], float]):
         super().__init__()
         self.clock = clock
-        self.ticks = []
-        self.marks = []
+        self.ticks: list[list[float]] = []
+        # by epoch: (steps done, time at which fit reported it)
+        self.marks: list[list[tuple[int, float]]] = []
 
     @property
     def epochs(self):
@@ -81,7 +84,7 @@ class StepWatch(EpochWatch):
 class BoxWatch(EpochWatch):
     """Ends the training at a time of the clock."""
 
-    def __init__(self, clock, end, latest):
+    def __init__(self, clock: Callable[[], float], end: float, latest: float):
         super().__init__(clock)
         self.end = end
         self.latest = latest
@@ -106,15 +109,16 @@ class BoxWatch(EpochWatch):
 
 
 def _in_order(marks: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Give marks by their steps, none of them later than the one that follows.
+    """Sort marks by steps done, and lower each time to the earliest of those that follow it.
 
-    Fit may report from several threads, one overtaking another; but where a step is done, all
-    steps before it are.
+    Fit may report from several threads, and one report may overtake another. But when a step is
+    done, all steps before it are done, too: [(1, 5.0), (2, 4.0)] -> [(1, 4.0), (2, 4.0)].
     """
     ordered = []
     earliest = float("inf")
-    for steps_done, reported in sorted(marks, reverse=True):
-        earliest = min(earliest, reported)
+    # from the last step back to the first
+    for steps_done, reported_at in sorted(marks, reverse=True):
+        earliest = min(earliest, reported_at)
         ordered.append((steps_done, earliest))
     ordered.reverse()
     return ordered
