@@ -95,7 +95,8 @@ def test_the_first_picture_of_the_course_names_the_machine_of_its_numbers():
 
 def test_a_plot_names_the_machine_that_comes_with_the_data():
     (_, grey), under = style.sides({"a": 1.0}, results.Reference({"a": 2.0}, "some machine"))
-    assert grey == ({"a": 2.0}, False, "on some machine: ") and under == "Grey: some machine."
+    assert grey == ({"a": 2.0}, False, "on some machine: ")
+    assert under == "Grey: some machine."
 
 
 @pytest.mark.slow
