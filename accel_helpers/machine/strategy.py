@@ -186,7 +186,7 @@ def _bound(facts: Facts) -> tuple[str, list[str]]:
     if facts.keras_on:
         framework = facts.keras_on
         binding = "Keras is already loaded on"
-        way_back = f": restart first ({facts.here['restart']})"
+        way_back = f": restart first ({facts.place_words['restart']})"
     else:
         mistakes = faults.said(facts, "keras-backend-unknown", "keras-backend-not-installed")
         if mistakes:
@@ -206,7 +206,7 @@ def _nothing_attached(facts: Facts) -> list[str]:
         usable = ""
         if facts.system.startswith("macOS"):
             usable = " that the course can use"
-        reasons = [f"No accelerator{usable} is attached. {facts.here['accelerator']}"]
+        reasons = [f"No accelerator{usable} is attached. {facts.place_words['accelerator']}"]
     for name in ("old-tpu-node", "grpc-address", "tpu-name"):
         if name in facts.faults:
             reasons.append(facts.faults[name].cause)
@@ -232,7 +232,7 @@ def _remedies(facts: Facts, device: Attached, able: list[str], bound: str) -> li
         variable = ""
     reasons.append(
         f"Keras on {SPOKEN[able[0]]} can use it, with nothing to install: {variable}"
-        f"restart ({facts.here['restart']}) and pick before anything else."
+        f"restart ({facts.place_words['restart']}) and pick before anything else."
     )
     return reasons
 
