@@ -126,7 +126,7 @@ def _frameworks_in_use(machine: Facts) -> set[str]:
 def against(machine: Facts, *frameworks: str) -> tuple[Finding, ...]:
     """Return the findings for which at least one of some frameworks cannot use the accelerator.
 
-    Where no accelerator is attached, these are what keeps the framework from training on the CPU.
+    Where no accelerator is attached, it may be a build that is of no use without one.
     `frameworks` are "tensorflow" and "jax", or one of them.
     """
     findings = []
