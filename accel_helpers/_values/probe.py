@@ -27,8 +27,8 @@ KEPT_CHARACTERS = 20_000  # of the output, from its end
 class Outcome:
     """How a child process ended, or why it was ended."""
 
-    kind: str  # "finished" (exit status 0), "crashed", "too slow", "too large" or "killed"
-    seconds: float  # from its start to its end
+    kind: str  # "finished" (exit status 0), "crashed", "too slow" or "too large"
+    seconds: float  # from its start to its end; 0 where it did not start
     output: str = ""  # the end of what it wrote, at most `KEPT_CHARACTERS`
     signal: str = ""  # that ended it, such as "SIGABRT"; empty: none did
     memory: float | None = None  # the bytes that it was allowed; None: there was no limit
@@ -156,8 +156,8 @@ class Child(contextlib.AbstractContextManager):
 
     Use it in a ``with`` block, or `stop` it. It has a process group of its own: Ctrl-C does not
     reach it, and all that it starts ends with it. The end of its standard input says that the
-    parent is gone. `output` is empty until it was stopped; then it has the end of what the child
-    wrote to standard error and, without `heard`, to standard output.
+    parent is gone. `output` is empty until `stop`; then it has the end of what the child wrote to
+    standard error and, without `heard`, to standard output.
 
     Parameters
     ----------
