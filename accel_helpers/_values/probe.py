@@ -202,9 +202,9 @@ class Child(contextlib.AbstractContextManager):
             threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        """Put its lines into the queue, and an empty text after the last one.
+        """Put the child's lines into the queue, and an empty text after the last one.
 
-        It runs in a thread, until the child's standard output ends.
+        This runs in a thread until the child's standard output ends.
         """
         with self.process.stdout as lines:
             for line in lines:
@@ -212,15 +212,19 @@ class Child(contextlib.AbstractContextManager):
         self._lines.put("")
 
     def tell(self, line: str) -> None:
-        """Write a line to its standard input; where that is closed, the line is lost."""
+        """Write a line to the child's standard input; where that is closed, the line is lost.
+
+        `line` has no line end yet.
+        """
         with contextlib.suppress(OSError, ValueError):
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
 
     def hear(self, seconds: float) -> str | None:
-        """Return the next line of its standard output, with its line end.
+        """Return the next line of the child's standard output, with its line end.
 
-        Empty after the last one; None where none came within `seconds`. Only with `heard`.
+        An empty text after the last line; None if no line came within `seconds`, as is always so
+        for a child that was started without `heard`.
         """
         try:
             line = self._lines.get(timeout=max(0.0, seconds))
@@ -232,10 +236,10 @@ class Child(contextlib.AbstractContextManager):
         return line
 
     def wait(self, seconds: float, memory: float | None = None) -> str:
-        """Wait until it ends or breaks a limit, and return the kind of its `Outcome`.
+        """Wait until the child ends or breaks a limit, and return the kind of its `Outcome`.
 
         That is "finished", "crashed", "too slow" after `seconds`, or "too large" when its group
-        has more than `memory` bytes. It is not ended here: after the last two it still runs.
+        has more than `memory` bytes. After the last two the child still runs.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -251,10 +255,10 @@ class Child(contextlib.AbstractContextManager):
                 return "too large"
 
     def stop(self, patience: float = 0.0) -> int | None:
-        """End it and all that it started, set `output`, and return its exit status.
+        """End the child and all that it started, set `output`, and return the exit status.
 
-        It first has `patience` seconds to end by itself. The status is None where it did not end,
-        being stuck inside a driver. A second call only returns the status.
+        The child first has `patience` seconds to end by itself. The status is None if the child
+        could not be ended, being stuck inside a driver. A second call only returns the status.
         """
         if self._output_file.closed:
             return self.process.returncode

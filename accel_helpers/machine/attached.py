@@ -56,6 +56,7 @@ class Attached:
     driver: str | None = None  # the version of NVIDIA's driver
 
     def __str__(self) -> str:
+        """Return a text such as "GPU, 2 x Tesla T4, 15.0 GiB memory each"."""
         text = self.name
         if self.count > 1:
             text = f"{self.count} x {text}"

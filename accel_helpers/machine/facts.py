@@ -188,7 +188,7 @@ class Machine:
         accelerator = page.get("accelerator")
         if accelerator not in ("GPU", "TPU"):
             return ""
-        # The metadata of a TPU have its type under this key, too.
+        # A TPU's type is under this key, too.
         chip = page.get("colab", {}).get("gpuType") or accelerator
         return _CHIPS.get(chip, chip)
 

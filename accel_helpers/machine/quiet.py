@@ -50,7 +50,7 @@ def held_back() -> Iterator[None]:
 
 
 def watch_tensorflow(name: str) -> None:
-    """Have a later import of TensorFlow done quietly, or refused, where Keras runs on another one.
+    """Have a later import of TensorFlow done quietly, or refused, where Keras does not run on it.
 
     It is refused, with an ImportError, where tensorflow-tpu is installed: its import can end the
     process. Keras on JAX imports TensorFlow, too, with the first seed. Nothing changes where the

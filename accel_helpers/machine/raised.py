@@ -289,9 +289,11 @@ def _seen(*, exception: str, message: list[str], package: str, your_line: str) -
     `package` and `your_line` are what the result's fields of these names are.
     """
     first_line = message[0]
+    # "ValueError: 3 labels" -> "3 labels"; empty where only the name stands there.
     if exception:
         first_line = first_line.partition(": ")[2]
     lines = [line.strip() for line in [first_line, *message[1:]]]
+    # The lines that say what is wrong; the first of them is shown.
     telling_lines = [line for line in lines if not _WHERE.match(line)]
     if not telling_lines:
         telling_lines = [first_line.strip()]

@@ -233,9 +233,9 @@ def _bound(facts: Facts) -> tuple[str, list[str]]:
 
 
 def _nothing_attached(facts: Facts) -> list[str]:
-    """Return the reasons why no accelerator is used where none is attached; at least one.
+    """Return the reasons why no accelerator is used on a machine that has none; at least one.
 
-    Of the variables of old TPUs that are set, the causes follow.
+    A reason is added for each variable that is set for an old TPU, such as COLAB_TPU_ADDR.
     """
     reasons = faults.said(facts, "gpu-not-handed-over", "gpu-silent", "tpu-claimed")
     if not reasons:
@@ -254,8 +254,8 @@ def _remedies(
 ) -> list[str]:
     """Return the reasons why the attached device is not used, and what to do about it.
 
-    `able_frameworks` can use the device; none of them is chosen. `bound_framework` is empty where
-    Keras is not bound to one.
+    `able_frameworks` are installed and can use the device; Keras is not going to run on any of
+    them. `bound_framework` is empty where Keras is not bound to a framework.
     """
     frameworks = [bound_framework] if bound_framework else list(faults.STRATEGIES_KNOW)
     obstacles = faults.against(facts, *frameworks)
@@ -283,35 +283,37 @@ def _remedies(
 def _on_device(
     facts: Facts, device: Attached, framework: str, bound_framework: str, reasons: list[str]
 ) -> Strategy:
-    """Return the strategy that trains on the attached device with a framework that can use it.
+    """Return the strategy that trains on the attached device with `framework`.
 
-    More reasons are appended to `reasons` in place. `bound_framework` is empty where Keras is not
-    bound to one.
+    `framework` is one that can use the device, "tensorflow" or "jax". `bound_framework` is the same
+    one, or empty where Keras is not bound to a framework. More reasons are appended to `reasons` in
+    place.
     """
-    count = device.count
+    replicas = device.count
     if facts.kind == "TPU":
         kind = "tpu on jax"
-        pronoun = "it" if count == 1 else "them"
+        pronoun = "it" if replicas == 1 else "them"
         reasons.append(f"{_attached(device)}, and JAX drives {pronoun}.")
     else:
-        count = facts.visible_gpus
-        kind = "several gpus" if count > 1 else "one gpu"
+        replicas = facts.visible_gpus
+        kind = "several gpus" if replicas > 1 else "one gpu"
         reasons.append(f"{_attached(device)}.")
     new_gpu = facts.faults.get("gpu-too-new")
     if new_gpu and framework == "tensorflow":
         reasons += [new_gpu.cause, new_gpu.fix]
     elif new_gpu and not bound_framework:
         reasons += [new_gpu.cause, "So Keras runs on JAX (we have not tried this GPU)."]
-    if count < device.count:
-        reasons.append(f"CUDA_VISIBLE_DEVICES shows {count} of {device.count}.")
-    return Strategy(kind, framework, count, " ".join(reasons))
+    if replicas < device.count:
+        reasons.append(f"CUDA_VISIBLE_DEVICES shows {replicas} of {device.count}.")
+    return Strategy(kind, framework, replicas, " ".join(reasons))
 
 
 def _on_cpu(facts: Facts, bound_framework: str, reasons: list[str]) -> Strategy:
-    """Return the strategy that trains on the CPU.
+    """Return the strategy that trains on the CPU, with `bound_framework` if that is not empty.
 
-    It is for the framework that Keras is bound to, else ("") for the first that is installed. More
-    reasons are appended to `reasons` in place.
+    If it is empty, Keras is bound to no framework, and the first one that is installed is used. A
+    TensorFlow for TPUs is replaced by JAX where that is possible. More reasons are appended to
+    `reasons` in place.
     """
     installed_frameworks = [name for name in faults.STRATEGIES_KNOW if name in facts.frameworks]
     framework = bound_framework
