@@ -84,7 +84,7 @@ class _Run:
             settings = {**_OWN, "TF_CONFIG": json.dumps(config)}
             environ = probe.variables(settings)
             command = probe.python(_CHILD, number, steps)
-            process = probe.Child(command, environ, heard=1)
+            process = probe.Child(command, environ, heard=True)
             self.running[name] = ending.enter_context(process)
 
     def goes_on(self) -> bool:
