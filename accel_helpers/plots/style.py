@@ -5,7 +5,6 @@ The colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), and none car
 
 import io
 import math
-import os
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
@@ -124,17 +123,18 @@ def short(ratio: float) -> str:
 def sides(data, reference: Reference | None, note: str = "") -> tuple[list[Side], str]:
     """List whose data a picture shows, and extend its note by the name of the reference machine.
 
-    With ACCEL_PICTURES=reference, or where the learner has nothing, the reference is alone.
+    A reference stands alone if it says so, or if the learner has nothing to show.
     """
-    mine = Side(data, True, "")
+    own = Side(data, True, "")
     if reference is None:
-        return [mine], note
+        return [own], note
     machine = reference.label
     grey = Side(reference.data, False, f"on {machine}: ")
-    only_reference = os.environ.get("ACCEL_PICTURES") == "reference"
-    if only_reference or not data:
-        return [grey], f"{note}\nMeasured on {machine}.".strip()
-    return [mine, grey], f"{note}\nGrey: {machine}.".strip()
+    if reference.alone or not data:
+        full_note = f"{note}\nMeasured on {machine}."
+        return [grey], full_note.strip()
+    full_note = f"{note}\nGrey: {machine}."
+    return [own, grey], full_note.strip()
 
 
 @contextmanager
