@@ -25,14 +25,21 @@ def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> 
         groups[side.intro] = _piece_rows(side.data, side.colours)
     pieces = sides[0].data
     if len(pieces) > 1:
-        longest_piece = max(pieces, key=pieces.get)
-        share = pieces[longest_piece] / sum(pieces.values())
-        title = f"{title}: {percent(share)} {longest_piece}"
+        longest_piece, share = _longest_piece(pieces)
+        title = f"{title}: {share} {longest_piece}"
     totals = [sum(side.data.values()) for side in sides]
     longest_step = max(totals)
     axis = ValueAxis("time of one step", 0, longest_step, format_seconds)
     heads = ["time", "share"]
     return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
+
+
+def _longest_piece(pieces: Pieces) -> tuple[str, str]:
+    """The name of the longest piece of a step, and its share in %."""
+    name = max(pieces, key=pieces.get)
+    total = sum(pieces.values())
+    share = percent(pieces[name] / total)
+    return name, share
 
 
 def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
@@ -90,10 +97,10 @@ def _part_names(steps: Steps) -> list[str]:
 def _step_row(name: str, pieces: Pieces, colour: str) -> Row:
     """The row of a step: how long it takes, and which part takes most of that."""
     total = sum(pieces.values())
-    longest = max(pieces, key=pieces.get)
     duration = format_seconds(total)
-    share = percent(pieces[longest] / total)
-    return Row(name, colour, (duration, f"{longest}, {share}"))
+    longest_piece, share = _longest_piece(pieces)
+    notes = (duration, f"{longest_piece}, {share}")
+    return Row(name, colour, notes)
 
 
 def _stack_pieces(axes, rows: Sequence[Row], steps: Steps, colours: Sequence[str]) -> float:
