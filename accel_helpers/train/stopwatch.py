@@ -2,11 +2,18 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from accel_helpers.machine import backend
 
 FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
+
+
+class Mark(NamedTuple):
+    """How many steps of an epoch were done, and when fit reported so."""
+
+    steps: int
+    reported: float
 
 
 def stopwatch(
@@ -17,12 +24,12 @@ def stopwatch(
 ):
     """Make a callback that times every epoch until the device is done, in its list `epochs`.
 
-    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
+    For each epoch, `ticks` holds the times of its beginning and of its end, and with `steps` that
+    of the end of each step, too. The device is waited for at each end.
 
-    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
-    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
-    These are, for each epoch, (steps done, time) as fit reports them.
+    With an `end`, a time of the clock, the callback stops the training then, even within an epoch;
+    such an epoch has no end among its ticks. It waits until there are a few `marks`, a list of
+    `Mark` for each epoch, or until the `latest` time has come.
     """
     import keras
 
@@ -90,12 +97,15 @@ class BoxWatch(EpochWatch):
         # Not at the end of a batch: fit may call that from another thread, and on JAX a training
         # that is stopped from there has lost what its metrics stand in.
         marks_so_far = sum(len(marks) for marks in self.marks)
-        limit = self.end if marks_so_far >= FEWEST_MARKS else self.latest
+        limit = self.latest
+        if marks_so_far >= FEWEST_MARKS:
+            limit = self.end
         if self.clock() > limit:
             self.model.stop_training = True
 
     def on_train_batch_end(self, batch, logs=None):
-        self.marks[-1].append((batch + 1, self.clock()))
+        mark = Mark(batch + 1, self.clock())
+        self.marks[-1].append(mark)
 
     def on_epoch_end(self, epoch, logs=None):
         backend.wait(self.model)
@@ -105,16 +115,16 @@ class BoxWatch(EpochWatch):
             self.ticks[-1].append(self.clock())
 
 
-def _in_order(marks: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Give marks by their steps, none of them later than the one that follows.
+def _in_order(marks: list[Mark]) -> list[Mark]:
+    """Marks by their steps, none of them reported later than the one that follows.
 
-    Fit may report from several threads, one overtaking another; but where a step is done, all
-    steps before it are.
+    Fit may report from several threads, one of which overtakes another. But when a step is done,
+    all steps before it are.
     """
     ordered = []
     earliest = float("inf")
-    for steps_done, reported in sorted(marks, reverse=True):
-        earliest = min(earliest, reported)
-        ordered.append((steps_done, earliest))
+    for mark in sorted(marks, reverse=True):
+        earliest = min(earliest, mark.reported)
+        ordered.append(Mark(mark.steps, earliest))
     ordered.reverse()
     return ordered
