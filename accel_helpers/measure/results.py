@@ -94,6 +94,7 @@ class Reference:
 
     data: Any
     label: str  # of the machine, and the day
+    alone: bool = False  # drawn in place of the learner's data, not beside them
 
 
 def new_card(*, command: str) -> Card:

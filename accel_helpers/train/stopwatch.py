@@ -2,11 +2,18 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from accel_helpers.machine import backend
 
 FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
+
+
+class Mark(NamedTuple):
+    """How many steps of an epoch were done, and at which time of the clock fit reported it."""
+
+    steps_done: int
+    reported_at: float
 
 
 def stopwatch(
@@ -23,8 +30,8 @@ def stopwatch(
 
     With an `end`, a time of the `clock`, the callback also ends the training at that time, within
     an epoch, too; an epoch that was cut off has no end in `ticks`. It first waits for a few steps
-    to be reported, but not beyond the time `latest`. Its list `marks` has for each epoch the pairs
-    (steps done, time) as fit reported them.
+    to be reported, but not beyond the time `latest`. Its list `marks` has for each epoch each `Mark`
+    that fit reported.
     """
     import keras
 
@@ -51,8 +58,8 @@ class EpochWatch:
         super().__init__()
         self.clock = clock
         self.ticks: list[list[float]] = []
-        # by epoch: (steps done, time at which fit reported it)
-        self.marks: list[list[tuple[int, float]]] = []
+        # by epoch, as fit reported them
+        self.marks: list[list[Mark]] = []
 
     @property
     def epochs(self):
@@ -93,12 +100,15 @@ class BoxWatch(EpochWatch):
         # Not at the end of a batch: fit may call that from another thread, and on JAX a training
         # that is stopped from there has lost what its metrics stand in.
         marks_so_far = sum(len(marks) for marks in self.marks)
-        limit = self.end if marks_so_far >= FEWEST_MARKS else self.latest
+        limit = self.latest
+        if marks_so_far >= FEWEST_MARKS:
+            limit = self.end
         if self.clock() > limit:
             self.model.stop_training = True
 
     def on_train_batch_end(self, batch, logs=None):
-        self.marks[-1].append((batch + 1, self.clock()))
+        mark = Mark(batch + 1, self.clock())
+        self.marks[-1].append(mark)
 
     def on_epoch_end(self, epoch, logs=None):
         backend.wait(self.model)
@@ -108,7 +118,7 @@ class BoxWatch(EpochWatch):
             self.ticks[-1].append(self.clock())
 
 
-def _in_order(marks: list[tuple[int, float]]) -> list[tuple[int, float]]:
+def _in_order(marks: list[Mark]) -> list[Mark]:
     """Sort marks by steps done, and lower each time to the earliest of those that follow it.
 
     Fit may report from several threads, and one report may overtake another. But when a step is
@@ -117,8 +127,8 @@ def _in_order(marks: list[tuple[int, float]]) -> list[tuple[int, float]]:
     ordered = []
     earliest = float("inf")
     # from the last step back to the first
-    for steps_done, reported_at in sorted(marks, reverse=True):
-        earliest = min(earliest, reported_at)
-        ordered.append((steps_done, earliest))
+    for mark in sorted(marks, reverse=True):
+        earliest = min(earliest, mark.reported_at)
+        ordered.append(Mark(mark.steps_done, earliest))
     ordered.reverse()
     return ordered

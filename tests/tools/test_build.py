@@ -26,10 +26,11 @@ WIDGET = f"""display(
 GREY = """import time
 
 from accel_helpers import plots
+from accel_helpers.course.references import for_page
 from accel_helpers.measure import results
 
 print(time.time())
-theirs = results.Reference({"theirs": 1.0}, "another machine")
+theirs = for_page(results.Reference({"theirs": 1.0}, "another machine"))
 plots.parts({"own": time.time()}, title="T", reference=theirs)"""
 
 

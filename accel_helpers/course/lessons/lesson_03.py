@@ -12,6 +12,7 @@ from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.course import climb
 from accel_helpers.course.checks import Asked, Check, Result, Told
 from accel_helpers.course.quickstart import time_steps
+from accel_helpers.course.references import for_page
 from accel_helpers.course.word_checks import choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings, results, timing
@@ -150,7 +151,7 @@ def their_line(device: str, runs=None):
     for (model, batch_size), ratio in card.data.items():
         if batch_size == GREY:
             line[model, batch_size] = ratio
-    return results.Reference(line, card.label)
+    return for_page(results.Reference(line, card.label))
 
 
 def make_net(filters=(16, 32)):
@@ -205,7 +206,7 @@ def their_roofline(work, runs=None):
         return None
     limits = ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
     climbed = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    return card.reference((roofline_points(work, climbed), limits))
+    return for_page(card.reference((roofline_points(work, climbed), limits)))
 
 
 # --- the pretend accelerator ---------------------------------------------------------------------
