@@ -30,8 +30,8 @@ def stopwatch(
 
     With an `end`, a time of the `clock`, the callback also ends the training at that time, within
     an epoch, too; an epoch that was cut off has no end in `ticks`. It first waits for a few steps
-    to be reported, but not beyond the time `latest`. Its list `marks` has for each epoch each `Mark`
-    that fit reported.
+    to be reported, but not beyond the time `latest`. Its list `marks` has for each epoch a list of
+    `Mark`, one for each step that fit reported.
     """
     import keras
 
