@@ -221,24 +221,24 @@ def draw(number: int = 1) -> Paper:
     pool = [question for question in bank.values() if _may_be_drawn(question)]
     # A generator of its own, which nothing else draws from.
     rng = random.Random(number)
-    chosen = []
+    selection = []
     # First every question of the exam is covered.
     for exam_question in _exam_questions(pool):
-        if any(exam_question in question.exam for question in chosen):
+        if any(exam_question in question.exam for question in selection):
             continue
         candidates = []
         for question in pool:
-            if exam_question in question.exam and _fits(question, chosen):
+            if exam_question in question.exam and _fits(question, selection):
                 candidates.append(question)
-        drawn = rng.choice(candidates)
-        chosen.append(drawn)
+        drawn_question = rng.choice(candidates)
+        selection.append(drawn_question)
     # Then the rest of the paper is filled up.
     in_any_order = rng.sample(pool, len(pool))
     for question in in_any_order:
-        if len(chosen) < COUNT and _fits(question, chosen):
-            chosen.append(question)
-    rng.shuffle(chosen)
-    return Paper(number, tuple(chosen))
+        if len(selection) < COUNT and _fits(question, selection):
+            selection.append(question)
+    rng.shuffle(selection)
+    return Paper(number, tuple(selection))
 
 
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
@@ -316,14 +316,14 @@ def _exam_questions(pool: Sequence[Question]) -> list[str]:
     return sorted(covered, key=number)
 
 
-def _fits(question: Question, chosen: Sequence[Question]) -> bool:
+def _fits(question: Question, selection: Sequence[Question]) -> bool:
     """Return whether a question may be added to those that were chosen for a paper.
 
     It may not where it is one of them, or where it and one of them give each other away.
     """
-    if question in chosen:
+    if question in selection:
         return False
-    for neighbour in chosen:
+    for neighbour in selection:
         if neighbour.id in question.apart or question.id in neighbour.apart:
             return False
     return True
