@@ -39,8 +39,8 @@ class Quiz(Shown):
         """
         if not self.questions:
             return None
-        earlier = progress.current().answers
-        total, tell_total = quiz_widget.note(widgets, self._count_right(earlier))
+        earlier_answers = progress.current().answers
+        total, tell_total = quiz_widget.note(widgets, self._count_right(earlier_answers))
 
         # Called by the button of a question; what it returns is shown below the answer.
         def check(question: Question, entry: str) -> str:
@@ -56,7 +56,7 @@ class Quiz(Shown):
 
         fields = []
         for number, question in enumerate(self.questions, 1):
-            remark = fragment("course/templates/quiz/earlier", earlier.get(question.id))
+            remark = fragment("course/templates/quiz/earlier", earlier_answers.get(question.id))
             fields.append(quiz_widget.field(widgets, question, number, remark, check))
         return quiz_widget.sheet(widgets, fields, total)
 
@@ -88,12 +88,12 @@ def show(*names: str) -> Quiz:
     >>> show("E3").questions[0].exam
     ('E3',)
     """
-    chosen = []
+    selection = []
     for name in names:
         for question in _named(name):
-            if question not in chosen:
-                chosen.append(question)
-    return Quiz(tuple(chosen))
+            if question not in selection:
+                selection.append(question)
+    return Quiz(tuple(selection))
 
 
 def answer(name: str, given: str | float) -> Grade:
@@ -145,13 +145,13 @@ def again() -> Quiz:
     """
     bank = questions.bank()
     answers = progress.current().answers
-    wrong = []
+    wrong_questions = []
     for name in answers:
         # The progress may be of an older course, with questions that this one does not have.
         if name in bank and not _is_done(name, answers):
-            wrong.append(bank[name])
-    nothing = "Nothing to repeat: no wrong or empty answer of yours is kept."
-    return Quiz(tuple(wrong), none=nothing)
+            wrong_questions.append(bank[name])
+    nothing_text = "Nothing to repeat: no wrong or empty answer of yours is kept."
+    return Quiz(tuple(wrong_questions), none=nothing_text)
 
 
 @dataclass(frozen=True)
@@ -166,13 +166,13 @@ class Overview:
     def sentence(self) -> str:
         """Return the overview in a line: "Right answers: lesson 03 2 of 9. ..." and the exam."""
         lessons = []
-        for lesson, right, count, _day in self.rows:
-            if right:
-                lessons.append(f"lesson {lesson} {right} of {count}")
-        listed = "nothing yet"
+        for lesson, right_count, count, _day in self.rows:
+            if right_count:
+                lessons.append(f"lesson {lesson} {right_count} of {count}")
+        lesson_list = "nothing yet"
         if lessons:
-            listed = ", ".join(lessons)
-        return f"Right answers: {listed}. {self.exam}"
+            lesson_list = ", ".join(lessons)
+        return f"Right answers: {lesson_list}. {self.exam}"
 
     __str__ = sentence
 
@@ -185,19 +185,19 @@ def overview() -> Overview:
     >>> overview().rows[0][0]
     '00'
     """
-    kept = progress.current()
+    current = progress.current()
     rows = []
     for lesson in _lessons():
-        done = [_is_done(question.id, kept.answers) for question in _named(lesson)]
-        day = kept.lessons.get(lesson, "")[:10]
-        rows.append((lesson, sum(done), len(done), day))
-    if not kept.exams:
+        right_answers = [_is_done(question.id, current.answers) for question in _named(lesson)]
+        day = current.lessons.get(lesson, "")[:10]
+        rows.append((lesson, sum(right_answers), len(right_answers), day))
+    if not current.exams:
         return Overview(rows, "No practice exam yet.")
-    last = kept.exams[-1]
+    last_exam = current.exams[-1]
     exam = (
-        f"Last practice exam (paper {last.paper}): "
-        f"{last.material} of {last.questions} as the material answers, "
-        f"{last.today} as is true today."
+        f"Last practice exam (paper {last_exam.paper}): "
+        f"{last_exam.material} of {last_exam.questions} as the material answers, "
+        f"{last_exam.today} as is true today."
     )
     return Overview(rows, exam)
 
@@ -208,22 +208,22 @@ def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
     Returns "" or, where they could not be written, a sentence that says why.
     """
     now = progress.now()
-    before = progress.current().answers
+    earlier_answers = progress.current().answers
     answers = {}
     for grade in grades:
         name = grade.question.id
         tries = 1
-        if name in before:
-            tries = before[name].tries + 1
+        if name in earlier_answers:
+            tries = earlier_answers[name].tries + 1
         answers[name] = progress.Answer(grade.answer, grade.verdict, tries, now)
     # A lesson is finished once the last of its questions is, whenever the others were answered.
-    everything = {**before, **answers}
-    finished = {}
+    all_answers = {**earlier_answers, **answers}
+    finished_lessons = {}
     lessons = {grade.question.lesson for grade in grades}
     for lesson in sorted(lessons):
-        if all(_is_done(question.id, everything) for question in _named(lesson)):
-            finished[lesson] = now
-    return progress.keep(Progress(answers, lessons=finished, exams=exams))
+        if all(_is_done(question.id, all_answers) for question in _named(lesson)):
+            finished_lessons[lesson] = now
+    return progress.keep(Progress(answers, lessons=finished_lessons, exams=exams))
 
 
 def _is_done(name: str, answers: Mapping[str, progress.Answer]) -> bool:
