@@ -151,15 +151,15 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
     Without `names` the cards are numbered, and nobody is named. A card that cannot be used is
     refused with a reason and raises nothing; an OSError is raised where the page cannot be written.
     """
-    cards, refused = read(folder, names)
+    cards, refusals = read(folder, names)
     times = _by_name_and_machine(cards)
-    odd = far_off(cards, times)
+    far_off_times = far_off(cards, times)
     sorted_times = sorted(times.items(), key=_most_cards_first)
     board = template("course/templates/board.html")
     html = board.render(
         cards=cards,
-        refused=refused,
-        odd=odd,
+        refused=refusals,
+        odd=far_off_times,
         times=sorted_times,
         RACES=RACES,
         CEILING=CEILING,
@@ -172,8 +172,8 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
         seconds=format_seconds,
     )
     records.write_whole(page, html)
-    records.write_whole(page.with_suffix(".csv"), table(cards, odd))
-    return Board(str(page), len(cards), refused)
+    records.write_whole(page.with_suffix(".csv"), table(cards, far_off_times))
+    return Board(str(page), len(cards), refusals)
 
 
 # --- What the cards show
@@ -273,7 +273,7 @@ def far_off(cards: Iterable[Seen], times: Times) -> dict[tuple[str, str], FarOff
     as `_by_name_and_machine` returns them; a machine with fewer than `ENOUGH` has no middle.
     """
     sizes = _usual_sizes(cards)
-    odd = {}
+    far_off_times = {}
     for (name, _), group in times.items():
         if len(group) < ENOUGH:
             continue
@@ -284,8 +284,8 @@ def far_off(cards: Iterable[Seen], times: Times) -> dict[tuple[str, str], FarOff
             is_quick = seconds < middle
             reason = _reason(card, card.times[name], sizes, is_quick=is_quick)
             ratio = seconds / middle
-            odd[card.who, name] = FarOff(card.who, reason, name, ratio)
-    return odd
+            far_off_times[card.who, name] = FarOff(card.who, reason, name, ratio)
+    return far_off_times
 
 
 def _sizes_on(card: Seen) -> dict[str, float]:
