@@ -53,26 +53,26 @@ def read(folder: Path, names: bool = True) -> tuple[list[Seen], list[Refusal]]:
     """
     files = _files(folder, names)
     cards = []
-    refused = []
+    refusals = []
     owners = {}  # what a card holds -> whose it is
     # Reading is mostly computing, which threads cannot share; but processes take long to start.
     executor = ThreadPoolExecutor
     if len(files) >= MANY:
         executor = ProcessPoolExecutor
     with executor() as pool:
-        for seen in pool.map(_read_card, files, range(1, len(files) + 1), repeat(names)):
-            if isinstance(seen, Refusal):
-                refused.append(seen)
+        for card_or_refusal in pool.map(_read_card, files, range(1, len(files) + 1), repeat(names)):
+            if isinstance(card_or_refusal, Refusal):
+                refusals.append(card_or_refusal)
                 continue
             # The same times, begun on the same day, are the same card handed in twice.
-            content = (seen.begun, *seen.times.items())
+            content = (card_or_refusal.begun, *card_or_refusal.times.items())
             if content in owners:
                 reason = f"a copy of {owners[content]}, which counts once."
-                refused.append(Refusal(seen.who, reason))
+                refusals.append(Refusal(card_or_refusal.who, reason))
                 continue
-            owners[content] = seen.who
-            cards.append(seen)
-    return cards, refused
+            owners[content] = card_or_refusal.who
+            cards.append(card_or_refusal)
+    return cards, refusals
 
 
 def _files(folder: Path, names: bool) -> list[Path]:
