@@ -194,16 +194,16 @@ def _entry(claim: Claim, card: Card | None) -> Entry:
     values = _values(claim, card)
     if not values:
         return _without_measurement(claim, card)
-    unclear = PUBLISHED if claim.published else UNCLEAR
+    unclear_outcome = PUBLISHED if claim.published else UNCLEAR
     rule = RULES[claim.number]
     try:
         finding = rule(card, *values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # Cards come from elsewhere: a chip of no table, a field that is missing, a zero.
         sentence = "A chip of which we have no figures, or numbers without sense."
-        return Entry(claim, unclear, sentence)
+        return Entry(claim, unclear_outcome, sentence)
     if finding.outcome == UNCLEAR or _any_too_short(values):
-        return Entry(claim, unclear, claim.if_unclear, finding.measured)
+        return Entry(claim, unclear_outcome, claim.if_unclear, finding.measured)
     return Entry(claim, finding.outcome, claim.say[finding.outcome], finding.measured)
 
 
