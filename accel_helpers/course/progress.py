@@ -122,8 +122,8 @@ def keep(new: Progress, *, drive: Path = DRIVE) -> str:
         return f"Not saved: {str(error)[:200]}"
     _waiting.append(new)
     try:
-        everything = _with_waiting(_stored(drive))
-        text = json.dumps(asdict(everything), indent=1, ensure_ascii=False) + "\n"
+        all_progress = _with_waiting(_stored(drive))
+        text = json.dumps(asdict(all_progress), indent=1, ensure_ascii=False) + "\n"
         # A link stays a link: the file that it points to is replaced.
         records.write_whole(target.resolve(), text)
     except DataError as error:
@@ -165,7 +165,7 @@ def _stored(drive: Path) -> Progress:
 
 def _with_waiting(stored: Progress) -> Progress:
     """Return stored progress together with what could not be written yet."""
-    everything = stored
-    for new in _waiting:
-        everything = everything.extended(new)
-    return everything
+    progress = stored
+    for addition in _waiting:
+        progress = progress.extended(addition)
+    return progress
