@@ -247,8 +247,8 @@ def _grade_number(question: Question, number: float) -> Grade:
     def distance(option: Option) -> tuple[float, bool]:
         return (abs(number - option.value), not option.correct)
 
-    nearest_first = sorted(question.options, key=distance)
-    for option in nearest_first:
+    options_by_distance = sorted(question.options, key=distance)
+    for option in options_by_distance:
         limit = question.tolerance * abs(option.value)
         if abs(number - option.value) <= limit:
             return _grade(
@@ -258,8 +258,8 @@ def _grade_number(question: Question, number: float) -> Grade:
                 is_right=option.correct,
                 as_material=option.material,
             )
-    (right,) = (option for option in question.options if option.correct)
-    direction = "low" if number < right.value else "high"
+    (right_option,) = (option for option in question.options if option.correct)
+    direction = "low" if number < right_option.value else "high"
     feedback = [f"That is too {direction}."]
     return _grade(question, number, feedback, is_right=False, as_material=False)
 
@@ -274,18 +274,18 @@ def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
         feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, guess, OPEN, False, (feedback,))
     # The options of a guess always stand in this order.
-    close, low, high = question.options
+    close_option, low_option, high_option = question.options
     ratio = guess / actual
     # `within` is a factor: at 2, a guess may be half of what was measured, or twice as much.
     is_close = guess > 0 and 1 / question.within <= ratio <= question.within
     if is_close:
-        option = close
+        option = close_option
     elif guess < actual:
-        option = low
+        option = low_option
     else:
-        option = high
-    measured = f"You measured {actual:.3g} {question.unit}".rstrip()
-    feedback = [f"{measured}.", option.feedback]
+        option = high_option
+    measured_text = f"You measured {actual:.3g} {question.unit}".rstrip()
+    feedback = [f"{measured_text}.", option.feedback]
     return _grade(question, guess, feedback, is_right=is_close, as_material=is_close)
 
 
