@@ -57,16 +57,16 @@ def write(path: str | Path | None = None) -> Path:
 
 def _standing() -> dict:
     """Return what the page shows about the learner's progress, by the names in its template."""
-    kept = progress.current()
-    missed = quiz.again().questions
-    answered = ""
-    if kept.answers:
-        answered = quiz.overview().sentence()
+    current = progress.current()
+    missed_questions = quiz.again().questions
+    answered_text = ""
+    if current.answers:
+        answered_text = quiz.overview().sentence()
     return {
         "now": datetime.datetime.now(),
-        "answered": answered,
-        "missed": [f"Lesson {question.lesson}: {question.stem}" for question in missed],
-        "verdict": kept.guesses.get("05/verdict"),
+        "answered": answered_text,
+        "missed": [f"Lesson {question.lesson}: {question.stem}" for question in missed_questions],
+        "verdict": current.guesses.get("05/verdict"),
     }
 
 
