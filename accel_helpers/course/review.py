@@ -112,8 +112,8 @@ def both(*numbers: str) -> Review:
         if number not in names:
             listed = ", ".join(names)
             raise ValueError(f"the questions are {listed}; got {shown([number])}.")
-    chosen = [by_number[number] for number in numbers]
-    return Review(tuple(chosen))
+    selection = [by_number[number] for number in numbers]
+    return Review(tuple(selection))
 
 
 def missed() -> Review:
