@@ -97,8 +97,8 @@ def _fields(id: str, head: str) -> dict:
     begins with none of `FIELDS` and a colon; empty lines are skipped.
     """
     fields = {}
-    for untrimmed in head.splitlines():
-        line = untrimmed.strip()
+    for raw_line in head.splitlines():
+        line = raw_line.strip()
         if not line:
             continue
         name, colon, value = line.partition(":")
