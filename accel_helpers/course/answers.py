@@ -27,7 +27,7 @@ def meant(text: object, allowed: Sequence[str]) -> object:
         return text
     # The beginning is enough: what was pasted by mistake may be long.
     text_words = _words(text[:100])
-    fitting = []
+    fitting_choices = []
     for choice in allowed:
         choice_words = _words(choice)
         if text_words == choice_words:
@@ -35,9 +35,9 @@ def meant(text: object, allowed: Sequence[str]) -> object:
         # "difference" alone must not mean "no difference", nor "no" alone anything.
         same_negations = text_words & NEGATIONS == choice_words & NEGATIONS
         if text_words - NEGATIONS and text_words <= choice_words and same_negations:
-            fitting.append(choice)
-    if len(fitting) == 1:
-        return fitting[0]
+            fitting_choices.append(choice)
+    if len(fitting_choices) == 1:
+        return fitting_choices[0]
     return text
 
 
