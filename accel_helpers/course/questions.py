@@ -83,10 +83,10 @@ class Question:
             if speaks_of_material:
                 is_material = _has_material(option)
                 position = option.material_position
-            complete = replace(
+            complete_option = replace(
                 option, letter=letter, material=is_material, material_position=position
             )
-            options.append(complete)
+            options.append(complete_option)
         # A frozen dataclass can be completed in this way only.
         object.__setattr__(self, "options", tuple(options))
 
@@ -100,9 +100,9 @@ class Question:
 
         Those of steps come in their order: "cab".
         """
-        chosen = [option for option in self.options if option.correct]
+        chosen_options = [option for option in self.options if option.correct]
         if material:
-            chosen = [option for option in self.options if option.material]
+            chosen_options = [option for option in self.options if option.material]
 
         def position(option: Option) -> int:
             place = option.position
@@ -111,8 +111,8 @@ class Question:
             # Options that are no steps have no position: the sort keeps the order of equals.
             return 0 if place is None else place
 
-        chosen.sort(key=position)
-        return "".join(option.letter for option in chosen)
+        chosen_options.sort(key=position)
+        return "".join(option.letter for option in chosen_options)
 
     @property
     def further(self) -> bool:
