@@ -182,17 +182,17 @@ def reveal(
     >>> print(reveal("demo", 30.0, unit="seconds"))
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    earlier = progress.current().guesses.get(name)
-    if earlier is None:
+    earlier_guess = progress.current().guesses.get(name)
+    if earlier_guess is None:
         return Outcome(None, actual, unit, tuple(tried))
-    outcome = Outcome(earlier.guess, actual, unit, tuple(tried))
+    outcome = Outcome(earlier_guess.guess, actual, unit, tuple(tried))
     if outcome.verdict in SAYS_NOTHING:
         return outcome
     if not isinstance(actual, str):
         actual = float(actual)
-    complete = replace(earlier, actual=actual, when=progress.now())
-    _keep(name, complete)
-    numbers = _for_the_board(earlier.guess, actual)
+    complete_guess = replace(earlier_guess, actual=actual, when=progress.now())
+    _keep(name, complete_guess)
+    numbers = _for_the_board(earlier_guess.guess, actual)
     # The card refuses an infinite number, or none: then it has nothing of this guess.
     with contextlib.suppress(ValueError):
         results.save_on_card({}, {f"guess/{name}": numbers})
@@ -224,5 +224,5 @@ def _in_words(value: float | str, unit: str) -> str:
     """
     if isinstance(value, str):
         return value
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.12g} {unit}".rstrip()
+    rounded_value = float(f"{value:.3g}")
+    return f"{rounded_value:,.12g} {unit}".rstrip()
