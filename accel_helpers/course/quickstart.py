@@ -165,10 +165,10 @@ def time_steps(
         label = name if name in nets else f"width {name}"
         parts = (device, label, f"batch {batch_size}")
         samples = _step_seconds(watch)
-        measured = Measurement.from_samples(samples, name=", ".join(parts))
-        steps[size] = measured
+        measurement = Measurement.from_samples(samples, name=", ".join(parts))
+        steps[size] = measurement
         key = "/".join((keep, *parts))
-        card_entries[key] = measured
+        card_entries[key] = measurement
     results.keep(keep, card_entries)
     return steps
 
