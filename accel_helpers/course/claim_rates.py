@@ -27,12 +27,12 @@ class Rate:
         return f"{middle} operations per second {self.interval}"
 
 
-def rate_of(measured: Measurement, operations: float) -> Rate:
+def rate_of(measurement: Measurement, operations: float) -> Rate:
     """Return the rate at which so many operations were done in the measured time."""
     # The shortest time is the highest rate.
-    shortest, longest = measured.interval
+    shortest, longest = measurement.interval
     low = operations / longest
-    middle = operations / measured.median
+    middle = operations / measurement.median
     high = operations / shortest
     return Rate(low, middle, high)
 
