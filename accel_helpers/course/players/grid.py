@@ -39,15 +39,15 @@ class Grid:
         self.weights = _moved_down(self.weights, row)
         self.is_loaded = _moved_down(self.is_loaded, filled)
 
-    def compute(self, entering: np.ma.MaskedArray) -> None:
+    def compute(self, entering_values: np.ma.MaskedArray) -> None:
         """Go on by one cycle: move activations right and sums down, multiply, and add.
 
         `entering` has the activation that enters each row from the left; masked where none does.
         """
         import numpy as np
 
-        is_entering = ~entering.mask
-        self.activations = _moved_right(self.activations, entering.data)
+        is_entering = ~entering_values.mask
+        self.activations = _moved_right(self.activations, entering_values.data)
         self.is_passed = _moved_right(self.is_passed, is_entering)
         # No cell is above the first row, so its sums begin with 0.
         zeros = np.zeros_like(self.sums[0])
@@ -63,8 +63,8 @@ def _moved_down(values: np.ndarray, first_row: np.ndarray) -> np.ndarray:
     """
     import numpy as np
 
-    kept = values[:-1]
-    return np.vstack([first_row, kept])
+    kept_rows = values[:-1]
+    return np.vstack([first_row, kept_rows])
 
 
 def _moved_right(values: np.ndarray, first_column: np.ndarray) -> np.ndarray:
@@ -74,5 +74,5 @@ def _moved_right(values: np.ndarray, first_column: np.ndarray) -> np.ndarray:
     """
     import numpy as np
 
-    kept = values[:, :-1]
-    return np.column_stack([first_column, kept])
+    kept_columns = values[:, :-1]
+    return np.column_stack([first_column, kept_columns])

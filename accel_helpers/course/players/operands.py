@@ -42,8 +42,8 @@ def _rounded(matrix: np.ndarray) -> np.ndarray:
     import ml_dtypes
     import numpy as np
 
-    rounded = matrix.astype(ml_dtypes.bfloat16)
-    return rounded.astype(np.float32)
+    bfloat16_matrix = matrix.astype(ml_dtypes.bfloat16)
+    return bfloat16_matrix.astype(np.float32)
 
 
 def _matrix(name: str, values: ArrayLike) -> np.ndarray:

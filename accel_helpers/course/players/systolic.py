@@ -237,9 +237,9 @@ class _Simulation:
                 grid.load(row)
                 yield self._step(tile, grid, "loading", tile.queue)
             for time in range(self.streaming_cycles):
-                entering = tile.queue[:, time]
+                entering_values = tile.queue[:, time]
                 queue = tile.queue[:, time + 1 :]
-                grid.compute(entering)
+                grid.compute(entering_values)
                 places = self._add_arrivals(tile, grid, time)
                 yield self._step(tile, grid, "computing", queue, places)
 
@@ -288,12 +288,12 @@ class _Simulation:
         queue = np.ma.masked_array(zeros, mask=True)
         for row in range(rows):
             # Rows that have no weight of the matrix get zeros.
-            entering = 0
+            entering_values = 0
             if row < height:
-                entering = self.a[:, top + row]
+                entering_values = self.a[:, top + row]
             # To assign values also takes the mask away there.
             end = row + m
-            queue[row, row:end] = entering
+            queue[row, row:end] = entering_values
         return queue
 
     def _add_arrivals(self, tile: _Tile, grid: Grid, time: int) -> tuple[np.ndarray, np.ndarray]:

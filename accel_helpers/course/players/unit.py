@@ -57,12 +57,12 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     if cycles is None:
         cycles = _evenly_spread(len(steps))
     numbers = sorted(set(cycles))
-    chosen = [step for step in steps if step.cycle in numbers]
-    if not chosen:
+    chosen_steps = [step for step in steps if step.cycle in numbers]
+    if not chosen_steps:
         raise ValueError(f"cycles must be between 1 and {len(steps)}; got {numbers}.")
     # The picture in words, for screen readers.
     sentences = []
-    for step in chosen:
+    for step in chosen_steps:
         heading = unit_texts.heading(step)
         event = unit_texts.event(step)
         sentences += [f"{heading}.", event]
@@ -70,8 +70,8 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
     sentences.append(total)
     text = " ".join(sentences)
     alt = f"Strip. {plan.name}. {text}"
-    title = unit_texts.title(plan.name, chosen)
-    with sheet(chosen, plan, title) as (figure, _):
+    title = unit_texts.title(plan.name, chosen_steps)
+    with sheet(chosen_steps, plan, title) as (figure, _):
         # Fewer pixels than in other pictures, so that it is shown smaller.
         return style.picture(figure, alt, dpi=136)
 
@@ -120,15 +120,15 @@ def unit_animation(unit: MatrixUnit, a: "ArrayLike", b: "ArrayLike") -> Animatio
 
 
 @contextmanager
-def sheet(chosen: Sequence[Step], plan: Plan, heading: str = ""):
+def sheet(chosen_steps: Sequence[Step], plan: Plan, heading: str = ""):
     """Make a figure with a panel for each of the chosen steps, and yield (figure, axes).
 
     The panels stand in rows below the heading, which may be empty, and above a key.
     """
     room = int(WIDEST // plan.width)
     # A panel that is wider than the widest picture still gets a row of its own.
-    across = max(1, min(room, len(chosen)))
-    rows = math.ceil(len(chosen) / across)
+    across = max(1, min(room, len(chosen_steps)))
+    rows = math.ceil(len(chosen_steps) / across)
     width = across * plan.width
     # The letters of a heading are larger and bold, so fewer of them go into a line.
     heading = wrapped(heading, width / 1.4)
@@ -138,7 +138,7 @@ def sheet(chosen: Sequence[Step], plan: Plan, heading: str = ""):
     height = top + rows * plan.height + FOOT
     with blank(width, height) as (figure, axes):
         axes.text(MARGIN, 0.1, heading, va="top", fontsize=11.5, weight="bold")
-        for place, step in enumerate(chosen):
+        for place, step in enumerate(chosen_steps):
             row, column = divmod(place, across)
             x = column * plan.width
             y = top + row * plan.height
