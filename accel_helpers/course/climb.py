@@ -218,16 +218,28 @@ def measure(
     Parameters
     ----------
     images : Images
-        Of `load_images`: those that repeat others are left out of the accuracy.
+        As `load_images` returns them. Pictures that repeat others are timed like all, but accuracy
+        is not trained on them.
     device : str, optional
         One of `backend.devices`; by default the accelerator, or the CPU where there is none.
     seconds : float, optional
         About how long it may take. To keep to that, epochs are timed on fewer pictures, and the
-        last stages are left out where translating the others took most of the time. In less than
-        a second there is one seed.
+        last stages are left out where compiling the others took most of the time. For less than a
+        second there is one seed.
     keep : str, optional
         The prefix under which the result card keeps the climb, such as "03/climb". Empty (the
         default) keeps nothing.
+
+    Returns
+    -------
+    Climb
+        Of the stages in `STAGES` that this machine has and that there was time for; its notes say
+        which are missing, and why.
+
+    Raises
+    ------
+    ValueError
+        Where this machine has no such device.
 
     Examples
     --------
@@ -236,31 +248,33 @@ def measure(
     >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'
     """
-    box = _TimeBox(time.perf_counter(), seconds)
+    time_box = _TimeBox(time.perf_counter(), seconds)
     if device is None:
+        # The CPU is always listed first.
         device = backend.devices()[-1]
     plan = Plan.of(images, seconds)
     ways, notes = ways_on(device)
     with backend.on(device):
-        epochs = _time_epochs(ways, plan, box)
+        epochs = _time_epochs(ways, plan, time_box)
         # Ways with the same batch size learn alike, so one way of each is enough: the fastest with
         # small batches, and with large ones the one that needs no new program.
-        accuracy = {}
+        accuracy_by_batch_size = {}
         for id in (BIGGER, RESIDENT_SMALL):
             way = ways[id]
-            accuracy[way.batch_size] = _accuracy(way, images, plan)
+            accuracy_by_batch_size[way.batch_size] = _accuracy(way, images, plan)
     stages = []
     for id, seconds_of_epochs in epochs.items():
         batch_size = ways[id].batch_size
         epoch = plan.scaled_up(id, seconds_of_epochs)
         steps = math.ceil(plan.count / batch_size)
-        stage = Stage(id, batch_size, steps, epoch, accuracy[batch_size])
+        accuracy = accuracy_by_batch_size[batch_size]
+        stage = Stage(id, batch_size, steps, epoch, accuracy)
         stages.append(stage)
     # All stages took the same number of turns.
     turns = len(stages[-1].epoch.samples)
     note = plan.note(epochs, turns, len(images.x_test))
-    left_out = [id for id in _in_order_of_urgency(ways) if id not in epochs]
-    late_notes = [f"{STAGES[id]} is left out: the time was up." for id in left_out]
+    late_ids = [id for id in _in_order_of_urgency(ways) if id not in epochs]
+    late_notes = [f"{STAGES[id]} is left out: the time was up." for id in late_ids]
     climb = Climb(tuple(stages), (wrapped(note), *notes, *late_notes))
     measurements, numbers = climb.record_as(keep)
     results.keep(keep, measurements, numbers)
