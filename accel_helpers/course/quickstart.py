@@ -133,6 +133,11 @@ def time_steps(
     dict
         The measurement of a step in seconds, by (width, batch size) or (name, batch size).
 
+    Raises
+    ------
+    ValueError
+        Where this machine has no such device.
+
     Examples
     --------
     >>> from accel_helpers.train.images import load_images
