@@ -120,7 +120,7 @@ def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
     """Return the ways to train on a device (one of `backend.devices`), and notes.
 
     The ways are by their ids, in the order of `STAGES`; each note is a sentence on a way that this
-    machine lacks.
+    machine lacks. Raises a ValueError where this machine has no such device.
     """
     notes = []
     # The options of `compile` so far: a stage keeps those of the stages before it.
