@@ -87,8 +87,9 @@ class Panel:
         slot = self.plan.slot
         end = self.left - QUEUE_GAP
         self.axes.text(end, self.top - 0.15, "activations", ha="right", va="center", fontsize=9)
-        nearest = self.step.queue[:, : self.plan.ahead]
-        for (row, column), value in _entries(nearest):
+        # A longer queue has no room: the columns that enter soonest are drawn.
+        next_columns = self.step.queue[:, : self.plan.ahead]
+        for (row, column), value in _entries(next_columns):
             if value is None:
                 continue
             # The queue is read from right to left: column 0 is at its right end.
@@ -164,6 +165,7 @@ class Panel:
         right = x + self.plan.cell + GAP / 2
         is_busy = not self.step.waiting[place]
         is_loading = _is_loading(self.step)
+        # A further row of weights comes in at the top.
         if is_loading and row == 0:
             _draw_arrow(axes, center, above, "v")
         hands_weight_down = is_loading and has_weight
@@ -183,6 +185,7 @@ class Panel:
         step = self.step
         top = self.y + self.plan.below
         label = "product so far"
+        # Numbers that have got some of their sums, and not all of them.
         is_unfinished = ~step.finished & ~step.product.mask
         if is_unfinished.any():
             label = f"{label}\n… more is added"

@@ -58,6 +58,7 @@ useful; 1 sum leaves below. In all 1 of 2 cell-cycles are useful (50.0 %).
         cycles = _evenly_spread(len(steps))
     numbers = sorted(set(cycles))
     chosen_steps = [step for step in steps if step.cycle in numbers]
+    # Only where none of the numbers is a cycle: single ones that are not are left out.
     if not chosen_steps:
         raise ValueError(f"cycles must be between 1 and {len(steps)}; got {numbers}.")
     # The picture in words, for screen readers.
