@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from accel_helpers._values.words import marked, shown
 from accel_helpers.course import grading, progress, questions, quiz, quiz_widget
@@ -11,13 +12,16 @@ from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
 
 COUNT = 20  # questions of a paper
-PASS = 14  # so many right answers pass
+PASS = 14  # right answers that are needed to pass
 __all__ = ["draw", "hand_in", "last_score"]
 
 
 @dataclass(frozen=True, repr=False)
 class Paper(Shown):
-    """A practice exam that waits to be handed in."""
+    """A practice exam that waits to be handed in.
+
+    A question's *place* is its number on the paper, from 1.
+    """
 
     number: int  # by which the same paper can be drawn again
     questions: tuple[Question, ...]
@@ -34,7 +38,11 @@ class Paper(Shown):
         return "\n\n".join(paragraphs)
 
     def mark(self, answers: Mapping[int, object]) -> "Result":
-        """Mark the answers, by the question's place on the paper, from 1; nothing is kept."""
+        """Mark answers, given by the question's place, and keep nothing.
+
+        A missing answer is wrong. Raises an AnswerError for a place that the paper does not have
+        and for an answer that cannot be graded.
+        """
         count = len(self.questions)
         places = range(1, count + 1)
         for place in answers:
@@ -47,15 +55,19 @@ class Paper(Shown):
             grades.append(grade)
         return Result(self, tuple(grades))
 
-    def form(self, widgets):
-        """Return the live form: all questions, and a button that hands the paper in."""
+    def form(self, widgets: ModuleType):
+        """Return the live form, a widget: all questions, and a button that hands the paper in.
+
+        `widgets` is the module ipywidgets.
+        """
         fields = []
         for place, question in enumerate(self.questions, 1):
             field = quiz_widget.field(widgets, question, place, "")
             fields.append(field)
+        # Where the result, or what is wrong, will stand.
         status, tell = quiz_widget.note(widgets, "")
 
-        def finish(_button) -> None:
+        def finish(_button: object) -> None:
             answers = {place: field.read() for place, field in enumerate(fields, 1)}
             try:
                 # An empty paper is most likely a slip of the mouse, and would count as failed.
@@ -66,6 +78,7 @@ class Paper(Shown):
                 reason = marked(str(error))
                 tell(f"<p>Not handed in yet: {reason}</p>")
                 return
+            # Below each question its own grade, and below all of them the result.
             for field, grade in zip(fields, result.grades, strict=True):
                 text_below = _as_html(grade)
                 field.tell(text_below)
@@ -77,8 +90,11 @@ class Paper(Shown):
         return quiz_widget.sheet(widgets, fields, button, status)
 
 
-def _mark_one(question: Question, place: int, answer) -> Grade:
-    """Grade an answer on a paper; a missing one is wrong and gets no feedback."""
+def _mark_one(question: Question, place: int, answer: object) -> Grade:
+    """Return the grade of an answer; one that is None or blank is wrong, without feedback.
+
+    Raises an AnswerError that names the place where the answer cannot be graded.
+    """
     is_blank = isinstance(answer, str) and not answer.strip()
     if answer is None or is_blank:
         return Grade(question, "", grading.WRONG, False, ())
@@ -89,7 +105,7 @@ def _mark_one(question: Question, place: int, answer) -> Grade:
 
 
 def _as_html(grade: Grade) -> str:
-    """Return what the form says below a question once the paper is handed in."""
+    """Return, as HTML, what the form says below a question once the paper is handed in."""
     if grade.answer == "":
         return "<p>No answer.</p>"
     return grade._repr_html_()
@@ -140,13 +156,19 @@ class Result(Shown):
         return lines
 
     def _where_the_two_differ(self) -> list[str]:
-        """Return sentences on the answers that are the material's or today's, but not both."""
-        count = sum(bool(grade) or grade.as_material for grade in self.grades)
-        would_do = count >= PASS
+        """Return sentences on answers that are right by one of the two marks only.
+
+        There is none where that makes no difference to whether the paper is passed.
+        """
+        right_by_either = sum(bool(grade) or grade.as_material for grade in self.grades)
+        is_enough = right_by_either >= PASS
         lines = []
-        if would_do and not self.passed:
-            lines.append(f"{count} answers are one or the other: you mixed the two. Keep to one.")
-        if would_do and self.material < PASS:
+        if is_enough and not self.passed:
+            lines.append(
+                f"{right_by_either} answers are one or the other: you mixed the two. Keep to one."
+            )
+        # The learner knows enough, but would fail in the exam by answering as is true today.
+        if is_enough and self.material < PASS:
             places = self._places(as_material=False, today=True)
             lines.append(f"In the exam you would lose {places}: today's answer.")
         if self.passed and self.today < PASS:
@@ -155,7 +177,11 @@ class Result(Shown):
         return lines
 
     def _places(self, *, as_material: bool, today: bool) -> str:
-        """Return the places of the answers that are right in just this combination."""
+        """Return the places of the answers that are right by just these marks: "2, 5, 11".
+
+        With as_material=True and today=False they are the answers that are right by the material
+        and wrong today. Empty where there are none.
+        """
         places = []
         for place, grade in enumerate(self.grades, 1):
             is_right_today = bool(grade)
@@ -170,7 +196,17 @@ class Result(Shown):
 def draw(number: int = 1) -> Paper:
     """Draw a paper: one question for every question of the exam, then more of them at random.
 
-    Another number, from 0 to 10**9, is another paper. Further questions (E11 to E14) are on none.
+    Further questions (E11 to E14) are on no paper.
+
+    Parameters
+    ----------
+    number : int, optional
+        From 0 to 10**9. The same number draws the same paper, on every machine.
+
+    Raises
+    ------
+    ValueError
+        Where `number` is none of these.
 
     Examples
     --------
@@ -183,32 +219,43 @@ def draw(number: int = 1) -> Paper:
         raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
     bank = questions.bank()
     pool = [question for question in bank.values() if _may_be_drawn(question)]
-    # The same number draws the same paper, on every machine.
+    # A generator of its own, which nothing else draws from.
     rng = random.Random(number)
-    chosen = []
+    selection = []
     # First every question of the exam is covered.
     for exam_question in _exam_questions(pool):
-        if any(exam_question in question.exam for question in chosen):
+        if any(exam_question in question.exam for question in selection):
             continue
         candidates = []
         for question in pool:
-            if exam_question in question.exam and _fits(question, chosen):
+            if exam_question in question.exam and _fits(question, selection):
                 candidates.append(question)
-        drawn = rng.choice(candidates)
-        chosen.append(drawn)
+        drawn_question = rng.choice(candidates)
+        selection.append(drawn_question)
     # Then the rest of the paper is filled up.
     in_any_order = rng.sample(pool, len(pool))
     for question in in_any_order:
-        if len(chosen) < COUNT and _fits(question, chosen):
-            chosen.append(question)
-    rng.shuffle(chosen)
-    return Paper(number, tuple(chosen))
+        if len(selection) < COUNT and _fits(question, selection):
+            selection.append(question)
+    rng.shuffle(selection)
+    return Paper(number, tuple(selection))
 
 
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
-    """Mark the paper of this number, and keep the answers, by the question's place from 1.
+    """Mark a paper, and keep the answers in the learner's progress.
 
-    An `AnswerError` names an answer that cannot be graded.
+    Parameters
+    ----------
+    number : int
+        As in `draw`.
+    answers : mapping of int to object
+        The answers by the question's place on the paper, from 1; a missing one is wrong.
+
+    Raises
+    ------
+    ValueError
+        Where `draw` raises it. An `AnswerError`, which is one, names a place that the paper does
+        not have, or an answer that cannot be graded. Nothing is kept then.
 
     Examples
     --------
@@ -229,7 +276,9 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
 
 
 def last_score() -> int | None:
-    """Return the better of the two marks of the last paper; None where none was handed in.
+    """Return the better of the two marks of the paper that was handed in last.
+
+    None where there was no paper yet.
 
     Examples
     --------
@@ -245,14 +294,18 @@ def last_score() -> int | None:
 
 
 def _may_be_drawn(question: Question) -> bool:
-    """Return whether a question may stand on a paper: this exam's, and answered from knowledge."""
+    """Return whether a question may stand on a paper.
+
+    It must be of this exam, meant for practice, and answered from knowledge: a question of the kind
+    "measured" is not.
+    """
     if question.further or question.kind == "measured":
         return False
     return bool(question.exam) and question.practice
 
 
 def _exam_questions(pool: Sequence[Question]) -> list[str]:
-    """Return the questions of the exam that a pool covers, "E2" before "E10"."""
+    """Return the exam questions that a pool of questions covers, sorted: ["E1", "E2", "E10"]."""
     covered = set()
     for question in pool:
         covered.update(question.exam)
@@ -263,11 +316,14 @@ def _exam_questions(pool: Sequence[Question]) -> list[str]:
     return sorted(covered, key=number)
 
 
-def _fits(question: Question, chosen: Sequence[Question]) -> bool:
-    """Return whether a question is not on the paper yet, nor one that gives it away."""
-    if question in chosen:
+def _fits(question: Question, selection: Sequence[Question]) -> bool:
+    """Return whether a question may be added to those that were chosen for a paper.
+
+    It may not where it is one of them, or where it and one of them give each other away.
+    """
+    if question in selection:
         return False
-    for neighbour in chosen:
+    for neighbour in selection:
         if neighbour.id in question.apart or question.id in neighbour.apart:
             return False
     return True

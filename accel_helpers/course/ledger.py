@@ -34,7 +34,10 @@ __all__ = ["fill", "mine"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, and what a result card is asked about it; the first lines of the file say how."""
+    """A claim, and what a result card is asked about it.
+
+    The first lines of the file ``data/claims.toml`` explain the fields.
+    """
 
     number: int
     claim: str
@@ -101,9 +104,9 @@ class Entry:
 
 
 class Ledger(Shown, tuple):
-    """Entries, in the order of the file: a tuple that a notebook shows as a table."""
+    """A tuple of entries, in the order of the file, that a notebook shows as a table."""
 
-    machine: str  # whose measurements these are
+    machine: str  # the machine on which the measurements were made; YOURS for the learner's
     macro = "ledger"
 
     def __new__(cls, entries: Iterable[Entry], machine: str = YOURS):
@@ -113,7 +116,7 @@ class Ledger(Shown, tuple):
 
     @property
     def note(self) -> str:
-        """What to know first, where these are not the learner's own measurements."""
+        """A warning where these are not the learner's own measurements; empty where they are."""
         if self.machine == YOURS:
             return ""
         return (
@@ -151,7 +154,12 @@ class Ledger(Shown, tuple):
 
 
 def fill(card: Card | None) -> Ledger:
-    """Put beside every claim what a result card, if there is one, shows about it.
+    """Put beside every claim what a result card shows about it.
+
+    Parameters
+    ----------
+    card : Card or None
+        None where nothing was measured yet.
 
     Examples
     --------
@@ -178,25 +186,29 @@ def mine() -> Ledger:
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
-    """Return a claim with what the card says about it."""
+    """Return the entry of a claim: the outcome of its rule on the card's values.
+
+    Where the measurements are too short, or the rule cannot compute with them, the outcome is
+    UNCLEAR (or PUBLISHED, for a claim that only published figures can settle).
+    """
     values = _values(claim, card)
     if not values:
         return _without_measurement(claim, card)
-    unclear = PUBLISHED if claim.published else UNCLEAR
+    unclear_outcome = PUBLISHED if claim.published else UNCLEAR
     rule = RULES[claim.number]
     try:
         finding = rule(card, *values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # Cards come from elsewhere: a chip of no table, a field that is missing, a zero.
         sentence = "A chip of which we have no figures, or numbers without sense."
-        return Entry(claim, unclear, sentence)
+        return Entry(claim, unclear_outcome, sentence)
     if finding.outcome == UNCLEAR or _any_too_short(values):
-        return Entry(claim, unclear, claim.if_unclear, finding.measured)
+        return Entry(claim, unclear_outcome, claim.if_unclear, finding.measured)
     return Entry(claim, finding.outcome, claim.say[finding.outcome], finding.measured)
 
 
 def _without_measurement(claim: Claim, card: Card | None) -> Entry:
-    """Return a claim on which the card says nothing, and why that is."""
+    """Return the entry of a claim on which the card says nothing, with the reason for that."""
     if card is not None and _lacks_hardware(claim, card):
         outcome = PUBLISHED if claim.published else UNCLEAR
         sentence = f"This takes {claim.needs}, and none is here."
@@ -207,19 +219,24 @@ def _without_measurement(claim: Claim, card: Card | None) -> Entry:
 
 
 def _lacks_hardware(claim: Claim, card: Card) -> bool:
-    """Return whether a claim needs a chip of a kind that the card's machine has not."""
+    """Return whether a claim needs a kind of chip that the card's machine does not have."""
     if not claim.needs:
         return False
     accelerator = card.machine.get("accelerator")
     if not accelerator:
         return True
-    # A card may have anything in this place, so it is compared as a text.
+    # A card may have anything in this place, so it is compared as a text: "GPU" in "a GPU or a
+    # TPU".
     kind = str(accelerator.get("kind"))
     return kind not in claim.needs
 
 
 def _values(claim: Claim, card: Card | None) -> list:
-    """Return what the card holds under all of the claim's names, of a GPU or else of a TPU."""
+    """Return what the card has under each of the claim's names, in their order.
+
+    A name may have a place for the device, "03/step/{device}/cnn": it is filled with "gpu", or
+    else with "tpu". [] where one of the names is missing for both, or there is no card.
+    """
     if card is None:
         return []
     everything = {**card.measurements, **card.numbers}
@@ -232,7 +249,7 @@ def _values(claim: Claim, card: Card | None) -> list:
 
 
 def _any_too_short(values: Sequence) -> bool:
-    """Return whether a measurement among the values has too few samples for an interval."""
+    """Return whether any of the values is a measurement with too few samples for an interval."""
     for value in values:
         if isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES:
             return True
@@ -240,7 +257,10 @@ def _any_too_short(values: Sequence) -> bool:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, each column as wide as its widest cell."""
+    """Return the lines of a table: each column is as wide as its widest cell.
+
+    [("no.", "a"), ("1.", "bb")] -> ["no.  a", "1.   bb"]. Rows have the same number of cells.
+    """
     columns = zip(*rows, strict=True)
     widths = [len(max(column, key=len)) for column in columns]
     lines = []

@@ -16,7 +16,7 @@ def hide_log() -> None:
     --------
     >>> hide_log()
     """
-    # For the processes that a page starts.
+    # Processes that the page starts inherit this.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # A filter, since TensorFlow sets the level itself when it is imported in a notebook.
     logging.getLogger("tensorflow").addFilter(_is_error)

@@ -33,13 +33,18 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
     "always": ("always",),  # the result is in the sentence, and does not choose it
 }
-NOT_MEASURED = "not measured"  # of None; a place may have a sentence for it
+NOT_MEASURED = "not measured"  # the outcome of None; a place may have a sentence for it
+# A word in a device's name -> the kind of device. "tpu" is looked for first.
 KINDS = {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "cpu": "cpu"}
 ROUNDING = 1e-4  # a distance that rounding explains: a device may add up in another order
 
 
-def outcome_of(result, kind: str) -> str:
+def outcome_of(result: object, kind: str) -> str:
     """Return the outcome of a result at a place whose `outcomes` are of this kind.
+
+    `kind` is a key of `OUTCOMES`, and `result` what such a place is given: for "Speedup" one, for
+    "device" a device, for "bound" the outcome itself. None has the outcome "not measured". The
+    outcome of a wrong result may be any value: `Lesson` refuses what has no sentence.
 
     >>> outcome_of("/job:localhost/replica:0/task:0/device:GPU:0", "device")
     'gpu'
@@ -53,25 +58,30 @@ def outcome_of(result, kind: str) -> str:
     return getattr(result, "verdict", result)
 
 
-def always(result) -> str:
-    """Return the only outcome of a place whose sentence holds for every result."""
+def always(result: object) -> str:
+    """Return "always", the only outcome of a place whose sentence holds for every result."""
     return "always"
 
 
-def device_kind(result) -> str:
+def device_kind(result: object) -> str:
     """Return "cpu", "gpu" or "tpu": the kind of a device, or of the one that holds a result.
 
     A result may be a device, the name of one, or an array, a tensor or a model that lies on one.
+    Of anything else the text in small letters is returned.
     """
     if isinstance(result, str):
         return _kind_in(result)
+    # Arrays and tensors have the first, models of Keras the second.
     if hasattr(result, "__array__") or hasattr(result, "weights"):
         return backend.where(result)
     return _kind_in(str(result))
 
 
 def _kind_in(name: str) -> str:
-    """Return the kind of device in a device's name, or the whole name where there is none."""
+    """Return the kind of a device by its name; of an unknown one the name in small letters.
+
+    "/job:localhost/device:GPU:0" -> "gpu", "cuda:0" -> "gpu", "TPU_0" -> "tpu", "XLA" -> "xla".
+    """
     lower_name = name.lower()
     for word, kind in KINDS.items():
         if word in lower_name:
@@ -79,8 +89,10 @@ def _kind_in(name: str) -> str:
     return lower_name
 
 
-def landed(result) -> str:
-    """Return where a result lies, by its device; an error in its place is "nowhere".
+def landed(result: object) -> str:
+    """Return where a result lies: "on the CPU", "on a GPU" or "on a TPU".
+
+    `result` is as in `device_kind`, or the exception that was raised in its place.
 
     >>> landed("cpu:0"), landed(RuntimeError("no such device"))
     ('on the CPU', 'nowhere: an error')
@@ -94,11 +106,11 @@ def landed(result) -> str:
 
 
 def how_much_longer(race: Speedup) -> str:
-    """Return how much longer the slow side takes than the fast one, as far as the interval allows.
+    """Return how many times as long the slow side takes, in words, by the interval of the ratio.
 
-    That is "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
-    longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or "cannot
-    tell" where the interval lies across a limit.
+    The whole interval must lie within the limits of a word: "twice or more", "a little longer" (by
+    more than 5 %, to below twice), "about as long" (10 % less to 10 % more), "less" (by more than
+    5 %). Where it lies within none of them, "cannot tell".
     """
     low, high = race.interval
     if low >= 2:
@@ -113,7 +125,7 @@ def how_much_longer(race: Speedup) -> str:
 
 
 def longest(seconds: Mapping[str, float]) -> str:
-    """Return which of some steps took longest.
+    """Return the name of the step that took longest, the first of equals.
 
     >>> longest({"compile": 2.0, "the first step": 0.5, "a later step": 0.1})
     'compile'
@@ -122,9 +134,11 @@ def longest(seconds: Mapping[str, float]) -> str:
 
 
 def resumed(distances: Mapping[str, float]) -> str:
-    """Return how well two killed runs resumed, by their weights' distances from undisturbed runs.
+    """Return how well two killed runs resumed: "exactly", "nearly" or "changed".
 
-    Nothing was random in the "calm" run; the "random" one had dropout and shuffled its data.
+    `distances` are those of their weights from the weights of undisturbed runs. Nothing was random
+    in the "calm" run; the "random" one had dropout and shuffled its data. Where only the latter
+    differs, they resumed "nearly".
 
     >>> resumed({"calm": 0.0, "random": 0.02}), resumed({"calm": 0.0, "random": 0.0})
     ('nearly', 'exactly')
@@ -139,7 +153,9 @@ def resumed(distances: Mapping[str, float]) -> str:
 
 
 def which_ran(tried: Mapping[str, bool]) -> str:
-    """Return which of two things ran, by their names.
+    """Return which of two things ran: the name of one, "both" or "neither".
+
+    `tried` says of each name whether it ran.
 
     >>> which_ran({"one": False, "other": True}), which_ran({"one": False, "other": False})
     ('other', 'neither')
@@ -152,7 +168,7 @@ def which_ran(tried: Mapping[str, bool]) -> str:
     return successes[0]
 
 
-# How the outcome is found where the result's class does not declare it.
+# By the kind of outcome: how it is found where the result's class does not declare it.
 _RULES = {
     "always": always,
     "device": device_kind,

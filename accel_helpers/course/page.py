@@ -1,5 +1,6 @@
 """The lesson object: what a lesson's page asks, keeps, draws and says. It measures nothing."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import TemporaryDirectory
@@ -15,12 +16,14 @@ from accel_helpers.measure import results
 class Lesson:
     """What a lesson's page needs: its questions, sentences, pictures, exercises and quiz.
 
-    Each is called by its id, the heading of a place in ``verdicts/NN.md``. What was measured goes
-    on the result card under "NN/id"; a guess is kept under the same name.
+    A *place* of the page is where something is asked, drawn or said; its id is its heading in
+    ``verdicts/NN.md``. What was measured there goes on the result card under "NN/id"; a guess is
+    kept under the same name. Methods raise a ValueError where the lesson has no such place, or the
+    place lacks what the method needs.
     """
 
-    number: str
-    places: dict[str, Place] = field(repr=False)
+    number: str  # "00" to "11"
+    places: dict[str, Place] = field(repr=False)  # by id
 
     @property
     def folder(self) -> str:
@@ -37,11 +40,23 @@ class Lesson:
         path = self._path(id)
         return predict.ask(path, place.question, unit=place.unit, choices=place.choices)
 
-    def reveal(self, id: str, value=None, *, tried=()):
-        """Print the guess beside what came out, and return the sentence for it if there is one.
+    def reveal(self, id: str, value: object = None, *, tried: Iterable[str] = ()):
+        """Print the guess beside what came out, and return the sentence for it as Markdown.
 
-        Where no measurement gives the answer, the place states it. `tried` are the choices that
-        were tried, where some were left out.
+        Parameters
+        ----------
+        id : str
+            A place with a question.
+        value : object, optional
+            What was measured, or a result whose outcome is one of the choices; None where nothing
+            was. Where no measurement gives the answer, the place states it, and this is not used.
+        tried : iterable of str, optional
+            The choices that were tried, where some were left out.
+
+        Returns
+        -------
+        IPython.display.Markdown or None
+            None where the place has no sentences.
         """
         place = self._place(id, "question")
         if place.answer:
@@ -57,20 +72,22 @@ class Lesson:
             return None
         return self._sentence(place, value)
 
-    def verdict(self, id: str, result):
-        """Return the sentence that holds for this result, to be shown by the cell.
+    def verdict(self, id: str, result: object):
+        """Return the sentence that holds for this result as Markdown, to be shown by the cell.
 
-        Where the place also has a picture, the result is put on the result card.
+        Where the place also has a picture, the result is put on the result card. None as a result
+        means that nothing was measured.
         """
         place = self._place(id, "sentences")
         if place.picture and result is not None:
             self._keep(place, result)
         return self._sentence(place, result)
 
-    def plot(self, id: str, result=None):
-        """Put a result on the result card and draw it, with a reference machine's in grey.
+    def plot(self, id: str, result: object = None):
+        """Put a result on the result card, and return its picture.
 
-        Without a result nothing is kept, and the picture is the course's own.
+        A reference machine's result is drawn in grey beside it. Without a result nothing is kept,
+        and the picture is the course's own.
         """
         place = self._place(id, "picture")
         picture = pictures.PICTURES[place.picture]
@@ -82,8 +99,11 @@ class Lesson:
         title = place.title.format(result=result)
         return picture.draw(data, title=title, reference=reference)
 
-    def check(self, exercise: str, answer) -> lessons.Result:
-        """Check the answer to an exercise: is it right, and if not, why not, with a hint."""
+    def check(self, exercise: str, answer: object) -> lessons.Result:
+        """Check the answer to an exercise of this lesson: whether it is right, and why not.
+
+        `answer` is what the exercise asks for, a dictionary or a function; it may be anything.
+        """
         return lessons.check(self._path(exercise), answer)
 
     def quiz(self) -> quiz.Quiz:
@@ -95,7 +115,10 @@ class Lesson:
         return f"{self.number}/{id}"
 
     def _place(self, id: str, needs: str) -> Place:
-        """Return a place whose field `needs` is not empty; a ValueError lists those places."""
+        """Return the place of this id, whose field `needs`, such as "question", is not empty.
+
+        Raises a ValueError that lists the ids of such places where this is none of them.
+        """
         place = self.places.get(id)
         if place is not None and getattr(place, needs):
             return place
@@ -108,16 +131,19 @@ class Lesson:
             ids = ", ".join(usable)
         raise ValueError(f"Lesson {self.number} has no {needs} for {shown(id)}. It has: {ids}.")
 
-    def _keep(self, place: Place, result) -> None:
-        """Put a result on the card in the way of its kind of picture; print only a failure."""
+    def _keep(self, place: Place, result: object) -> None:
+        """Put the result of a place on the card, as its picture reads it; print only a failure."""
         picture = pictures.PICTURES[place.picture]
         measurements, numbers = picture.measured(result, self._path(place.id))
         saved = results.save_on_card(measurements, numbers)
         if not saved.ok:
             print(saved.sentence)
 
-    def _sentence(self, place: Place, result):
-        """Return the place's sentence for the outcome of a result, as Markdown."""
+    def _sentence(self, place: Place, result: object):
+        """Return the place's sentence for the outcome of a result, as Markdown.
+
+        Raises a ValueError where the place has no sentence for this outcome.
+        """
         from IPython.display import Markdown
 
         outcome = outcome_of(result, place.outcomes)
@@ -128,6 +154,7 @@ class Lesson:
                 f"there is {outcomes}."
             )
         sentence = place.sentences[outcome]
+        # A sentence may name parts of the result, such as "{result.ratio:.1f}".
         text = sentence.format(result=result)
         return Markdown(text)
 

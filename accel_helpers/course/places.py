@@ -18,6 +18,7 @@ from pathlib import Path
 
 TEXTS = Path(__file__).parent / "verdicts"
 FIELDS = ("title", "question", "unit", "choices", "answer", "picture", "outcomes")
+# "## race" on a line of its own.
 HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 # "[faster]" at the beginning of a line; a link such as "[this](there)" is none.
 OUTCOME = re.compile(r"^\[([^\]\n]+)\](?=\s)", re.MULTILINE)
@@ -39,7 +40,9 @@ class Place:
 
 
 def places(number: str, folder: Path = TEXTS) -> dict[str, Place]:
-    """Read the places of a lesson, by their ids; there are none where it has no file.
+    """Return the places of a lesson, such as "03", by their ids; {} where it has no file.
+
+    Raises a ValueError for a line that is no field; see `place`.
 
     >>> places("no such lesson")
     {}
@@ -57,7 +60,9 @@ def places(number: str, folder: Path = TEXTS) -> dict[str, Place]:
 
 
 def place(id: str, text: str) -> Place:
-    """Read one place.
+    """Return the place that a text describes: its fields, and then its sentences.
+
+    Raises a ValueError where a line of the fields begins with none of `FIELDS`.
 
     >>> place("race", "outcomes: Speedup\\n[faster] **Yes.**\\n[slower] No.\\n").sentences
     {'faster': '**Yes.**', 'slower': 'No.'}
@@ -73,7 +78,11 @@ def place(id: str, text: str) -> Place:
 
 
 def _split(text: str, heading: re.Pattern) -> tuple[str, list[tuple[str, str]]]:
-    """Return what stands before the first heading, and each heading with the text below it."""
+    """Return (what stands before the first heading, [(heading, text below it), ...]).
+
+    `heading` is a pattern with one group, for the heading itself: "a\\n## b\\nc" ->
+    ("a\\n", [("b", "c")]).
+    """
     # `split` gives the beginning, and then a heading and its text in turns.
     beginning, *parts = heading.split(text)
     headings = parts[::2]
@@ -82,10 +91,14 @@ def _split(text: str, heading: re.Pattern) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _fields(id: str, head: str) -> dict:
-    """Return the fields of a place by their names, from the lines "name: value" of its head."""
+    """Return the fields of the place `id`, by their names, from the lines of its head.
+
+    "title: Which is faster?" -> {"title": "Which is faster?"}. Raises a ValueError for a line that
+    begins with none of `FIELDS` and a colon; empty lines are skipped.
+    """
     fields = {}
-    for untrimmed in head.splitlines():
-        line = untrimmed.strip()
+    for raw_line in head.splitlines():
+        line = raw_line.strip()
         if not line:
             continue
         name, colon, value = line.partition(":")

@@ -73,7 +73,8 @@ class Question:
     within: float = 1.0  # the factor up to which a guess counts as close
 
     def __post_init__(self):
-        # Where no option speaks of the material, it answers what is true today.
+        # The options are completed: each gets its letter, and whether the material answers so.
+        # Where no option speaks of the material, the material answers what is true today.
         speaks_of_material = any(_has_material(option) for option in self.options)
         options = []
         for letter, option in zip(LETTERS, self.options, strict=False):
@@ -82,10 +83,10 @@ class Question:
             if speaks_of_material:
                 is_material = _has_material(option)
                 position = option.material_position
-            complete = replace(
+            complete_option = replace(
                 option, letter=letter, material=is_material, material_position=position
             )
-            options.append(complete)
+            options.append(complete_option)
         # A frozen dataclass can be completed in this way only.
         object.__setattr__(self, "options", tuple(options))
 
@@ -95,23 +96,23 @@ class Question:
         return self.letters() != self.letters(material=True)
 
     def letters(self, material: bool = False) -> str:
-        """Return the letters of what is right, or of what the material answers.
+        """Return the letters of the right options, or of those that the material answers: "ac".
 
-        Those of steps come in their order.
+        Those of steps come in their order: "cab".
         """
-        chosen = [option for option in self.options if option.correct]
+        chosen_options = [option for option in self.options if option.correct]
         if material:
-            chosen = [option for option in self.options if option.material]
+            chosen_options = [option for option in self.options if option.material]
 
         def position(option: Option) -> int:
             place = option.position
             if material:
                 place = option.material_position
-            # Options that are no steps have none: all are alike, and the sort keeps their order.
+            # Options that are no steps have no position: the sort keeps the order of equals.
             return 0 if place is None else place
 
-        chosen.sort(key=position)
-        return "".join(option.letter for option in chosen)
+        chosen_options.sort(key=position)
+        return "".join(option.letter for option in chosen_options)
 
     @property
     def further(self) -> bool:
@@ -137,7 +138,10 @@ class Question:
 
     @property
     def two_answers(self) -> tuple[tuple[str, str], ...]:
-        """The material's answer, and today's where it differs, each below its heading."""
+        """The material's answer, and today's where it differs, as pairs of (heading, text).
+
+        Empty where the question covers none of an exam.
+        """
         if not self.exam:
             return ()
         whose = "another" if self.further else "the"
@@ -149,7 +153,10 @@ class Question:
         return (by_material, as_of_today)
 
     def text(self, number: int, call: bool = False) -> str:
-        """Return the question as plain text, perhaps with the call that answers it."""
+        """Return the question as plain text, with its number (from 1) in front.
+
+        With `call`, the last line is an example of the call that answers it.
+        """
         lines = [f"{number}. {self.stem} ({self.how})"]
         if self.has_choices:
             lines += [f"   {option.letter}) {option.text}" for option in self.options]
@@ -165,7 +172,11 @@ def _has_material(option: Option) -> bool:
 
 
 def stored(path: Path, name: str, row: type) -> tuple:
-    """Return what a file of the course holds: tables of one name, each as a dataclass `row`."""
+    """Return the tables of one name in a TOML file of the course, each as a dataclass `row`.
+
+    "[[claim]]" twice in the file, with the name "claim" and the row Claim -> (Claim(...),
+    Claim(...)). Raises a DataError where the file is none, or its fields are not those of `row`.
+    """
     tables = records.load(path, "file of the course")
     annotation = dict[Literal[name], tuple[row, ...]]
     rows_by_name = records.read(annotation, tables, path.name)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
@@ -14,18 +14,26 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epochs import BATCH_SIZE
 from accel_helpers.train.stopwatch import stopwatch
 
+if TYPE_CHECKING:
+    import numpy as np
+
 __all__ = ["quickstart_model", "time_steps"]
 
 CLASSES = 10
 SIDE = 64  # pixels along a side of an enlarged picture
-STEPS = 25  # the samples of a size, at most
-TURNS = 5  # in which they are taken
-# The width of the quickstart model, or the name of another one; and a batch size.
+STEPS = 25  # timed steps of a size, at most
+TURNS = 5  # turns in which they are taken, at most
+# (width of the quickstart model, or the name of another model; batch size): (128, 32), ("cnn", 32).
 Size = tuple[int | str, int]
 
 
 def quickstart_model(
-    *, width=128, dropout=0.2, seed=0, steps_per_execution=1, jit_compile: bool | None = None
+    *,
+    width: int = 128,
+    dropout: float = 0.2,
+    seed: int = 0,
+    steps_per_execution: int = 1,
+    jit_compile: bool | None = None,
 ):
     """Make the quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -37,15 +45,21 @@ def quickstart_model(
     width : int, optional
         Units of the hidden layer.
     dropout : float, optional
-        Share of hidden units that are switched off in training; 0 leaves the layer out.
+        Share of hidden units that are switched off in training, from 0 to 1; 0 leaves the layer
+        out.
     seed : int, optional
-        Of the weights and of the dropout.
+        Of the weights and of the dropout. It is set for the whole process.
     steps_per_execution : int, optional
         As `compile` takes it.
     jit_compile : bool, optional
         As `compile` takes it; by default what `fit` does on a CPU: False on TensorFlow. On JAX
         True, since False there runs operation by operation. Keras's own "auto" asks which devices
         are visible and not which one is used, so with a GPU it would compile the CPU's model, too.
+
+    Returns
+    -------
+    keras.Model
+        For images of 28 x 28 pixels; it returns ten scores, without a softmax.
 
     Examples
     --------
@@ -76,21 +90,22 @@ def quickstart_model(
 
 
 def time_steps(
-    x,
-    y,
+    x: "np.ndarray",
+    y: "np.ndarray",
     *,
     widths: Iterable[int],
     batch_sizes: Iterable[int],
-    device="cpu",
+    device: str = "cpu",
     nets: Mapping[str, Callable] | None = None,
-    seconds=math.inf,
-    keep="",
+    seconds: float = math.inf,
+    keep: str = "",
 ) -> dict[Size, Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
-    All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
-    changes all of them alike. It ends after five turns, or the last (the second at least) that fits
-    into the `seconds`. Images and labels are repeated as needed.
+    All sizes take turns of five timed steps. The order of the sizes is reversed in every second
+    turn, so that a machine that changes meanwhile changes all of them alike. There are five turns,
+    or as many as fit into the `seconds`, but two at least. Images and labels are repeated as
+    needed.
 
     Parameters
     ----------
@@ -105,13 +120,23 @@ def time_steps(
     device : str, optional
         One of `backend.devices`.
     nets : mapping of str to callable, optional
-        Functions that make other models, by name. These get the images enlarged to 64 x 64, in
-        batches of 32.
+        Functions without parameters that make other models, by name. These models get the images
+        enlarged to 64 x 64, in batches of 32.
     seconds : float, optional
         About how long all turns together may take.
     keep : str, optional
         The prefix under which the result card keeps the times: "KEEP/DEVICE/width WIDTH/batch SIZE"
-        or "KEEP/DEVICE/NAME/batch 32".
+        or "KEEP/DEVICE/NAME/batch 32". Empty (the default) keeps nothing.
+
+    Returns
+    -------
+    dict
+        The measurement of a step in seconds, by (width, batch size) or (name, batch size).
+
+    Raises
+    ------
+    ValueError
+        Where this machine has no such device.
 
     Examples
     --------
@@ -126,7 +151,7 @@ def time_steps(
     sizes: list[Size] = list(product(widths, batch_sizes))
     subjects = {}
     with backend.on(device):
-        # One model for all batch sizes of a width, since to translate it takes long.
+        # One model for all batch sizes of a width, since compiling a model takes long.
         for width in dict.fromkeys(width for width, _ in sizes):
             model = quickstart_model(width=width)
             subjects[width] = _Subject(model, x, y, device)
@@ -145,10 +170,10 @@ def time_steps(
         label = name if name in nets else f"width {name}"
         parts = (device, label, f"batch {batch_size}")
         samples = _step_seconds(watch)
-        measured = Measurement.from_samples(samples, name=", ".join(parts))
-        steps[size] = measured
+        measurement = Measurement.from_samples(samples, name=", ".join(parts))
+        steps[size] = measurement
         key = "/".join((keep, *parts))
-        card_entries[key] = measured
+        card_entries[key] = measurement
     results.keep(keep, card_entries)
     return steps
 
@@ -157,27 +182,28 @@ def time_steps(
 class _Subject:
     """A model whose steps are timed, what it is trained on, and where."""
 
-    model: Any
-    x: Any
-    y: Any
-    device: str
+    model: Any  # compiled, of Keras
+    x: "np.ndarray"
+    y: "np.ndarray"
+    device: str  # one of `backend.devices`
 
     def train_on_a_rest(self) -> None:
-        """Train on a batch that is not full: after that TensorFlow has one program for all sizes.
-
-        Without remarks, since TensorFlow makes one about the fifth model.
-        """
+        """Train on a batch that is not full; then TensorFlow has one program for all sizes."""
+        # Three pictures in batches of two leave one over.
         x = self.x[:3]
         y = self.y[:3]
+        # TensorFlow would print a remark about so many programs from the fifth model on.
         with backend.on(self.device), without_remarks():
             self.model.fit(x, y, batch_size=2, verbose=0)
 
-    def train(self, batch_size: int, watch) -> None:
-        """Train for the steps of one turn; the first two are not timed."""
+    def train(self, batch_size: int, watch: Any) -> None:
+        """Train for the steps of one turn, and let `watch`, a stopwatch callback, time them."""
         import numpy as np
 
+        # Two steps more than are counted: `_step_seconds` leaves the first two out.
         steps = STEPS // TURNS + 2
         indices = np.arange(batch_size * steps)
+        # Where there are fewer pictures than that, they are used again from the first on.
         rows = indices % len(self.x)
         x = self.x[rows]
         y = self.y[rows]
@@ -188,17 +214,21 @@ class _Subject:
 def _time_in_turns(
     subjects: Mapping[int | str, _Subject], sizes: list[Size], deadline: float
 ) -> dict[Size, Any]:
-    """Train all sizes in turns until the deadline, and return the stopwatch of each."""
+    """Train all sizes in turns until the deadline, and return the stopwatch of each size.
+
+    `subjects` are the models by the first part of a size; the deadline is by `time.perf_counter`.
+    """
     watches = {size: stopwatch(steps=True) for size in sizes}
     for turn in range(TURNS):
         began = time.perf_counter()
-        # There and back.
+        # There and back, so that a machine that slowly changes affects all sizes alike.
         order = sizes if turn % 2 == 0 else reversed(sizes)
         for size in order:
             name, batch_size = size
             subject = subjects[name]
             subject.train(batch_size, watches[size])
         ended = time.perf_counter()
+        # The next turn is expected to take as long as this one.
         next_turn_ends = ended + (ended - began)
         # One turn alone would show no spread.
         if turn >= 1 and next_turn_ends > deadline:
@@ -206,21 +236,29 @@ def _time_in_turns(
     return watches
 
 
-def _enlarged(pictures):
-    """Return pictures enlarged to 64 x 64 by repeating their pixels."""
+def _enlarged(pictures: "np.ndarray") -> "np.ndarray":
+    """Return square pictures, of shape (count, side, side), enlarged to 64 x 64 pixels.
+
+    Pixels are repeated: a side [1, 2] of two pixels becomes 32 times 1, and then 32 times 2.
+    """
     import numpy as np
 
     side = pictures.shape[1]
+    # For each pixel of an enlarged side, the pixel that it is taken from.
     pixels = np.arange(SIDE) * side // SIDE
     rows = pictures[:, pixels]
     return rows[:, :, pixels]
 
 
-def _step_seconds(watch) -> list[float]:
-    """Return the seconds of every step but the first two of each turn, which translate."""
+def _step_seconds(watch: Any) -> list[float]:
+    """Return the seconds of every step but the first two of each turn, which also compile.
+
+    `watch` is a stopwatch that has seen an epoch for each turn.
+    """
     seconds = []
     for ticks in watch.ticks:
-        # The ticks are the beginning, the ends of the steps, and the end of the epoch.
+        # The ticks of an epoch are its beginning, the ends of its steps, and its end. From the end
+        # of the second step on, each step lies between two of them.
         ends = ticks[2:-1]
         for before, after in pairwise(ends):
             seconds.append(after - before)

@@ -36,9 +36,14 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     Parameters
     ----------
     name : str
-        The model, such as "quickstart"; a ValueError lists the stored ones.
+        The model, such as "quickstart".
     chip : str, optional
         "v5e" or "v6e".
+
+    Raises
+    ------
+    ValueError
+        Where no such program is stored; the message lists the stored ones.
 
     Examples
     --------
@@ -47,7 +52,8 @@ def stored(name: str, chip: str = "v5e") -> CompiledStep:
     """
     paths = sorted(DATA.glob("*-v?e.json"))
     path = DATA / f"{name}-{chip}.json"
-    # Compared with what is there and not just opened, since a name may lead elsewhere.
+    # Compared with the files that are there and not just opened: a name such as "../x" would lead
+    # elsewhere.
     if path not in paths:
         stems = ", ".join(candidate.stem for candidate in paths)
         raise ValueError(f"There is no stored program {name!r} for {chip!r}. There are: {stems}.")
@@ -61,9 +67,14 @@ def stored_product(m: int, k: int, n: int, chip: str = "v5e") -> Product:
     Parameters
     ----------
     m, k, n : int
-        The sizes; a ValueError lists the stored products.
+        The sizes.
     chip : str, optional
         "v5e" or "v6e".
+
+    Raises
+    ------
+    ValueError
+        Where no such product is stored; the message lists the stored ones.
 
     Examples
     --------

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from accel_helpers.course import climb, quickstart
+from accel_helpers.course import climb, climb_plan, quickstart
 from accel_helpers.course import ways as course_ways
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
@@ -114,8 +114,8 @@ def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatc
     assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
     assert walk["default"].steps == 20
     fewest = (
-        climb.PART // 32,
-        climb.LARGER // course_ways.BATCH_SIZE,
+        climb_plan.PART // 32,
+        climb_plan.LARGER // course_ways.BATCH_SIZE,
     )  # steps of what is scaled up
     assert min(fewest) >= 2 * course_ways.GROUP
 

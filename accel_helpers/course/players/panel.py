@@ -3,15 +3,18 @@
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accel_helpers.course.players import unit_texts
 from accel_helpers.course.players.drawing import BODY, HEADING, KINDS, TEXT, Look, draw_box
 from accel_helpers.course.players.plan import GAP, RESULT, TALL, TOP, Plan
-from accel_helpers.course.players.systolic import Step
+from accel_helpers.course.players.step import Step
 from accel_helpers.course.players.unit_texts import number_text
 
-LETTER = 0.075  # the width of a letter at 9 points, on the whole
+if TYPE_CHECKING:
+    import numpy as np
+
+LETTER = 0.075  # the mean width of a letter at 9 points
 MARGIN = 0.15  # left of the texts
 QUEUE_GAP = 0.28  # between the queue and the cells
 ENTRY = 0.24  # the height of an activation in the queue
@@ -23,43 +26,47 @@ LINES = (0.13, 0.28, 0.43)  # the middles of a cell's lines, from its top
 
 @dataclass(frozen=True)
 class Panel:
-    """The unit at the end of one cycle, with its upper left corner at (x, y) of some axes."""
+    """The drawing of the unit at the end of one cycle.
 
-    axes: Any
+    A *place* is the (row, column) of a cell, from 0. All x go to the right and all y down, in
+    inches from the upper left corner of the axes.
+    """
+
+    axes: Any  # of `drawing.blank`
     step: Step
     plan: Plan
-    x: float
-    y: float
+    x: float  # of the panel's left edge
+    y: float  # of the panel's upper edge
 
     @property
     def left(self) -> float:
-        """Where the cells begin."""
+        """The x of the left edge of the cells."""
         return self.x + self.plan.left
 
     @property
     def top(self) -> float:
-        """Where the cells begin, from above."""
+        """The y of the upper edge of the cells."""
         return self.y + TOP
 
     def draw(self) -> None:
-        """Draw everything."""
+        """Draw the whole panel: its texts, its queue, its results, and each cell."""
         self._write_texts()
         self._draw_queue()
         self._draw_results()
         for place, weight in _entries(self.step.weights):
             self._draw_cell(place, weight)
-            self._draw_arrows(place, weight)
+            self._draw_arrows(place, has_weight=weight is not None)
 
     def _column_left(self, column: int) -> float:
-        """Return where a column of cells begins."""
+        """Return the x of the left edge of a column of cells, which is numbered from 0."""
         return self.left + column * (self.plan.cell + GAP)
 
     def _row_top(self, row: int) -> float:
-        """Return where a row of cells begins."""
+        """Return the y of the upper edge of a row of cells, which is numbered from 0."""
         return self.top + row * (TALL + GAP)
 
     def _write_texts(self) -> None:
-        """Write what happens in a cycle above the cells, and what was useful so far at the end."""
+        """Write the heading and the cycle's event above the cells, and the useful share below."""
         step = self.step
         x = self.x + MARGIN
         heading = unit_texts.heading(step)
@@ -73,27 +80,37 @@ class Panel:
         self.axes.text(x, bottom, counter, va="center", fontsize=9.5)
 
     def _draw_queue(self) -> None:
-        """Draw the activations before the left edge, a staircase with a step for each row."""
+        """Draw the activations that wait left of the cells, the next ones nearest to them.
+
+        They look like a staircase, since each row begins one cycle later than the row above.
+        """
         slot = self.plan.slot
         end = self.left - QUEUE_GAP
         self.axes.text(end, self.top - 0.15, "activations", ha="right", va="center", fontsize=9)
-        nearest = self.step.queue[:, : self.plan.ahead]
-        for (row, column), value in _entries(nearest):
+        # A longer queue has no room: the columns that enter soonest are drawn.
+        next_columns = self.step.queue[:, : self.plan.ahead]
+        for (row, column), value in _entries(next_columns):
             if value is None:
                 continue
+            # The queue is read from right to left: column 0 is at its right end.
             x = end - (column + 1) * slot
             y = self._row_top(row) + TALL / 2
             draw_box(self.axes, x, y - ENTRY / 2, slot, ENTRY)
             text = self._queue_text(row, column, value)
             center = x + slot / 2
             self.axes.text(center, y, text, **TEXT)
+            # While weights are loaded, no activation enters.
             enters_next = column == 0 and not _is_loading(self.step)
             if enters_next:
                 gap_middle = self.left - QUEUE_GAP / 2
                 _draw_arrow(self.axes, gap_middle, y, ">")
 
-    def _queue_text(self, row: int, column: int, value) -> str:
-        """Return an activation as it is written; the last one that is drawn may stand for more."""
+    def _queue_text(self, row: int, column: int, value: float) -> str:
+        """Return what is written for an activation in the queue, at a row and column from 0.
+
+        That is its value; but "…" in the last column that is drawn where more activations of the
+        row are behind it, which have no room.
+        """
         ahead = self.plan.ahead
         is_behind = ~self.step.queue.mask[row, ahead:]
         is_last = column == ahead - 1
@@ -101,8 +118,12 @@ class Panel:
             return "…"
         return number_text(value)
 
-    def _draw_cell(self, place: tuple[int, int], weight) -> None:
-        """Draw a cell: activation times weight, plus the sum from above, is the sum handed down."""
+    def _draw_cell(self, place: tuple[int, int], weight: float | None) -> None:
+        """Draw a cell with its weight, which is None where the cell has none yet.
+
+        A cell that has an activation also shows its computation in three lines: activation ×
+        weight, + the sum from above, = the sum handed down.
+        """
         axes = self.axes
         row, column = place
         x = self._column_left(column)
@@ -112,13 +133,14 @@ class Panel:
         draw_box(axes, x, y, self.plan.cell, TALL, look)
         font = {"fontsize": 9, "va": "center", "color": look.letters}
         if look.hatch:
-            # So that no hatch crosses letters.
+            # A box behind the letters, so that no line of the hatch crosses them.
             font["bbox"] = {"fc": look.face, "ec": "none", "pad": 0.6}
         middle = x + self.plan.cell / 2
         first_line, second_line, third_line = [y + line for line in LINES]
         if weight is not None:
             text = number_text(weight)
             axes.text(middle + WEIGHT, first_line, text, ha="left", weight="bold", **font)
+        # A waiting cell has no activation, and so computes nothing.
         if kind == "waiting":
             return
         activation = number_text(self.step.activations[place])
@@ -128,8 +150,11 @@ class Panel:
         axes.text(middle, second_line, f"+ {from_above}", ha="center", **font)
         axes.text(middle, third_line, f"= {total}", ha="center", **font)
 
-    def _draw_arrows(self, place: tuple[int, int], weight) -> None:
-        """Draw where the numbers of a cell go, and from where a weight comes into it."""
+    def _draw_arrows(self, place: tuple[int, int], *, has_weight: bool) -> None:
+        """Draw an arrow for each number that goes out of a cell, or into the first row from above.
+
+        While loading, weights move down; while computing, sums move down and activations right.
+        """
         axes = self.axes
         row, column = place
         x = self._column_left(column)
@@ -140,21 +165,27 @@ class Panel:
         right = x + self.plan.cell + GAP / 2
         is_busy = not self.step.waiting[place]
         is_loading = _is_loading(self.step)
+        # A further row of weights comes in at the top.
         if is_loading and row == 0:
             _draw_arrow(axes, center, above, "v")
-        hands_weight_down = is_loading and weight is not None
+        hands_weight_down = is_loading and has_weight
         if is_busy or hands_weight_down:
             _draw_arrow(axes, center, below, "v")
+        # The activation of the last column has no cell to go to.
         is_last = column == self.step.weights.shape[1] - 1
         if is_busy and not is_last:
             middle = y + TALL / 2
             _draw_arrow(axes, right, middle, ">")
 
     def _draw_results(self) -> None:
-        """Draw the product so far, each of its columns under the cells that it comes from."""
+        """Draw the product so far: a box for each number, empty where no sum has arrived yet.
+
+        "…" follows a number to which a later tile will add.
+        """
         step = self.step
         top = self.y + self.plan.below
         label = "product so far"
+        # Numbers that have got some of their sums, and not all of them.
         is_unfinished = ~step.finished & ~step.product.mask
         if is_unfinished.any():
             label = f"{label}\n… more is added"
@@ -163,8 +194,8 @@ class Panel:
         for (row, column), value in _entries(step.product):
             x = self._column_left(column)
             y = top + row * RESULT
-            is_new = step.leaving[row, column]
-            look = _result_look(value, is_new)
+            is_new = bool(step.leaving[row, column])
+            look = _result_look(is_new=is_new, is_empty=value is None)
             draw_box(self.axes, x, y + 0.02, self.plan.cell, RESULT - 0.05, look)
             if value is None:
                 continue
@@ -178,18 +209,22 @@ class Panel:
 
 
 def wrapped(text: str, width: float) -> str:
-    """Return a text in lines of so many inches."""
+    """Return a text broken into lines that fit into a panel so many inches wide."""
+    # The margins at both sides are taken off.
     letters = int((width - 0.25) / LETTER)
     return textwrap.fill(text, letters)
 
 
-def _draw_arrow(axes, x: float, y: float, shape: str) -> None:
+def _draw_arrow(axes: Any, x: float, y: float, shape: str) -> None:
     """Draw a black arrow, down ("v") or to the right (">"), with its middle at (x, y)."""
     axes.plot([x], [y], shape, color="black", ms=5)
 
 
-def _entries(values) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Yield each place of a masked array with its value: a plain number, or None."""
+def _entries(values: "np.ma.MaskedArray") -> Iterator[tuple[tuple[int, int], float | None]]:
+    """Yield ((row, column), value) for each place of a masked array with two dimensions.
+
+    A value is a plain int or float, and None where the array is masked.
+    """
     for row, line in enumerate(values.tolist()):
         for column, value in enumerate(line):
             place = (row, column)
@@ -197,7 +232,7 @@ def _entries(values) -> Iterator[tuple[tuple[int, int], Any]]:
 
 
 def _is_loading(step: Step) -> bool:
-    """Return whether weights go on down: they do until all cells have one."""
+    """Return whether weights still move down after this cycle: until all cells have one."""
     return step.weights.mask.any()
 
 
@@ -210,10 +245,10 @@ def _kind(step: Step, place: tuple[int, int]) -> str:
     return "waiting"
 
 
-def _result_look(value, is_new: bool) -> Look:
-    """Return what the box of a result looks like."""
+def _result_look(*, is_new: bool, is_empty: bool) -> Look:
+    """Return the look of a result's box: bold where it grew in this cycle, dotted where empty."""
     if is_new:
         return Look(line=1.8, edge="black")
-    if value is None:
+    if is_empty:
         return Look(dashes=":")
     return Look()

@@ -1,19 +1,22 @@
-"""What is written about the cycles of a matrix unit."""
+"""What the pictures of a matrix unit say about its cycles in words."""
 
 from collections.abc import Sequence
 
-from accel_helpers.course.players.systolic import Step
+from accel_helpers.course.players.step import Step
 
 
-def number_text(value) -> str:
-    """Return a number as it stands in a cell."""
+def number_text(value: float) -> str:
+    """Return a number as a cell shows it: a float with three digits, an integer whole.
+
+    2.0 -> "2", 0.12345 -> "0.123", 12345 -> "12345".
+    """
     if isinstance(value, float):
         return f"{value:.3g}"
     return str(value)
 
 
 def heading(step: Step) -> str:
-    """Return which cycle it is."""
+    """Return which cycle it is: "Cycle 3 of 12, tile 1 of 2, computing"; one tile is not named."""
     tile = ""
     if step.tiles > 1:
         tile = f", tile {step.tile} of {step.tiles}"
@@ -21,7 +24,11 @@ def heading(step: Step) -> str:
 
 
 def event(step: Step) -> str:
-    """Return what happens in a cycle, as a sentence."""
+    """Return a sentence on what happens in a cycle.
+
+    While computing: "2 of 4 cells useful, 1 with padding; 1 sum leaves below." While loading:
+    "Weights move down: 1 of 2 rows are in."
+    """
     if step.phase == "loading":
         return _loading_event(step)
     useful = int(step.useful.sum())
@@ -32,8 +39,9 @@ def event(step: Step) -> str:
 
 
 def _loading_event(step: Step) -> str:
-    """Return how many rows of weights are in, as a sentence."""
+    """Return a sentence on how many rows of cells have weights at the end of a loading cycle."""
     rows = len(step.weights)
+    # A row gets all of its weights at once, so its first cell tells.
     is_empty = step.weights.mask[:, 0]
     empty_rows = int(is_empty.sum())
     if empty_rows == 0:
@@ -42,7 +50,7 @@ def _loading_event(step: Step) -> str:
 
 
 def _leaving_text(count: int) -> str:
-    """Return how many sums leave."""
+    """Return how many sums leave: "no sum leaves", "1 sum leaves", "2 sums leave"."""
     if count == 0:
         return "no sum leaves"
     if count == 1:
@@ -51,7 +59,7 @@ def _leaving_text(count: int) -> str:
 
 
 def total(steps: Sequence[Step]) -> str:
-    """Return the useful share of all cycles, as a sentence."""
+    """Return a sentence on the useful share of a product; `steps` are all of its cycles."""
     last = steps[-1]
     useful = last.useful_so_far
     spent = len(steps) * last.useful.size
@@ -60,7 +68,10 @@ def total(steps: Sequence[Step]) -> str:
 
 
 def title(name: str, steps: Sequence[Step]) -> str:
-    """Return the heading of a strip: the unit and its product, and the cycles that are drawn."""
+    """Return the heading of a strip: `name`, and the cycles of `steps`, of which there is one.
+
+    "Matrix unit of 2 x 2 cells, (2, 2) times (2, 2): cycles 1, 3 and 6".
+    """
     cycles = [str(step.cycle) for step in steps]
     if len(cycles) == 1:
         return f"{name}: cycle {cycles[0]}"

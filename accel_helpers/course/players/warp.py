@@ -3,6 +3,7 @@
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers.course.players.drawing import (
@@ -27,7 +28,8 @@ TALL = 0.36  # its height
 GAP = 0.08  # between a lane and the next
 EDGE = 0.15  # left and right of everything
 TOP = 1.12  # where the lanes begin
-FOOT = 0.66  # what the key and the counter take at the bottom
+FOOT = 0.66  # the height of the key and the counter at the bottom
+# The size of a frame.
 WIDE = 2 * EDGE + ACROSS * (CELL + GAP) - GAP
 HIGH = TOP + ROWS * (TALL + GAP) + FOOT
 
@@ -36,7 +38,7 @@ HIGH = TOP + ROWS * (TALL + GAP) + FOOT
 class Instruction:
     """What all lanes are told; a lane with the number x then holds factor * x + offset."""
 
-    text: str
+    text: str  # the instruction in words
     factor: int
     offset: int
 
@@ -51,11 +53,15 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Moment:
-    """One instruction of one round: in a round each lane has one of the numbers, or none."""
+    """One instruction of one round.
 
-    count: int  # of all numbers, which are 1 to `count`
+    The numbers 1 to `count` are dealt out in *rounds*: in each, every lane has one number or, where
+    none is left, waits. All instructions are given in each round.
+    """
+
+    count: int  # of all numbers
     round: int  # from 0
-    step: int  # the place of its instruction, from 0
+    step: int  # the index of the instruction in INSTRUCTIONS
 
     @property
     def instruction(self) -> Instruction:
@@ -70,26 +76,40 @@ class Moment:
 
     @property
     def stored(self) -> int:
-        """How many numbers are done at the end of this instruction."""
+        """How many numbers are stored at the end of this instruction."""
         rounds_done = self.round
+        # Only the last instruction of a round stores.
         if self.step == len(INSTRUCTIONS) - 1:
             rounds_done += 1
         return min(self.count, rounds_done * LANES)
 
     def number(self, lane: int) -> int:
-        """Return the number of a lane; one above `count` does not exist, and the lane waits."""
+        """Return which number a lane (from 0) has in this round; above `count`, the lane waits."""
         return self.round * LANES + lane + 1
 
 
 def warp_animation(count: int) -> Animation:
-    """Play 2x + 1 for the numbers 1 to `count`, by one warp: all lanes obey, or wait.
+    """Make a player of one warp that computes 2x + 1 for the numbers 1 to `count`.
 
-    For 480 numbers at most, which are 15 rounds of four instructions.
+    All 32 lanes follow the same instruction, or wait.
 
+    Parameters
+    ----------
+    count : int
+        From 1 to 480, which are 15 rounds of four instructions.
+
+    Raises
+    ------
+    ValueError
+        Where `count` is no whole number, below 1 or above 480.
+
+    Examples
+    --------
     >>> warp = warp_animation(33)
     >>> len(warp.frames), warp.alt[-47:]
     (8, 'In all 132 of 256 lane-steps are useful (52 %).')
     """
+    # Only for the check: it raises for anything but a whole number of at least 1.
     whole(count, "count")
     rounds = _rounds(count)
     if rounds * len(INSTRUCTIONS) > FRAMES:
@@ -104,6 +124,7 @@ def warp_animation(count: int) -> Animation:
             with sheet(moment) as (figure, _):
                 frame = style.picture(figure, "", dpi=100)
             frames.append(frame.png)
+        # In a round the same lanes work at each instruction.
         work = _work_text(moments[0])
         sentences.append(f"Round {round_index + 1} of {rounds}: {instructions}; {work}.")
     useful = count * len(INSTRUCTIONS)
@@ -121,7 +142,7 @@ def _rounds(count: int) -> int:
 
 
 def _work_text(moment: Moment) -> str:
-    """Return in words how many lanes work in a round."""
+    """Return how many lanes work in a round: "1 of 32 lanes works, 31 wait"."""
     busy = moment.busy
     if busy == LANES:
         return f"{busy} of {LANES} lanes work"
@@ -132,7 +153,7 @@ def _work_text(moment: Moment) -> str:
 
 @contextmanager
 def sheet(moment: Moment):
-    """Make the figure of one instruction of one round."""
+    """Draw one instruction of one round, and yield (figure, axes)."""
     with blank(WIDE, HIGH) as (figure, axes):
         _write_heading(axes, moment)
         for lane in range(LANES):
@@ -141,8 +162,8 @@ def sheet(moment: Moment):
         yield figure, axes
 
 
-def _write_heading(axes, moment: Moment) -> None:
-    """Write which instruction of which round it is, and what it tells all lanes."""
+def _write_heading(axes: Any, moment: Moment) -> None:
+    """Write above the lanes which instruction of which round it is, and what all lanes are told."""
     rounds = _rounds(moment.count)
     round_text = f"Round {moment.round + 1} of {rounds}"
     step_text = f"instruction {moment.step + 1} of {len(INSTRUCTIONS)}"
@@ -150,6 +171,7 @@ def _write_heading(axes, moment: Moment) -> None:
     work = _work_text(moment)
     axes.text(EDGE, 0.36, f"{work}.", **BODY)
     width = WIDE - 2 * EDGE
+    # One box above all lanes, since one instruction is for all of them.
     look = Look(style.THIRD)
     draw_box(axes, EDGE, 0.66, width, 0.3, look)
     order = f"to all {LANES} lanes: {moment.instruction.text}"
@@ -157,8 +179,11 @@ def _write_heading(axes, moment: Moment) -> None:
     axes.text(WIDE / 2, 0.81, order, **font)
 
 
-def _draw_lane(axes, moment: Moment, lane: int) -> None:
-    """Draw a lane with what it holds after an instruction; one without a number waits."""
+def _draw_lane(axes: Any, moment: Moment, lane: int) -> None:
+    """Draw a lane (from 0) with the number that it holds after the instruction of this moment.
+
+    A lane that has no number in this round shows "–" and looks as waiting.
+    """
     row, column = divmod(lane, ACROSS)
     x = EDGE + column * (CELL + GAP)
     y = TOP + row * (TALL + GAP)
@@ -176,8 +201,8 @@ def _draw_lane(axes, moment: Moment, lane: int) -> None:
     axes.text(center, middle, text, color=look.letters, **TEXT)
 
 
-def _draw_foot(axes, moment: Moment) -> None:
-    """Draw what the looks of a lane mean, and write how many numbers are done."""
+def _draw_foot(axes: Any, moment: Moment) -> None:
+    """Draw what the looks of a lane mean, and write how many numbers are stored so far."""
     key = HIGH - 0.5
     draw_key_entry(axes, EDGE, key, "working", KINDS["useful"])
     draw_key_entry(axes, 1.3, key, "waiting", KINDS["waiting"])
