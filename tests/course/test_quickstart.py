@@ -2,7 +2,9 @@
 
 import math
 import random
+from types import SimpleNamespace
 
+import jax  # noqa: F401 (loaded, its arrays are waited for)
 import numpy as np
 import pytest
 from fake_fit import FakeFit
@@ -74,6 +76,41 @@ class Machine(FakeFit):
         self.now += self.each * slower
         if self.steps == 1:
             self.now += self.compiling
+
+
+class Late:
+    """An array of a device that has taken its orders and is done with them later."""
+
+    __module__ = "jax.fake"  # by which it is told that it is waited for
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def block_until_ready(self):
+        self.machine.now = self.machine.done_at
+        return self
+
+
+class LateMachine(FakeFit):
+    """A model whose steps are ordered at once; each takes the device a second."""
+
+    def __init__(self):
+        self.now = self.done_at = 0.0
+        self.weights = [SimpleNamespace(value=Late(self))]
+
+    def clock(self):
+        return self.now
+
+    def take_step(self, batch_size):
+        self.done_at += 1.0
+
+
+def test_an_epoch_ends_when_the_device_is_done_with_it():
+    machine = LateMachine()
+    x = np.zeros(5 * 32)
+    timed = time_fit(machine, x, x, epochs=4, clock=machine.clock)
+    assert timed.epochs.first_call == 5.0
+    assert timed.epochs.samples == (5.0, 5.0, 5.0)
 
 
 def timed_on(machine, steps, seconds):

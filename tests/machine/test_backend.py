@@ -102,19 +102,27 @@ print(y.is_ready(), done > ordered)
     assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("device", "waited"), [("GPU:0", ["sync"]), ("CPU:0", [])])
-def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
+class Tensor:
+    __module__ = "tensorflow.fake"
+    dtype = "float32"
+
+    def __init__(self, device):
+        self.device = f"/job:localhost/replica:0/task:0/device:{device}"
+
+
+@pytest.mark.parametrize(
+    ("devices", "waited"), [(["GPU:0"], ["sync"]), (["CPU:0"], []), (["CPU:0", "GPU:0"], ["sync"])]
+)
+def test_tensors_on_a_gpu_are_waited_for_without_a_copy(devices, waited):
     calls = []
     experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
     framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
-    kind = type("Tensor", (), {"__module__": "tensorflow.fake", "dtype": "float32"})
-    tensor = kind()
-    tensor.device = f"/job:localhost/replica:0/task:0/device:{device}"
-    held = [tensor, None]
+    tensors = [Tensor(device) for device in devices]
+    held = [*tensors, None]
     held.append(held)  # what holds itself is waited for once
     assert backend.wait(held, frameworks={"tensorflow": framework}) is held
     assert calls == waited
-    assert backend.where(tensor) == device[:3].lower()
+    assert backend.where(tensors[0]) == devices[0][:3].lower()
 
 
 ASKS = """

@@ -42,6 +42,12 @@ def test_every_machine_trains_where_it_can_or_hears_the_doctors_words(on, name, 
         assert fault.id in NOT_TOLD or fault.cause in picked.reason
 
 
+def test_gpus_that_the_framework_does_not_see_are_an_error_and_no_silent_cpu(on, keras):
+    picked = on("kaggle t4 x2")
+    with pytest.raises(RuntimeError, match="has 2 GPUs and TensorFlow sees 0"):
+        picked.build()
+
+
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_choose_takes_the_framework_that_pick_takes(name, tmp_path):
     machine = machines.MACHINES[name]

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from accel_helpers.measure import results
+from accel_helpers.measure.measurement import locate
 from accel_helpers.measure.timing import Measurement, benchmark, compare
 
 measured = Measurement.from_samples
@@ -33,6 +34,17 @@ class LateDevice:
 
     def benchmark(self, **options):
         return benchmark(self.start, wait=self.wait, clock=lambda: self.now, **options)
+
+
+def test_an_interval_that_is_to_be_surer_is_wider_by_students_quantiles():
+    rng = random.Random(4)
+    values = [rng.gauss(0, 1) for _ in range(20)]
+    widths = []
+    for confidence in (0.95, 0.99):
+        low, high = locate(values, confidence=confidence).interval
+        widths.append(high - low)
+    # With 19 degrees of freedom, as every table has them.
+    assert widths[1] / widths[0] == pytest.approx(2.861 / 2.093, rel=0.01)
 
 
 @pytest.mark.parametrize("work", [0.001, 0.01, 0.25, 2.0])

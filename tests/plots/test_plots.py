@@ -20,7 +20,7 @@ from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
-from accel_helpers.plots import accuracy, rows, style
+from accel_helpers.plots import accuracy, rows, style, widths
 from accel_helpers.worth.break_even import Plan, break_even
 
 MACHINE = "a machine that was made up, 2026-01-01"
@@ -234,6 +234,17 @@ def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
     }.items():
         made = plots.break_even(break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9))
         assert f" {said}: " in made.alt
+
+
+@pytest.mark.parametrize("conclusive, filled", [(True, "#123456"), (False, "white")])
+def test_a_mark_is_hollow_where_no_difference_can_be_measured(conclusive, filled):
+    speedup = Speedup(None, None, (0.9, 1.1), conclusive=conclusive, ratio=None)
+    look = {"color": "#123456"}
+    curve = widths.Curve("batches of 32", {16: speedup}, mark={"marker": "o"}, look=look)
+    with style.figure(4, 3, "T") as (_, axes):
+        widths._draw_curve(axes, curve)
+        faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"]
+    assert faces == [filled]
 
 
 def test_what_is_not_1_is_not_written_as_1():

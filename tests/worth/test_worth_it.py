@@ -126,6 +126,29 @@ def test_the_box_is_kept(asked):
     assert 2.5 <= machine.now <= 3.1
 
 
+@pytest.mark.parametrize("epochs, verdict", [(4, "no GPU can pay"), (6, "cannot be told")])
+def test_without_a_forecast_no_gpu_can_pay_only_where_that_is_sure(asked, keras, epochs, verdict):
+    class Own(keras.Model):
+        """Its work cannot be counted, so that there is no forecast."""
+
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(10)
+
+        def call(self, x):
+            return self.dense(keras.ops.reshape(x, (-1, 784)))
+
+    def make_model():
+        model = Own()
+        model(np.zeros((1, 28, 28), "float32"))
+        model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        return model
+
+    # It pays from 6 minutes on at the earliest, and an epoch takes a minute, more or less.
+    found = asked(Machine(cpu=60.0, nothing=10.0), epochs, make_model)
+    assert found.verdict.startswith(verdict)
+
+
 def test_too_small_a_box_gives_no_factor(asked):
     found = asked(Machine(compiling=3.0, cpu=8.0, nothing=1.0), epochs=1)
     assert found.factor.interval == (0, math.inf)
