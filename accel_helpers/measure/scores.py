@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from accel_helpers.measure.measurement import CONFIDENCE, SAME, student
+from accel_helpers.measure.measurement import SAME
+from accel_helpers.measure.series import CONFIDENCE, student
 
 MIN_SEEDS = 2  # one seed has no spread
 MIN_IMAGES = 30  # from fewer, an interval would promise too much
