@@ -141,6 +141,19 @@ class SharedMachine:
         return compare(slow, fast, clock=lambda: self.now, min_time=0)
 
 
+def test_every_other_round_begins_with_the_second_function():
+    calls = []
+
+    def clock():
+        return 0.01 * len(calls)
+
+    compare(
+        lambda: calls.append("a"), lambda: calls.append("b"), clock=clock, repeats=5, min_time=0
+    )
+    # The first call of each, and one to see how long a call is, which is the first sample.
+    assert "".join(calls) == "aabb" + "ba" + "ab" + "ba" + "ab"
+
+
 def test_taking_turns_cancels_a_drift():
     # the machine doubles its times during the comparison: one after the other would be 1.5
     alarms = sum(SharedMachine(seed).compare().conclusive for seed in range(200))
