@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib import resources
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +29,7 @@ SPOKEN = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 _CHIPS = {"V28": "TPU v2", "V5E1": "TPU v5e", "V6E1": "TPU v6e", "G4": "RTX PRO 6000"}
 # The device files of a TPU: "/dev/accel0" or "/dev/vfio/0".
 _TPU_FILE = re.compile(r"/dev/(accel\d|vfio/\d)")
+_DATA = Path(__file__).parents[1] / "data"
 
 
 @functools.cache
@@ -38,7 +38,7 @@ def tables(name: str) -> dict:
 
     Raises DataError (a ValueError) where the file is not there or is no TOML.
     """
-    return records.load(resources.files("accel_helpers") / "data" / name, "list of faults")
+    return records.load(_DATA / name, "list of faults")
 
 
 #: For each place ("colab", "kaggle", "local"): what it calls its restart, its accelerators, and the
