@@ -1,18 +1,27 @@
 """What a training step of a Keras model asks of a chip, and the chips' rows of a forecast."""
 
+from collections.abc import Iterable
 from math import prod
 
 from accel_helpers._values import records
 from accel_helpers._values.words import shown
 from accel_helpers.measure import work
+from accel_helpers.measure.step_work import StepWork
 from accel_helpers.worth import step_time
 from accel_helpers.worth.break_even import WORDS
 
+# classes of Keras layers that run a loop over time steps
 LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 
 
-def expected_rows(model, batch_size: int, chips: tuple[str, ...] | str):
-    """Return the rows of a forecast, with nothing measured, and notes on them."""
+def expected_rows(
+    model, batch_size: int, chips: tuple[str, ...] | str
+) -> tuple[tuple[step_time.Row, ...], tuple[str, ...]]:
+    """Return a row for each chip, calculated from the model alone, and notes on what was counted.
+
+    `chips` are names such as "T4", or one name. Raises TypeError if this is no Keras model, and
+    ValueError if a chip is unknown or the work of a layer cannot be counted.
+    """
     load, counted = load_of(model, batch_size)
     if isinstance(chips, str):
         chips = (chips,)
@@ -25,8 +34,12 @@ def expected_rows(model, batch_size: int, chips: tuple[str, ...] | str):
     return rows, notes
 
 
-def load_of(model, batch_size: int):
-    """Return what a forecast needs of a model, and the count that it comes from."""
+def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
+    """Return what a training step asks of a chip, and the count of its work that this comes from.
+
+    Raises TypeError if this is no Keras model, and ValueError if the work of a layer cannot be
+    counted.
+    """
     import keras
 
     if not isinstance(model, keras.Model):
@@ -49,16 +62,16 @@ def load_of(model, batch_size: int):
 
 
 def _numbers_of_the_optimizer(model) -> int:
-    """Return how many numbers the optimizer keeps."""
+    """Return how many numbers the model's optimizer keeps; without one, or not built, as Adam."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is not None and optimizer.built:
         return sum(prod(variable.shape) for variable in optimizer.variables)
-    # as Adam keeps them
+    # Adam keeps two for each trained parameter
     return 2 * sum(prod(variable.shape) for variable in model.trainable_variables)
 
 
-def _sum_of(rows) -> step_time.Load:
-    """Return what some layers do in a forward pass."""
+def _sum_of(rows: Iterable) -> step_time.Load:
+    """Return what some layers, rows of a `StepWork`, ask of a chip together in a forward pass."""
     return step_time.Load(
         # with the padding, as published counts have it
         product_flops=sum(row.product_flops + row.padding_flops for row in rows),
@@ -69,7 +82,7 @@ def _sum_of(rows) -> step_time.Load:
 
 
 def dtype_of(model) -> str:
-    """Return the number type that the products of a model are in."""
+    """Return the number type of a model's products: "float16", "bfloat16" or "float32"."""
     for layer in model.layers:
         # a mixed policy computes in 16 bits
         if layer.weights and "16" in layer.compute_dtype:
