@@ -6,7 +6,8 @@ from typing import Any
 
 from accel_helpers.machine import backend
 
-FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
+# A training is not ended at its time before fit has reported the end of so many steps.
+FEWEST_MARKS = 6
 
 
 def stopwatch(
@@ -15,19 +16,29 @@ def stopwatch(
     end: float | None = None,
     latest: float | None = None,
 ):
-    """Make a callback that times every epoch until the device is done, in its list `epochs`.
+    """Return a Keras callback that times every epoch of a ``fit``, waiting for the device.
 
-    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
+    Parameters
+    ----------
+    clock : callable, optional
+        What returns the time in seconds.
+    steps : bool, optional
+        Time every step, too, and wait for the device after each.
+    end : float, optional
+        A time of the clock at which the training is ended, also within an epoch; not with `steps`.
+    latest : float, optional
+        A time of the clock, needed with `end` and not before it. From `end` to `latest` the
+        training goes on as long as ``fit`` has not reported six steps.
 
-    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
-    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
-    These are, for each epoch, (steps done, time) as fit reports them.
+    Returns
+    -------
+    EpochWatch, StepWatch or BoxWatch
+        As a Keras callback. Its `epochs` are the seconds of every epoch that was not cut off.
     """
     import keras
 
-    def callback(watch_class):
-        # Made here, since a Keras callback is a class of Keras's, which is loaded now.
+    def callback(watch_class: type):
+        # The class is made here, since its base is a class of Keras's, which is loaded only now.
         return type(watch_class.__name__, (watch_class, keras.callbacks.Callback), {})
 
     if steps:
@@ -38,55 +49,65 @@ def stopwatch(
 
 
 class EpochWatch:
-    """Times whole epochs."""
+    """Times whole epochs.
 
-    # Lets fit run ahead as it would without a stopwatch.
+    Ticks are times of the clock for which the device was waited: for each epoch a list that begins
+    with its beginning and ends with its end. An epoch that was cut off has no end. Marks are, for
+    each epoch, a list of (steps done, time) as ``fit`` reports them, without waiting; only a
+    `BoxWatch` has any.
+    """
+
+    # Keras reads this: with True, fit runs ahead as it would without a stopwatch.
     async_safe = True
-    # Keras's callback has it.
+    # Keras sets it before the training begins.
     model: Any
 
-    def __init__(self, clock):
+    def __init__(self, clock: Callable[[], float]):
         super().__init__()
         self.clock = clock
-        self.ticks = []
-        self.marks = []
+        self.ticks: list[list[float]] = []
+        self.marks: list[list[tuple[int, float]]] = []
 
     @property
-    def epochs(self):
+    def epochs(self) -> list[float]:
         """The seconds of every epoch that was not cut off."""
         return [ticks[-1] - ticks[0] for ticks in self.ticks if len(ticks) > 1]
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self.ticks.append([self.clock()])
         self.marks.append([])
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         backend.wait(self.model)
         self.ticks[-1].append(self.clock())
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict | None = None) -> None:
+        # It prints a warning if there is an accelerator that Keras did not use.
         backend.look_for_idle()
 
 
 class StepWatch(EpochWatch):
-    """Waits for every step and notes its end, too."""
+    """Times every step as well: the ticks of an epoch have the end of each, waited for."""
 
     async_safe = False
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         backend.wait(self.model)
         self.ticks[-1].append(self.clock())
 
 
 class BoxWatch(EpochWatch):
-    """Ends the training at a time of the clock."""
+    """Times whole epochs, and ends the training at a time of the clock, also within an epoch.
 
-    def __init__(self, clock, end, latest):
+    With fewer than `FEWEST_MARKS` marks at that time, it waits for more, until a latest time.
+    """
+
+    def __init__(self, clock: Callable[[], float], end: float, latest: float):
         super().__init__(clock)
         self.end = end
         self.latest = latest
 
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
         # Not at the end of a batch: fit may call that from another thread, and on JAX a training
         # that is stopped from there has lost what its metrics stand in.
         marks_so_far = sum(len(marks) for marks in self.marks)
@@ -94,10 +115,11 @@ class BoxWatch(EpochWatch):
         if self.clock() > limit:
             self.model.stop_training = True
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        # Keras counts the batches of an epoch from 0.
         self.marks[-1].append((batch + 1, self.clock()))
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         backend.wait(self.model)
         self.marks[-1] = _in_order(self.marks[-1])
         was_cut_off = self.model.stop_training
@@ -106,15 +128,15 @@ class BoxWatch(EpochWatch):
 
 
 def _in_order(marks: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Give marks by their steps, none of them later than the one that follows.
+    """Return marks sorted by steps, each time lowered to the earliest of those that follow it.
 
-    Fit may report from several threads, one overtaking another; but where a step is done, all
-    steps before it are.
+    [(2, 4.0), (1, 5.0)] -> [(1, 4.0), (2, 4.0)]: ``fit`` may report from several threads, one of
+    which overtakes another; but when a step is done, all steps before it are done as well.
     """
-    ordered = []
+    ordered_marks = []
     earliest = float("inf")
-    for steps_done, reported in sorted(marks, reverse=True):
-        earliest = min(earliest, reported)
-        ordered.append((steps_done, earliest))
-    ordered.reverse()
-    return ordered
+    for steps_done, reported_at in sorted(marks, reverse=True):
+        earliest = min(earliest, reported_at)
+        ordered_marks.append((steps_done, earliest))
+    ordered_marks.reverse()
+    return ordered_marks

@@ -163,7 +163,7 @@ class Worth:
             yield "capped"
 
     def _change_sentences(self) -> list[str]:
-        """Return the names of the sentences on what to try next; [] where nothing was a change."""
+        """Return the names of the sentences on what to try next; [] where there is none."""
         names = []
         best_change = self.advice
         if best_change:
