@@ -194,5 +194,6 @@ class CompiledStep:
             lines.append(wrapped(text, f"  {label}".ljust(width), width))
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        """Return the card as HTML, for a notebook; None without Jinja2."""
         return html_card(self.headline, self.rows())

@@ -126,7 +126,7 @@ def _compile(module, chip: str, chips: int, thorough: bool):
 
 
 def _figures(program) -> dict:
-    """Return the text of a compiled program, and its figures as fields of `CompiledStep`."""
+    """Return the text and the figures of a program of JAX's, as `compile_program` returns them."""
     cost = program.cost_analysis()
     memory = program.get_compiled_memory_stats()
     return {
@@ -144,7 +144,7 @@ def _count_or_none(count: float) -> float | None:
 
 
 def _without_copies(module) -> None:
-    """Remove each `mhlo.copy` from a module, in place: users of the copy get the original.
+    """Remove each `mhlo.copy` from an MLIR module, in place: users of the copy get the original.
 
     TensorFlow writes them, and StableHLO, which the compiler reads, has no such operation.
     """
@@ -154,7 +154,7 @@ def _without_copies(module) -> None:
 
 
 def _tpu_random_numbers(module) -> None:
-    """Let a module make its random numbers as on a TPU, by the default algorithm; in place.
+    """Let an MLIR module make its random numbers as on a TPU, by the default algorithm; in place.
 
     A program that TensorFlow writes on a CPU asks for the algorithm Philox, whose state is three
     numbers and not two. On a TPU that takes 32 times the memory, and a program that fits in truth
@@ -169,7 +169,8 @@ def _tpu_random_numbers(module) -> None:
 def _use_default_algorithm(operation) -> None:
     """Replace an `rng_bit_generator` on a state of three numbers by one on the first two of them.
 
-    The new one uses the default algorithm, and is put in the old one's place in the module.
+    `operation` is an MLIR operation. The new one, which uses the default algorithm, takes its place
+    in the module.
     """
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
@@ -196,7 +197,7 @@ def _use_default_algorithm(operation) -> None:
 
 
 def _cut_batch(module, chips: int, shared: Sequence[int]) -> None:
-    """Give every chip its part of the batch, and a copy of everything else; in place.
+    """Change an MLIR module so that every chip gets its part of the batch, and all else whole.
 
     `shared` are the places of the arguments that hold the batch, negative ones from the end. Each
     argument of the module's main function gets a sharding, which says how it lies on the chips.
@@ -226,7 +227,7 @@ def _cut_batch(module, chips: int, shared: Sequence[int]) -> None:
 
 
 def _main_function(module):
-    """Return the function of a module that the program begins with, which is called "main"."""
+    """Return the function of an MLIR module that the program begins with: the one called "main"."""
     functions = {str(function.name).strip('"'): function for function in module.body.operations}
     return functions["main"]
 
@@ -241,7 +242,7 @@ def _sharding_of_first_axis(axes: int, chips: int) -> str:
 
 
 def _operations(module, name: str) -> list:
-    """Return all operations of a name, such as "mhlo.copy", in a module, however deep they lie."""
+    """Return all operations of a name, such as "mhlo.copy", in an MLIR module, at any depth."""
     from jaxlib.mlir import ir
 
     operations = []

@@ -218,7 +218,8 @@ def _run_on_variables(model, mode: str, program: Callable, data: tuple, seed: in
     array_ids: set[int] = set()
 
     def own_array(variable):
-        # Two variables may share one array, but an array can be given to the program only once.
+        """Return the array of a variable, or a copy if another variable has the same array."""
+        # An array can be given away to the program only once.
         array = variable.value
         is_shared = id(array) in array_ids
         array_ids.add(id(array))

@@ -108,6 +108,7 @@ class BoxWatch(EpochWatch):
         self.latest = latest
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
+        """End the training if it is time."""
         # Not at the end of a batch: fit may call that from another thread, and on JAX a training
         # that is stopped from there has lost what its metrics stand in.
         marks_so_far = sum(len(marks) for marks in self.marks)
@@ -120,6 +121,7 @@ class BoxWatch(EpochWatch):
         self.marks[-1].append((batch + 1, self.clock()))
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Sort the marks of the epoch, and note its end unless it was cut off."""
         backend.wait(self.model)
         self.marks[-1] = _in_order(self.marks[-1])
         was_cut_off = self.model.stop_training

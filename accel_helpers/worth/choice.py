@@ -12,7 +12,7 @@ THIS_GPU = "this GPU"  # the name of the chip that is attached
 
 
 def choices(
-    look,
+    forecast,
     *,
     epochs: int,
     setup_minutes: float = 5.0,
@@ -21,17 +21,18 @@ def choices(
 ) -> Choice:
     """Put every chip of a forecast beside this machine, as `Forecast.choices` does.
 
-    `look` is the Forecast; the other parameters are those of `Forecast.choices`. Raises ValueError
-    if the forecast was not timed here, if the steps of its epoch are not known, if no chip has room
-    for the model, or if `epochs` or `setup_minutes` is no such number.
+    `forecast` is a Forecast; the other parameters are those of `Forecast.choices`.
+
+    Raises ValueError if the forecast was not timed here, if the steps of its epoch are not known,
+    if no chip has room for the model, or if `epochs` or `setup_minutes` is no such number.
     """
-    if not (look.here and look.steps):
+    if not (forecast.here and forecast.steps):
         raise ValueError("A choice needs a forecast that was timed here, of a known epoch: x=, y=.")
     epochs = whole(epochs, "epochs")
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
-    low, high = look.here.interval
-    count = len(look.here.samples)
-    this_cpu = Plan("this CPU", (look.steps * low, look.steps * high), samples=count)
+    low, high = forecast.here.interval
+    count = len(forecast.here.samples)
+    this_cpu = Plan("this CPU", (forecast.steps * low, forecast.steps * high), samples=count)
     chips: dict[str, Plan] = {}
     factors: dict[str, tuple[float, float]] = {}
     no_room: list[str] = []
@@ -39,11 +40,11 @@ def choices(
     attached_chip = attached()
     if race:
         # the chip that was measured stands first
-        plan = _plan_of_race(look, race, setup_minutes)
+        plan = _plan_of_race(forecast, race, setup_minutes)
         chips[plan.name] = plan
         factors[plan.name] = race.interval
         raced = (plan.name,)
-    for row in look.rows:
+    for row in forecast.rows:
         is_attached = row.chip == attached_chip
         was_raced = race and is_attached
         # a TPU has no terms: the least time alone is known of it, which makes no plan
@@ -53,40 +54,40 @@ def choices(
             no_room.append(row.chip)
             continue
         name = THIS_GPU if is_attached else row.chip
-        _, step_low, step_high = look.step(row)
-        epoch = (look.steps * step_low, look.steps * step_high)
+        _, step_low, step_high = forecast.step(row)
+        epoch = (forecast.steps * step_low, forecast.steps * step_high)
         chips[name] = Plan(_with_article(name), epoch, setup_minutes, samples=count)
-        factors[name] = look.faster(row) or (0.0, math.inf)
+        factors[name] = forecast.faster(row) or (0.0, math.inf)
     if not chips:
         raise ValueError("No chip of this forecast has room for the model.")
-    return Choice(look.model, epochs, this_cpu, chips, factors, tuple(no_room), my_hour, raced)
+    return Choice(forecast.model, epochs, this_cpu, chips, factors, tuple(no_room), my_hour, raced)
 
 
-def _plan_of_race(look, race: Speedup, setup_minutes: float) -> Plan:
+def _plan_of_race(forecast, race: Speedup, setup_minutes: float) -> Plan:
     """Return the plan of the accelerator that was timed in turns with this CPU.
 
-    `look` is a Forecast that was timed here, and knows the steps of its epoch.
+    `forecast` is one that was timed here, and knows the steps of its epoch.
     """
     low, high = race.interval
-    epoch_here = look.steps * look.here.median
+    epoch_here = forecast.steps * forecast.here.median
     epoch = (epoch_here / high, epoch_here / low)
-    timed = (look.here, race.slow, race.fast)
-    fewest = min(len(measured.samples) for measured in timed)
+    measurements = (forecast.here, race.slow, race.fast)
+    fewest = min(len(measured.samples) for measured in measurements)
     name = f"this {race.fast.name.upper()}"
     return Plan(name, epoch, setup_minutes, samples=fewest)
 
 
-def against(look, race: Speedup | None) -> Held | None:
+def against(forecast, race: Speedup | None) -> Held | None:
     """Compare a forecast of the attached chip with its race, as `Forecast.against` does.
 
-    `look` is the Forecast. Returns None where there was no race.
+    `forecast` is a Forecast. Returns None where there was no race.
     """
     if race is None:
         return None
     attached_chip = attached()
-    for row in look.rows:
+    for row in forecast.rows:
         if row.chip == attached_chip:
-            return Held(race, look.faster(row), timed=look.measured)
+            return Held(race, forecast.faster(row), timed=forecast.measured)
     return Held(race, expected=None)
 
 

@@ -164,7 +164,8 @@ class Choice:
     def _sooner_chip(self) -> str:
         """Return the name of a paid chip that is clearly done earlier than the one to take, or "".
 
-        It is the first in the table that takes hardly longer than the soonest of all.
+        It is the first paid chip in the table that takes less than 1.1 times as long as the chip
+        that is done first. "Clearly" is by a minute and by a tenth at least.
         """
         soonest = min(self._typical_seconds(name) for name in self.chips)
         clearly_later = max(CLEAR_FACTOR * soonest, soonest + A_MINUTE)
@@ -252,6 +253,7 @@ class Choice:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
+        """Return the table and the advice as HTML, for a notebook; None without Jinja2."""
         return fragment("data/templates/choice/table", self.heads, self.rows, self.advice)
 
 

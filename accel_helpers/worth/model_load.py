@@ -50,6 +50,8 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
         without_way_back = []
         frozen_above_trained = []
         for row in counted.rows:
+            # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
+            # trained layers there is no gradient at all
             if row.frozen and row.passes_back:
                 frozen_above_trained.append(row)
             elif not (row.learns or row.passes_back):

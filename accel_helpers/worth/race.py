@@ -22,7 +22,8 @@ class Race:
     An entry is a variant that takes part, under a name: `NOW`, `OTHER` or that of a change, such as
     "jit_compile=True". In a turn one entry trains for a moment and is timed. In a round each entry
     of a group takes one turn. A block is several rounds of the same group. A cost is what a turn
-    takes on the clock, with all that ``fit`` does around the steps that are timed.
+    takes on the clock, with all that ``fit`` does around the steps that are timed. The box is the
+    time that all of this may take.
     """
 
     def __init__(self, turns: Turns, box: TimeBox, on_accelerator: bool):
@@ -144,7 +145,10 @@ class Race:
         return first_turn, later_turn
 
     def _compare_with_now(self, name: str) -> None:
-        """Take a block of rounds of `NOW` and one other entry; two blocks where it is a tie."""
+        """Take a block of rounds of `NOW` and one other entry, and a second one if it is a tie.
+
+        `name` is one of `self._entries`. A block has five rounds, or fewer if the time is up.
+        """
         for _ in range(2):
             block = self._new_block((NOW, name))
             self._take_round(block)

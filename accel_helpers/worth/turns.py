@@ -241,6 +241,7 @@ class ResidentTraining:
         # XLA's convolutions in a loop take 20 times as long as those of fit.
         usual_steps = most_steps // LONGEST_TURN
         steps = min(4 * usual_steps, int(1e-3 * (usual_steps / turn_seconds) ** 2))
+        # steps of a whole epoch of the data, and of each epoch of a turn
         self._epoch_steps = data.steps(variant.batch_size)
         self._steps = min(self._epoch_steps, max(2, steps))
         arrays = data.first_steps(self._steps, variant.batch_size)
