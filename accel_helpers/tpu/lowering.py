@@ -188,11 +188,11 @@ def _targets(loss, output):
     else:
         # Most losses of Keras are objects around a function, `fn`, whose name says which targets
         # they take.
-        loss = getattr(loss, "fn", loss)
-        definition = loss if hasattr(loss, "__name__") else type(loss)
+        function = getattr(loss, "fn", loss)
+        definition = function if hasattr(function, "__name__") else type(function)
         if not definition.__module__.startswith("keras"):
-            raise _ask_for_sample(f"the loss {shown(loss)} does not say which targets it takes")
-        loss_name = name_of(loss)
+            raise _ask_for_sample(f"the loss {shown(function)} does not say which targets it takes")
+        loss_name = name_of(function)
     if loss_name.lower().startswith("sparse"):
         return keras.KerasTensor(output.shape[:-1], "int32")
     return keras.KerasTensor(output.shape, "float32")

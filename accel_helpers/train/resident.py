@@ -42,6 +42,11 @@ def fit_resident(
     seed : int, optional
         Of the order. By default drawn from NumPy, whose seed `keras.utils.set_random_seed` sets.
 
+    Returns
+    -------
+    keras.callbacks.History
+        As of ``fit``: its `history` has the loss and the metrics of every epoch.
+
     Raises
     ------
     TypeError, ValueError, MemoryError
@@ -147,7 +152,7 @@ def fit_seeds(
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As `fit_resident` does.
+        As `fit_resident` does, when the first model is asked for.
 
     Examples
     --------

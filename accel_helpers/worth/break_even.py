@@ -45,7 +45,8 @@ class Plan:
     setup_minutes: float = 0.0  # before the first epoch
     price: float | None = None  # of an hour, in any currency; None if it is not known
     watts: float | None = None  # None if they are not known
-    # how many epochs were timed; None for a forecast. Fewer than five make no verdict.
+    # how many timings the seconds of an epoch rest on; None for figures that were not timed. Fewer
+    # than five timings make no verdict.
     samples: int | None = None
 
     def __post_init__(self):
@@ -85,7 +86,7 @@ class Plan:
 
     @property
     def is_hardly_timed(self) -> bool:
-        """Whether this plan was timed, and fewer than five times; False for a forecast."""
+        """Whether this plan rests on fewer than five timings; False if it was not timed."""
         return self.samples is not None and self.samples < FEW_SAMPLES
 
 

@@ -17,18 +17,18 @@ LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 def expected_rows(
     model, batch_size: int, chips: tuple[str, ...] | str
 ) -> tuple[tuple[step_time.Row, ...], tuple[str, ...]]:
-    """Return a row for each chip, calculated from the model alone, and notes on what was counted.
+    """Return a row for each chip, calculated from the model alone, and notes on what was step_work.
 
     `chips` are names such as "T4", or one name. Raises TypeError if this is no Keras model, and
-    ValueError if a chip is unknown or the work of a layer cannot be counted.
+    ValueError if a chip is unknown or the work of a layer cannot be step_work.
     """
-    load, counted = load_of(model, batch_size)
+    load, step_work = load_of(model, batch_size)
     if isinstance(chips, str):
         chips = (chips,)
     dtype = dtype_of(model)
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
-    notes = counted.notes
-    if any(row.kind in LOOPS for row in counted.rows):
+    notes = step_work.notes
+    if any(row.kind in LOOPS for row in step_work.rows):
         sentences = records.load(WORDS, "set of sentences")["forecast"]
         notes += (sentences["loops"],)
     return rows, notes
@@ -38,18 +38,18 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
     """Return what a training step asks of a chip, and the count of its work that this comes from.
 
     Raises TypeError if this is no Keras model, and ValueError if the work of a layer cannot be
-    counted.
+    step_work.
     """
     import keras
 
     if not isinstance(model, keras.Model):
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
-    counted = work.count_step(model, batch_size, training=False)
-    load = _sum_of(counted.rows)._replace(kept=_numbers_of_the_optimizer(model))
-    if any(row.frozen for row in counted.rows):
+    step_work = work.count_step(model, batch_size, training=False)
+    load = _sum_of(step_work.rows)._replace(kept=_numbers_of_the_optimizer(model))
+    if any(row.frozen for row in step_work.rows):
         without_way_back = []
         frozen_above_trained = []
-        for row in counted.rows:
+        for row in step_work.rows:
             # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
             # trained layers there is no gradient at all
             if row.frozen and row.passes_back:
@@ -60,7 +60,7 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
             no_way_back=_sum_of(without_way_back),
             frozen=_sum_of(frozen_above_trained),
         )
-    return load, counted
+    return load, step_work
 
 
 def _numbers_of_the_optimizer(model) -> int:

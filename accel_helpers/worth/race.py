@@ -103,8 +103,8 @@ class Race:
                 seconds += block[name]
         if name != OTHER:
             now = Measurement.from_samples(now_seconds, name=NOW)
-            changed = Measurement.from_samples(seconds, name=name)
-            return timing.compare(now, changed, in_turns=True)
+            with_change = Measurement.from_samples(seconds, name=name)
+            return timing.compare(now, with_change, in_turns=True)
         now = Measurement.from_samples(now_seconds, name=self._entries[NOW].device)
         if self.on_accelerator:
             cpu = Measurement.from_samples(seconds, name="cpu")
@@ -137,12 +137,12 @@ class Race:
         left_at_first = self._box.seconds_left()
         self._turns(variant)
         left_in_between = self._box.seconds_left()
-        first_turn = left_at_first - left_in_between
+        first_cost = left_at_first - left_in_between
         if left_in_between <= 0:
-            return first_turn, first_turn
+            return first_cost, first_cost
         self._turns(variant)
-        later_turn = left_in_between - self._box.seconds_left()
-        return first_turn, later_turn
+        later_cost = left_in_between - self._box.seconds_left()
+        return first_cost, later_cost
 
     def _compare_with_now(self, name: str) -> None:
         """Take a block of rounds of `NOW` and one other entry, and a second one if it is a tie.

@@ -102,10 +102,10 @@ def _of_arrays(x, y, batch_size: int) -> TrainingData:
         counts.add(len(array) if has_samples else 0)
     samples = max(counts, default=0)
     if len(counts) != 1 or samples == 0:
-        counted = sorted(counts) or "none"
+        counts_text = sorted(counts) or "none"
         raise ValueError(
             "x and y must be arrays, or lists or dicts of arrays, with the same number of "
-            f"samples, at least one; got {counted}."
+            f"samples, at least one; got {counts_text}."
         )
     return TrainingData(x, y, ARRAYS, samples, batch_size)
 

@@ -62,10 +62,10 @@ class Turns:
             return self._trainings[variant].seconds_per_epoch()
         training: FitTraining | ResidentTraining
         if variant.method == RESIDENT:
-            training = self._resident(variant)
+            training = self._new_resident_training(variant)
             epoch = training.seconds_per_epoch()
         else:
-            training = self._fit(variant)
+            training = self._new_fit_training(variant)
             epoch = training.seconds_per_epoch()
             # planned again: the steps of the compilation may have been slower than those since
             seconds_per_step = epoch / self.data.steps(variant.batch_size)
@@ -77,7 +77,7 @@ class Turns:
         """Throw the model of a variant away, which frees its memory; nothing if there is none."""
         self._trainings.pop(variant, None)
 
-    def _fit(self, variant: Variant) -> "FitTraining":
+    def _new_fit_training(self, variant: Variant) -> "FitTraining":
         """Return a new training by ``fit``, compiled and planned.
 
         The first one also sets `_most_samples`, for all that come later.
@@ -95,7 +95,7 @@ class Turns:
         training.plan(seconds_per_step, self._most_steps(variant))
         return training
 
-    def _resident(self, variant: Variant) -> "ResidentTraining":
+    def _new_resident_training(self, variant: Variant) -> "ResidentTraining":
         """Return a new training by `fit_resident`, with its data on the device.
 
         Raises MemoryError where there is no room for them.

@@ -105,7 +105,7 @@ def worth_it(
     )
     race = Race(Turns(models, data, turn_seconds), box, on_accelerator)
     race.enter(NOW, now)
-    race.enter(OTHER, _other(now, on_accelerator))
+    race.enter(OTHER, _other_variant(now, on_accelerator))
     for name, change in _changes(now, data).items():
         race.try_change(name, change)
     race.fill_the_box()
@@ -131,7 +131,7 @@ def _check_measurable(model) -> None:
         )
 
 
-def _other(now: Variant, on_accelerator: bool) -> Variant:
+def _other_variant(now: Variant, on_accelerator: bool) -> Variant:
     """Return the variant that the training as it is now is compared with in any case.
 
     On an accelerator it is the same training on the CPU; else a model that computes nothing.
@@ -262,17 +262,17 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
         (row,),
         notes,
         steps,
-        here=_of_a_step(worth.factor.slow, steps),
-        host=_of_a_step(worth.factor.fast, steps),
+        here=_measurement_of_step(worth.factor.slow, steps),
+        host=_measurement_of_step(worth.factor.fast, steps),
     )
     _, low, high = forecast.step(row)
     cpu = Plan("this CPU", worth.epoch.interval)
     chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
-    pays = break_even(cpu, chip, worth.epochs)
+    crossing = break_even(cpu, chip, worth.epochs)
     return replace(
         worth,
-        verdict=pays.verdict,
-        break_even=pays.minutes,
+        verdict=crossing.verdict,
+        break_even=crossing.minutes,
         chip=row.chip,
         expected=forecast.faster(row) or worth.expected,
         notes=notes,
@@ -280,7 +280,7 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
     )
 
 
-def _of_a_step(epoch: Measurement, steps: int) -> Measurement:
+def _measurement_of_step(epoch: Measurement, steps: int) -> Measurement:
     """Return the seconds of a step, by those of an epoch of so many steps."""
     seconds = [sample / steps for sample in epoch.samples]
     return Measurement.from_samples(seconds)
