@@ -1,18 +1,17 @@
 """Training that leaves the device alone: an epoch of ``fit`` as one compiled program.
 
-The data lie on the device, and shuffling, picking the batches and all steps of an epoch are one
-program, which XLA compiles: Keras's own ``train_step`` inside a loop of the framework.
+The data lie on the device, where `resident_epoch` makes one program of an epoch. Here stands what
+``fit`` does around its epochs: checks, callbacks, validation, the history.
 """
 
 import math
-from contextlib import nullcontext
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
-from accel_helpers.train.epoch_program import epoch_program
+from accel_helpers.train.resident_epoch import epoch_runner
 
 
 def fit_resident(
@@ -24,8 +23,8 @@ def fit_resident(
     epochs: int = 1,
     shuffle: bool = True,
     validation_data: tuple | None = None,
-    callbacks=None,
-    verbose="auto",
+    callbacks: list | None = None,
+    verbose: str | int = "auto",
     seed: int | None = None,
 ):
     """Train as ``model.fit`` does, with all data on the device and one program per epoch.
@@ -42,6 +41,11 @@ def fit_resident(
         Evaluated after every epoch, as one program, too.
     seed : int, optional
         Of the order. By default drawn from NumPy, whose seed `keras.utils.set_random_seed` sets.
+
+    Returns
+    -------
+    keras.callbacks.History
+        As of ``fit``: its `history` has the loss and the metrics of every epoch.
 
     Raises
     ------
@@ -90,7 +94,7 @@ def fit_resident(
     import keras
     import numpy as np
 
-    run = _runner(model, arrays, batch_size)
+    run_epoch = epoch_runner(model, arrays, batch_size)
     if seed is None:
         seed = np.random.randint(2**31)
     random = np.random.default_rng(seed)
@@ -111,26 +115,28 @@ def fit_resident(
     for epoch in range(epochs):
         hooks.on_epoch_begin(epoch)
         order_seed = int(random.integers(2**31))
-        logs = run("train", batch_size, bool(shuffle), data, order_seed)
+        logs = run_epoch("train", batch_size, bool(shuffle), data, order_seed)
         if validation:
             hooks.on_test_begin()
-            validation_logs = run("test", batch_size, False, validation, 0)
+            validation_logs = run_epoch("test", batch_size, False, validation, 0)
             hooks.on_test_end(validation_logs)
             logs |= {f"val_{name}": value for name, value in validation_logs.items()}
         hooks.on_epoch_end(epoch, logs)
         if model.stop_training:
             break
-    # Where the optimizer averages weights, the averages are what it was all for.
+    # An optimizer that averages weights now puts the averages in their place, as at the end of fit.
     model.optimizer.finalize_variable_values(model.trainable_variables)
     hooks.on_train_end(logs)
     return model.history
 
 
-def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
+def fit_seeds(
+    make_model: Callable[[], Any], x, y, *, seeds: int = 5, **options: Any
+) -> Iterator[Any]:
     """Train a model from several random seeds, and yield it after each of these training runs.
 
-    It is one model, compiled once: for each seed it gets the weights and the unused optimizer of a
-    fresh one. So take what you need of it before the next seed.
+    It is always the same model, compiled once: for each seed it gets the weights and the unused
+    optimizer of a fresh one. So read off what you need of it before the next seed.
 
     Parameters
     ----------
@@ -141,7 +147,12 @@ def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
     seeds : int, optional
         The seeds are 0, 1, 2, and so on.
     **options
-        Of `fit_resident`, such as ``epochs``.
+        Of `fit_resident`, such as ``epochs``; nothing is printed unless `verbose` is among them.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As `fit_resident` does, when the first model is asked for.
 
     Examples
     --------
@@ -165,12 +176,11 @@ def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
 
 
 def start_anew(model, fresh) -> None:
-    """Copy the values of all variables of a fresh model into `model`, those of its optimizer, too.
+    """Give a model the weights and the state of the optimizer of a fresh, unused one, in place.
 
-    Both come from the same function, and `fresh` is not trained yet. So `model` is as new, and what
-    was compiled for it is used again.
+    `fresh` is a model made by the same function. The program that `model` was compiled to stays
+    valid. Raises ValueError if the two do not have equally many variables.
     """
-    # An optimizer has its variables from its first step on, or from here.
     model.optimizer.build(model.trainable_variables)
     fresh.optimizer.build(fresh.trainable_variables)
     variables = [*model.variables, *model.optimizer.variables]
@@ -180,7 +190,10 @@ def start_anew(model, fresh) -> None:
 
 
 def check_model(model) -> None:
-    """Raise ValueError, with the reason, for a model that cannot be trained as one program."""
+    """Raise ValueError, with the reason, if `fit_resident` cannot train a Keras model.
+
+    It must be compiled, without run_eagerly, on TensorFlow or JAX, and on one device.
+    """
     import keras
 
     framework = backend.framework()
@@ -202,8 +215,8 @@ def check_model(model) -> None:
         raise ValueError(f"fit_resident cannot train this model: {obstacle}.")
 
 
-def check_callbacks(callbacks) -> None:
-    """Raise ValueError for a callback that wants to be called within an epoch."""
+def check_callbacks(callbacks: list | None) -> None:
+    """Raise ValueError if one of these Keras callbacks does something within an epoch."""
     import keras
 
     refused = (keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore)
@@ -216,88 +229,17 @@ def check_callbacks(callbacks) -> None:
 
 
 def _acts_within_an_epoch(callback) -> bool:
-    """Return whether a callback does something between two steps.
-
-    It has a hook for batches of its own, or it saves or reports every so many batches.
-    """
+    """Return whether a Keras callback has a hook for batches, or saves or reports by batches."""
     import keras
 
     for name in dir(keras.callbacks.Callback):
         if "batch_" not in name:
             continue
         hook = getattr(callback, name, None)
-        # A hook of Keras's own does nothing here.
+        # The hooks that a callback inherits from Keras's base class do nothing.
         module = getattr(hook, "__module__", "keras.")
         if not module.startswith("keras."):
             return True
     save_frequency = getattr(callback, "save_freq", "epoch")
     update_frequency = getattr(callback, "update_freq", "epoch")
     return save_frequency != "epoch" or update_frequency != "epoch"
-
-
-def _runner(model, data, batch_size: int):
-    """Return a function that runs an epoch of the model and returns its metrics by name.
-
-    Programs that were compiled are kept on the model, as ``fit`` keeps its own, and used until the
-    model is compiled anew. They are in a namespace, into which Keras does not look.
-    """
-    import keras
-    import numpy as np
-
-    trained = tuple(id(variable) for variable in model.trainable_variables)
-    compiled = (model.optimizer, model.loss, tuple(model.metrics), trained)
-    memory = getattr(model, "_accel_helpers_resident", None)
-    if memory is None or memory.compiled != compiled:
-        _build(model, data, batch_size)
-        memory = SimpleNamespace(compiled=compiled, programs={})
-        model._accel_helpers_resident = memory
-    programs = memory.programs
-
-    def run(kind: str, batch_size: int, shuffle: bool, data, seed: int) -> dict:
-        # kind: "train" or "test"
-        # The samples are counted in, since TensorFlow warns where one program is traced often.
-        samples = len(keras.tree.flatten(data)[0])
-        key = (kind, samples, batch_size, shuffle)
-        is_new = key not in programs
-        if is_new:
-            programs[key] = epoch_program(model, *key)
-        model.reset_metrics()
-        # XLA writes notices when it starts.
-        notices = held_back() if is_new else nullcontext()
-        try:
-            with notices:
-                programs[key](data, seed)
-        except Exception as error:
-            error.add_note(
-                "fit_resident compiles a whole epoch with XLA. If the error names an operation "
-                "that XLA cannot compile, this model needs model.fit."
-            )
-            raise
-        # F1 by class has several values.
-        metrics = model.get_metrics_result()
-        return {name: np.asarray(value).tolist() for name, value in metrics.items()}
-
-    return run
-
-
-def _build(model, data, batch_size: int) -> None:
-    """Let the model, its optimizer, loss and metrics make their variables, from the first batch.
-
-    Inside a compiled loop none can be made. The values of the model stay what they were.
-    """
-    import keras
-
-    x, y = keras.tree.map_structure(lambda array: array[:batch_size], data)
-    if not model.built:
-        model(x, training=False)
-    # What a pass through the model leaves behind, such as averages and states, is taken back.
-    states = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
-    predicted = model(x, training=True)
-    model.optimizer.build(model.trainable_variables)
-    has_own_step = type(model).train_step is not keras.Model.train_step
-    if model.loss is not None or not has_own_step:
-        model.compute_loss(x=x, y=y, y_pred=predicted)
-    model.compute_metrics(x, y, predicted)
-    model.reset_metrics()
-    for variable, state in states:
-        variable.assign(state)
