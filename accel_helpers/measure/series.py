@@ -35,10 +35,12 @@ class Place:
 
 
 def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
-    """Return centre, interval and drift of at least two logarithms, in the order measured.
+    """Return the centre of at least two logarithms, its interval and their drift.
 
-    More than 60 are condensed to 30 medians first, so that slow waves show as resemblance between
-    neighbours. `confidence` is that of the interval, such as 0.95.
+    The values stand in the order in which they were measured; fewer than two are a mistake of the
+    caller, and not checked. More than 60 are condensed to 30 medians first, so that slow waves show
+    as resemblance between neighbours. `confidence` is that of the interval, between 0 and 1, such
+    as 0.95. The drift, `change`, is from the first value to the last.
     """
     values = _condense(values)
     count = len(values)
@@ -47,7 +49,7 @@ def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
     centre = statistics.fmean(middle_values)
     ranks = _rank(values)
     autocorrelation = _autocorrelation(ranks)
-    # Samples that resemble their neighbours tell less than as many others.
+    # Samples that resemble their neighbours (from 0 to 0.9) tell less than as many others.
     widening = math.sqrt((1 + autocorrelation) / (1 - autocorrelation))
     quantile = student(count - 1, confidence)
     half_width = quantile * _error(values, cut) * widening

@@ -176,10 +176,12 @@ def _with_batch_size(tensor, batch_size: int):
 
 
 def _targets(loss, output):
-    """Return the shape of the targets that a loss compares with an output.
+    """Return the targets that a loss compares with an output, as a KerasTensor without values.
 
-    `loss` is what the model was compiled with: a name, a function or an object; `output` is a
-    shape. Raises ValueError if the loss is none of Keras's own.
+    These are labels for a loss whose name begins with "sparse", else an array like the output.
+    `loss` is what the model was compiled with: a name, which is not checked, a function or an
+    object; `output` is the KerasTensor of the model's output. Raises ValueError if the loss is none
+    of Keras's own.
     """
     import keras
 
@@ -188,11 +190,11 @@ def _targets(loss, output):
     else:
         # Most losses of Keras are objects around a function, `fn`, whose name says which targets
         # they take.
-        function = getattr(loss, "fn", loss)
-        definition = function if hasattr(function, "__name__") else type(function)
+        core = getattr(loss, "fn", loss)
+        definition = core if hasattr(core, "__name__") else type(core)
         if not definition.__module__.startswith("keras"):
-            raise _ask_for_sample(f"the loss {shown(function)} does not say which targets it takes")
-        loss_name = name_of(function)
+            raise _ask_for_sample(f"the loss {shown(core)} does not say which targets it takes")
+        loss_name = name_of(core)
     if loss_name.lower().startswith("sparse"):
         return keras.KerasTensor(output.shape[:-1], "int32")
     return keras.KerasTensor(output.shape, "float32")
