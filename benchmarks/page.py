@@ -10,6 +10,7 @@ from accel_helpers._values.words import format_seconds
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
+from accel_helpers.measure.turns import SHORT_CALL
 from benchmarks import elements, harness, training
 from benchmarks.contenders import CONTENDERS
 
@@ -205,7 +206,7 @@ def _harness(part, stem, label):
     if late:
         ways = list(next(iter(late.values()))["reported"])
         devices = len(next(iter(late.values()))["reported"][ways[0]])
-        short = format_seconds(harness.timers.timing.SHORT_CALL)
+        short = format_seconds(SHORT_CALL)
         text.append(LATE.format(order=format_seconds(harness.ORDER), devices=devices, short=short))
         text.append(_errors(late, ways, "alone"))
         for size, found in late.items():

@@ -30,7 +30,8 @@ for line in sys.stdin:
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_the_examples_are_right(module):
     failed, tried = doctest.testmod(module)
-    assert failed == 0 and tried
+    assert failed == 0
+    assert tried
 
 
 # --- workers ----------------------------------------------------------------------------------
@@ -87,7 +88,8 @@ def test_contenders_take_turns_and_each_round_turns_the_order_round():
     calls = []
     found = measured(Fake("a", times(1), calls=calls), Fake("b", times(2), calls=calls))
     epoch = found["a"]["epoch"]
-    assert epoch["first_call"] == 10.0 and [*epoch["samples"]] == times(1)[1:], "that is no sample"
+    assert epoch["first_call"] == 10.0, "that is no sample"
+    assert [*epoch["samples"]] == times(1)[1:], "that is no sample"
     epochs = "".join(name for name, do in calls if do == "epoch")
     assert epochs == "abbaabbaab"
 
@@ -108,8 +110,10 @@ def test_ratios_are_taken_pair_by_pair():
     slower = [9.0, 1.0, 1.5, 2.0, 3.0, 4.0]  # a machine that grows slower and slower
     found = measured(Fake(slow, [3 * t for t in slower]), Fake(fast, [t / 4 for t in slower]))
     (ratio,) = training_part.ratios(found)
-    assert ratio.conclusive and ratio.interval == pytest.approx((12, 12))
-    assert ratio.ratio == pytest.approx(12) and (ratio.slow.name, ratio.fast.name) == (slow, fast)
+    assert ratio.conclusive
+    assert ratio.interval == pytest.approx((12, 12))
+    assert ratio.ratio == pytest.approx(12)
+    assert (ratio.slow.name, ratio.fast.name) == (slow, fast)
     assert training_part.ratios({slow: found[slow], fast: {"error": "ended"}}) == []
 
 
@@ -158,8 +162,10 @@ def test_a_late_device_is_timed_rightly_by_waiting_and_wrongly_without():
     reported = {
         way: harness.error(seconds, found["alone"]) for way, seconds in found["reported"].items()
     }
-    assert found["alone"] == 0.01 + harness.ORDER and not found["together"]
-    assert reported[harness.OURS] < 0.01 and reported[f"timeit, {harness.WITH_WAIT}"] < 0.02
+    assert found["alone"] == 0.01 + harness.ORDER
+    assert not found["together"]
+    assert reported[harness.OURS] < 0.01
+    assert reported[f"timeit, {harness.WITH_WAIT}"] < 0.02
     assert reported[f"timeit, {harness.NO_WAIT}"] > 0.9
     found = harness.late(1e-5, 2, {harness.OURS: timers.ours})
     assert found["together"], "short jobs are timed in a row"
@@ -174,14 +180,16 @@ def test_a_late_device_is_timed_rightly_by_waiting_and_wrongly_without():
 def test_a_real_contender_answers_and_learns(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_DATA", "bundled")
     what = data.save(tmp_path, 320)
-    assert what["count"] == 320 and data.load(tmp_path).x.max() <= 1
+    assert what["count"] == 320
+    assert data.load(tmp_path).x.max() <= 1
     name = "fit_resident, JAX"
     with training_part.start(name, tmp_path, torch_python=None) as worker:
         found = training_part.measure(
             {name: worker}, {}, batch_sizes=[32], until=lambda: training_part.enough(5, 5, 0)
         )
     entry = found["32"][name]
-    assert len(entry["epoch"]["samples"]) == 5 and entry["losses"][-1] < entry["losses"][0]
+    assert len(entry["epoch"]["samples"]) == 5
+    assert entry["losses"][-1] < entry["losses"][0]
     assert 0 <= entry["test_accuracy"] <= 1
 
 

@@ -41,7 +41,8 @@ def test_version_is_the_package_s(capsys):
 @pytest.mark.parametrize("words", [[], ["fly"], ["card"]])
 def test_wrong_usage_leaves_with_2_and_says_how(capsys, words):
     status, out, err = main(capsys, *words)
-    assert (status, out) == (2, "") and "usage: python -m accel_helpers" in err
+    assert (status, out) == (2, "")
+    assert "usage: python -m accel_helpers" in err
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "[]", '{"lessons": 3}', "\udcff"])
@@ -50,4 +51,6 @@ def test_a_bad_card_is_a_sentence_and_1(tmp_path, capsys, content):
     if content is not None:
         path.write_bytes(content.encode("utf-8", "surrogateescape"))
     status, out, err = main(capsys, "card", str(path), "--json")
-    assert status == 1 and json.loads(out)["error"] and "card.json" in err
+    assert status == 1
+    assert json.loads(out)["error"]
+    assert "card.json" in err

@@ -51,7 +51,8 @@ def test_wheel_asks_for_nothing(wheel):
     name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
     metadata = archive.read(name).decode()
     needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
-    assert needs and all("extra ==" in line for line in needs)
+    assert needs
+    assert all("extra ==" in line for line in needs)
     assert f"Version: {accel_helpers.__version__}\n" in metadata
     # Colab's widget manager stops at 7.7.1.
     assert any(line.startswith("Requires-Dist: ipywidgets>=7.7.1") for line in needs)

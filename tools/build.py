@@ -31,7 +31,7 @@ def environment(card, old=os.environ):
         "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
         "ACCEL_FAST": "1",
         "ACCEL_DATA": "bundled",
-        "ACCEL_PICTURES": "reference",  # a plot with another machine's run draws that alone
+        "ACCEL_PICTURES": "reference",  # as course/references.py says
         "ACCEL_RESULT_CARD": str(card),
         "ACCEL_PROGRESS": str(Path(card).with_name("course_progress.json")),
         "PYTHONHASHSEED": "0",

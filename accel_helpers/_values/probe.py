@@ -1,4 +1,7 @@
-"""Child processes: run code or a command, talk to it line by line, end it for certain."""
+"""Child processes: run code or a command, talk to it line by line, end it for certain.
+
+The *parent* is this process. A child's *group* is the child and all processes that it starts.
+"""
 
 import contextlib
 import os
@@ -24,15 +27,15 @@ KEPT_CHARACTERS = 20_000  # of the output, from its end
 class Outcome:
     """How a child process ended, or why it was ended."""
 
-    kind: str  # "finished" (exit status 0), "crashed", "too slow", "too large" or "killed"
-    seconds: float
-    output: str = ""  # the end of what it wrote
-    signal: str = ""  # such as "SIGABRT"
-    memory: float | None = None  # the bytes that it was allowed
+    kind: str  # "finished" (exit status 0), "crashed", "too slow" or "too large"
+    seconds: float  # from its start to its end; 0 where it did not start
+    output: str = ""  # the end of what it wrote, at most `KEPT_CHARACTERS`
+    signal: str = ""  # that ended it, such as "SIGABRT"; empty: none did
+    memory: float | None = None  # the bytes that it was allowed; None: there was no limit
 
     @property
     def ending(self) -> str:
-        """How it ended, as the end of a sentence."""
+        """How it ended, as the end of a sentence: "was not done after 5.0 s"."""
         if self.kind == "too large":
             return f"needed more than {format_bytes(self.memory)} of memory"
         if self.kind == "too slow":
@@ -41,6 +44,7 @@ class Outcome:
             return f"was done after {self.seconds:.1f} s"
         if self.signal:
             return f"ended with {self.signal}"
+        # The last line of a traceback names the exception.
         message = last_line(self.output)
         if not message:
             return "ended with an error"
@@ -52,8 +56,9 @@ def run(
 ) -> Outcome:
     """Run Python code in a child process, and stop it when its time is up.
 
-    No ``try`` catches an abort, such as that of a broken libtpu; a child's end is only told. It
-    sees the same packages as this process, and nothing that it started stays behind.
+    No ``try`` catches an abort, such as that of a broken libtpu; the abort of a child is only a
+    result. The child finds the same packages as this process, and nothing that it started stays
+    behind. Nothing is raised where the child fails or cannot be started.
 
     Parameters
     ----------
@@ -62,7 +67,7 @@ def run(
     seconds : float
         The time limit.
     environ : mapping of str to str, optional
-        Variables set in the child beside those of this process.
+        Variables that are set in the child in addition to those of this process.
 
     Returns
     -------
@@ -85,32 +90,54 @@ def run_command(
     memory: float | None = None,
     folder: str | Path | None = None,
 ) -> Outcome:
-    """Run a command, with `environ` as all its variables; `memory` is of all that it starts, too.
+    """Run a command in a child process, and stop it when it breaks a limit.
 
-    Its standard input is open, and empty, as long as we live: its end says that we are gone.
+    Its standard input stays open, and empty, as long as the parent lives: the end of the input says
+    that the parent is gone. Nothing is raised where the command fails; where it cannot be started,
+    the outcome is "crashed" with the reason as its output.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program, and its arguments.
+    seconds : float
+        The time limit.
+    environ : mapping of str to str, optional
+        All variables of the child; by default those of this process.
+    memory : float, optional
+        The limit in bytes, of the child and all that it starts.
+    folder : str or Path, optional
+        The child's current folder; by default that of this process.
     """
     try:
         child = Child(command, environ, folder=folder)
     except OSError as error:  # no memory for it, or no such program
         return Outcome("crashed", 0.0, str(error))
-    with child:  # which also ends it when the learner interrupts
+    # The block also ends the child when the learner interrupts.
+    with child:
         kind = child.wait(seconds, memory)
     elapsed = time.monotonic() - child.began
     status = child.process.returncode
     signal_name = ""
-    # A signal that ended it is told as its number, negative.
+    # The exit status after a signal is the signal's number, negative.
     if kind == "crashed" and status < 0:
         signal_name = signal.Signals(-status).name
     return Outcome(kind, elapsed, child.output, signal_name, memory)
 
 
-def python(code: str, *arguments) -> list[str]:
-    """Return the command that runs Python code in a process of its own."""
+def python(code: str, *arguments: object) -> list[str]:
+    """Return the command that runs Python code in a process of its own.
+
+    The code finds `arguments`, as texts, in ``sys.argv[1:]``.
+    """
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
 def variables(additions: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables of a child in which Python finds the same packages as here."""
+    """Return the variables for a child in which Python finds the same packages as here.
+
+    They are those of this process, PYTHONPATH, and `additions`, which may replace them.
+    """
     environ = dict(os.environ)
     # An empty entry is the current folder, which may be another one in the child.
     environ["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
@@ -120,16 +147,33 @@ def variables(additions: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that is not blank, or an empty text."""
+    """Return the last line of a text that is not blank; empty where there is none."""
     return text.strip().rpartition("\n")[2].strip()
 
 
 class Child(contextlib.AbstractContextManager):
-    """A process that is told and heard line by line; use it in a ``with`` block, or `stop` it.
+    """A process to which one can write, and from which one can read, line by line.
 
-    It has a group of its own: Ctrl-C is not meant for it, and all that it starts ends with it. The
-    end of its standard input says that we are gone. With `heard` its standard output is heard as
-    lines; of what is not heard `output` keeps the end. OSError: it did not start.
+    Use it in a ``with`` block, or `stop` it. It has a process group of its own: Ctrl-C does not
+    reach it, and all that it starts ends with it. The end of its standard input says that the
+    parent is gone. `output` is empty until `stop`; then it has the end of what the child wrote to
+    standard error and, without `heard`, to standard output.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program, and its arguments.
+    environ : mapping of str to str, optional
+        All variables of the child; by default those of this process.
+    heard : bool
+        Whether `hear` returns the lines of its standard output; they are then not in `output`.
+    folder : str or Path, optional
+        The child's current folder; by default that of this process.
+
+    Raises
+    ------
+    OSError
+        If it could not be started: there is no such program, or no memory for it.
     """
 
     def __init__(
@@ -139,10 +183,11 @@ class Child(contextlib.AbstractContextManager):
         heard: bool = False,
         folder: str | Path | None = None,
     ):
-        self.began = time.monotonic()
+        self.began = time.monotonic()  # in seconds
         self.output = ""
-        # A file, not a pipe: a grandchild that keeps a pipe open would keep us waiting.
+        # A file, not a pipe: a grandchild that keeps a pipe open would keep the parent waiting.
         self._output_file = tempfile.TemporaryFile()  # noqa: SIM115  (`stop` closes it)
+        # The lines that were not read by `hear` yet; an empty text stands for the end.
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.process = subprocess.Popen(
             command,
@@ -157,34 +202,49 @@ class Child(contextlib.AbstractContextManager):
             threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        """Put its lines into the queue, and an empty text after the last one."""
+        """Put the child's lines into the queue, and an empty text after the last one.
+
+        This runs in a thread until the child's standard output ends.
+        """
         with self.process.stdout as lines:
             for line in lines:
                 self._lines.put(line.decode(errors="replace"))
         self._lines.put("")
 
     def tell(self, line: str) -> None:
-        """Write a line to its standard input; where that is closed, nobody hears it."""
+        """Write a line to the child's standard input; where that is closed, the line is lost.
+
+        `line` has no line end yet.
+        """
         with contextlib.suppress(OSError, ValueError):
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
 
     def hear(self, seconds: float) -> str | None:
-        """Return its next line: empty after the last one, None where none came in time."""
+        """Return the next line of the child's standard output, with its line end.
+
+        An empty text after the last line; None if no line came within `seconds`, as is always so
+        for a child that was started without `heard`.
+        """
         try:
             line = self._lines.get(timeout=max(0.0, seconds))
         except queue.Empty:
             return None
+        # The end stays in the queue, for the next call.
         if not line:
-            self._lines.put(line)  # whoever asks again hears the same
+            self._lines.put(line)
         return line
 
     def wait(self, seconds: float, memory: float | None = None) -> str:
-        """Wait until it ends or breaks a limit; return the kind of end."""
+        """Wait until the child ends or breaks a limit, and return the kind of its `Outcome`.
+
+        That is "finished", "crashed", "too slow" after `seconds`, or "too large" when its group
+        has more than `memory` bytes. After the last two the child still runs.
+        """
         deadline = time.monotonic() + seconds
         while True:
             remaining = deadline - time.monotonic()
-            # Ten times a second its memory is looked at.
+            # The memory is measured ten times a second.
             pause = max(0.0, min(remaining, 0.1))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = self.process.wait(pause)
@@ -195,39 +255,51 @@ class Child(contextlib.AbstractContextManager):
                 return "too large"
 
     def stop(self, patience: float = 0.0) -> int | None:
-        """End it and all that it started, after a time to end by itself; return its exit status."""
-        if self._output_file.closed:  # it was stopped before
+        """End the child and all that it started, set `output`, and return the exit status.
+
+        The child first has `patience` seconds to end by itself. The status is None if the child
+        could not be ended, being stuck inside a driver. A second call only returns the status.
+        """
+        if self._output_file.closed:
             return self.process.returncode
         try:
             with contextlib.suppress(OSError):  # the pipe is broken
                 self.process.stdin.close()
             self.wait(patience)
         finally:
-            with contextlib.suppress(AttributeError, OSError):  # on Windows; all of it has ended
-                os.killpg(self.process.pid, signal.SIGKILL)  # the session made it that of a group
+            # An AttributeError on Windows, an OSError where all of the group has ended.
+            with contextlib.suppress(AttributeError, OSError):
+                # Its session made the child the first of a group, which has its id.
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.kill()
-        self.wait(0.5)  # no longer: a child stuck inside a driver does not die at once
+        # No longer than this: a child stuck inside a driver does not die at once.
+        self.wait(0.5)
         with self._output_file as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - KEPT_CHARACTERS))
             self.output = file.read().decode(errors="replace")
         return self.process.returncode
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
 
 def _memory_of_group(group: int) -> int:
-    """Return the resident memory of a group's processes, in bytes; 0 where there is no /proc."""
+    """Return the resident memory of all processes of a group, in bytes.
+
+    `group` is the group's id. 0 is returned where there is no such group, or no /proc.
+    """
     pages = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, IndexError, ValueError):  # it has just ended
+        # A process may have ended since the folder was listed.
+        with contextlib.suppress(OSError, IndexError, ValueError):
             text = file.read_text("utf-8", "replace")
-            # After the name, which may hold blanks: state, parent, group, ..., 22nd: pages.
+            # "812 (python) S 1 812 ...": after the name, which may have blanks in it, come the
+            # state, the parent, the group, and as the 22nd the number of pages.
             fields = text.rpartition(")")[2].split()
             if int(fields[2]) == group:
                 pages += int(fields[21])
-    # Windows has no sysconf, and no /proc either.
+    # Windows has no os.sysconf, and no /proc either.
     if pages == 0:
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,8 +1,8 @@
-"""One reader for what somebody else wrote: files read with suspicion, and written whole.
+"""Read data files that somebody else wrote, check every value in them, and write files whole.
 
-A frozen dataclass is its own schema: its fields are checked against their annotations, and what
-holds across them stands in its `__post_init__` as a ValueError. Every complaint names the file, the
-place in it and the field, what must stand there and what does.
+A frozen dataclass is the schema of a file: each field is checked against its annotation, and a rule
+about several fields is a ValueError raised by the dataclass's `__post_init__`. Every error names
+the file, the place in it and the field, what must stand there and what stands there instead.
 
 >>> read(tuple[float, ...], [1, 2.5], "card.json, samples")
 (1.0, 2.5)
@@ -30,8 +30,13 @@ class DataError(ValueError):
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file beside its place, in a folder that exists, and move it there when whole."""
-    # On one file system a move replaces the old file at once, or not at all.
+    """Write a text file so that a reader sees the old text or the new one, never a part of it.
+
+    The folder of `path` must exist. Raises OSError where the file cannot be written; the old file
+    then stays as it was.
+    """
+    # The text goes into a temporary file in the same folder, which then takes the name: on one file
+    # system a move replaces the old file at once, or not at all.
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".accel-", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -51,14 +56,19 @@ LONGEST = 20_000
 # Numbers beyond these could not be computed with, or be written and read again.
 _LARGEST_FLOAT = 1e300
 _LARGEST_INT = 10**18
+# Type -> what an error calls a value of it.
 _PLAIN = {str: "a text", bool: "true or false", int: "a whole number"}
+# Dataclass -> the type of each of its fields, by name.
 _field_types = functools.cache(get_type_hints)
 
 
-def load(path, description: str, name: str = ""):
-    """Return the plain tables of a TOML or JSON file, or raise a DataError.
+def load(path: str | os.PathLike[str], description: str, name: str = ""):
+    """Return what a TOML or JSON file contains, as plain dictionaries, lists, texts and numbers.
 
-    The description says what the file should be, such as "list of faults".
+    A file whose name does not end in ".toml" is read as JSON. For the error, `description` says
+    what the file should be, such as "list of faults", and `name` what to call the file, by default
+    its name without the folder. Raises DataError where the file cannot be read, is larger than
+    5 MB, or is not valid.
     """
     path = Path(path)
     name = name or path.name
@@ -76,7 +86,11 @@ def load(path, description: str, name: str = ""):
 
 
 def _text_of(path: Path, description: str, name: str) -> str:
-    """Return the text of an ordinary file of a usual size."""
+    """Return the text of a file.
+
+    Raises DataError for a file that is too large or no ordinary one, and OSError for one that is
+    missing or locked. `description` and `name` are those of `load`, for the error.
+    """
     size = path.stat().st_size
     if not path.is_file():  # a pipe would wait for ever
         raise DataError(f"{name}: cannot be read: it is no ordinary file.")
@@ -86,16 +100,21 @@ def _text_of(path: Path, description: str, name: str) -> str:
 
 
 def read(annotation, value, location: str):
-    """Make a value of a type out of plain tables, lists, texts and numbers.
+    """Check a value that `load` returned, and return it as a value of the annotated type.
 
     Parameters
     ----------
     annotation : type
         A frozen dataclass, str, bool, int, float, or a Literal, Union, tuple or dict of these.
     value
-        What `load` gave, or a part of it.
+        What `load` returned, or a part of it.
     location : str
-        The file, and the place in it, for the complaint.
+        The file, and the place in it, for the error: such as "card.json, samples".
+
+    Returns
+    -------
+    object
+        A value of that type: a table becomes a dataclass or a dict, a list becomes a tuple.
 
     Raises
     ------
@@ -120,118 +139,168 @@ def read(annotation, value, location: str):
 
 
 def _read_literal(choices: tuple, value, location: str):
-    """Return a value that is one of the choices, and of the same type."""
-    # True equals 1, so the types are compared, too.
-    same = [choice for choice in choices if type(choice) is type(value) and choice == value]
-    _must(bool(same), location, f"one of {', '.join(map(str, choices))}", value)
-    return value
+    """Return the value if it is one of the choices; else raise a DataError."""
+    for choice in choices:
+        # True equals 1, so the types are compared, too.
+        same_type = type(choice) is type(value)
+        if same_type and choice == value:
+            return value
+    names = ", ".join(map(str, choices))
+    raise _error(location, f"one of {names}", value)
 
 
 def _read_union(alternatives: tuple, value, location: str):
-    """Return a value as the first of the alternatives that it fits."""
+    """Return a value as the first of some types that it fits.
+
+    The alternatives of `int | float | None` are (int, float, NoneType). Raises DataError where the
+    value fits none; its message is that of the last alternative.
+    """
     nothing = type(None)
     if value is None and nothing in alternatives:
         return None
-    *others, last = [annotation for annotation in alternatives if annotation is not nothing]
-    for annotation in others:
+    annotations = [annotation for annotation in alternatives if annotation is not nothing]
+    for annotation in annotations[:-1]:
         with contextlib.suppress(DataError):
             return read(annotation, value, location)
-    # The complaint is that of the last alternative.
-    return read(last, value, location)
+    return read(annotations[-1], value, location)
 
 
 def _read_tuple(inner: tuple, value, location: str) -> tuple:
-    """Return a tuple of a fixed length, or of any length with items of one type."""
-    _must(isinstance(value, (list, tuple)), location, "a list", value)
-    annotations = inner
+    """Return a list as a tuple, each item read as its type.
+
+    `inner` has the type of each item, or for `tuple[float, ...]` is (float, Ellipsis): any number
+    of items of one type. Raises DataError for no list, another length, or an item of another type.
+    """
+    if not isinstance(value, (list, tuple)):
+        raise _error(location, "a list", value)
+    count = len(value)
+    annotations = list(inner)
     if inner[-1] is Ellipsis:
-        annotations = inner[:1] * len(value)
-    _must(len(annotations) == len(value), location, f"a list of {len(annotations)}", value)
+        annotations = [inner[0]] * count
+    if len(annotations) != count:
+        raise _error(location, f"a list of {len(annotations)}", value)
     # Samples are most of a results card; reading these one by one would be slow.
-    if set(annotations) == {float} and _all_plain_numbers(value):
+    only_floats = set(annotations) == {float}
+    if only_floats and _all_plain_numbers(value):
         return tuple(map(float, value))
     items = []
-    for number, (annotation, item) in enumerate(zip(annotations, value, strict=True), 1):
-        items.append(read(annotation, item, f"{location}, {number}"))
+    for index, annotation in enumerate(annotations):
+        # A reader counts from 1.
+        item_location = f"{location}, {index + 1}"
+        item = read(annotation, value[index], item_location)
+        items.append(item)
     return tuple(items)
 
 
 def _all_plain_numbers(values: list | tuple) -> bool:
-    """Return whether all values are ints or floats, finite and not too large."""
-    if not {type(value) for value in values} <= {int, float}:
+    """Return whether all values are ints or floats, finite and below 1e300."""
+    types = set(map(type, values))
+    if not types <= {int, float}:
         return False
     return all(abs(value) < _LARGEST_FLOAT for value in values)
 
 
 def _read_table(inner: tuple, value, location: str) -> dict:
-    """Return a dictionary whose keys and values are of one type each."""
+    """Return a copy of a dictionary, every key and every value checked.
+
+    `inner` is the type of the keys and that of the values, such as (str, float). Raises DataError
+    for no dictionary, or for a key or value of another type.
+    """
     key_type, value_type = inner
-    _must(isinstance(value, dict), location, "a table", value)
-    # All keys are read first: a complaint about a value quotes its key.
-    keys = [read(key_type, key, f"{location}, a name") for key in value]
-    return {key: read(value_type, value[key], f"{location}, {key:.60}") for key in keys}
+    if not isinstance(value, dict):
+        raise _error(location, "a table", value)
+    # All keys are checked first, because the error about a value quotes its key.
+    keys = []
+    for key in value:
+        keys.append(read(key_type, key, f"{location}, a name"))
+    table = {}
+    for key in keys:
+        item_location = f"{location}, {key:.60}"
+        table[key] = read(value_type, value[key], item_location)
+    return table
 
 
 def _read_float(value, location: str) -> float:
-    """Return a finite number as a float."""
+    """Return a number as a float; raise DataError unless it is a number below 1e300."""
     # A bool is an int for Python, and no number here; NumPy's floats are floats.
     is_number = type(value) is int or isinstance(value, float)
-    _must(is_number and abs(value) < _LARGEST_FLOAT, location, "a finite number", value)
+    if not is_number or not abs(value) < _LARGEST_FLOAT:
+        raise _error(location, "a finite number", value)
     return float(value)
 
 
 def _read_plain(annotation: type, value, location: str):
-    """Return a value that is exactly of a type, such as a text, a bool or a whole number."""
-    description = _PLAIN.get(annotation, f"a {annotation.__name__}")
-    _must(type(value) is annotation, location, description, value)
-    if annotation is int:
-        fits = abs(value) < _LARGEST_INT
-        _must(fits, location, "a whole number of at most 18 digits", value)
+    """Return the value if it is exactly of the type: a text, a bool or a whole number.
+
+    Raises DataError for another type (True is no whole number here), a number of more than 18
+    digits, and a text that is too long or cannot be written as UTF-8.
+    """
+    if type(value) is not annotation:
+        description = _PLAIN.get(annotation, f"a {annotation.__name__}")
+        raise _error(location, description, value)
+    if annotation is int and abs(value) >= _LARGEST_INT:
+        raise _error(location, "a whole number of at most 18 digits", value)
     if annotation is str:
         # Half of a surrogate pair can be read, and not be written again.
-        writable = value.encode("utf-8", "ignore").decode()
-        fits = len(value) <= LONGEST and value == writable
-        _must(fits, location, f"a text of at most {LONGEST:,} characters", value)
+        writable_text = value.encode("utf-8", "ignore").decode()
+        if len(value) > LONGEST or value != writable_text:
+            raise _error(location, f"a text of at most {LONGEST:,} characters", value)
     return value
 
 
 def _read_dataclass(annotation: type, value, location: str):
-    """Return a dataclass from a table with its fields."""
-    _must(isinstance(value, dict), location, "a table", value)
+    """Return an instance of a dataclass, made from a table that has its fields by name.
+
+    Raises DataError for no table, an unknown field, a missing one, a field of another type, or
+    where the dataclass's own `__post_init__` raises a ValueError.
+    """
+    if not isinstance(value, dict):
+        raise _error(location, "a table", value)
     fields = {field.name: field for field in dataclasses.fields(annotation) if field.init}
-    unknown = sorted(set(value) - set(fields), key=str)
-    if unknown:
-        raise DataError(
-            f"{location}: unknown field {shown(unknown[0])}. Known: {', '.join(fields)}."
-        )
-    for name, field in fields.items():
-        if _has_no_default(field) and name not in value:
-            raise DataError(f"{location}: the field {name!r} is missing.")
+    _check_names(fields, value, location)
     field_types = _field_types(annotation)
     arguments = {}
-    for name, content in value.items():
-        arguments[name] = read(field_types[name], content, f"{location}, {name}")
+    for name, field_value in value.items():
+        field_location = f"{location}, {name}"
+        arguments[name] = read(field_types[name], field_value, field_location)
     try:
         return annotation(**arguments)
-    except ValueError as error:  # what the dataclass itself asks for
+    except ValueError as error:
         raise DataError(f"{location}: {error}") from None
 
 
+def _check_names(fields: Mapping[str, dataclasses.Field], value: dict, location: str) -> None:
+    """Raise a DataError where a table has an unknown field, or lacks one that has no default.
+
+    `fields` are the dataclass's fields by name, and `value` is the table.
+    """
+    unknown_names = sorted(set(value) - set(fields), key=str)
+    if unknown_names:
+        unknown_name = shown(unknown_names[0])
+        accepted_names = ", ".join(fields)
+        raise DataError(f"{location}: unknown field {unknown_name}. Known: {accepted_names}.")
+    for name, field in fields.items():
+        if _has_no_default(field) and name not in value:
+            raise DataError(f"{location}: the field {name!r} is missing.")
+
+
 def _has_no_default(field: dataclasses.Field) -> bool:
-    """Return whether a field of a dataclass must be given."""
+    """Return whether a field must be given because it has neither a default nor a factory."""
     no_value = field.default is dataclasses.MISSING
     no_factory = field.default_factory is dataclasses.MISSING
     return no_value and no_factory
 
 
-def _must(fits: bool, location: str, accepted: str, value) -> None:
-    """Raise a DataError that says what is accepted, unless the value fits."""
-    if not fits:
-        raise DataError(f"{location}: must be {accepted}; got {shown(value)}.")
+def _error(location: str, accepted: str, value) -> DataError:
+    """Return the error that says what is accepted at a location, and which value stands there."""
+    return DataError(f"{location}: must be {accepted}; got {shown(value)}.")
 
 
 def whole(value, name: str, least: int = 1) -> int:
-    """Return a whole number, also one of NumPy's, of at least `least`; or raise a ValueError."""
+    """Return an argument as an int, if it is a whole number (also NumPy's) of at least `least`.
+
+    Raises ValueError for anything else, a bool too; `name` is what the message calls the argument.
+    """
     number = None
     # True is a whole number for Python, and a mistake here.
     if not isinstance(value, bool):
@@ -243,7 +312,10 @@ def whole(value, name: str, least: int = 1) -> int:
 
 
 def positive(value, name: str, *, zero: bool = False) -> float:
-    """Return a finite number above zero, or from zero on; or raise a ValueError."""
+    """Return an argument as a float, if it is a finite number above zero (0 too, if `zero`).
+
+    Raises ValueError for anything else; `name` is what the message calls the argument.
+    """
     number = math.nan
     # float() also takes a bool and a text, which are mistakes here.
     if not isinstance(value, (bool, str)):

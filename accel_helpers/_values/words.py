@@ -4,8 +4,8 @@
 ('12 %', '512 B', '3.16 MB', '123 GB/s')
 >>> [format_count(count) for count in (512, 13_090_816, 2.811e12)]
 ['512', '13.1 million', '2.81 trillion']
->>> format_range(0.0123, 0.0145), format_range(0.0009, 0.0011), format_range(49.01e-5, 49.02e-5)
-('12.3 to 14.5 ms', '900 µs to 1.1 ms', '490.1 to 490.2 µs')
+>>> format_range(0.0123, 0.0145)
+'12.3 to 14.5 ms'
 >>> marked("is `a < b` <b>true</b>?")
 'is <code>a &lt; b</code> &lt;b&gt;true&lt;/b&gt;?'
 >>> linked(["https://www.example.org/a/", "lesson 03, Key points"])
@@ -21,13 +21,14 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 LONGEST = 60  # characters of a link's text
+# Unit or prefix -> its size, the largest first.
 SECONDS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 PREFIXES = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1}
 WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a time with three digits and the unit that suits it.
+    """Return a time in seconds with three digits and the unit that suits it.
 
     >>> [format_seconds(s) for s in (0, 0.00000123, 0.0456, 1.5, 999.7)]
     ['0 s', '1.23 µs', '45.6 ms', '1.5 s', '1000 s']
@@ -38,7 +39,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return how long a person waits: minutes and hours, once there are two of them.
+    """Return a time in seconds as a person says it: from two minutes on in minutes, then hours.
 
     >>> [format_duration(s) for s in (0, 3.21, 300, 6_660, 10_000, float("inf"))]
     ['0 s', '3.21 s', '5 minutes', '110 minutes', '2.8 hours', 'any length']
@@ -55,7 +56,7 @@ def format_duration(seconds: float) -> str:
 
 
 def spanned(low: str, high: str) -> str:
-    """Join two amounts, with their unit once where it is the same.
+    """Join two amounts as "LOW to HIGH", naming their unit once where it is the same.
 
     >>> spanned("5 minutes", "15 minutes"), spanned("50 s", "2 minutes")
     ('5 to 15 minutes', '50 s to 2 minutes')
@@ -68,7 +69,13 @@ def spanned(low: str, high: str) -> str:
 
 
 def format_range(low: float, high: float) -> str:
-    """Join two times, with one unit where they share it, and more digits where they look alike."""
+    """Join two times in seconds as "LOW to HIGH UNIT".
+
+    Each has three digits, or five where three would make two different times look equal.
+
+    >>> format_range(0.0009, 0.0011), format_range(49.01e-5, 49.02e-5)
+    ('900 µs to 1.1 ms', '490.1 to 490.2 µs')
+    """
     low_number, low_unit = format_seconds(low).split()
     high_number, high_unit = format_seconds(high).split()
     if low_unit != high_unit:
@@ -81,7 +88,7 @@ def format_range(low: float, high: float) -> str:
 
 
 def times(factor: float) -> str:
-    """Return a factor, or a price, with two digits and no exponent.
+    """Return a factor, or a price, with two digits and no exponent; infinity as "any number of".
 
     >>> [times(factor) for factor in (0.6402, 2.07, 99.7, 187.3, 24_440)]
     ['0.64', '2.1', '100', '190', '24,000']
@@ -101,23 +108,26 @@ def format_bytes(count: float) -> str:
 
 
 def format_rate(value: float, unit: str) -> str:
-    """Return a rate with three digits and the prefix that suits it."""
+    """Return a value with three digits, the prefix that suits it, and a unit such as "B/s"."""
     return _scaled(value, PREFIXES) + unit
 
 
 def format_count(count: float) -> str:
     """Return a large count with three digits and the word for its size (a billion: 1e9)."""
-    # From here on it rounds to a million.
+    # From here on a count rounds to a million.
     if count >= 999_500:
         return _scaled(count, WORDS)
     return f"{count:,.0f}"
 
 
 def _scaled(value: float, units: dict[str, float]) -> str:
-    """Return a value in the first unit that it fills, or else in the last, with three digits."""
-    # What rounds to one fills the unit, too.
-    filled = [unit for unit, size in units.items() if value / size >= 0.9995]
-    unit = filled[0] if filled else list(units)[-1]
+    """Return a value with three digits and the largest unit of which it is at least one.
+
+    `units` has the size of each unit, the largest first; below the smallest, that one is used.
+
+    (0.0456, {"s": 1, "ms": 1e-3}) -> "45.6 ms"
+    """
+    unit = _unit_for(value, units)
     scaled = value / units[unit]
     # "{:.3g}" alone writes 1000 as 1e+03.
     if scaled >= 999.5:
@@ -125,8 +135,20 @@ def _scaled(value: float, units: dict[str, float]) -> str:
     return f"{scaled:.3g} {unit}"
 
 
+def _unit_for(value: float, units: dict[str, float]) -> str:
+    """Return the largest unit of which a value is at least one, or else the smallest unit.
+
+    `units` has the size of each unit, the largest first.
+    """
+    for unit, size in units.items():
+        # 0.9995 rounds to 1 when it is shown with three digits.
+        if value / size >= 0.9995:
+            return unit
+    return list(units)[-1]
+
+
 def percent(share: float) -> str:
-    """Return a share as a percentage, with the blank before the sign."""
+    """Return a share, from 0 to 1, as a percentage, with a blank before the sign."""
     per_cent = 100 * share
     # Below ten percent one digit is shown, as in "0.3 %".
     if share < 0.095:
@@ -135,7 +157,10 @@ def percent(share: float) -> str:
 
 
 def wrapped(text: str, lead: str = "", indent: int = 0, width: int = 96) -> str:
-    """Break a text into lines, the first behind a lead, the others indented; words stay whole."""
+    """Return a text broken into lines of at most `width` characters, at blanks only.
+
+    The first line begins with `lead`, and the others with `indent` blanks.
+    """
     return textwrap.fill(
         text,
         width,
@@ -147,7 +172,10 @@ def wrapped(text: str, lead: str = "", indent: int = 0, width: int = 96) -> str:
 
 
 def html_card(caption: str, rows: Iterable[tuple[str, str]]) -> str | None:
-    """Return a small table for a notebook: a caption, and a row for each pair of label and text."""
+    """Return a small HTML table for a notebook; None without Jinja2.
+
+    It has a caption, and a row for each pair of label and text.
+    """
     single_lines = [(label, " ".join(text.split())) for label, text in rows]
     return fragment("data/templates/card/card", caption, single_lines)
 
@@ -170,19 +198,25 @@ def _linked_source(source: str) -> str:
 
 
 def short(address: str) -> str:
-    """Return an address as a person reads it: a long one by its host and by how it ends."""
+    """Return an address without "https://www."; of a long one only the host and the end.
+
+    The end has at most `LONGEST` characters and begins with a whole word.
+    """
     text = address.removeprefix("https://").removeprefix("www.").rstrip("/")
     if len(text) <= LONGEST:
         return text
     host = text.partition("/")[0]
     ending = text[len(host) - LONGEST :]
-    # It begins with a whole word.
+    # The rest of a word that was cut is dropped: "ng-way/page" becomes "-way/page".
     ending = re.sub("^[^-/]*(?=[-/])", "", ending)
     return f"{host}/…{ending}"
 
 
 def shown(value) -> str:
-    """Return the beginning of a value in one line, also where it cannot be printed."""
+    """Return the first 60 characters of a value's repr in one line, for an error message.
+
+    Returns "something of type T" for a value whose repr raises.
+    """
     try:
         line = " ".join(repr(value).split())
         return line[:60]
@@ -191,7 +225,10 @@ def shown(value) -> str:
 
 
 def fragment(place: str, *values) -> str | None:
-    """Return the HTML that a macro, "folder/file/macro", makes of values; None without Jinja2."""
+    """Return the HTML that a template's macro makes of values, in one line; None without Jinja2.
+
+    The `place` "data/templates/card/card" is the macro `card` of data/templates/card.html.
+    """
     file, _, macro = place.rpartition("/")
     try:
         macros = template(f"{file}.html").module
@@ -203,7 +240,10 @@ def fragment(place: str, *values) -> str | None:
 
 @functools.cache
 def template(name: str):
-    """Return a template of the package, which escapes values; ImportError without Jinja2."""
+    """Return a template of the package, by its path such as "data/templates/card.html".
+
+    It escapes the values put into it. Raises ImportError without Jinja2.
+    """
     import jinja2
     from markupsafe import Markup
 

@@ -1,13 +1,12 @@
-"""The class board: what a folder of learners' result cards says, as one page and one table.
+"""The class board: what a folder of learners' result cards shows, as one page and one table.
 
-What a card says is shown by ``templates/board.html``, which escapes it. What is decided on is the
-names that the lessons give to measurements on a card, and no text that is meant for people.
+What stands on a card is shown by ``templates/board.html``, which escapes it. Decisions depend on
+the names that the lessons give to measurements on a card, and on no text that is meant for people.
 """
 
 import csv
 import dataclasses
 import io
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +17,18 @@ from typing import NamedTuple
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_seconds, percent, template
+from accel_helpers.course.board_scale import scale
 from accel_helpers.course.class_cards import Refusal, Seen, Time, read
 from accel_helpers.course.predict import CLOSE
 from accel_helpers.measure.measurement import FEW_SAMPLES, WIDE_SPREAD
 from accel_helpers.plots.style import short
 
-FAR = 3  # times the class's middle, or a third of it
-ENOUGH = 4  # cards of one machine that make a middle
-SIZE = re.compile("size|/work$")  # names of numbers that say how large something was
+FAR = 3  # a time is far off at 3 times the class's middle or more, or a third of it or less
+ENOUGH = 4  # cards of one machine that are needed for a middle
+# Names of numbers that are the size of something: "03/climb/batch size and steps/default",
+# "04/work". A time depends on them.
+SIZE = re.compile("size|/work$")
+MOST_NUMBERS = 20  # numbers of one name that the table shows
 COLUMNS = (
     "learner",
     "machine",
@@ -38,15 +41,15 @@ COLUMNS = (
     "samples",
     "numbers",
 )
-FORMULA = ("=", "+", "-", "@")  # with these begins what a spreadsheet would compute
+FORMULA = ("=", "+", "-", "@")  # a spreadsheet would compute a text that begins with one of these
 
 
 class Pair(NamedTuple):
-    """Two times on a card, by their names; a ceiling is what a chip could gain at most."""
+    """Two times on a card that are compared, by the names that they have there."""
 
     slow: str
     fast: str
-    is_ceiling: bool = False
+    is_ceiling: bool = False  # the ratio is what a chip could gain at most
 
 
 @dataclass(frozen=True)
@@ -55,21 +58,22 @@ class Race:
 
     id: str
     title: str
-    pairs: tuple[Pair, ...]  # the first of which a card has both times counts
+    pairs: tuple[Pair, ...]  # of each card the first pair counts of which it has both times
 
 
 def _chip_race(id: str, title: str, step: str, without_work: str) -> Race:
-    """Return the race of a CPU against the chip beside it.
+    """Return the race of a CPU against the GPU or TPU beside it.
 
-    Where there is none, a model without work stands for a chip that computes in no time.
+    `step` and `without_work` are ends of names on a card, such as "width 128/batch 32": the model,
+    and one that does hardly any work. On a machine without such a chip, the second on the CPU
+    stands for the first on a chip that computes in no time.
     """
     on_cpu = f"03/step/cpu/{step}"
-    pairs = (
-        Pair(on_cpu, f"03/step/tpu/{step}"),
-        Pair(on_cpu, f"03/step/gpu/{step}"),
-        Pair(on_cpu, f"03/step/cpu/{without_work}", is_ceiling=True),
-    )
-    return Race(id, title, pairs)
+    on_gpu = f"03/step/gpu/{step}"
+    on_tpu = f"03/step/tpu/{step}"
+    bare = f"03/step/cpu/{without_work}"
+    ceiling = Pair(on_cpu, bare, is_ceiling=True)
+    return Race(id, title, (Pair(on_cpu, on_tpu), Pair(on_cpu, on_gpu), ceiling))
 
 
 RACES = (
@@ -96,9 +100,9 @@ RACES = (
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a race: the cards of one machine, or those that know a ceiling alone."""
+    """A row of a race's picture: the cards of one kind of machine, or those with a ceiling only."""
 
-    label: str
+    label: str  # the machine, or what the ceiling is
     is_ceiling: bool = False
 
 
@@ -106,7 +110,7 @@ CEILING = Row("at most, by those without one", is_ceiling=True)
 
 
 class Dot(NamedTuple):
-    """A value in a picture, and whose it is."""
+    """A value in a picture, and the owner of the card that it comes from."""
 
     value: float
     who: str
@@ -116,21 +120,22 @@ class Dot(NamedTuple):
 class FarOff:
     """A time that is far from the class's middle on the same machine."""
 
-    who: str
+    who: str  # the owner of the card
     reason: str  # what the card shows that may explain it
-    name: str
+    name: str  # of the measurement
     ratio: float  # the time over the middle
 
 
 @dataclass(frozen=True)
 class Board:
-    """What was written, how many cards count, and who does not and why."""
+    """What was written: the page, and a table beside it."""
 
-    page: str
-    cards: int
-    refused: Sequence[Refusal]
+    page: str  # its path; the table has the ending .csv in place of .html
+    cards: int  # how many cards are on it
+    refused: Sequence[Refusal]  # the cards that are not, and why
 
     def to_dict(self) -> dict:
+        """Return the fields as plain values, for JSON."""
         return dataclasses.asdict(self)
 
     def __str__(self) -> str:
@@ -141,18 +146,21 @@ class Board:
 
 
 def write(folder: Path, page: Path, *, names: bool = True) -> Board:
-    """Write the board of a folder's cards, and the table beside it.
+    """Write the board of the result cards in a folder as a page, and the table beside it.
 
-    Without `names` the cards are numbered, and nobody is named.
+    Without `names` the cards are numbered, and nobody is named. A card that cannot be used is
+    refused with a reason and raises nothing; an OSError is raised where the page cannot be written.
     """
-    cards, refused = read(folder, names)
+    cards, refusals = read(folder, names)
     times = _by_name_and_machine(cards)
-    odd = far_off(cards, times)
-    html = template("course/templates/board.html").render(
+    far_off_times = far_off(cards, times)
+    sorted_times = sorted(times.items(), key=_most_cards_first)
+    board = template("course/templates/board.html")
+    html = board.render(
         cards=cards,
-        refused=refused,
-        odd=odd,
-        times=sorted(times.items(), key=_most_cards_first),
+        refused=refusals,
+        odd=far_off_times,
+        times=sorted_times,
         RACES=RACES,
         CEILING=CEILING,
         found=races(cards),
@@ -164,51 +172,70 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
         seconds=format_seconds,
     )
     records.write_whole(page, html)
-    records.write_whole(page.with_suffix(".csv"), table(cards, odd))
-    return Board(str(page), len(cards), refused)
+    records.write_whole(page.with_suffix(".csv"), table(cards, far_off_times))
+    return Board(str(page), len(cards), refusals)
 
 
 # --- What the cards show
 
 
 def races(cards: Iterable[Seen]) -> dict[str, dict[Row, list[Dot]]]:
-    """Return how many times as fast, by a race's id and by row."""
-    found = defaultdict(lambda: defaultdict(list))
+    """Return the dots of each race's picture, by the race's id and then by row.
+
+    A dot is how many times as fast the fast side was on a card: {"code": {Row("T4"): [Dot(9.1,
+    "ana")]}}. A card without both times of a race has none.
+    """
+    dots = defaultdict(lambda: defaultdict(list))
     for card in cards:
         for race in RACES:
             pair = _first_pair(race, card)
             if pair is None:
                 continue
-            row = Row(card.machine)
-            if pair.is_ceiling:
-                row = CEILING
-            ratio = card.times[pair.slow].middle / card.times[pair.fast].middle
-            found[race.id][row].append(Dot(ratio, card.who))
-    return found
+            slow = card.times[pair.slow]
+            fast = card.times[pair.fast]
+            dot = Dot(slow.middle / fast.middle, card.who)
+            row = CEILING if pair.is_ceiling else Row(card.machine)
+            dots[race.id][row].append(dot)
+    return dots
 
 
 def _first_pair(race: Race, card: Seen) -> Pair | None:
-    """Return the first pair of a race of which the card has both times."""
+    """Return the first pair of a race of which the card has both times, neither of them 0.
+
+    None where the card has no such pair.
+    """
     for pair in race.pairs:
-        slow, fast = card.times.get(pair.slow), card.times.get(pair.fast)
-        if slow and fast and slow.middle and fast.middle:
+        slow = card.times.get(pair.slow)
+        fast = card.times.get(pair.fast)
+        if slow is None or fast is None:
+            continue
+        if slow.middle and fast.middle:
             return pair
     return None
 
 
 def guesses(cards: Iterable[Seen]) -> dict[str, list[Dot]]:
-    """Return each guess over what came out, by its name; of a choice 1 where it was right, or 0."""
-    found = defaultdict(list)
+    """Return the dots of the learners' guesses, by the question's name: "03/fit".
+
+    A dot is the guess divided by what came out: 1.0 is just right. Of a guess among choices it is
+    1.0 where it was right, and 0.0 where it was wrong.
+    """
+    dots = defaultdict(list)
     for card in cards:
         for name, values in card.numbers.items():
-            if name.startswith("guess/"):
-                dot = Dot(_guess_ratio(values), card.who)
-                found[name.removeprefix("guess/")].append(dot)
-    return found
+            if not name.startswith("guess/"):
+                continue
+            question = name.removeprefix("guess/")
+            dot = Dot(_guess_ratio(values), card.who)
+            dots[question].append(dot)
+    return dots
 
 
 def _guess_ratio(values: Sequence[float]) -> float:
-    """Return a guess over what came out, or 0 where that says nothing."""
+    """Return the guess divided by what came out, from the two numbers that a card keeps of it.
+
+    0.0 where there are not two numbers, or one of them is not positive.
+    """
     if len(values) < 2:
         return 0.0
     guess, actual = values[:2]
@@ -217,31 +244,36 @@ def _guess_ratio(values: Sequence[float]) -> float:
     return guess / actual
 
 
-# By the name of a measurement and the machine: seconds, and the card that they are on.
+# (name of a measurement, machine) -> [(seconds, the card that they are on), ...].
 Times = Mapping[tuple[str, str], Sequence[tuple[float, Seen]]]
-# By the name of a size and the machine: what most cards have.
+# (name of a size, machine) -> the size that most cards have.
 Sizes = Mapping[tuple[str, str], float]
 
 
 def _by_name_and_machine(cards: Iterable[Seen]) -> Times:
-    """Return all times of the class, by what was measured and on which machine."""
+    """Return the middle of every measurement of the class, by its name and machine."""
     times = defaultdict(list)
     for card in cards:
         for name, time in card.times.items():
-            times[name, card.machine].append((time.middle, card))
+            group = times[name, card.machine]
+            group.append((time.middle, card))
     return times
 
 
-def _most_cards_first(item: tuple) -> tuple:
-    """Return by what the times are sorted for the page."""
-    place, times = item
-    return -len(times), place
+def _most_cards_first(item: tuple[tuple[str, str], Sequence]) -> tuple[int, tuple[str, str]]:
+    """Return the key by which the items of `Times` are sorted: most cards first, then by name."""
+    name_and_machine, times = item
+    return -len(times), name_and_machine
 
 
 def far_off(cards: Iterable[Seen], times: Times) -> dict[tuple[str, str], FarOff]:
-    """Return what is far from the class's middle on the same machine, by owner and name."""
+    """Return the times that are far from the class's middle on the same machine.
+
+    They are by (owner of the card, name of the measurement). `times` are those of the same cards,
+    as `_by_name_and_machine` returns them; a machine with fewer than `ENOUGH` has no middle.
+    """
     sizes = _usual_sizes(cards)
-    odd = {}
+    far_off_times = {}
     for (name, _), group in times.items():
         if len(group) < ENOUGH:
             continue
@@ -249,30 +281,50 @@ def far_off(cards: Iterable[Seen], times: Times) -> dict[tuple[str, str], FarOff
         for seconds, card in group:
             if middle / FAR < seconds < middle * FAR:
                 continue
-            reason = _reason(card, card.times[name], seconds < middle, sizes)
-            odd[card.who, name] = FarOff(card.who, reason, name, seconds / middle)
-    return odd
+            is_quick = seconds < middle
+            reason = _reason(card, card.times[name], sizes, is_quick=is_quick)
+            ratio = seconds / middle
+            far_off_times[card.who, name] = FarOff(card.who, reason, name, ratio)
+    return far_off_times
+
+
+def _sizes_on(card: Seen) -> dict[str, float]:
+    """Return the numbers of a card that are the size of something, by name.
+
+    Of several numbers under a name, the last: of (batch size, steps) it is the steps.
+    """
+    sizes = {}
+    for name, values in card.numbers.items():
+        if SIZE.search(name):
+            sizes[name] = values[-1]
+    return sizes
 
 
 def _usual_sizes(cards: Iterable[Seen]) -> Sizes:
-    """Return what most cards of a machine have of each size."""
+    """Return the value of each size that most cards of a machine have, by (name, machine)."""
     counts = defaultdict(Counter)
     for card in cards:
-        for name in filter(SIZE.search, card.numbers):
-            counts[name, card.machine][card.numbers[name][-1]] += 1
-    usual = {}
-    for place, counter in counts.items():
+        for name, size in _sizes_on(card).items():
+            counter = counts[name, card.machine]
+            counter[size] += 1
+    usual_sizes = {}
+    for name_and_machine, counter in counts.items():
         [(size, _)] = counter.most_common(1)
-        usual[place] = size
-    return usual
+        usual_sizes[name_and_machine] = size
+    return usual_sizes
 
 
-def _reason(card: Seen, time: Time, is_quick: bool, sizes: Sizes) -> str:
-    """Return what the card shows that may explain a time that is far off."""
-    for name in filter(SIZE.search, card.numbers):
-        size, usual = card.numbers[name][-1], sizes[name, card.machine]
-        if size != usual:
-            return f"perhaps other sizes (ACCEL_FAST?): {name} is {size:g}, mostly {usual:g}"
+def _reason(card: Seen, time: Time, sizes: Sizes, *, is_quick: bool) -> str:
+    """Return what may explain a time of the card that is far off, beginning with "perhaps".
+
+    `is_quick` says whether it is shorter than the middle. `sizes` are the usual ones: they hold
+    every size of this card.
+    """
+    # The surest explanation comes first.
+    for name, size in _sizes_on(card).items():
+        usual_size = sizes[name, card.machine]
+        if size != usual_size:
+            return f"perhaps other sizes (ACCEL_FAST?): {name} is {size:g}, mostly {usual_size:g}"
     if is_quick:
         return "perhaps timed without waiting for the result, or a smaller model or batch"
     spread = (time.high - time.low) / time.middle
@@ -281,62 +333,46 @@ def _reason(card: Seen, time: Time, is_quick: bool, sizes: Sizes) -> str:
     return "perhaps a larger model or batch, or something else on the machine"
 
 
-# --- The page and the table
-
-
-def scale(values: Sequence[float]) -> tuple:
-    """Return where a value lies on a logarithmic axis, in % of it, and the axis's ticks."""
-    values = [_within(value, 1e-9, 1e9) for value in values]
-    middle = median(values)
-    # A card far out must not press the others flat.
-    low = max(min(values), middle / 1e3) / 1.15
-    high = min(max(values), middle * 1e3) * 1.15
-    share = 100 / math.log(high / low)
-
-    def position(value: float) -> float:
-        return share * math.log(_within(value, low, high) / low)
-
-    ticks = _ticks(low, high)
-    step = 1 + len(ticks) // 7
-    return position, ticks[::step]
-
-
-def _within(value: float, low: float, high: float) -> float:
-    """Return the value, or the limit that it is beyond."""
-    return min(max(value, low), high)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return 1, 2, 5, 10, 20 and so on, as far as they lie between two values."""
-    ticks = []
-    for exponent in range(-9, 10):
-        for digit in (1, 2, 5):
-            tick = digit * 10.0**exponent
-            if low < tick < high:
-                ticks.append(tick)
-    return ticks
+# --- The table
 
 
 def table(cards: Iterable[Seen], odd: Mapping[tuple[str, str], FarOff]) -> str:
-    """Return all times and numbers as CSV, without what a spreadsheet would compute."""
+    """Return a CSV table of all times and numbers of the cards, with the columns `COLUMNS`.
+
+    `odd` are the times that are far off, as `far_off` returns them: their reason is the remark.
+    """
     text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(COLUMNS)
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
     for card in cards:
+        # A row has either a time or numbers.
         for name in (*card.times, *card.numbers):
             remark = ""
             if (card.who, name) in odd:
                 remark = odd[card.who, name].reason
-            texts = [card.who, card.machine, card.begun, name, remark]
-            time = card.times.get(name, ("", "", "", ""))
-            numbers = " ".join(str(number) for number in card.numbers.get(name, ())[:20])
-            rows.writerow([*map(_harmless, texts), *time, numbers])
+            row = _table_row(card, name, remark)
+            writer.writerow(row)
     # By this mark Excel knows UTF-8.
     return "\ufeff" + text.getvalue()
 
 
+def _table_row(card: Seen, name: str, remark: str) -> list:
+    """Return the cells of the row of a time or of some numbers, in the order of `COLUMNS`.
+
+    Cells that the row has no value for are empty texts.
+    """
+    texts = [card.who, card.machine, card.begun, name, remark]
+    cells = [_harmless(text) for text in texts]
+    # The seconds, their quartiles and the count of samples.
+    cells += card.times.get(name, ("", "", "", ""))
+    values = card.numbers.get(name, ())
+    # A card may hold thousands of numbers under a name: the table shows the first.
+    numbers = " ".join(str(value) for value in values[:MOST_NUMBERS])
+    return [*cells, numbers]
+
+
 def _harmless(text: str) -> str:
-    """Return a text that a spreadsheet shows and does not compute."""
+    """Return a text that a spreadsheet shows and does not compute: "=1+1" -> "'=1+1"."""
     if text.lstrip().startswith(FORMULA):
         return f"'{text}"
     return text

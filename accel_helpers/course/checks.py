@@ -1,25 +1,25 @@
-"""Two ways to check an answer: by a table of the likeliest slips, all of which the tests try.
+"""Check an answer to an exercise: what a check is, and the check of a function by calling it.
 
-`choices` checks words that are chosen, `calls` checks a function by calling it.
+A check knows the likeliest slips with what to say to each, and the tests try all of them. Words
+that are chosen are checked in `word_checks`.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import chain
 
 from accel_helpers._values.words import shown
-from accel_helpers.course.answers import at_place, brief, meant, plain, same
+from accel_helpers.course.answers import at_place, brief, plain, same
 
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """Whether an answer is right, what to say about it, and what to try next where it is wrong."""
+    """The result of a check; true where the answer is right."""
 
     ok: bool
-    message: str
-    hint: str = ""
+    message: str  # what to say about the answer
+    hint: str = ""  # what to try next; empty where the answer is right
 
     def __bool__(self) -> bool:
         return self.ok
@@ -34,203 +34,98 @@ class Result:
         return text
 
 
-# Neither is an Exception: a check that guards against any error of the learner's lets them pass.
+# Neither is an Exception, so that `except Exception`, which guards against errors of the learner's
+# function, lets both of them through.
 class Told(BaseException):
-    """Ends a check with a message and a hint."""
+    """Ends a check with a wrong answer. Its arguments are a message and a hint."""
 
 
 class Stopped(Told):
-    """Ends a check because the learner's function raised an error."""
+    """Ends a check because the learner's function raised an error. Arguments as of `Told`."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Called with an answer, it gives a Result; the rest is what the tests try."""
+    """The check of an exercise: called with an answer, it returns a Result.
 
-    grade: Callable[[object], Result]
-    truth: object
-    slips: Mapping | Sequence  # with what to say to them, as `choices` and `calls` take them
+    `truth` and `slips` are what `choices` and `calls` made it of; only the tests use them.
+    """
 
-    def __call__(self, answer) -> Result:
+    grade: Callable[[object], Result]  # may raise `Told`
+    truth: object  # the right answer
+    slips: Mapping | Sequence  # likely wrong answers, with what to say to each
+
+    def __call__(self, answer: object) -> Result:
         try:
             return self.grade(answer)
         except Told as end:
             return Result(False, *end.args)
 
 
-# --- Words that are chosen
-
-
-def choices(
-    right: Mapping,
-    allowed: Sequence,
-    slips: Mapping,
-    *,
-    done: str,
-    empty: str,
-    hint: str = "",
-    item: str = "{}",
-) -> Check:
-    """Check a dictionary of words.
-
-    Parameters
-    ----------
-    right : mapping
-        The word for each key, or a tuple of words.
-    allowed : sequence
-        The words to choose from, or one such sequence for each word of a tuple.
-    slips : mapping
-        By key, or by (key, answer): what to say to it, and what leads on.
-    done, empty : str
-        What is said to who has everything right, and to who has answered nothing yet.
-    hint : str, optional
-        What leads on where no slip does; by default the words to choose from.
-    item : str, optional
-        What a key is called, such as "Step {}".
-    """
-    places = allowed
-    if isinstance(allowed[0], str):
-        places = (allowed,)
-    lists = "; ".join(", ".join(vocabulary) for vocabulary in places)
-    list_of_words = f"Choose from: {lists}."
-    sheet = _Sheet(
-        right=right,
-        places=places,
-        slips=slips,
-        done=done,
-        empty=empty,
-        hint=hint or list_of_words,
-        item=item,
-        list_of_words=list_of_words,
-    )
-    return Check(sheet.grade, right, slips)
-
-
-@dataclass(frozen=True)
-class _Sheet:
-    """An exercise in which words are chosen, as `choices` takes it."""
-
-    right: Mapping
-    places: Sequence[Sequence[str]]  # the words that are allowed, for each word of an answer
-    slips: Mapping
-    done: str
-    empty: str
-    hint: str
-    item: str
-    list_of_words: str
-
-    def grade(self, answer) -> Result:
-        if not isinstance(answer, dict):
-            return Result(False, f"A dictionary is needed; got {shown(answer)}.", self.hint)
-        rows = {key: _row(answer.get(key), self.places) for key in self.right}
-        if all(word is None for word in chain.from_iterable(rows.values())):
-            return Result(False, self.empty, self.hint)
-        blank = [key for key, row in rows.items() if any(word is None for word in row)]
-        for key, row in rows.items():
-            if key not in blank and not self._is_allowed(row):
-                message = f"{self._name(key)} is {shown(answer[key])}, and that is not a choice."
-                return Result(False, message, self.list_of_words)
-        if blank:
-            names = ", ".join(str(key) for key in blank)
-            return Result(False, f"Still empty: {names}.", self.hint)
-        wrong = [key for key, row in rows.items() if row != _row(self.right[key], self.places)]
-        if not wrong:
-            return Result(True, self.done)
-        message, hint = self._first_slip(wrong[0], rows[wrong[0]], answer)
-        count = len(self.right)
-        return Result(False, f"{count - len(wrong)} of {count} are right. {message}", hint)
-
-    def _is_allowed(self, row: tuple) -> bool:
-        """Return whether an answer has a word that may be chosen at each place."""
-        if len(row) != len(self.places):
-            return False
-        for word, allowed in zip(row, self.places, strict=True):
-            # Asked first: what is no text may refuse to be compared.
-            if not isinstance(word, str) or word not in allowed:
-                return False
-        return True
-
-    def _first_slip(self, key, row: tuple, answer: Mapping) -> tuple[str, str]:
-        """Return what to say to a wrong answer, and what leads on."""
-        chosen = row
-        if len(row) == 1:
-            chosen = row[0]
-        message, hint = "", self.hint
-        for slip in (key, (key, chosen)):
-            if slip in self.slips:
-                message, hint = self.slips[slip]
-        if not message:
-            return f"{self._name(key)} is not {shown(answer[key])}.", hint
-        return f"{self._name(key)}: {message}", hint
-
-    def _name(self, key) -> str:
-        """Return what a key is called."""
-        return self.item.format(key)
-
-
-def _row(value, places: Sequence[Sequence[str]]) -> tuple:
-    """Return the words of an answer as they are meant; None where one is still missing."""
-    entries = (value,)
-    if isinstance(value, (tuple, list)):
-        entries = value
-    row = [None if _is_missing(entry) else entry for entry in entries]
-    if len(row) == len(places):
-        row = [meant(word, allowed) for word, allowed in zip(row, places, strict=True)]
-    return tuple(row)
-
-
-def _is_missing(word) -> bool:
-    """Return whether there is no answer yet: nothing, dots as in the exercise, or blanks."""
-    if isinstance(word, str):
-        return not word.strip()
-    return word is None or word is ...
-
-
-# --- Functions that are called
-
-
 @dataclass
 class Asked:
-    """A learner's function, which may be anything; an error inside it ends the check."""
+    """A learner's function, to be called in its place.
+
+    A call returns what the function returns. It raises `Told` where the learner handed in no
+    function or an empty one, and `Stopped` where the function raises an error.
+    """
 
     function: object
-    returned: object = None  # by the last call
-    start: str = "Replace its last line with your own."
-    stops: str = "Call it yourself first, on small numbers."
+    returned: object = None  # what the last call returned, even if nobody got it
+    start: str = "Replace its last line with your own."  # the hint to an empty function
+    stops: str = "Call it yourself first, on small numbers."  # the hint to an error
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: object) -> object:
         if not callable(self.function):
             message = f"A function is needed; got {shown(self.function)}."
             raise Told(message, "Hand in the function's name, without brackets.")
         try:
             self.returned = self.function(*arguments)
+        # The exercises give out functions whose last line raises it.
         except NotImplementedError:
             raise Told("The function is still empty.", self.start) from None
+        # A learner's function may well call exit().
         except (Exception, SystemExit) as error:
             message = f"the function stopped with {type(error).__name__}: {error!s:.300}."
             raise Stopped(message, self.stops) from None
         return self.returned
 
 
-def on_copies(ask: Callable, *case):
-    """Ask with copies of the arguments, so that nobody spoils the case for the next one."""
-    return plain(ask(*deepcopy(case)))
+def on_copies(function: Callable, *case: object) -> object:
+    """Call a function with the arguments of a case, and return its value as `plain` does.
+
+    It gets copies, so that it cannot spoil the case for others. Raises what the function and
+    `plain` raise.
+    """
+    arguments = deepcopy(case)
+    returned = function(*arguments)
+    return plain(returned)
 
 
-def on_arrays(ask: Callable, *case):
-    """Ask with arrays in place of lists; whoever changes them is told so."""
+def on_arrays(function: Callable, *case: object) -> object:
+    """Call a function with the arguments of a case, and return its value as `plain` does.
+
+    It gets NumPy arrays in place of lists. Raises `Told` where it changes one of them, and what
+    the function and `plain` raise.
+    """
     import numpy as np
 
-    arguments = [np.array(value) if isinstance(value, list) else value for value in case]
-    # What a division by zero gives is told by the check, and not by a warning of NumPy's.
+    arguments = []
+    for value in case:
+        if isinstance(value, list):
+            value = np.array(value)
+        arguments.append(value)
+    # The check itself says what a division by zero gave; NumPy's warning would be a second one.
     with np.errstate(all="ignore"):
-        returned = plain(ask(*arguments))
+        returned = function(*arguments)
+        values = plain(returned)
+    # The case still has the lists that the arrays were made of.
     if not all(map(np.array_equal, arguments, case)):
         raise Told(
             "Your function changes the arrays that it was given: whoever lent them loses them.",
             "Make new arrays: a - b is one, and a -= b changes a.",
         )
-    return returned
+    return values
 
 
 def calls(
@@ -247,35 +142,49 @@ def calls(
     otherwise: Callable | None = None,
     within: float = 1e-6,
 ) -> Check:
-    """Check a function on ordinary cases first, and then on what is easily forgotten.
+    """Make a check of a function: on ordinary cases first, and then on what is easily forgotten.
 
     Parameters
     ----------
     truth : callable
         The function that is right.
-    on, edges : sequence of tuple
-        The arguments of the ordinary cases, and of those that are easily forgotten.
+    on : sequence of tuple
+        The arguments of the ordinary cases.
+    edges : sequence of tuple, optional
+        The arguments of the cases that are easily forgotten.
     slips : sequence of tuple
-        (rule, message, hint): a wrong function, what it is, and what leads on. Of a function that
-        returns a row they may be (place, rule, message, hint): wrong at that place alone. A slip
-        is told by the ordinary cases, unless it is right there: then by the edges.
-    right, needs : str
-        What is said to who is right, and what leads on where the function returns no number.
-    hint, at_edges : str, optional
-        What leads on where no slip does: on ordinary cases, and on the edges.
+        (rule, message, hint): a wrong function, the message to it, and the hint. Where the function
+        returns a row, a slip may be (place, rule, message, hint): then the rule returns only what
+        stands at that place of the row, from 0. A slip is looked for on the ordinary cases; one
+        that is right on all of them, on the edges.
+    right : str
+        The message where the function is right.
+    needs : str
+        The hint where the function returns no number.
+    hint : str, optional
+        The hint on ordinary cases where no slip fits.
+    at_edges : str, optional
+        The hint on the edges where no slip fits.
     put : callable, optional
-        Called with a function and the arguments of a case; gives what can be compared.
+        Called with a function and the arguments of a case; returns a value that can be compared:
+        `on_copies` or `on_arrays`.
     otherwise : callable, optional
-        Called with what was returned and the arguments where no slip fits; may give a message and
-        a hint.
+        Called, where no slip fits, with the wrong value and the arguments of its case; returns a
+        message and a hint, or None.
     within : float, optional
-        How far off a number may be, as a share.
+        How far off a number may be, as a share of it.
+
+    Returns
+    -------
+    Check
+        It takes the learner's function, which may be anything.
     """
+    rules = [_slip(*fields) for fields in slips]
     trial = _Trial(
         truth=truth,
         ordinary=on,
         edges=edges,
-        slips=[_slip(*fields) for fields in slips],
+        slips=rules,
         right=right,
         needs=needs,
         hint=hint,
@@ -289,16 +198,16 @@ def calls(
 
 @dataclass(frozen=True)
 class _Slip:
-    """A wrong function, or one that is wrong at one place of what it returns."""
+    """A likely wrong function, and what to say to a learner who wrote it."""
 
-    rule: Callable
+    rule: Callable  # takes the arguments of a case
     message: str
     hint: str
-    place: int | None = None
+    place: int | None = None  # the rule returns this place of a row only; None: the whole value
 
 
-def _slip(*fields) -> _Slip:
-    """Return a slip as `calls` takes it, with or without a place."""
+def _slip(*fields: object) -> _Slip:
+    """Return a slip from its fields as `calls` takes them: with a place in front, or without."""
     if len(fields) == 3:
         return _Slip(*fields)
     place, rule, message, hint = fields
@@ -307,7 +216,11 @@ def _slip(*fields) -> _Slip:
 
 @dataclass(frozen=True)
 class _Trial:
-    """An exercise in which a function is written, as `calls` takes it."""
+    """An exercise in which a function is written; its fields are the parameters of `calls`.
+
+    A *case* is the arguments of one call, as a tuple. *Values* are what a function gives on each
+    of some cases, in their order and made comparable by `put`.
+    """
 
     truth: Callable
     ordinary: Sequence[tuple]
@@ -321,78 +234,119 @@ class _Trial:
     otherwise: Callable | None
     within: float
 
-    def grade(self, answer) -> Result:
-        fault = self._fault_on(self.ordinary, answer, self.slips, "")
-        if fault is not None:
-            return fault
-        unseen = [slip for slip in self.slips if self._is_right_on(self.ordinary, slip)]
-        fault = self._fault_on(self.edges, answer, unseen, self.at_edges)
-        if fault is not None:
-            return fault
+    def grade(self, answer: object) -> Result:
+        """Return the result for a learner's function that is right.
+
+        Raises `Told` where it is wrong, or where `answer` is no function.
+        """
+        self._try_on(self.ordinary, answer, self.slips, "")
+        # The learner's function is right on the ordinary cases, so a slip that is wrong there was
+        # not made.
+        possible_slips = [slip for slip in self.slips if self._is_right_on(self.ordinary, slip)]
+        self._try_on(self.edges, answer, possible_slips, self.at_edges)
         return Result(True, self.right)
 
-    def _fault_on(
-        self, cases: Sequence[tuple], answer, slips: Sequence[_Slip], hint: str
-    ) -> Result | None:
-        """Return what is wrong on these cases, if anything is."""
-        ask = Asked(answer)
-        expected = self._column(self.truth, cases)
-        returned = []
-        for case, value in zip(cases, expected, strict=True):
-            try:
-                returned.append(self.put(ask, *case))
-            except Stopped as stopped:
-                message, leads_on = stopped.args
-                message = f"{self._named(case)}: {message} It is {brief(value)}."
-                return Result(False, message, hint or leads_on)
-            except Exception:
-                # Whatever was returned, it is not what was asked for.
-                message = f"{self._named(case)}: the function returned {shown(ask.returned)}"
-                return Result(False, f"{message}, and it is {brief(value)}.", self.needs)
-        for case, value, true_value in zip(cases, returned, expected, strict=True):
+    def _try_on(
+        self, cases: Sequence[tuple], answer: object, slips: Sequence[_Slip], hint: str
+    ) -> None:
+        """Raise `Told` if the learner's function is wrong on one of these cases.
+
+        `hint` is the one to give where none of the slips fits; empty where the cases have none.
+        """
+        true_values = self._values(self.truth, cases)
+        # All cases are called before one is judged, since a slip shows by all values together.
+        values = self._learner_values(answer, cases, true_values, hint)
+        for case, value, true_value in zip(cases, values, true_values, strict=True):
             if same(value, true_value, self.within):
                 continue
-            slip = self._slip_on(cases, returned, slips)
+            slip = self._slip_on(cases, values, slips)
             if slip is not None:
-                return Result(False, slip.message, slip.hint)
-            return self._difference(case, value, true_value, hint)
-        return None
+                raise Told(slip.message, slip.hint)
+            raise self._difference(case, value, true_value, hint)
+
+    def _learner_values(
+        self, answer: object, cases: Sequence[tuple], true_values: Sequence[object], hint: str
+    ) -> list[object]:
+        """Return the values of the learner's function on each of the cases.
+
+        Raises `Told` where it raises an error, or returns anything that is no number, row or text;
+        `hint`, where it is not empty, replaces the usual hint to an error.
+        """
+        function = Asked(answer)
+        values = []
+        for case, true_value in zip(cases, true_values, strict=True):
+            try:
+                value = self.put(function, *case)
+            except Stopped as stopped:
+                reason, next_hint = stopped.args
+                if hint:
+                    next_hint = hint
+                message = f"{self._named(case)}: {reason} It is {brief(true_value)}."
+                raise Told(message, next_hint) from None
+            except Exception:
+                # `put` could make no plain value of what the function returned.
+                wrong_value = shown(function.returned)
+                message = f"{self._named(case)}: the function returned {wrong_value}"
+                raise Told(f"{message}, and it is {brief(true_value)}.", self.needs) from None
+            values.append(value)
+        return values
 
     def _slip_on(
-        self, cases: Sequence[tuple], returned: list, slips: Sequence[_Slip]
+        self, cases: Sequence[tuple], values: Sequence[object], slips: Sequence[_Slip]
     ) -> _Slip | None:
-        """Return the slip that gives on these cases what was returned, if there is one."""
+        """Return the first slip that gives these values on these cases; None where none does."""
         for slip in slips:
-            # What is right on these cases explains no difference there.
+            # A slip that is right on these cases explains no wrong value there.
             if self._is_right_on(cases, slip):
                 continue
-            values = [at_place(value, slip.place) for value in returned]
-            if same(values, self._column(slip.rule, cases), self.within):
+            slip_values = self._values(slip.rule, cases)
+            values_at_place = _values_at(values, slip.place)
+            if same(values_at_place, slip_values, self.within):
                 return slip
         return None
 
     def _is_right_on(self, cases: Sequence[tuple], slip: _Slip) -> bool:
-        """Return whether a slip makes no difference on these cases."""
-        expected = [at_place(value, slip.place) for value in self._column(self.truth, cases)]
-        return same(self._column(slip.rule, cases), expected, self.within)
+        """Return whether a slip gives the true values on all of these cases."""
+        slip_values = self._values(slip.rule, cases)
+        true_values = self._values(self.truth, cases)
+        expected = _values_at(true_values, slip.place)
+        return same(slip_values, expected, self.within)
 
-    def _difference(self, case: tuple, value, true_value, hint: str) -> Result:
-        """Return what is said where a value is wrong and no slip explains it."""
+    def _difference(self, case: tuple, value: object, true_value: object, hint: str) -> Told:
+        """Return the `Told` to raise where a value is wrong on a case and no slip explains it.
+
+        `hint` is the one of the cases; where it is empty, the exercise's own is given.
+        """
         if self.otherwise is not None:
             problem = self.otherwise(value, *case)
             if problem:
-                return Result(False, *problem)
+                return Told(*problem)
+        # From the nearest hint to the most general one.
+        if not hint:
+            hint = self.hint
+        if not hint:
+            hint = self.needs
         values = f"you have {brief(value)}, and it is {brief(true_value)}."
-        return Result(False, f"{self._named(case)}: {values}", hint or self.hint or self.needs)
+        return Told(f"{self._named(case)}: {values}", hint)
 
-    def _column(self, rule: Callable, cases: Sequence[tuple]) -> list:
-        """Return what a function gives on each of the cases."""
+    def _values(self, rule: Callable, cases: Sequence[tuple]) -> list[object]:
+        """Return the values of a function on each of the cases, in their order."""
         return [self.put(rule, *case) for case in cases]
 
     def _named(self, case: tuple) -> str:
         """Return a case as the learner's function gets it: "For factor = 2.0, setup = 5.0"."""
         names = inspect.signature(self.truth).parameters
-        # The true function may have more parameters, with defaults.
-        pairs = zip(names, case, strict=False)
-        arguments = ", ".join(f"{name} = {brief(value)}" for name, value in pairs)
-        return f"For {arguments:.200}"
+        arguments = []
+        # The true function may have more parameters than the case has arguments: with defaults.
+        for name, value in zip(names, case, strict=False):
+            arguments.append(f"{name} = {brief(value)}")
+        text = ", ".join(arguments)
+        return f"For {text:.200}"
+
+
+def _values_at(rows: Sequence[object], place: int | None) -> list[object]:
+    """Return what stands at a place (from 0) of each row; the rows themselves for None.
+
+    [[1.0, 2.0], [3.0, 4.0]] at 1 -> [2.0, 4.0].
+    """
+    return [at_place(row, place) for row in rows]

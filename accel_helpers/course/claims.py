@@ -1,9 +1,10 @@
 """How a result card is judged on each claim: one rule for each, by the claim's number.
 
 A rule is called with the card and with what stands there under the claim's `names` in
-``data/claims.toml``, in that order: a `Measurement`, or a tuple of numbers. Its limits always
-apply to the whole interval. Cards come from elsewhere, so a rule may raise on numbers without
-sense, and the ledger says so.
+``data/claims.toml``, in that order: a `Measurement` in seconds, or a tuple of numbers. Its limits
+always apply to the whole interval. Cards come from elsewhere, so a rule may raise an arithmetic
+error, a lookup error, a TypeError or a ValueError on values without sense; the ledger catches it
+and says so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from accel_helpers._values.words import format_count
+from accel_helpers.course.claim_rates import matmul_rate, rate_of
 from accel_helpers.machine import hardware
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement, Speedup
@@ -20,21 +22,26 @@ SUPPORTED, CONTRADICTED, UNCLEAR = "supported", "contradicted", "unclear"
 Numbers = Sequence[float]
 
 FASTEST_CLOCK = 10e9  # ticks per second: no CPU that we know of has more
-FEWEST_TRAININGS = 3  # with fewer beginnings nothing can be told about accuracy
+FEWEST_TRAININGS = 3  # with fewer seeds nothing can be told about accuracy
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a card says on a claim, and what was measured in words."""
+    """What a card shows about a claim, and the measured values in words."""
 
     outcome: Literal["supported", "contradicted", "unclear"]
     measured: str
 
 
 def cores_work_one_by_one(card: Card, product: Measurement, size: Numbers) -> Finding:
-    """Judge claim 1: a CPU does one thing after another."""
-    rate = _matmul_rate(product, size)
-    one_by_one = FASTEST_CLOCK * card.machine["cores"]
+    """Judge claim 1: a CPU does one thing after another.
+
+    `product` is the time of a product of square matrices on the CPU, and `size` has their number of
+    rows.
+    """
+    rate = matmul_rate(product, size)
+    cores = card.machine["cores"]
+    one_by_one = FASTEST_CLOCK * cores
     measured = f"{rate}; one by one: at most {format_count(one_by_one)}."
     # A tenth of that is one operation per tick of a slow clock: then nothing was done at once.
     if rate.high <= 0.1 * one_by_one:
@@ -46,9 +53,14 @@ def cores_work_one_by_one(card: Card, product: Measurement, size: Numbers) -> Fi
 
 
 def small_cores_do_the_work(card: Card, product: Measurement, size: Numbers) -> Finding:
-    """Judge claim 2: a GPU is thousands of smaller cores."""
-    rate = _matmul_rate(product, size)
-    chip = hardware.match(card.machine["accelerator"]["name"])
+    """Judge claim 2: a GPU is thousands of smaller cores.
+
+    As claim 1, for a product on the GPU. Raises an AttributeError where `hardware` does not know
+    the GPU.
+    """
+    rate = matmul_rate(product, size)
+    accelerator = card.machine["accelerator"]
+    chip = hardware.match(accelerator["name"])
     # The published peak is of float32; numbers of 16 bits go through the lanes in pairs.
     all_lanes = 2e12 * chip.peak_fp32_tflops
     measured = f"{rate}; all lanes together: at most {format_count(all_lanes)}."
@@ -63,7 +75,11 @@ def small_cores_do_the_work(card: Card, product: Measurement, size: Numbers) -> 
 
 
 def batches_are_independent(_card: Card, distances: Numbers) -> Finding:
-    """Judge claim 3: each batch is processed independently."""
+    """Judge claim 3: each batch is processed independently.
+
+    `distances` has one number. Two batches are trained on one after the other, and both from the
+    same weights: it is how far apart the weights end, as a share of the update.
+    """
     (distance,) = distances
     measured = f"Relative distance of the two updates: {distance:.2g}."
     # In float64 rounding stays far below a billionth; a thousandth is another result.
@@ -75,50 +91,60 @@ def batches_are_independent(_card: Card, distances: Numbers) -> Finding:
 
 
 def batches_at_the_same_time(_card: Card, small: Measurement, large: Measurement) -> Finding:
-    """Judge claim 4: a GPU works on several batches at the same time."""
-    eight_small = Measurement.from_samples([8 * seconds for seconds in small.samples])
+    """Judge claim 4: a GPU works on several batches at the same time.
+
+    `small` is the time of a training step with a batch of 32, and `large` with one of 256.
+    """
+    samples = [8 * seconds for seconds in small.samples]
+    eight_small = Measurement.from_samples(samples)
     speedup = _compared(eight_small, large, ("eight batches of 32", "one batch of 256"))
     least, most = speedup.interval
+    measured = _sentence(speedup)
     # Why equal times support it: 32 pictures leave most of a GPU idle, so that eight batches at
     # once would fit beside each other and take about as long as their pictures in one. One after
     # the other, each of the eight pays for the floor of a step. In between they may have
     # overlapped in part. Fair only where `fit` runs ahead: steps that are each waited for could
     # not overlap at all.
     if least >= 0.9 and most <= 1.1:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def much_faster_on_a_gpu(_card: Card, on_cpu: Measurement, on_gpu: Measurement) -> Finding:
-    """Judge claim 5: a GPU makes training much faster."""
+    """Judge claim 5: a GPU makes training much faster, by the same training on both chips."""
     speedup = _compared_in_turns(on_cpu, on_gpu, ("CPU", "GPU"))
     least, most = speedup.interval
+    measured = _sentence(speedup)
     # Where "much" begins is a matter of taste: twice is beyond noise, a tenth nobody would notice.
     if least >= 2:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     if most <= 1.1:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def handed_to_the_gpu(_card: Card, on_cpu: Measurement, on_gpu: Measurement) -> Finding:
-    """Judge claim 6: TensorFlow hands work to GPUs through CUDA."""
+    """Judge claim 6: TensorFlow hands work to GPUs through CUDA, by the same work on both chips."""
     speedup = _compared_in_turns(on_cpu, on_gpu, ("CPU", "GPU"))
     least, most = speedup.interval
+    measured = _sentence(speedup)
     # A tenth faster is no accident.
     if least >= 1.1:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     # The same time to within 5 %, the least that timing.compare calls a difference: as if it had
     # never left the CPU.
     if least >= 0.95 and most <= 1.05:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def built_for_matrices(_card: Card, instructions: Numbers) -> Finding:
-    """Judge claim 8: a TPU is optimised for multiplying matrices."""
+    """Judge claim 8: a TPU is optimised for multiplying matrices.
+
+    `instructions` are the counts of a TPU's program for matrices with 129 rows, and with 128.
+    """
     for_129, for_128 = instructions
     ratio = for_129 / for_128
     counts = f"{for_129:.0f} instructions for 129, {for_128:.0f} for 128"
@@ -133,7 +159,11 @@ def built_for_matrices(_card: Card, instructions: Numbers) -> Finding:
 
 
 def tensorflow_on_a_tpu(card: Card, _replicas: Numbers) -> Finding:
-    """Judge claim 9: TPUs work together seamlessly with TensorFlow."""
+    """Judge claim 9: TPUs work together seamlessly with TensorFlow.
+
+    What counts is whether TensorFlow is installed on the runtime with a TPU. That there is one is
+    known by the replicas that a model was trained on; how many does not matter.
+    """
     installed = "tensorflow" in card.machine["frameworks"]
     measured = f"Copies of TensorFlow on this runtime: {int(installed)}."
     # None there contradicts the claim. That it is installed supports nothing: it trained nothing.
@@ -143,7 +173,10 @@ def tensorflow_on_a_tpu(card: Card, _replicas: Numbers) -> Finding:
 
 
 def tpus_in_colab(card: Card, replicas: Numbers) -> Finding:
-    """Judge claim 10: Colab gives access to TPUs."""
+    """Judge claim 10: Colab gives access to TPUs.
+
+    `replicas` has one number: the TPUs that a model was trained on.
+    """
     (tpus,) = replicas
     if card.machine["place"] != "colab":
         tpus = 0
@@ -155,17 +188,25 @@ def tpus_in_colab(card: Card, replicas: Numbers) -> Finding:
 
 
 def _about_as_long(speedup: Speedup) -> Finding:
-    """Judge a claim that the slow one takes hardly longer: at most a fifth, against twice."""
+    """Return the finding on a claim that the slow side takes about as long as the fast one.
+
+    Up to a fifth longer supports it, and from twice as long on it is contradicted.
+    """
     least, most = speedup.interval
+    measured = _sentence(speedup)
     if most <= 1.2:
-        return Finding(SUPPORTED, _sentence(speedup))
+        return Finding(SUPPORTED, measured)
     if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+        return Finding(CONTRADICTED, measured)
+    return Finding(UNCLEAR, measured)
 
 
 def transfers_are_cheap(_card: Card, sent: Measurement, copied: Measurement) -> Finding:
-    """Judge claim 11: video memory keeps the cost of transfers low."""
+    """Judge claim 11: video memory keeps the cost of transfers low.
+
+    `sent` is the time of sending some bytes to the GPU, and `copied` of copying them within its
+    memory.
+    """
     speedup = _compared(sent, copied, ("sending", "copying within the GPU"))
     # A copy reads and writes, so a link as fast as the memory would even win: 1.2 is generous.
     # Twice as long is a price that no fast memory takes away.
@@ -173,12 +214,15 @@ def transfers_are_cheap(_card: Card, sent: Measurement, copied: Measurement) -> 
 
 
 def training_is_a_graph(_card: Card, runs: Numbers) -> Finding:
-    """Judge claim 12: TensorFlow represents the operations of training as a graph."""
+    """Judge claim 12: TensorFlow represents the operations of training as a graph.
+
+    `runs` are two counts: how often Python ran the step, and how many steps there were.
+    """
     python_runs, steps = runs
     share = python_runs / steps
     measured = f"Python ran the step {python_runs:.0f} times in {steps:.0f} steps."
-    # Tracing takes one run for each shape, eager running one for each step; both are far from the
-    # limits.
+    # To trace a graph takes one run for each shape, and without a graph each step is a run; so
+    # both cases are far from the limits.
     if 0 <= share <= 0.5:
         return Finding(SUPPORTED, measured)
     if share >= 0.9:
@@ -186,27 +230,30 @@ def training_is_a_graph(_card: Card, runs: Numbers) -> Finding:
     return Finding(UNCLEAR, measured)
 
 
-def operations_in_parallel(_card: Card, many: Measurement, one: Measurement) -> Finding:
-    """Judge claim 13: a GPU runs the operations of the graph in parallel."""
-    speedup = _compared_in_turns(many, one, ("64 operations", "one operation"))
-    least, most = speedup.interval
+def operations_in_parallel(_card: Card, many: Measurement, single: Measurement) -> Finding:
+    """Judge claim 13: a GPU runs the operations of the graph in parallel.
+
+    `many` is the time of 64 small operations, and `single` of one with the same arithmetic.
+    """
+    speedup = _compared_in_turns(many, single, ("64 operations", "one operation"))
     # Side by side they would take about as long; twice as long is more than launching 64 at once.
-    if most <= 1.2:
-        return Finding(SUPPORTED, _sentence(speedup))
-    if least >= 2:
-        return Finding(CONTRADICTED, _sentence(speedup))
-    return Finding(UNCLEAR, _sentence(speedup))
+    return _about_as_long(speedup)
 
 
 def optimised_for_matmuls(
     _card: Card, product: Measurement, size: Numbers, addition: Measurement, length: Numbers
 ) -> Finding:
-    """Judge claim 14: GPUs and TPUs are optimised for operations on matrices."""
-    matmul = _matmul_rate(product, size)
-    adding = _rate(addition, length[0])
-    in_a_matmul = f"{format_count(matmul.middle)} operations per second in a matmul"
-    in_an_addition = f"{format_count(adding.middle)} in an addition"
-    measured = f"{in_a_matmul} {matmul.interval}, {in_an_addition}."
+    """Judge claim 14: GPUs and TPUs are optimised for operations on matrices.
+
+    `product` multiplies square matrices, of which `size` has the number of rows; `addition` adds
+    vectors, of which `length` has the number of elements.
+    """
+    matmul = matmul_rate(product, size)
+    adding = rate_of(addition, length[0])
+    matmul_count = format_count(matmul.middle)
+    adding_count = format_count(adding.middle)
+    in_a_matmul = f"{matmul_count} operations per second in a matmul {matmul.interval}"
+    measured = f"{in_a_matmul}, {adding_count} in an addition."
     # An addition moves 8 bytes or more for one operation, on every chip: so ten times is little,
     # and less than twice would be a chip that has nothing for products.
     if matmul.low / adding.high >= 10:
@@ -217,7 +264,11 @@ def optimised_for_matmuls(
 
 
 def sharding_saves_memory(_card: Card, state: Numbers) -> Finding:
-    """Judge claim 15: models with billions of parameters train across multiple TPUs."""
+    """Judge claim 15: models with billions of parameters train across multiple TPUs.
+
+    `state` are the bytes of a model, and of what Adam remembers, on each of eight devices: with
+    copies of all, and sharded.
+    """
     copied, sharded = state
     ratio = copied / sharded
     sizes = f"{copied:,.0f} bytes on each device copied, {sharded:,.0f} sharded"
@@ -231,7 +282,10 @@ def sharding_saves_memory(_card: Card, state: Numbers) -> Finding:
 
 
 def energy_of_a_training(_card: Card, energy: Numbers) -> Finding:
-    """Tell what claim 16 is about; comparing would take two chips."""
+    """Say how much energy a training took, for claim 16; the outcome is always UNCLEAR.
+
+    To judge it would take two chips. `energy` is in joules, with the seconds that it took.
+    """
     joules, seconds = energy
     watts = joules / seconds
     measured = f"Your training took {joules:.3g} J in {seconds:.3g} s, so {watts:.3g} W."
@@ -239,32 +293,48 @@ def energy_of_a_training(_card: Card, energy: Numbers) -> Finding:
 
 
 def more_accurate(_card: Card, small_batches: Numbers, large_batches: Numbers) -> Finding:
-    """Judge claim 17: accelerators improve the performance of a model."""
-    large = f"{_percentages(large_batches)} % ({len(large_batches)} training runs)"
-    small = f"{_percentages(small_batches)} % ({len(small_batches)})"
+    """Judge claim 17: accelerators improve the performance of a model.
+
+    Both are the accuracies, from 0 to 1, of training runs that differ in their seeds. Only large
+    batches need an accelerator, so they stand for it.
+    """
+    large_count = len(large_batches)
+    small_count = len(small_batches)
+    large = f"{_percentages(large_batches)} % ({large_count} training runs)"
+    small = f"{_percentages(small_batches)} % ({small_count})"
     measured = f"Accuracy with large batches: {large}, with small ones {small}."
-    if len(small_batches) < FEWEST_TRAININGS or len(large_batches) < FEWEST_TRAININGS:
+    if min(small_count, large_count) < FEWEST_TRAININGS:
         return Finding(UNCLEAR, measured)
-    # All of one kind above all of the other, by a tenth of a point, which is a picture in a
+    # Every run with one batch size must be above every run with the other, by a picture in a
     # thousand.
-    if min(large_batches) - max(small_batches) >= 0.001:
+    least_gain = min(large_batches) - max(small_batches)
+    most_gain = max(large_batches) - min(small_batches)
+    if least_gain >= 0.001:
         return Finding(SUPPORTED, measured)
-    if max(large_batches) - min(small_batches) <= -0.001:
+    if most_gain <= -0.001:
         return Finding(CONTRADICTED, measured)
     return Finding(UNCLEAR, measured)
 
 
 def streaming_keeps_up(_card: Card, streamed: Measurement, resident: Measurement) -> Finding:
-    """Judge claim 18: accelerators let you train with larger data sets."""
+    """Judge claim 18: accelerators let you train with larger data sets.
+
+    `streamed` is the time of an epoch whose data are sent batch by batch, and `resident` of one
+    whose data lie in the memory of the device.
+    """
     names = ("streaming", "keeping all data in memory")
     speedup = _compared_in_turns(streamed, resident, names)
-    # Up to a fifth longer, data beyond the memory go through about as fast. From twice on, feeding
-    # and calling take half of the time, and no chip takes those over.
+    # Up to a fifth longer: then data that do not fit into the memory train about as fast. From
+    # twice as long on, half of the time goes to feeding the data and calling the chip, and no
+    # faster chip shortens that.
     return _about_as_long(speedup)
 
 
 def sixteen_bits_are_enough(_card: Card, sums: Numbers) -> Finding:
-    """Judge claim 19: numbers of 16 bits are good enough."""
+    """Judge claim 19: numbers of 16 bits are good enough.
+
+    `sums` are two sums of a thousand ones: added up in 16 bits, and the right one.
+    """
     total, right_total = sums
     ratio = total / right_total
     measured = f"A thousand ones came to {total:.0f}, and should be {right_total:.0f}."
@@ -299,40 +369,13 @@ RULES: Mapping[int, Callable[..., Finding]] = {
 }
 
 
-@dataclass(frozen=True)
-class Rate:
-    """Operations per second: the middle, and the ends of the interval."""
-
-    low: float
-    middle: float
-    high: float
-
-    @property
-    def interval(self) -> str:
-        return f"(interval {format_count(self.low)} to {format_count(self.high)})"
-
-    def __str__(self) -> str:
-        return f"{format_count(self.middle)} operations per second {self.interval}"
-
-
-def _rate(measured: Measurement, operations: float) -> Rate:
-    """Return the rate of so many operations in the measured time."""
-    shortest, longest = measured.interval
-    return Rate(operations / longest, operations / measured.median, operations / shortest)
-
-
-def _matmul_rate(product: Measurement, size: Numbers) -> Rate:
-    """Return the rate of a product of square matrices with so many rows."""
-    return _rate(product, 2 * size[0] ** 3)
-
-
 def _compared(slow: Measurement, fast: Measurement, names: tuple[str, str]) -> Speedup:
-    """Return how two compare that were measured apart."""
+    """Return how two measurements compare that were made one after the other, with their names."""
     return timing.compare(slow, fast, names=names)
 
 
 def _compared_in_turns(slow: Measurement, fast: Measurement, names: tuple[str, str]) -> Speedup:
-    """Return how two compare that were measured in turns."""
+    """Return how two measurements compare that were made in turns, with their names."""
     # A card that was carried to another machine may hold more of one than of the other: those
     # were not taken in turns.
     paired = len(slow.samples) == len(fast.samples)
@@ -340,11 +383,13 @@ def _compared_in_turns(slow: Measurement, fast: Measurement, names: tuple[str, s
 
 
 def _sentence(speedup: Speedup) -> str:
-    """Return a comparison in words, as a sentence."""
+    """Return a comparison as a sentence: with a capital letter, and one full stop at the end."""
     text = str(speedup).rstrip(".")
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _percentages(shares: Numbers) -> str:
-    """Return the least and the most of some shares, in percent."""
-    return f"{100 * min(shares):.1f} to {100 * max(shares):.1f}"
+    """Return the least and the most of some shares in percent: (0.9, 0.95) -> "90.0 to 95.0"."""
+    least = 100 * min(shares)
+    most = 100 * max(shares)
+    return f"{least:.1f} to {most:.1f}"

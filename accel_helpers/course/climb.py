@@ -6,20 +6,19 @@ and the last one goes back to the small batch, since a large one can cost accura
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import mean, median
-from typing import Any, ClassVar, Self
+from statistics import mean
+from typing import ClassVar, Self
 
 from accel_helpers._values.words import wrapped
+from accel_helpers.course.climb_plan import LEARNING_EPOCHS, Plan
 from accel_helpers.course.ways import (
-    BATCH_SIZE,
     BIGGER,
     DEFAULT,
     RESIDENT,
     RESIDENT_SMALL,
-    SMALL_BATCH,
     STAGES,
     Way,
     in_turns,
@@ -29,30 +28,30 @@ from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.train.images import Images
 from accel_helpers.train.stopwatch import stopwatch
 
 __all__ = ["Climb", "measure"]
 
-SEEDS, LEARNING_EPOCHS = 3, 5  # of the trainings that tell the accuracy
-SHORT_BOX = 1  # second: in less, one seed must do
-ROUNDS = 7  # turns, of an epoch each, after the one that also compiles
-PART, LARGER = 4_096, 8_192  # pictures of an epoch: default fit, others
-FIRST = (DEFAULT, BIGGER, RESIDENT_SMALL)  # never left out
+ROUNDS = 7  # turns, of one epoch of each way, after the epoch that also compiles
+FIRST = (DEFAULT, BIGGER, RESIDENT_SMALL)  # ids of the ways that are never left out
+LAST_WAY = 0.7  # share of the time after which no further way is begun
+LAST_TURN = 0.85  # share of the time after which no further turn is taken
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One way to train the same model; `accuracy` is the share of test images right, by seed."""
+    """What was measured of one way to train the model."""
 
     id: str  # as in STAGES
     batch_size: int
-    steps: int
-    epoch: Measurement
-    accuracy: tuple[float, ...]
+    steps: int  # of an epoch
+    epoch: Measurement  # the seconds of an epoch of all pictures
+    accuracy: tuple[float, ...]  # the share of test images that are right, for each seed
 
     @property
     def name(self) -> str:
-        """What a learner reads."""
+        """What a learner reads for the id; the id itself where this course has no such stage."""
         return STAGES.get(self.id, self.id)
 
     @property
@@ -65,7 +64,8 @@ class Stage:
 class Climb:
     """All stages, in the order climbed, and notes on how they were measured.
 
-    A stage is taken by its id; the tables name stages as a learner reads them.
+    A stage is looked up by its id, `climb["default"]`, which raises KeyError where it has none. The
+    tables are by the stages' names, as a learner reads them.
 
     >>> epoch = Measurement.from_samples([2.0, 2.1, 1.9, 2.0, 2.0], first_call=3.0)
     >>> Climb((Stage("default", 32, 10, epoch, (0.9,)),))["default"].step
@@ -78,7 +78,8 @@ class Climb:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, id: str) -> Stage:
-        return {stage.id: stage for stage in self.stages}[id]
+        stages = {stage.id: stage for stage in self.stages}
+        return stages[id]
 
     @property
     def epochs(self) -> dict[str, Measurement]:
@@ -87,18 +88,25 @@ class Climb:
 
     @property
     def accuracy(self) -> dict[str, float]:
-        """The mean over the seeds."""
+        """The mean over the seeds, of every stage."""
         return {stage.name: mean(stage.accuracy) for stage in self.stages}
 
     @property
     def gains(self) -> dict[str, Speedup]:
         """Every stage but the first against the one before it, turn by turn."""
-        return {after.name: _turns(before, after) for before, after in pairwise(self.stages)}
+        gains = {}
+        for before, after in pairwise(self.stages):
+            gains[after.name] = _compared_in_turns(before, after)
+        return gains
 
     @property
     def overall(self) -> dict[str, Speedup]:
         """Every stage but the first against the first, turn by turn."""
-        return {stage.name: _turns(self.stages[0], stage) for stage in self.stages[1:]}
+        first = self.stages[0]
+        overall = {}
+        for stage in self.stages[1:]:
+            overall[stage.name] = _compared_in_turns(first, stage)
+        return overall
 
     @property
     def best(self) -> str:
@@ -111,30 +119,47 @@ class Climb:
 
     @property
     def verdict(self) -> str:
-        """Of the last stage against the first: one of `OUTCOMES`."""
-        return self.overall[self.stages[-1].name].verdict
+        """One of `OUTCOMES`: of the last stage against the first."""
+        last = self.stages[-1]
+        return self.overall[last.name].verdict
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """Give the climb as `results.save_on_card` takes it: measurements, and numbers."""
+        """Return the climb as `results.save_on_card` takes it: (measurements, numbers), by name.
+
+        All names on the card begin with `prefix`, such as "03/climb".
+        """
         epochs = {}
         numbers = {}
         for stage in self.stages:
-            epoch, accuracy, sizes = keys(prefix, stage.id)
-            epochs[epoch] = stage.epoch
-            numbers[accuracy] = stage.accuracy
-            numbers[sizes] = (stage.batch_size, stage.steps)
+            epoch_key, accuracy_key, sizes_key = keys(prefix, stage.id)
+            epochs[epoch_key] = stage.epoch
+            numbers[accuracy_key] = stage.accuracy
+            numbers[sizes_key] = (stage.batch_size, stage.steps)
         return epochs, numbers
 
     @classmethod
-    def from_card(cls, measurements: Mapping, numbers: Mapping, prefix: str) -> Self:
-        """The climb that `record_as` put on a card; a stage that is not whole there is left out."""
+    def from_card(
+        cls,
+        measurements: Mapping[str, Measurement],
+        numbers: Mapping[str, Sequence[float]],
+        prefix: str,
+    ) -> Self:
+        """Make the climb that `record_as` put on a card, from the card's entries by name.
+
+        It has no notes, and only the stages of which all three entries are there, perhaps none.
+        """
         stages = []
-        for key, timed in measurements.items():
+        for key, epoch in measurements.items():
             id = key.removeprefix(f"{prefix}/epoch/")
-            epoch, accuracy, sizes = keys(prefix, id)
-            if key == epoch and accuracy in numbers and sizes in numbers:
-                batch_size, steps = map(int, numbers[sizes])
-                stages.append(Stage(id, batch_size, steps, timed, tuple(numbers[accuracy])))
+            epoch_key, accuracy_key, sizes_key = keys(prefix, id)
+            is_whole = accuracy_key in numbers and sizes_key in numbers
+            # A card has other measurements, too: their names do not begin like an epoch's.
+            if key != epoch_key or not is_whole:
+                continue
+            batch_size, steps = map(int, numbers[sizes_key])
+            accuracy = tuple(numbers[accuracy_key])
+            stage = Stage(id, batch_size, steps, epoch, accuracy)
+            stages.append(stage)
         return cls(tuple(stages))
 
     def __str__(self) -> str:
@@ -142,36 +167,49 @@ class Climb:
         gains = self.gains
         lines = []
         for stage in self.stages:
+            name = f"{stage.name:<{width}}"
             epoch = timing.format_seconds(stage.epoch.median)
-            accuracy = f"{100 * mean(stage.accuracy):5.1f} % right"
+            percentage = 100 * mean(stage.accuracy)
+            accuracy = f"{percentage:5.1f} % right"
+            # The first stage has no gain.
             gain = gains.get(stage.name, "")
-            lines.append(f"{stage.name:<{width}}  {epoch:>8}  {accuracy}  {gain}")
-        lines += [f"Note: {note}" for note in self.notes]
+            lines.append(f"{name}  {epoch:>8}  {accuracy}  {gain}")
+        for note in self.notes:
+            lines.append(f"Note: {note}")
         return "\n".join(lines)
 
 
 def keys(prefix: str, id: str) -> tuple[str, str, str]:
-    """Give the names of a stage on a card: its epoch, its accuracy, its batch size and steps."""
-    return (
-        f"{prefix}/epoch/{id}",
-        f"{prefix}/accuracy/{id}",
-        f"{prefix}/batch size and steps/{id}",
-    )
+    """Return the names under which a card keeps a stage.
+
+    They are ("03/climb/epoch/default", "03/climb/accuracy/default", "03/climb/batch size and
+    steps/default") for the prefix "03/climb" and the stage "default".
+    """
+    epoch_key = f"{prefix}/epoch/{id}"
+    accuracy_key = f"{prefix}/accuracy/{id}"
+    sizes_key = f"{prefix}/batch size and steps/{id}"
+    return epoch_key, accuracy_key, sizes_key
 
 
 def needed(prefix: str) -> list[str]:
-    """Give what a card must have, so that there is a climb to show: the stages never left out."""
+    """Return the names that every card with a climb has: of the stages that are never left out."""
     names = []
     for id in FIRST:
         names += keys(prefix, id)
     return names
 
 
-def _turns(slow: Stage, fast: Stage) -> Speedup:
+def _compared_in_turns(slow: Stage, fast: Stage) -> Speedup:
+    """Return how many times as fast an epoch of the second stage is.
+
+    The epochs of all stages were taken in turns, so they are compared turn by turn.
+    """
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(images, *, device: str | None = None, seconds=10.0, keep="") -> Climb:
+def measure(
+    images: Images, *, device: str | None = None, seconds: float = 10.0, keep: str = ""
+) -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -180,13 +218,28 @@ def measure(images, *, device: str | None = None, seconds=10.0, keep="") -> Clim
     Parameters
     ----------
     images : Images
-        Of `load_images`: those that repeat others are left out of the accuracy.
+        As `load_images` returns them. Pictures that repeat others are timed like all, but accuracy
+        is not trained on them.
     device : str, optional
         One of `backend.devices`; by default the accelerator, or the CPU where there is none.
-    seconds, keep : float, str, optional
-        About how long it may take: with fewer pictures, the last stages left out where translating
-        the others took most of it; under which prefix the result card keeps it ("03/climb"). In
-        less than SHORT_BOX seconds there is one seed.
+    seconds : float, optional
+        About how long it may take. To keep to that, epochs are timed on fewer pictures, and the
+        last stages are left out where compiling the others took most of the time. For less than a
+        second there is one seed.
+    keep : str, optional
+        The prefix under which the result card keeps the climb, such as "03/climb". Empty (the
+        default) keeps nothing.
+
+    Returns
+    -------
+    Climb
+        Of the stages in `STAGES` that this machine has and that there was time for; its notes say
+        which are missing, and why.
+
+    Raises
+    ------
+    ValueError
+        Where this machine has no such device.
 
     Examples
     --------
@@ -195,131 +248,115 @@ def measure(images, *, device: str | None = None, seconds=10.0, keep="") -> Clim
     >>> list(measure(images, seconds=0.3).epochs)[0]
     'default fit'
     """
-    began = time.perf_counter()
+    time_box = _TimeBox(time.perf_counter(), seconds)
     if device is None:
+        # The CPU is always listed first.
         device = backend.devices()[-1]
-    plan = _Plan.of(images, seconds)
+    plan = Plan.of(images, seconds)
     ways, notes = ways_on(device)
-    watches = {id: stopwatch() for id in ways}
-    trainings = {}
-
-    def is_late(share: float) -> bool:
-        return time.perf_counter() - began > share * seconds
-
     with backend.on(device):
-        for id in sorted(ways, key=_urgency):
-            if is_late(0.7) and id not in FIRST:
-                notes += (f"{STAGES[id]} is left out: the time was up.",)
-                continue
-            trainings[id] = ways[id].on(*plan.part(id))
-            # Each translates its program, with notices.
-            with held_back(), without_remarks():
-                trainings[id](epochs=1, callbacks=[watches[id]])
-        # In the order climbed.
-        ways = {id: way for id, way in ways.items() if id in trainings}
-        trainings = {id: trainings[id] for id in ways}
-        in_turns(
-            trainings,
-            watches,
-            ROUNDS,
-            enough=lambda turns: turns >= FEW_SAMPLES and is_late(0.85),
-        )
-        # The fastest of the small batches, and of the large ones what needs no new program.
-        accuracy = {
-            BATCH_SIZE: _accuracy(ways[BIGGER], images, plan),
-            SMALL_BATCH: _accuracy(ways[RESIDENT_SMALL], images, plan),
-        }
+        epochs = _time_epochs(ways, plan, time_box)
+        # Ways with the same batch size learn alike, so one way of each is enough: the fastest with
+        # small batches, and with large ones the one that needs no new program.
+        accuracy_by_batch_size = {}
+        for id in (BIGGER, RESIDENT_SMALL):
+            way = ways[id]
+            accuracy_by_batch_size[way.batch_size] = _accuracy(way, images, plan)
     stages = []
-    for id, way in ways.items():
-        epoch = plan.whole_epoch(id, watches[id].epochs)
-        steps = math.ceil(plan.count / way.batch_size)
-        stages.append(Stage(id, way.batch_size, steps, epoch, accuracy[way.batch_size]))
+    for id, seconds_of_epochs in epochs.items():
+        batch_size = ways[id].batch_size
+        epoch = plan.scaled_up(id, seconds_of_epochs)
+        steps = math.ceil(plan.count / batch_size)
+        accuracy = accuracy_by_batch_size[batch_size]
+        stage = Stage(id, batch_size, steps, epoch, accuracy)
+        stages.append(stage)
+    # All stages took the same number of turns.
     turns = len(stages[-1].epoch.samples)
-    note = plan.note(ways, turns, len(images.x_test))
-    climb = Climb(tuple(stages), (wrapped(note), *notes))
-    results.keep(keep, *climb.record_as(keep))
+    note = plan.note(epochs, turns, len(images.x_test))
+    late_ids = [id for id in _in_order_of_urgency(ways) if id not in epochs]
+    late_notes = [f"{STAGES[id]} is left out: the time was up." for id in late_ids]
+    climb = Climb(tuple(stages), (wrapped(note), *notes, *late_notes))
+    measurements, numbers = climb.record_as(keep)
+    results.keep(keep, measurements, numbers)
     return climb
 
 
-def _urgency(id: str) -> tuple[bool, bool]:
-    """Sort what is never left out before the rest, and resident training before other ways."""
-    return (id not in FIRST, id != RESIDENT)
-
-
 @dataclass(frozen=True)
-class _Plan:
-    """What is trained on: the pictures, how many of them differ, and the seeds for accuracy."""
+class _TimeBox:
+    """The time that a climb may take."""
 
-    x: Any
-    y: Any
-    different: int
-    seeds: int
+    began: float  # by `time.perf_counter`
+    seconds: float
 
-    @classmethod
-    def of(cls, images, seconds: float) -> Self:
-        count = len(images.x_train)
-        different = min(count, images.different, PART)
-        # A batch that is not full would be a new program.
-        if different >= BATCH_SIZE:
-            different -= different % BATCH_SIZE
-        seeds = SEEDS if seconds >= SHORT_BOX else 1
-        x = images.x_train.astype("float32") / 255
-        return cls(x, images.y_train, different, seeds)
-
-    @property
-    def count(self) -> int:
-        return len(self.x)
-
-    def size(self, id: str) -> int:
-        """Give the pictures of a stage's epoch: so many that what begins it is a small share."""
-        most = PART if id == DEFAULT else LARGER
-        return min(self.count, most)
-
-    def part(self, id: str) -> tuple:
-        """Give the pictures and labels that a stage is timed on."""
-        size = self.size(id)
-        return self.x[:size], self.y[:size]
-
-    def whole_epoch(self, id: str, epochs: list[float]) -> Measurement:
-        """Scale the epochs of a stage up to one of all pictures; the first also compiled."""
-        first, *later = epochs
-        factor = self.count / self.size(id)
-        first += (factor - 1) * median(later)
-        samples = [factor * epoch for epoch in later]
-        return Measurement.from_samples(samples, first_call=first, name=STAGES[id])
-
-    def note(self, ids, turns: int, test_count: int) -> str:
-        """Say what the accuracy is of, and what an epoch was timed on."""
-        text = (
-            f'"right" is the mean of {self.seeds} trainings of {LEARNING_EPOCHS} epochs on '
-            f"{self.different:,} different pictures, for each batch size, tested on "
-            f"{test_count:,} others."
-        )
-        sizes = [self.size(id) for id in ids]
-        if min(sizes) < self.count:
-            text += (
-                f" Each of {turns} timed epochs is of {min(sizes):,} to {max(sizes):,} of the "
-                f"{self.count:,} pictures, scaled up with all that an epoch begins with, so whole "
-                "epochs are a little shorter."
-            )
-        return text
+    def is_past(self, share: float) -> bool:
+        """Return whether more than this share (from 0 to 1) of the time is over."""
+        elapsed = time.perf_counter() - self.began
+        return elapsed > share * self.seconds
 
 
-def _accuracy(way: Way, images, plan: _Plan) -> tuple[float, ...]:
-    """Train anew, seed by seed, and give the shares of test pictures that are right.
+def _time_epochs(ways: Mapping[str, Way], plan: Plan, box: _TimeBox) -> dict[str, list[float]]:
+    """Train in each way, in turns, and return the seconds of its epochs by the way's id.
 
-    Only on different pictures, since repeated ones would hide what is learned.
+    The first of them also compiled. The ways are in the order climbed; those to which the time did
+    not reach are left out, but none of `FIRST`.
+    """
+    watches = {}
+    trainings = {}
+    for id in _in_order_of_urgency(ways):
+        if id not in FIRST and box.is_past(LAST_WAY):
+            continue
+        x, y = plan.part(id)
+        train = ways[id].on(x, y)
+        watch = stopwatch()
+        # The first epoch compiles the program, and the compiler prints notices.
+        with held_back(), without_remarks():
+            train(epochs=1, callbacks=[watch])
+        trainings[id] = train
+        watches[id] = watch
+    # From the order of urgency back to the order climbed.
+    climbed = {id: trainings[id] for id in ways if id in trainings}
+
+    def is_enough(turns: int) -> bool:
+        # With fewer samples no interval could be told.
+        return turns >= FEW_SAMPLES and box.is_past(LAST_TURN)
+
+    in_turns(climbed, watches, ROUNDS, enough=is_enough)
+    return {id: watches[id].epochs for id in climbed}
+
+
+def _in_order_of_urgency(ids: Iterable[str]) -> list[str]:
+    """Return the ids of ways in the order in which they are begun.
+
+    First those of `FIRST`, which are never left out, then "resident", then the others as they come.
+    """
+
+    def urgency(id: str) -> tuple[bool, bool]:
+        # False sorts before True.
+        return (id not in FIRST, id != RESIDENT)
+
+    return sorted(ids, key=urgency)
+
+
+def _accuracy(way: Way, images: Images, plan: Plan) -> tuple[float, ...]:
+    """Train a way's model anew with each seed, and return the share of right test pictures of each.
+
+    Only different pictures are trained on, since repeated ones would hide what is learned.
     """
     import keras
 
     x_test = images.x_test.astype("float32") / 255
-    train = way.on(plan.x[: plan.different], plan.y[: plan.different])
+    x = plan.x[: plan.different]
+    y = plan.y[: plan.different]
+    train = way.on(x, y)
     shares = []
     for seed in range(plan.seeds):
         way.start_anew(seed)
         with without_remarks():
             train(epochs=LEARNING_EPOCHS)
-        outputs = keras.ops.convert_to_numpy(way.model(x_test, training=False))
-        answers = outputs.argmax(axis=-1)
-        shares.append(float((answers == images.y_test).mean()))
+        # The model is called itself, since `predict` would compile a further program.
+        scores = way.model(x_test, training=False)
+        answers = keras.ops.convert_to_numpy(scores).argmax(axis=-1)
+        is_right = answers == images.y_test
+        share = float(is_right.mean())
+        shares.append(share)
     return tuple(shares)

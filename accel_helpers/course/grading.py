@@ -1,4 +1,4 @@
-"""Grading: a question and an answer in, a grade out. It knows no widget and writes no file."""
+"""Grade an answer to a question, without widgets and without files."""
 
 import math
 import re
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel_helpers._values.words import shown
-from accel_helpers.course.questions import Question
+from accel_helpers.course.questions import Option, Question
 from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.measure.results import Card
 
+# The verdicts on an answer.
 RIGHT, MATERIAL, WRONG, OPEN = "right", "as the material", "wrong", "not measured"
-RIGHT_TODAY = "right today"  # a right answer to which the material answers otherwise
-DONE = (RIGHT, MATERIAL)  # what need not come back
+RIGHT_TODAY = "right today"  # shown in place of RIGHT where the material answers otherwise
+DONE = (RIGHT, MATERIAL)  # verdicts after which a question need not be asked again
 MARKS = {RIGHT: "✓", RIGHT_TODAY: "✓", MATERIAL: "◐", WRONG: "✗", OPEN: "…"}
 SENTENCES = {
     RIGHT: "Right.",
@@ -21,7 +22,7 @@ SENTENCES = {
     WRONG: "Not right.",
     OPEN: "Not measured yet.",
 }
-LARGEST = 1e300  # of an answer
+LARGEST = 1e300  # an answer must be smaller: nothing that is computed from it may overflow
 __all__ = ["grade"]
 
 
@@ -39,13 +40,13 @@ class AnswerError(ValueError):
 
 @dataclass(frozen=True, repr=False)
 class Grade(Shown):
-    """What an answer is worth; true where it is right today."""
+    """The grade of an answer; true where the answer is right today."""
 
     question: Question
-    answer: str | float  # as it was understood: letters, or a number
+    answer: str | float  # as it was understood: letters, a number, or "" where there was none
     verdict: str  # "right", "as the material" (and not true today), "wrong", "not measured"
     as_material: bool  # the exam's material answers so
-    feedback: tuple[str, ...]
+    feedback: tuple[str, ...]  # sentences on the answer
     macro = "grade"
 
     def __bool__(self) -> bool:
@@ -54,33 +55,40 @@ class Grade(Shown):
     @property
     def headline(self) -> str:
         """The verdict with its mark, as a page shows it."""
-        return f"{MARKS[self._told_verdict]} {SENTENCES[self._told_verdict]}"
+        return f"{MARKS[self._shown_verdict]} {SENTENCES[self._shown_verdict]}"
 
     @property
-    def _told_verdict(self) -> str:
-        """The verdict, where it matters with the word that the material answers otherwise."""
+    def _shown_verdict(self) -> str:
+        """The verdict; RIGHT_TODAY for a right answer where the material has another one."""
         if self and self.question.differs and not self.as_material:
             return RIGHT_TODAY
         return self.verdict
 
     def __str__(self) -> str:
-        lines = [SENTENCES[self._told_verdict], *self.feedback]
-        # To a wrong answer both would tell the right one.
+        lines = [SENTENCES[self._shown_verdict], *self.feedback]
+        # After a wrong answer, the two answers would give the right one away.
         if self.verdict in DONE:
             lines += [f"{heading} {text}" for heading, text in self.question.two_answers]
         return "\n".join(lines)
 
 
-def grade(question: Question, answer, *, card: Card | None = None) -> Grade:
+def grade(question: Question, answer: object, *, card: Card | None = None) -> Grade:
     """Grade an answer.
 
     Parameters
     ----------
     question : Question
+        Of any kind.
     answer : str or float
-        A letter, several ("ac"), steps in order ("cab"), or a number; else an `AnswerError`.
+        A letter, several ("ac"), steps in order ("cab"), or a number, also as a text.
     card : Card, optional
-        The learner's measurements, for a question of the kind "measured".
+        The learner's measurements, for a question of the kind "measured". Without it, its verdict
+        is "not measured".
+
+    Raises
+    ------
+    AnswerError
+        A ValueError, where the answer is empty or cannot be graded.
 
     Examples
     --------
@@ -104,7 +112,10 @@ def _grade(
     is_right: bool,
     as_material: bool,
 ) -> Grade:
-    """Return a grade with the verdict that follows."""
+    """Return the grade of an answer that is right today, or as the material's, or both, or neither.
+
+    Today counts more: an answer that is both has the verdict RIGHT.
+    """
     verdict = WRONG
     if is_right:
         verdict = RIGHT
@@ -116,10 +127,14 @@ def _grade(
 # --- Letters
 
 
-def _letters(question: Question, answer) -> str:
-    """Return the letters of an answer; of several, whose order does not count, sorted."""
+def _letters(question: Question, answer: object) -> str:
+    """Return the letters of an answer to a question with choices: "C, a" -> "ac".
+
+    They are sorted, except for the steps of an order. Raises an AnswerError for an answer that is
+    empty, has a letter that no option has or one twice, or several where one is asked for.
+    """
     last = question.options[-1].letter
-    # What is no text has no letter, and is refused as one that is not there.
+    # An answer that is no text is refused below, like one with a letter that no option has.
     letters = "?"
     if isinstance(answer, str):
         letters = "".join(answer.lower().replace(",", " ").split())
@@ -137,7 +152,7 @@ def _letters(question: Question, answer) -> str:
 
 
 def _grade_letters(question: Question, letters: str) -> Grade:
-    """Grade one choice, several, or steps in order."""
+    """Return the grade of letters that `_letters` has checked."""
     is_right = letters == question.letters()
     as_material = letters == question.letters(material=True)
     if is_right or as_material or question.kind == "one":
@@ -150,7 +165,7 @@ def _grade_letters(question: Question, letters: str) -> Grade:
 
 
 def _feedback(question: Question, letters: str) -> list[str]:
-    """Return what is said about each of the options that were chosen."""
+    """Return the feedback of each option that was chosen; several begin with their letters."""
     by_letter = {option.letter: option.feedback for option in question.options}
     if question.kind == "one":
         return [by_letter[letters]]
@@ -158,34 +173,41 @@ def _feedback(question: Question, letters: str) -> list[str]:
 
 
 def _still_missing(question: Question, letters: str) -> list[str]:
-    """Return how many of the right options were chosen, where some were not."""
-    right = question.letters()
-    count = len(set(right) & set(letters))
-    if count == len(right):
+    """Return a sentence on how many of the right options were chosen; [] where all of them were."""
+    right_letters = question.letters()
+    count = len(set(right_letters) & set(letters))
+    if count == len(right_letters):
         return []
-    return [f"You have {count} of the {len(right)} that are right."]
+    return [f"You have {count} of the {len(right_letters)} that are right."]
 
 
 def _first_slip(question: Question, letters: str) -> str:
-    """Return what is wrong with the first step that is."""
-    right = question.letters()
+    """Return a sentence on the first wrong step of an order that is not right.
+
+    Where no step is wrong, some are missing at the end, and the sentence says how many.
+    """
+    right_letters = question.letters()
     for index, letter in enumerate(letters):
-        if letter not in right:
-            (option,) = (o for o in question.options if o.letter == letter)
+        if letter not in right_letters:
+            (option,) = (option for option in question.options if option.letter == letter)
             return f"{letter}) does not belong there. {option.feedback}"
-        # Every step before was right, so that there is a right one here.
-        if letter != right[index]:
+        # No letter stands there twice, and all before were right: so there is a right one left.
+        if letter != right_letters[index]:
             return (
                 f"{letter}) does not come as step {index + 1}: something else has to happen first."
             )
-    return f"So far in order; {len(right) - len(letters)} more to come."
+    return f"So far in order; {len(right_letters) - len(letters)} more to come."
 
 
 # --- Numbers
 
 
-def _number(question: Question, answer) -> float:
-    """Return a number as people type it: 1.5, 1,5 or 3/2, perhaps with its unit."""
+def _number(question: Question, answer: object) -> float:
+    """Return the number that an answer is: "1.5", "1,5", "3/2" or "1.5 s" -> 1.5.
+
+    The unit may only be the question's. Raises an AnswerError for an empty answer, and for one
+    that is no number smaller than `LARGEST`.
+    """
     unit = f" ({question.unit})" if question.unit else ""
     text = str(answer).strip().removesuffix(question.unit).strip()
     if not text:
@@ -194,15 +216,19 @@ def _number(question: Question, answer) -> float:
         number = _parsed(text)
     except (ValueError, ZeroDivisionError):
         number = math.nan
-    # A comparison with NaN is never true.
+    # Written with "not", since a comparison with NaN is never true.
     if not abs(number) < LARGEST:
         raise AnswerError(f"a number{unit} is needed, such as 1.5 or 3/2; got {shown(answer)}.")
     return number
 
 
 def _parsed(text: str) -> float:
-    """Return the number or the fraction that a text is."""
-    # A comma with one or two digits behind it is a decimal one. With three it could be either.
+    """Return the number or the fraction that a text is: "1,5" -> 1.5, "3/2" -> 1.5.
+
+    Raises ValueError for any other text, and ZeroDivisionError for a fraction over 0.
+    """
+    # In "1,5" and "-12,25" the comma is a decimal one. With three digits behind it, as in "1,500",
+    # it could also part thousands, so it stays, and the text is refused.
     text = re.sub(r"^([+-]?\d+),(\d\d?)$", r"\1.\2", text)
     numerator, slash, denominator = text.partition("/")
     if not slash:
@@ -211,14 +237,20 @@ def _parsed(text: str) -> float:
 
 
 def _grade_number(question: Question, number: float) -> Grade:
-    """Grade a number against the answers and the known mistakes."""
-    # Tolerances may overlap: the nearest counts, and the right one before its equals.
-    nearest_first = sorted(
-        question.options,
-        key=lambda option: (abs(number - option.value), not option.correct),
-    )
-    for option in nearest_first:
-        if abs(number - option.value) <= question.tolerance * abs(option.value):
+    """Return the grade of a number: that of the nearest option, if it is near enough.
+
+    The options are the right answer and numbers that known mistakes lead to. Where none is near,
+    the answer is wrong, and the feedback says in which direction.
+    """
+
+    # The tolerances of options may overlap. Of two at the same distance, the right one counts.
+    def distance(option: Option) -> tuple[float, bool]:
+        return (abs(number - option.value), not option.correct)
+
+    options_by_distance = sorted(question.options, key=distance)
+    for option in options_by_distance:
+        limit = question.tolerance * abs(option.value)
+        if abs(number - option.value) <= limit:
             return _grade(
                 question,
                 number,
@@ -226,33 +258,43 @@ def _grade_number(question: Question, number: float) -> Grade:
                 is_right=option.correct,
                 as_material=option.material,
             )
-    (right,) = (option for option in question.options if option.correct)
-    direction = "low" if number < right.value else "high"
+    (right_option,) = (option for option in question.options if option.correct)
+    direction = "low" if number < right_option.value else "high"
     feedback = [f"That is too {direction}."]
     return _grade(question, number, feedback, is_right=False, as_material=False)
 
 
 def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
-    """Grade a guess against what the learner measured."""
+    """Return the grade of a guess at what the learner's own card says.
+
+    The verdict is OPEN where there is no card, or it does not say.
+    """
     actual = _measured(question, card)
     if actual is None:
         feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, guess, OPEN, False, (feedback,))
-    close, low, high = question.options
-    is_close = guess > 0 and 1 / question.within <= guess / actual <= question.within
+    # The options of a guess always stand in this order.
+    close_option, low_option, high_option = question.options
+    ratio = guess / actual
+    # `within` is a factor: at 2, a guess may be half of what was measured, or twice as much.
+    is_close = guess > 0 and 1 / question.within <= ratio <= question.within
     if is_close:
-        option = close
+        option = close_option
     elif guess < actual:
-        option = low
+        option = low_option
     else:
-        option = high
-    measured = f"You measured {actual:.3g} {question.unit}".rstrip()
-    feedback = [f"{measured}.", option.feedback]
+        option = high_option
+    measured_text = f"You measured {actual:.3g} {question.unit}".rstrip()
+    feedback = [f"{measured_text}.", option.feedback]
     return _grade(question, guess, feedback, is_right=is_close, as_material=is_close)
 
 
 def _measured(question: Question, card: Card | None) -> float | None:
-    """Return what the card says on a question; None where it says nothing, or zero."""
+    """Return the value on the card that a question asks for, in the question's unit.
+
+    That is `measured`, divided by `over` where the question has that, times `scale`. None where
+    there is no card, or one of the two is not on it or 0.
+    """
     if card is None:
         return None
     value = _on_card(question.measured, card)
@@ -267,7 +309,10 @@ def _measured(question: Question, card: Card | None) -> float | None:
 
 
 def _on_card(name: str, card: Card) -> float | None:
-    """Return the middle of a measurement, or the last of some numbers."""
+    """Return what a card has under a name: the median of a measurement, or the last of its numbers.
+
+    None where it has neither.
+    """
     if name in card.measurements:
         return card.measurements[name].median
     values = card.numbers.get(name)

@@ -1,4 +1,4 @@
-"""The ledger, ``data/claims.toml``: what is commonly said, and what your own measurements say."""
+"""The ledger, ``data/claims.toml``: common claims, and what your own measurements show."""
 
 import datetime
 import functools
@@ -34,7 +34,10 @@ __all__ = ["fill", "mine"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, and what a result card is asked on it; the first lines of the file say how."""
+    """A claim, and what a result card is asked about it.
+
+    The first lines of the file ``data/claims.toml`` explain the fields.
+    """
 
     number: int
     claim: str
@@ -51,7 +54,7 @@ class Claim:
 
     @property
     def if_unclear(self) -> str:
-        """What is said where the card neither supports nor contradicts it."""
+        """The sentence where the card neither supports nor contradicts the claim."""
         again = (
             f"Too rough, or in between. Run lesson {self.lesson} again with nothing else running."
         )
@@ -66,7 +69,7 @@ def claims() -> tuple[Claim, ...]:
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim beside what the learner's own card says about it."""
+    """A claim beside what the learner's own card shows about it."""
 
     claim: Claim
     outcome: str  # one of VERDICTS
@@ -101,9 +104,9 @@ class Entry:
 
 
 class Ledger(Shown, tuple):
-    """Entries, in the order of the file: a tuple that a notebook shows as a table."""
+    """A tuple of entries, in the order of the file, that a notebook shows as a table."""
 
-    machine: str  # whose measurements these are
+    machine: str  # the machine on which the measurements were made; YOURS for the learner's
     macro = "ledger"
 
     def __new__(cls, entries: Iterable[Entry], machine: str = YOURS):
@@ -113,7 +116,7 @@ class Ledger(Shown, tuple):
 
     @property
     def note(self) -> str:
-        """What to know first, where these are not the learner's own measurements."""
+        """A warning where these are not the learner's own measurements; empty where they are."""
         if self.machine == YOURS:
             return ""
         return (
@@ -133,6 +136,7 @@ class Ledger(Shown, tuple):
         return "\n".join(lines)
 
     def to_dict(self) -> dict:
+        """Return the table as plain values, for JSON."""
         rows = []
         for entry in self:
             claim = entry.claim
@@ -150,7 +154,12 @@ class Ledger(Shown, tuple):
 
 
 def fill(card: Card | None) -> Ledger:
-    """Put beside every claim what a result card, if there is one, says about it.
+    """Put beside every claim what a result card shows about it.
+
+    Parameters
+    ----------
+    card : Card or None
+        None where nothing was measured yet.
 
     Examples
     --------
@@ -177,25 +186,29 @@ def mine() -> Ledger:
 
 
 def _entry(claim: Claim, card: Card | None) -> Entry:
-    """Return a claim with what the card says about it."""
+    """Return the entry of a claim: the outcome of its rule on the card's values.
+
+    Where the measurements are too short, or the rule cannot compute with them, the outcome is
+    UNCLEAR (or PUBLISHED, for a claim that only published figures can settle).
+    """
     values = _values(claim, card)
     if not values:
         return _without_measurement(claim, card)
-    unclear = PUBLISHED if claim.published else UNCLEAR
+    unclear_outcome = PUBLISHED if claim.published else UNCLEAR
+    rule = RULES[claim.number]
     try:
-        finding = RULES[claim.number](card, *values)
+        finding = rule(card, *values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # Cards come from elsewhere: a chip of no table, a field that is missing, a zero.
-        return Entry(
-            claim, unclear, "A chip of which we have no figures, or numbers without sense."
-        )
+        sentence = "A chip of which we have no figures, or numbers without sense."
+        return Entry(claim, unclear_outcome, sentence)
     if finding.outcome == UNCLEAR or _any_too_short(values):
-        return Entry(claim, unclear, claim.if_unclear, finding.measured)
+        return Entry(claim, unclear_outcome, claim.if_unclear, finding.measured)
     return Entry(claim, finding.outcome, claim.say[finding.outcome], finding.measured)
 
 
 def _without_measurement(claim: Claim, card: Card | None) -> Entry:
-    """Return a claim on which the card says nothing, and why that is."""
+    """Return the entry of a claim on which the card says nothing, with the reason for that."""
     if card is not None and _lacks_hardware(claim, card):
         outcome = PUBLISHED if claim.published else UNCLEAR
         sentence = f"This takes {claim.needs}, and none is here."
@@ -206,19 +219,28 @@ def _without_measurement(claim: Claim, card: Card | None) -> Entry:
 
 
 def _lacks_hardware(claim: Claim, card: Card) -> bool:
-    """Return whether a claim needs a chip of a kind that the card's machine has not."""
+    """Return whether a claim needs a kind of chip that the card's machine does not have."""
     if not claim.needs:
         return False
-    accelerator = card.machine.get("accelerator") or {}
-    # A card may have anything in this place, so it is compared as a text.
-    return str(accelerator.get("kind")) not in claim.needs
+    accelerator = card.machine.get("accelerator")
+    if not accelerator:
+        return True
+    # A card may have anything in this place, so it is compared as a text: "GPU" in "a GPU or a
+    # TPU".
+    kind = str(accelerator.get("kind"))
+    return kind not in claim.needs
 
 
 def _values(claim: Claim, card: Card | None) -> list:
-    """Return what the card holds under all of the claim's names, of a GPU or else of a TPU."""
+    """Return what the card has under each of the claim's names, in their order.
+
+    A name may have a place for the device, "03/step/{device}/cnn": it is filled with "gpu", or
+    else with "tpu". [] where one of the names is missing for both, or there is no card.
+    """
     if card is None:
         return []
     everything = {**card.measurements, **card.numbers}
+    # All of one device: times of a GPU and of a TPU do not compare.
     for device in ("gpu", "tpu"):
         names = [name.format(device=device) for name in claim.names]
         if all(name in everything for name in names):
@@ -227,17 +249,23 @@ def _values(claim: Claim, card: Card | None) -> list:
 
 
 def _any_too_short(values: Sequence) -> bool:
-    """Return whether a measurement among the values has too few samples for an interval."""
-    return any(
-        isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES for value in values
-    )
+    """Return whether any of the values is a measurement with too few samples for an interval."""
+    for value in values:
+        if isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES:
+            return True
+    return False
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, each column as wide as its widest cell."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    """Return the lines of a table: each column is as wide as its widest cell.
+
+    [("no.", "a"), ("1.", "bb")] -> ["no.  a", "1.   bb"]. Rows have the same number of cells.
+    """
+    columns = zip(*rows, strict=True)
+    widths = [len(max(column, key=len)) for column in columns]
     lines = []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(cells).rstrip())
+        line = "  ".join(cells)
+        lines.append(line.rstrip())
     return lines

@@ -1,4 +1,4 @@
-"""Which outcomes a place has sentences for, by what is shown there."""
+"""The outcomes for which a place of a lesson can have sentences, and which one a result has."""
 
 from collections.abc import Mapping
 
@@ -31,36 +31,68 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "resumed": ("nearly", "exactly", "changed"),  # what a killed run came to
     "which ran": ("the .keras file", "the exported folder", "both", "neither"),
     "landed": ("on the CPU", "on a GPU", "on a TPU", "nowhere: an error"),
-    "always": ("always",),  # what came out is in the sentence, and does not choose it
+    "always": ("always",),  # the result is in the sentence, and does not choose it
 }
-NOT_MEASURED = "not measured"  # of None; a place may have a sentence for it
+NOT_MEASURED = "not measured"  # the outcome of None; a place may have a sentence for it
+# A word in a device's name -> the kind of device. "tpu" is looked for first.
 KINDS = {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "cpu": "cpu"}
+ROUNDING = 1e-4  # a distance that rounding explains: a device may add up in another order
 
 
-def outcome_of(result, kind: str) -> str:
-    """The outcome of a result, at a place of this kind.
+def outcome_of(result: object, kind: str) -> str:
+    """Return the outcome of a result at a place whose `outcomes` are of this kind.
+
+    `kind` is a key of `OUTCOMES`, and `result` what such a place is given: for "Speedup" one, for
+    "device" a device, for "bound" the outcome itself. None has the outcome "not measured". The
+    outcome of a wrong result may be any value: `Lesson` refuses what has no sentence.
 
     >>> outcome_of("/job:localhost/replica:0/task:0/device:GPU:0", "device")
     'gpu'
     """
     if result is None:
         return NOT_MEASURED
-    if kind in _TOLD_BY:
-        return _TOLD_BY[kind](result)
+    if kind in _RULES:
+        rule = _RULES[kind]
+        return rule(result)
+    # A result class has a verdict; a plain word is the outcome itself.
     return getattr(result, "verdict", result)
 
 
-def device_kind(result) -> str:
-    """ "cpu", "gpu" or "tpu": of a device, its name, or something that lies on one, as a model."""
-    lies = hasattr(result, "__array__") or hasattr(result, "weights")
-    if not isinstance(result, str) and lies:
+def always(result: object) -> str:
+    """Return "always", the only outcome of a place whose sentence holds for every result."""
+    return "always"
+
+
+def device_kind(result: object) -> str:
+    """Return "cpu", "gpu" or "tpu": the kind of a device, or of the one that holds a result.
+
+    A result may be a device, the name of one, or an array, a tensor or a model that lies on one.
+    Of anything else the text in small letters is returned.
+    """
+    if isinstance(result, str):
+        return _kind_in(result)
+    # Arrays and tensors have the first, models of Keras the second.
+    if hasattr(result, "__array__") or hasattr(result, "weights"):
         return backend.where(result)
-    named = str(result).lower()
-    return next((kind for word, kind in KINDS.items() if word in named), named)
+    return _kind_in(str(result))
 
 
-def landed(result) -> str:
-    """Where a result lies, by its device; an error in its place is "nowhere".
+def _kind_in(name: str) -> str:
+    """Return the kind of a device by its name; of an unknown one the name in small letters.
+
+    "/job:localhost/device:GPU:0" -> "gpu", "cuda:0" -> "gpu", "TPU_0" -> "tpu", "XLA" -> "xla".
+    """
+    lower_name = name.lower()
+    for word, kind in KINDS.items():
+        if word in lower_name:
+            return kind
+    return lower_name
+
+
+def landed(result: object) -> str:
+    """Return where a result lies: "on the CPU", "on a GPU" or "on a TPU".
+
+    `result` is as in `device_kind`, or the exception that was raised in its place.
 
     >>> landed("cpu:0"), landed(RuntimeError("no such device"))
     ('on the CPU', 'nowhere: an error')
@@ -68,15 +100,17 @@ def landed(result) -> str:
     if isinstance(result, Exception):
         return "nowhere: an error"
     kind = device_kind(result)
-    return "on the CPU" if kind == "cpu" else f"on a {kind.upper()}"
+    if kind == "cpu":
+        return "on the CPU"
+    return f"on a {kind.upper()}"
 
 
 def how_much_longer(race: Speedup) -> str:
-    """Say how much longer the slow side takes than the fast one, as far as the interval allows.
+    """Return how many times as long the slow side takes, in words, by the interval of the ratio.
 
-    That is "about as long" (the whole interval lies between 10 % less and 10 % more), "a little
-    longer" (above 5 % more, below twice), "twice or more", "less" (above 5 % less), or "cannot
-    tell" where the interval lies across a limit.
+    The whole interval must lie within the limits of a word: "twice or more", "a little longer" (by
+    more than 5 %, to below twice), "about as long" (10 % less to 10 % more), "less" (by more than
+    5 %). Where it lies within none of them, "cannot tell".
     """
     low, high = race.interval
     if low >= 2:
@@ -85,42 +119,62 @@ def how_much_longer(race: Speedup) -> str:
         return "a little longer"
     if high < 1 / 1.05:
         return "less"
-    return "about as long" if low >= 1 / 1.1 and high <= 1.1 else "cannot tell"
+    if low >= 1 / 1.1 and high <= 1.1:
+        return "about as long"
+    return "cannot tell"
 
 
-def resumed(calm: float, random: float) -> str:
-    """How well two killed runs resumed, by how far the weights end from an undisturbed run's.
+def longest(seconds: Mapping[str, float]) -> str:
+    """Return the name of the step that took longest, the first of equals.
 
-    Nothing was random in the first; the second had dropout and shuffled its data.
-
-    >>> resumed(calm=0.0, random=0.02), resumed(calm=0.0, random=0.0), resumed(calm=0.1, random=0.1)
-    ('nearly', 'exactly', 'changed')
+    >>> longest({"compile": 2.0, "the first step": 0.5, "a later step": 0.1})
+    'compile'
     """
-    rounding = 1e-4  # a device does not always add up in the same order
-    if calm > rounding:
+    return max(seconds, key=seconds.__getitem__)
+
+
+def resumed(distances: Mapping[str, float]) -> str:
+    """Return how well two killed runs resumed: "exactly", "nearly" or "changed".
+
+    `distances` are those of their weights from the weights of undisturbed runs. Nothing was random
+    in the "calm" run; the "random" one had dropout and shuffled its data. Where only the latter
+    differs, they resumed "nearly".
+
+    >>> resumed({"calm": 0.0, "random": 0.02}), resumed({"calm": 0.0, "random": 0.0})
+    ('nearly', 'exactly')
+    >>> resumed({"calm": 0.1, "random": 0.1})
+    'changed'
+    """
+    if distances["calm"] > ROUNDING:
         return "changed"
-    return "nearly" if random > rounding else "exactly"
+    if distances["random"] > ROUNDING:
+        return "nearly"
+    return "exactly"
 
 
-def ran(tried: Mapping[str, bool]) -> str:
-    """Which of two things ran.
+def which_ran(tried: Mapping[str, bool]) -> str:
+    """Return which of two things ran: the name of one, "both" or "neither".
 
-    >>> ran({"one": False, "other": True}), ran({"one": False, "other": False})
+    `tried` says of each name whether it ran.
+
+    >>> which_ran({"one": False, "other": True}), which_ran({"one": False, "other": False})
     ('other', 'neither')
     """
-    well = [name for name, worked in tried.items() if worked]
-    if len(well) == len(tried):
+    successes = [name for name, has_run in tried.items() if has_run]
+    if not successes:
+        return "neither"
+    if len(successes) == len(tried):
         return "both"
-    return well[0] if well else "neither"
+    return successes[0]
 
 
-# How an outcome is told where no result class declares it.
-_TOLD_BY = {
-    "always": lambda result: "always",
+# By the kind of outcome: how it is found where the result's class does not declare it.
+_RULES = {
+    "always": always,
     "device": device_kind,
     "landed": landed,
     "longer": how_much_longer,
-    "compiling": lambda seconds: max(seconds, key=seconds.get),
-    "resumed": lambda apart: resumed(**apart),
-    "which ran": ran,
+    "compiling": longest,
+    "resumed": resumed,
+    "which ran": which_ran,
 }

@@ -1,9 +1,9 @@
-"""A lesson that remembers: it asks, keeps, draws and says, and measures nothing."""
+"""The lesson object: what a lesson's page asks, keeps, draws and says. It measures nothing."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from accel_helpers._values.words import shown
 from accel_helpers.course import lessons, pictures, predict, questions, quiz
@@ -16,102 +16,147 @@ from accel_helpers.measure import results
 class Lesson:
     """What a lesson's page needs: its questions, sentences, pictures, exercises and quiz.
 
-    Each is called by its id, the heading of a place in ``verdicts/NN.md``. What was measured goes
-    on the result card under "NN/id"; a guess is kept under the same name.
+    A *place* of the page is where something is asked, drawn or said; its id is its heading in
+    ``verdicts/NN.md``. What was measured there goes on the result card under "NN/id"; a guess is
+    kept under the same name. Methods raise a ValueError where the lesson has no such place, or the
+    place lacks what the method needs.
     """
 
-    number: str
-    places: dict[str, Place] = field(repr=False)
+    number: str  # "00" to "11"
+    places: dict[str, Place] = field(repr=False)  # by id
 
     @property
     def folder(self) -> str:
         """A temporary folder for the scripts of this page; it is gone when the notebook ends."""
-        return self._temporary.name
+        return self._temporary_folder.name
 
     @cached_property
-    def _temporary(self) -> TemporaryDirectory:
+    def _temporary_folder(self) -> TemporaryDirectory:
         return TemporaryDirectory(prefix=f"lesson-{self.number}-")
 
     def ask(self, id: str) -> predict.Question:
-        """Ask for a guess; last in a cell, the form appears."""
+        """Ask for a guess; put the call last in a cell, and the form appears."""
         place = self._place(id, "question")
-        return predict.ask(self._path(id), place.question, unit=place.unit, choices=place.choices)
+        path = self._path(id)
+        return predict.ask(path, place.question, unit=place.unit, choices=place.choices)
 
-    def reveal(self, id: str, value=None, *, tried=()):
-        """Put what came out beside the guess, and show the sentence for it if there is one.
+    def reveal(self, id: str, value: object = None, *, tried: Iterable[str] = ()):
+        """Print the guess beside what came out, and return the sentence for it as Markdown.
 
-        What no measurement answers, its place does. `tried` are the choices that were tried,
-        where some were left out.
+        Parameters
+        ----------
+        id : str
+            A place with a question.
+        value : object, optional
+            What was measured, or a result whose outcome is one of the choices; None where nothing
+            was. Where no measurement gives the answer, the place states it, and this is not used.
+        tried : iterable of str, optional
+            The choices that were tried, where some were left out.
+
+        Returns
+        -------
+        IPython.display.Markdown or None
+            None where the place has no sentences.
         """
         place = self._place(id, "question")
-        value = place.answer or value
+        if place.answer:
+            value = place.answer
+        # A guess among choices is compared with the outcome, a number with the value itself.
+        actual = value
         outcome = outcome_of(value, place.outcomes)
-        shown = outcome if outcome in place.choices else value
-        print(predict.reveal(self._path(id), shown, unit=place.unit, tried=tried))
-        return self._said(place, value) if place.sentences else None
+        if outcome in place.choices:
+            actual = outcome
+        comparison = predict.reveal(self._path(id), actual, unit=place.unit, tried=tried)
+        print(comparison)
+        if not place.sentences:
+            return None
+        return self._sentence(place, value)
 
-    def verdict(self, id: str, result):
-        """Show the sentence that holds for this result, and only that one.
+    def verdict(self, id: str, result: object):
+        """Return the sentence that holds for this result as Markdown, to be shown by the cell.
 
-        Where the place has a picture, too, the result goes on the card.
+        Where the place also has a picture, the result is put on the result card. None as a result
+        means that nothing was measured.
         """
         place = self._place(id, "sentences")
         if place.picture and result is not None:
             self._keep(place, result)
-        return self._said(place, result)
+        return self._sentence(place, result)
 
-    def plot(self, id: str, result=None):
-        """Draw a result, put it on the result card, and draw a reference machine's in grey.
+    def plot(self, id: str, result: object = None):
+        """Put a result on the result card, and return its picture.
 
-        Without a result nothing is kept, and the picture is the course's own.
+        A reference machine's result is drawn in grey beside it. Without a result nothing is kept,
+        and the picture is the course's own.
         """
         place = self._place(id, "picture")
+        picture = pictures.PICTURES[place.picture]
         if result is None:
-            kind = pictures.PICTURES[place.picture]
-            return kind.draw(None, title=place.title, reference=None)
-        kind = self._keep(place, result)
-        reference = pictures.reference_for(kind, result, self._path(id))
+            return picture.draw(None, title=place.title, reference=None)
+        self._keep(place, result)
+        data = picture.data(result)
+        reference = pictures.reference_for(picture, result, self._path(id))
         title = place.title.format(result=result)
-        return kind.draw(kind.data(result), title=title, reference=reference)
+        return picture.draw(data, title=title, reference=reference)
 
-    def check(self, exercise: str, answer) -> lessons.Result:
-        """Say whether an answer to an exercise is right; if not, what it is, and a hint."""
+    def check(self, exercise: str, answer: object) -> lessons.Result:
+        """Check the answer to an exercise of this lesson: whether it is right, and why not.
+
+        `answer` is what the exercise asks for, a dictionary or a function; it may be anything.
+        """
         return lessons.check(self._path(exercise), answer)
 
     def quiz(self) -> quiz.Quiz:
-        """Show the lesson's questions; last in a cell, the form appears."""
+        """Show the lesson's questions; put the call last in a cell, and the form appears."""
         return quiz.show(self.number)
 
     def _path(self, id: str) -> str:
+        """Return the name under which guesses and measurements of a place are kept."""
         return f"{self.number}/{id}"
 
     def _place(self, id: str, needs: str) -> Place:
-        place = self.places.get(id)
-        if place is None or not getattr(place, needs):
-            known = [each.id for each in self.places.values() if getattr(each, needs)]
-            there = ", ".join(known) or "none"
-            raise ValueError(
-                f"Lesson {self.number} has no {needs} for {shown(id)}. It has: {there}."
-            )
-        return place
+        """Return the place of this id, whose field `needs`, such as "question", is not empty.
 
-    def _keep(self, place: Place, result) -> pictures.Kind:
-        """Put a result on the card, as its kind of picture has it; say so only where that fails."""
-        kind = pictures.PICTURES[place.picture]
-        saved = results.save_on_card(*kind.measured(result, self._path(place.id)))
+        Raises a ValueError that lists the ids of such places where this is none of them.
+        """
+        place = self.places.get(id)
+        if place is not None and getattr(place, needs):
+            return place
+        usable = []
+        for candidate in self.places.values():
+            if getattr(candidate, needs):
+                usable.append(candidate.id)
+        ids = "none"
+        if usable:
+            ids = ", ".join(usable)
+        raise ValueError(f"Lesson {self.number} has no {needs} for {shown(id)}. It has: {ids}.")
+
+    def _keep(self, place: Place, result: object) -> None:
+        """Put the result of a place on the card, as its picture reads it; print only a failure."""
+        picture = pictures.PICTURES[place.picture]
+        measurements, numbers = picture.measured(result, self._path(place.id))
+        saved = results.save_on_card(measurements, numbers)
         if not saved.ok:
             print(saved.sentence)
-        return kind
 
-    def _said(self, place: Place, result: Any):
+    def _sentence(self, place: Place, result: object):
+        """Return the place's sentence for the outcome of a result, as Markdown.
+
+        Raises a ValueError where the place has no sentence for this outcome.
+        """
         from IPython.display import Markdown
 
         outcome = outcome_of(result, place.outcomes)
         if outcome not in place.sentences:
-            known = ", ".join(place.sentences)
-            where = f"Lesson {self.number}, {place.id}"
-            raise ValueError(f"{where}: no sentence for {shown(outcome)}; there is {known}.")
-        return Markdown(place.sentences[outcome].format(result=result))
+            outcomes = ", ".join(place.sentences)
+            raise ValueError(
+                f"Lesson {self.number}, {place.id}: no sentence for {shown(outcome)}; "
+                f"there is {outcomes}."
+            )
+        sentence = place.sentences[outcome]
+        # A sentence may name parts of the result, such as "{result.ratio:.1f}".
+        text = sentence.format(result=result)
+        return Markdown(text)
 
 
 def lesson(number: str) -> Lesson:
@@ -122,7 +167,9 @@ def lesson(number: str) -> Lesson:
     >>> lesson("03").check("diagnosis", {"A": "compiling", "B": "waiting"}).ok
     False
     """
-    known = sorted({question.lesson for question in questions.bank().values()})
-    if number not in known:
-        raise ValueError(f"a lesson is one of {', '.join(known)}; got {shown(number)}.")
+    bank = questions.bank()
+    numbers = sorted({question.lesson for question in bank.values()})
+    if number not in numbers:
+        listed = ", ".join(numbers)
+        raise ValueError(f"a lesson is one of {listed}; got {shown(number)}.")
     return Lesson(number, places(number))

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from accel_helpers._values.words import fragment, marked
 from accel_helpers.course import progress, quiz_widget
@@ -10,7 +11,7 @@ from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.measure import results
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
-SAYS_NOTHING = ("no guess", "not tried", "not measurable")  # verdicts after which nothing is kept
+SAYS_NOTHING = ("no guess", "not tried", "not measurable")  # verdicts after which no value is kept
 __all__ = ["ask", "guess", "reveal"]
 
 
@@ -33,25 +34,30 @@ class Question(Shown):
         lines.append(f"Without the form: ah.course.guess({self.name!r}, {example})")
         return "\n".join(lines)
 
-    def form(self, widgets):
+    def form(self, widgets: ModuleType):
+        """Return the live form, a widget: the question, a field, and a button that keeps the guess.
+
+        `widgets` is the module ipywidgets.
+        """
         text = widgets.HTML(fragment("course/templates/quiz/guess_head", self))
         field = self._field(widgets)
         status, tell = quiz_widget.note(widgets, "<p>Not answered yet.</p>")
 
-        def keep(_button) -> None:
+        def keep(_button: object) -> None:
+            # None where no choice is made, and 0.0 where no number is typed.
             if not field.value:
                 tell("<p>Choose or type an answer first.</p>")
                 return
             guess(self.name, field.value)
-            value = marked(_in_words(field.value, self.unit))
-            tell(f"<p>Kept: {value}. Now run the next cell.</p>")
+            value = _in_words(field.value, self.unit)
+            tell(f"<p>Kept: {marked(value)}. Now run the next cell.</p>")
 
         button = widgets.Button(description="Keep my guess")
         button.on_click(keep)
         return widgets.VBox([text, field, button, status])
 
-    def _field(self, widgets):
-        """Return the widget that the guess is typed into, or chosen with."""
+    def _field(self, widgets: ModuleType):
+        """Return the widget for the guess: buttons for the choices, or a line for a number."""
         if self.choices:
             return widgets.RadioButtons(
                 options=[*self.choices],
@@ -68,20 +74,23 @@ class Question(Shown):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A guess beside what came out."""
+    """A guess beside what came out: two numbers, or two choices."""
 
-    guess: float | str | None
-    actual: float | str | None
-    unit: str = ""
-    tried: tuple[str, ...] = ()  # of the choices, where not all were tried; empty: all
+    guess: float | str | None  # None where there was no guess
+    actual: float | str | None  # None where nothing came out
+    unit: str = ""  # of the numbers
+    tried: tuple[str, ...] = ()  # the choices that were tried; empty: all of them
 
     @property
     def verdict(self) -> str:
-        """Of a number "close", "too low", "too high"; of choices "right", "wrong", "not tried".
+        """How good the guess was.
 
-        Without a guess it is "no guess", and where nothing came out "not measurable".
+        A number is "close", "too low" or "too high". A choice is "right", "wrong" or, where it was
+        left out when all were tried, "not tried". Without a guess it is "no guess", and where
+        nothing came out "not measurable".
         """
-        guess, actual = self.guess, self.actual
+        guess = self.guess
+        actual = self.actual
         if actual is None:
             return "not measurable"
         if guess is None:
@@ -90,6 +99,7 @@ class Outcome:
             return "not tried"
         if isinstance(actual, str) or isinstance(guess, str):
             return "right" if guess == actual else "wrong"
+        # Only positive numbers have a ratio that says how far off a guess is.
         if guess > 0 and actual > 0 and 1 / CLOSE <= guess / actual <= CLOSE:
             return "close"
         return "too high" if guess > actual else "too low"
@@ -109,7 +119,8 @@ class Outcome:
             "too high": "The guess was too high.",
             "not tried": "Your guess was left out here, so this says nothing about it.",
         }
-        return f"You guessed {guess}; what came out: {actual}. {endings[self.verdict]}"
+        ending = endings[self.verdict]
+        return f"You guessed {guess}; what came out: {actual}. {ending}"
 
 
 def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) -> Question:
@@ -118,23 +129,28 @@ def ask(name: str, text: str, *, unit: str = "", choices: Sequence[str] = ()) ->
     Parameters
     ----------
     name : str
-        By which the guess is kept.
+        The name under which the guess is kept, such as "03/fit".
     text : str
         The question.
     unit : str, optional
-        Of the number that is asked for.
+        The unit of the number that is asked for, such as "seconds".
     choices : sequence of str, optional
-        Where one of them is asked for.
+        The answers to choose from, where no number is asked for.
 
     Examples
     --------
     >>> question = ask("demo", "How long does it take?", unit="seconds")
     """
-    return Question(name, text, unit, tuple(str(choice) for choice in choices))
+    texts = tuple(str(choice) for choice in choices)
+    return Question(name, text, unit, texts)
 
 
 def guess(name: str, value: float | str) -> None:
-    """Keep a guess without the form, by its name: a number, or one of the choices of `ask`."""
+    """Keep a guess without the form: a number, or one of the choices of `ask`.
+
+    `name` is as in `ask`. Raises a ValueError or a TypeError where a value that is no text cannot
+    become a float.
+    """
     if not isinstance(value, str):
         value = float(value)
     _keep(name, progress.Guess(value, None, progress.now()))
@@ -143,7 +159,10 @@ def guess(name: str, value: float | str) -> None:
 def reveal(
     name: str, actual: float | str | None, *, unit: str = "", tried: Iterable[str] = ()
 ) -> Outcome:
-    """Put what came out beside the guess; a missing guess is no error.
+    """Compare the guess with what came out, and keep both.
+
+    They are kept in the learner's progress and, for the class board, on the result card. Without a
+    guess of this name nothing is kept, and the outcome says so.
 
     Parameters
     ----------
@@ -154,8 +173,8 @@ def reveal(
     unit : str, optional
         As in `ask`.
     tried : iterable of str, optional
-        The choices that were tried, where some may have been left out: a guess that was is
-        neither right nor wrong.
+        The choices that were tried, where some may have been left out. A guess that was left out
+        is neither right nor wrong.
 
     Examples
     --------
@@ -163,18 +182,20 @@ def reveal(
     >>> print(reveal("demo", 30.0, unit="seconds"))
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    earlier = progress.current().guesses.get(name)
-    if earlier is None:
+    earlier_guess = progress.current().guesses.get(name)
+    if earlier_guess is None:
         return Outcome(None, actual, unit, tuple(tried))
-    outcome = Outcome(earlier.guess, actual, unit, tuple(tried))
+    outcome = Outcome(earlier_guess.guess, actual, unit, tuple(tried))
     if outcome.verdict in SAYS_NOTHING:
         return outcome
     if not isinstance(actual, str):
         actual = float(actual)
-    _keep(name, replace(earlier, actual=actual, when=progress.now()))
-    # The card holds finite numbers alone.
+    complete_guess = replace(earlier_guess, actual=actual, when=progress.now())
+    _keep(name, complete_guess)
+    numbers = _for_the_board(earlier_guess.guess, actual)
+    # The card refuses an infinite number, or none: then it has nothing of this guess.
     with contextlib.suppress(ValueError):
-        results.save_on_card({}, {f"guess/{name}": _for_the_board(earlier.guess, actual)})
+        results.save_on_card({}, {f"guess/{name}": numbers})
     return outcome
 
 
@@ -184,19 +205,24 @@ def _keep(name: str, guess: progress.Guess) -> None:
 
 
 def _for_the_board(guess: float | str, actual: float | str) -> tuple[float, float]:
-    """Return what a class's board gets: both numbers, or of a choice whether it was right."""
+    """Return the two numbers of a guess for the class board, which divides the first by the second.
+
+    They are the guess and what came out: (12, 30.0). Of a choice (1.0, 1.0) if it was right, and
+    else (0.0, 1.0).
+    """
     if isinstance(guess, str) or isinstance(actual, str):
-        return float(guess == actual), 1.0
+        is_right = guess == actual
+        return float(is_right), 1.0
     return guess, actual
 
 
 def _in_words(value: float | str, unit: str) -> str:
-    """Return a choice, or a number of three digits with its unit: 2,650 times.
+    """Return a choice as it is, or a number rounded to three digits with its unit.
 
     >>> _in_words(2653.4, "times"), _in_words(0.0021, "s"), _in_words("JAX", "")
     ('2,650 times', '0.0021 s', 'JAX')
     """
     if isinstance(value, str):
         return value
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.12g} {unit}".rstrip()
+    rounded_value = float(f"{value:.3g}")
+    return f"{rounded_value:,.12g} {unit}".rstrip()

@@ -1,4 +1,4 @@
-"""What a learner has answered, guessed and finished: one small file that is never needed.
+"""What a learner has answered, guessed and finished: one small file that may always be missing.
 
 A file that cannot be read is left as it is, and what is answered then stays in memory.
 """
@@ -21,53 +21,54 @@ __all__ = ["current"]
 
 def now() -> str:
     """Return the time in UTC, ISO 8601, to the second."""
-    return datetime.datetime.now(datetime.UTC).replace(microsecond=0).isoformat()
+    moment = datetime.datetime.now(datetime.UTC)
+    return moment.replace(microsecond=0).isoformat()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The latest answer to a question, and which try it was."""
+    """The latest answer to a question."""
 
-    given: str | float
-    verdict: str
-    tries: int
-    when: str
+    given: str | float  # letters or a number; empty where it was left out of an exam
+    verdict: str  # as in `grading.Grade`
+    tries: int  # how many answers there were, this one included
+    when: str  # in UTC, ISO 8601
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A prediction, and what came out of it once it was measured."""
+    """A guess, and what came out once it was measured."""
 
     guess: str | float
-    actual: str | float | None
-    when: str
+    actual: str | float | None  # None until it is measured
+    when: str  # in UTC, ISO 8601
 
 
 @dataclass(frozen=True)
 class Sitting:
-    """A practice exam: how many answers agree with the material, and with what is true today."""
+    """A practice exam that was handed in."""
 
-    paper: int
-    material: int
-    today: int
-    questions: int
-    when: str
+    paper: int  # the number of the paper
+    material: int  # answers that are the material's
+    today: int  # answers that are right today
+    questions: int  # of the paper
+    when: str  # in UTC, ISO 8601
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Everything that is kept: answers by question, guesses by name, the end of each lesson."""
+    """Everything that is kept of a learner."""
 
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-    guesses: Mapping[str, Guess] = field(default_factory=dict)
-    lessons: Mapping[str, str] = field(default_factory=dict)
-    exams: tuple[Sitting, ...] = ()
-    schema: Literal[1] = 1
+    answers: Mapping[str, Answer] = field(default_factory=dict)  # by the question's id
+    guesses: Mapping[str, Guess] = field(default_factory=dict)  # by name, such as "03/fit"
+    lessons: Mapping[str, str] = field(default_factory=dict)  # lesson -> when it was finished
+    exams: tuple[Sitting, ...] = ()  # in the order in which they were handed in
+    schema: Literal[1] = 1  # of the file
 
     def extended(self, new: "Progress") -> "Progress":
-        """Return this progress with newer answers, guesses and exams.
+        """Return a new progress: this one, with the newer answers, guesses and exams of `new`.
 
-        A lesson that is already finished stays finished on its first day.
+        A lesson that is finished in both keeps its first day.
         """
         return Progress(
             answers={**self.answers, **new.answers},
@@ -77,26 +78,30 @@ class Progress:
         )
 
 
-# What could not be written yet, oldest first.
+# What `keep` got and could not write yet, oldest first.
 _waiting: list[Progress] = []
 
 
 def files(drive: Path = DRIVE) -> list[Path]:
-    """Return where the file may lie: the first place is written, the first file found is read.
+    """Return the paths where the file may lie, best first.
 
-    ``ACCEL_PROGRESS`` names the only place. Otherwise a mounted Google Drive comes before the
-    working folder, which Colab deletes with the runtime.
+    It is written to the first of them, and read from the first where there is a file. The
+    environment variable ``ACCEL_PROGRESS`` names the only one. Otherwise a Google Drive, if it is
+    mounted at `drive`, comes before the working folder, which Colab deletes with the runtime.
     """
-    named = os.environ.get("ACCEL_PROGRESS")
-    if named:
-        return [Path(named)]
+    only_place = os.environ.get("ACCEL_PROGRESS")
+    if only_place:
+        return [Path(only_place)]
     if os.path.isdir(drive):
         return [drive / NAME, Path(NAME)]
     return [Path(NAME)]
 
 
 def load(path: Path) -> Progress:
-    """Read a file: one that is not there is empty, and a bad field is a DataError."""
+    """Read a progress file; without a file the progress is empty.
+
+    Raises a DataError where it cannot be read, or has a wrong field.
+    """
     if not path.exists():
         return Progress()
     values = records.load(path, "progress file", name=str(path))
@@ -104,17 +109,21 @@ def load(path: Path) -> Progress:
 
 
 def keep(new: Progress, *, drive: Path = DRIVE) -> str:
-    """Add to what is kept, and never raise; return a sentence where it could not be written."""
+    """Add to what is kept; return "" or, where it could not be written, a sentence that says why.
+
+    It never raises. What could not be written to the file stays in memory, for `current` and for
+    the next call.
+    """
     target = files(drive)[0]
-    # What could not be read again is not kept: it would bar the way for all that follows.
+    # Only for the check: with anything that cannot be read again, the whole file would be lost.
     try:
         records.read(Progress, asdict(new), str(target))
     except (TypeError, ValueError, OverflowError) as error:
         return f"Not saved: {str(error)[:200]}"
     _waiting.append(new)
     try:
-        everything = _with_waiting(_stored(drive))
-        text = json.dumps(asdict(everything), indent=1, ensure_ascii=False) + "\n"
+        all_progress = _with_waiting(_stored(drive))
+        text = json.dumps(asdict(all_progress), indent=1, ensure_ascii=False) + "\n"
         # A link stays a link: the file that it points to is replaced.
         records.write_whole(target.resolve(), text)
     except DataError as error:
@@ -132,7 +141,10 @@ def keep(new: Progress, *, drive: Path = DRIVE) -> str:
 
 
 def current(*, drive: Path = DRIVE) -> Progress:
-    """Return what is kept and what waits to be written; an unreadable file counts as empty."""
+    """Return all progress: what is in the file, and what is not written yet.
+
+    A file that cannot be read counts as empty.
+    """
     try:
         stored = _stored(drive)
     except DataError:
@@ -141,7 +153,10 @@ def current(*, drive: Path = DRIVE) -> Progress:
 
 
 def _stored(drive: Path) -> Progress:
-    """Return what the first file that exists holds, or nothing yet."""
+    """Return the progress in the first file that exists; an empty one where none does.
+
+    Raises a DataError where that file cannot be read.
+    """
     for path in files(drive):
         if path.exists():
             return load(path)
@@ -150,7 +165,7 @@ def _stored(drive: Path) -> Progress:
 
 def _with_waiting(stored: Progress) -> Progress:
     """Return stored progress together with what could not be written yet."""
-    everything = stored
-    for new in _waiting:
-        everything = everything.extended(new)
-    return everything
+    progress = stored
+    for addition in _waiting:
+        progress = progress.extended(addition)
+    return progress

@@ -13,7 +13,8 @@ Kind = Literal["one", "several", "number", "order", "measured"]
 Label = Literal[
     "seen in the material", "reported second-hand", "not available: the standard answer"
 ]
-KINDS, LABELS = get_args(Kind), get_args(Label)
+KINDS = get_args(Kind)
+LABELS = get_args(Label)
 NOT_FOUND = LABELS[2]
 FURTHER = ("E11", "E12", "E13", "E14")  # not of this exam: another one's, or of no material
 HEADINGS = {label: f"What {{}} exam's material answers ({label})" for label in LABELS}
@@ -72,21 +73,21 @@ class Question:
     within: float = 1.0  # the factor up to which a guess counts as close
 
     def __post_init__(self):
-        # Where no option speaks of the material, it answers what is true today.
-        speaks_of_material = any(
-            option.material or option.material_position for option in self.options
-        )
+        # The options are completed: each gets its letter, and whether the material answers so.
+        # Where no option speaks of the material, the material answers what is true today.
+        speaks_of_material = any(_has_material(option) for option in self.options)
         options = []
         for letter, option in zip(LETTERS, self.options, strict=False):
             is_material = option.correct
             position = option.position
             if speaks_of_material:
-                is_material = option.material or bool(option.material_position)
+                is_material = _has_material(option)
                 position = option.material_position
-            complete = replace(
+            complete_option = replace(
                 option, letter=letter, material=is_material, material_position=position
             )
-            options.append(complete)
+            options.append(complete_option)
+        # A frozen dataclass can be completed in this way only.
         object.__setattr__(self, "options", tuple(options))
 
     @property
@@ -95,22 +96,30 @@ class Question:
         return self.letters() != self.letters(material=True)
 
     def letters(self, material: bool = False) -> str:
-        """Return the letters of what is right, or of what the material answers.
+        """Return the letters of the right options, or of those that the material answers: "ac".
 
-        Those of steps come in their order.
+        Those of steps come in their order: "cab".
         """
+        chosen_options = [option for option in self.options if option.correct]
         if material:
-            steps = [(o.material_position or 0, o.letter) for o in self.options if o.material]
-        else:
-            steps = [(o.position or 0, o.letter) for o in self.options if o.correct]
-        # The sort keeps the order of options that are no steps.
-        steps.sort(key=lambda step: step[0])
-        return "".join(letter for _, letter in steps)
+            chosen_options = [option for option in self.options if option.material]
+
+        def position(option: Option) -> int:
+            place = option.position
+            if material:
+                place = option.material_position
+            # Options that are no steps have no position: the sort keeps the order of equals.
+            return 0 if place is None else place
+
+        chosen_options.sort(key=position)
+        return "".join(option.letter for option in chosen_options)
 
     @property
     def further(self) -> bool:
-        """Whether it covers no question of this exam, but one beside it."""
-        return bool(self.exam) and set(self.exam) <= set(FURTHER)
+        """Whether this is a further question: all that it covers is not asked in this exam."""
+        if not self.exam:
+            return False
+        return set(self.exam) <= set(FURTHER)
 
     @property
     def has_choices(self) -> bool:
@@ -129,17 +138,25 @@ class Question:
 
     @property
     def two_answers(self) -> tuple[tuple[str, str], ...]:
-        """What the exam's material answers with how we know, and what is true today."""
+        """The material's answer, and today's where it differs, as pairs of (heading, text).
+
+        Empty where the question covers none of an exam.
+        """
         if not self.exam:
             return ()
         whose = "another" if self.further else "the"
-        by_material = (f"{HEADINGS[self.label].format(whose)}:", self.material)
+        heading = HEADINGS[self.label].format(whose)
+        by_material = (f"{heading}:", self.material)
         if not self.today:
             return (by_material,)
-        return (by_material, (f"True today (checked {self.as_of}):", self.today))
+        as_of_today = (f"True today (checked {self.as_of}):", self.today)
+        return (by_material, as_of_today)
 
     def text(self, number: int, call: bool = False) -> str:
-        """Return the question as plain text, perhaps with the call that answers it."""
+        """Return the question as plain text, with its number (from 1) in front.
+
+        With `call`, the last line is an example of the call that answers it.
+        """
         lines = [f"{number}. {self.stem} ({self.how})"]
         if self.has_choices:
             lines += [f"   {option.letter}) {option.text}" for option in self.options]
@@ -149,10 +166,21 @@ class Question:
         return "\n".join(lines)
 
 
+def _has_material(option: Option) -> bool:
+    """Return whether an option states that the exam's material answers so."""
+    return option.material or bool(option.material_position)
+
+
 def stored(path: Path, name: str, row: type) -> tuple:
-    """Return what a file of the course holds: tables of one name, each as a dataclass `row`."""
+    """Return the tables of one name in a TOML file of the course, each as a dataclass `row`.
+
+    "[[claim]]" twice in the file, with the name "claim" and the row Claim -> (Claim(...),
+    Claim(...)). Raises a DataError where the file is none, or its fields are not those of `row`.
+    """
     tables = records.load(path, "file of the course")
-    return records.read(dict[Literal[name], tuple[row, ...]], tables, path.name)[name]
+    annotation = dict[Literal[name], tuple[row, ...]]
+    rows_by_name = records.read(annotation, tables, path.name)
+    return rows_by_name[name]
 
 
 @functools.cache

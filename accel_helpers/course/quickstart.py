@@ -1,9 +1,11 @@
-"""The lesson model, and its steps by size."""
+"""The model of the lessons, and the times of its training steps by width and batch size."""
 
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import without_remarks
@@ -12,14 +14,26 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epochs import BATCH_SIZE
 from accel_helpers.train.stopwatch import stopwatch
 
+if TYPE_CHECKING:
+    import numpy as np
+
 __all__ = ["quickstart_model", "time_steps"]
 
-PIXELS, CLASSES, SIDE = 28 * 28, 10, 64  # the side of enlarged pictures
-STEPS, TURNS = 25, 5  # the samples of a sweep, at most, and the turns in which they are taken
+CLASSES = 10
+SIDE = 64  # pixels along a side of an enlarged picture
+STEPS = 25  # timed steps of a size, at most
+TURNS = 5  # turns in which they are taken, at most
+# (width of the quickstart model, or the name of another model; batch size): (128, 32), ("cnn", 32).
+Size = tuple[int | str, int]
 
 
 def quickstart_model(
-    *, width=128, dropout=0.2, seed=0, steps_per_execution=1, jit_compile: bool | None = None
+    *,
+    width: int = 128,
+    dropout: float = 0.2,
+    seed: int = 0,
+    steps_per_execution: int = 1,
+    jit_compile: bool | None = None,
 ):
     """Make the quickstart model, compiled: flatten, dense, dropout, dense, Adam.
 
@@ -28,14 +42,24 @@ def quickstart_model(
 
     Parameters
     ----------
-    width, seed, steps_per_execution : int, optional
-        Units of the hidden layer; of the weights and of the dropout; as `compile` takes them.
+    width : int, optional
+        Units of the hidden layer.
     dropout : float, optional
-        Share of hidden units that are switched off in training; 0 leaves the layer out.
+        Share of hidden units that are switched off in training, from 0 to 1; 0 leaves the layer
+        out.
+    seed : int, optional
+        Of the weights and of the dropout. It is set for the whole process.
+    steps_per_execution : int, optional
+        As `compile` takes it.
     jit_compile : bool, optional
         As `compile` takes it; by default what `fit` does on a CPU: False on TensorFlow. On JAX
         True, since False there runs operation by operation. Keras's own "auto" asks which devices
         are visible and not which one is used, so with a GPU it would compile the CPU's model, too.
+
+    Returns
+    -------
+    keras.Model
+        For images of 28 x 28 pixels; it returns ten scores, without a softmax.
 
     Examples
     --------
@@ -45,8 +69,10 @@ def quickstart_model(
     import keras
 
     keras.utils.set_random_seed(seed)
-    model = keras.Sequential([keras.Input((28, 28)), keras.layers.Flatten(name="flatten")])
-    model.add(keras.layers.Dense(width, activation="relu", name="hidden"))
+    # Each layer takes the next random seed when it is made, so their order counts.
+    flatten = keras.layers.Flatten(name="flatten")
+    hidden = keras.layers.Dense(width, activation="relu", name="hidden")
+    model = keras.Sequential([keras.Input((28, 28)), flatten, hidden])
     if dropout:
         model.add(keras.layers.Dropout(dropout, name="dropout"))
     model.add(keras.layers.Dense(CLASSES, name="output"))
@@ -64,102 +90,176 @@ def quickstart_model(
 
 
 def time_steps(
-    x,
-    y,
+    x: "np.ndarray",
+    y: "np.ndarray",
     *,
     widths: Iterable[int],
     batch_sizes: Iterable[int],
-    device="cpu",
+    device: str = "cpu",
     nets: Mapping[str, Callable] | None = None,
-    seconds=math.inf,
-    keep="",
-) -> dict[tuple[int | str, int], Measurement]:
+    seconds: float = math.inf,
+    keep: str = "",
+) -> dict[Size, Measurement]:
     """Time one training step of the quickstart model for every width and batch size.
 
-    All sizes take turns, five steps each, there and back, so that a machine that changes meanwhile
-    changes all of them alike. Images and labels are repeated as needed. The `nets`, other models,
-    each a name and what makes it, get the images enlarged to 64 x 64, in batches of 32.
+    All sizes take turns of five timed steps. The order of the sizes is reversed in every second
+    turn, so that a machine that changes meanwhile changes all of them alike. There are five turns,
+    or as many as fit into the `seconds`, but two at least. Images and labels are repeated as
+    needed.
 
-    It ends after five turns, or the last (the second at least) that fits into the `seconds`. `keep`
-    is for the result card: "KEEP/DEVICE/width WIDTH/batch SIZE" or "KEEP/DEVICE/NAME/batch 32".
+    Parameters
+    ----------
+    x : array
+        Images of 28 x 28 pixels.
+    y : array
+        Their labels.
+    widths : iterable of int
+        Units of the hidden layer.
+    batch_sizes : iterable of int
+        Each is combined with every width.
+    device : str, optional
+        One of `backend.devices`.
+    nets : mapping of str to callable, optional
+        Functions without parameters that make other models, by name. These models get the images
+        enlarged to 64 x 64, in batches of 32.
+    seconds : float, optional
+        About how long all turns together may take.
+    keep : str, optional
+        The prefix under which the result card keeps the times: "KEEP/DEVICE/width WIDTH/batch SIZE"
+        or "KEEP/DEVICE/NAME/batch 32". Empty (the default) keeps nothing.
 
+    Returns
+    -------
+    dict
+        The measurement of a step in seconds, by (width, batch size) or (name, batch size).
+
+    Raises
+    ------
+    ValueError
+        Where this machine has no such device.
+
+    Examples
+    --------
     >>> from accel_helpers.train.images import load_images
     >>> _, images = backend.choose(), load_images(64, source="bundled")
     >>> list(time_steps(images.x_train, images.y_train, widths=[8], batch_sizes=[4]))
     [(8, 4)]
     """
-    began = time.perf_counter()
-    sizes: list[tuple] = list(product(widths, batch_sizes))
-    makers = dict(nets or {})
-    # One model for all batch sizes, since to translate it takes long.
+    deadline = time.perf_counter() + seconds
+    if nets is None:
+        nets = {}
+    sizes: list[Size] = list(product(widths, batch_sizes))
+    subjects = {}
     with backend.on(device):
-        models = {width: quickstart_model(width=width) for width, _ in sizes}
-        for name, make in makers.items():
-            models[name] = make()
-    sizes += [(name, BATCH_SIZE) for name in makers]
-    inputs = dict.fromkeys(models, x)
-    for name in makers:
-        inputs[name] = _enlarged(x[:BATCH_SIZE])
+        # One model for all batch sizes of a width, since compiling a model takes long.
+        for width in dict.fromkeys(width for width, _ in sizes):
+            model = quickstart_model(width=width)
+            subjects[width] = _Subject(model, x, y, device)
+        for name, make_model in nets.items():
+            pictures = _enlarged(x[:BATCH_SIZE])
+            subjects[name] = _Subject(make_model(), pictures, y, device)
+            sizes.append((name, BATCH_SIZE))
     if backend.framework() == "tensorflow":
-        for name, model in models.items():
-            _train_on_a_rest(model, inputs[name], y, device)
-    watches = {size: stopwatch(steps=True) for size in sizes}
-    for turn in range(TURNS):
-        turn_began = time.perf_counter()
-        # There and back.
-        order = sizes if turn % 2 == 0 else reversed(sizes)
-        for name, batch_size in order:
-            watch = watches[name, batch_size]
-            _visit(models[name], inputs[name], y, batch_size, watch, device)
-        now = time.perf_counter()
-        next_turn_ends = now - began + now - turn_began
-        # One turn alone would show no spread.
-        if turn >= 1 and next_turn_ends > seconds:
-            break
+        for subject in subjects.values():
+            subject.train_on_a_rest()
+    watches = _time_in_turns(subjects, sizes, deadline)
     steps = {}
-    named = {}
-    for (name, batch_size), watch in watches.items():
-        label = name if name in makers else f"width {name}"
+    card_entries = {}
+    for size, watch in watches.items():
+        name, batch_size = size
+        label = name if name in nets else f"width {name}"
         parts = (device, label, f"batch {batch_size}")
-        measured = Measurement.from_samples(_step_seconds(watch), name=", ".join(parts))
-        steps[name, batch_size] = measured
-        named["/".join((keep, *parts))] = measured
-    results.keep(keep, named)
+        samples = _step_seconds(watch)
+        measurement = Measurement.from_samples(samples, name=", ".join(parts))
+        steps[size] = measurement
+        key = "/".join((keep, *parts))
+        card_entries[key] = measurement
+    results.keep(keep, card_entries)
     return steps
 
 
-def _enlarged(pictures):
-    """Give pictures enlarged to 64 x 64 by repeating their pixels."""
-    import numpy as np
+@dataclass(frozen=True)
+class _Subject:
+    """A model whose steps are timed, what it is trained on, and where."""
 
-    pixels = np.arange(SIDE) * pictures.shape[1] // SIDE
-    return pictures[:, pixels][:, :, pixels]
+    model: Any  # compiled, of Keras
+    x: "np.ndarray"
+    y: "np.ndarray"
+    device: str  # one of `backend.devices`
+
+    def train_on_a_rest(self) -> None:
+        """Train on a batch that is not full; then TensorFlow has one program for all sizes."""
+        # Three pictures in batches of two leave one over.
+        x = self.x[:3]
+        y = self.y[:3]
+        # TensorFlow would print a remark about so many programs from the fifth model on.
+        with backend.on(self.device), without_remarks():
+            self.model.fit(x, y, batch_size=2, verbose=0)
+
+    def train(self, batch_size: int, watch: Any) -> None:
+        """Train for the steps of one turn, and let `watch`, a stopwatch callback, time them."""
+        import numpy as np
+
+        # Two steps more than are counted: `_step_seconds` leaves the first two out.
+        steps = STEPS // TURNS + 2
+        indices = np.arange(batch_size * steps)
+        # Where there are fewer pictures than that, they are used again from the first on.
+        rows = indices % len(self.x)
+        x = self.x[rows]
+        y = self.y[rows]
+        with backend.on(self.device), without_remarks():
+            self.model.fit(x, y, batch_size, verbose=0, callbacks=[watch])
 
 
-def _train_on_a_rest(model, x, y, device) -> None:
-    """Train on a batch that is not full: after that TensorFlow has one program for all sizes.
+def _time_in_turns(
+    subjects: Mapping[int | str, _Subject], sizes: list[Size], deadline: float
+) -> dict[Size, Any]:
+    """Train all sizes in turns until the deadline, and return the stopwatch of each size.
 
-    Without remarks, since it makes one of the fifth model.
+    `subjects` are the models by the first part of a size; the deadline is by `time.perf_counter`.
     """
-    with backend.on(device), without_remarks():
-        model.fit(x[:3], y[:3], batch_size=2, verbose=0)
+    watches = {size: stopwatch(steps=True) for size in sizes}
+    for turn in range(TURNS):
+        began = time.perf_counter()
+        # There and back, so that a machine that slowly changes affects all sizes alike.
+        order = sizes if turn % 2 == 0 else reversed(sizes)
+        for size in order:
+            name, batch_size = size
+            subject = subjects[name]
+            subject.train(batch_size, watches[size])
+        ended = time.perf_counter()
+        # The next turn is expected to take as long as this one.
+        next_turn_ends = ended + (ended - began)
+        # One turn alone would show no spread.
+        if turn >= 1 and next_turn_ends > deadline:
+            break
+    return watches
 
 
-def _visit(model, x, y, batch_size: int, watch, device) -> None:
-    """Train a few steps of one size; the first two are not timed."""
+def _enlarged(pictures: "np.ndarray") -> "np.ndarray":
+    """Return square pictures, of shape (count, side, side), enlarged to 64 x 64 pixels.
+
+    Pixels are repeated: a side [1, 2] of two pixels becomes 32 times 1, and then 32 times 2.
+    """
     import numpy as np
 
-    steps = STEPS // TURNS + 2
-    rows = np.arange(batch_size * steps) % len(x)
-    with backend.on(device), without_remarks():
-        model.fit(x[rows], y[rows], batch_size, verbose=0, callbacks=[watch])
+    side = pictures.shape[1]
+    # For each pixel of an enlarged side, the pixel that it is taken from.
+    pixels = np.arange(SIDE) * side // SIDE
+    rows = pictures[:, pixels]
+    return rows[:, :, pixels]
 
 
-def _step_seconds(watch) -> list[float]:
-    """Give the seconds of every step but the first of each turn, which translates."""
+def _step_seconds(watch: Any) -> list[float]:
+    """Return the seconds of every step but the first two of each turn, which also compile.
+
+    `watch` is a stopwatch that has seen an epoch for each turn.
+    """
     seconds = []
     for ticks in watch.ticks:
-        # The beginning, the ends of the steps, and the end.
+        # The ticks of an epoch are its beginning, the ends of its steps, and its end. From the end
+        # of the second step on, each step lies between two of them.
         ends = ticks[2:-1]
-        seconds += [after - before for before, after in pairwise(ends)]
+        for before, after in pairwise(ends):
+            seconds.append(after - before)
     return seconds

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from accel_helpers._values.words import fragment, marked, shown
 from accel_helpers.course import grading, progress, questions, quiz_widget
@@ -19,7 +20,7 @@ class Quiz(Shown):
     """Questions that wait for answers."""
 
     questions: tuple[Question, ...]
-    none: str = "There is no question here."  # what is said where there is none
+    none: str = "There is no question here."  # shown where `questions` is empty
     macro = "page"
     ending = "Run this cell to answer."
 
@@ -31,53 +32,84 @@ class Quiz(Shown):
             texts.append(question.text(number, call=True))
         return "\n\n".join(texts)
 
-    def form(self, widgets):
+    def form(self, widgets: ModuleType):
+        """Return the live form, a widget: all questions, each with a button that checks its answer.
+
+        `widgets` is the module ipywidgets. None where there is no question.
+        """
         if not self.questions:
             return None
-        earlier = progress.current().answers
-        total, tell_total = quiz_widget.note(widgets, self._count_right(earlier))
+        earlier_answers = progress.current().answers
+        total, tell_total = quiz_widget.note(widgets, self._count_right(earlier_answers))
 
+        # Called by the button of a question; what it returns is shown below the answer.
         def check(question: Question, entry: str) -> str:
             try:
-                html = answer(question.id, entry)._repr_html_()
+                grade = answer(question.id, entry)
             except AnswerError as error:
-                sentence = str(error)
-                return f"<p>{marked(sentence[:1].upper() + sentence[1:])}</p>"
-            tell_total(self._count_right(progress.current().answers))
-            return html
+                message = str(error)
+                sentence = message[:1].upper() + message[1:]
+                return f"<p>{marked(sentence)}</p>"
+            answers = progress.current().answers
+            tell_total(self._count_right(answers))
+            return grade._repr_html_()
 
         fields = []
         for number, question in enumerate(self.questions, 1):
-            remark = fragment("course/templates/quiz/earlier", earlier.get(question.id))
+            remark = fragment("course/templates/quiz/earlier", earlier_answers.get(question.id))
             fields.append(quiz_widget.field(widgets, question, number, remark, check))
         return quiz_widget.sheet(widgets, fields, total)
 
     def _count_right(self, answers: Mapping[str, progress.Answer]) -> str:
-        """Return how many of the questions are answered rightly, as HTML."""
+        """Return, as HTML, how many of the questions are answered rightly.
+
+        `answers` are the learner's, by the question's id.
+        """
         count = sum(_is_done(question.id, answers) for question in self.questions)
         return f"<p><strong>Right answers: {count} of {len(self.questions)}.</strong></p>"
 
 
 def show(*names: str) -> Quiz:
-    """Show questions by lesson ("03"), exam question ("E3") or id; put the call last in a cell.
+    """Show questions by their names; put the call last in a cell, and the form appears.
+
+    Parameters
+    ----------
+    *names : str
+        Lessons ("03"), exam questions ("E3") or ids of questions ("03/speed_up"). A question that
+        belongs to several of them is shown once.
+
+    Raises
+    ------
+    ValueError
+        Where there is no question of a name.
 
     Examples
     --------
     >>> show("E3").questions[0].exam
     ('E3',)
     """
-    chosen = []
+    selection = []
     for name in names:
         for question in _named(name):
-            if question not in chosen:
-                chosen.append(question)
-    return Quiz(tuple(chosen))
+            if question not in selection:
+                selection.append(question)
+    return Quiz(tuple(selection))
 
 
-def answer(name: str, given) -> Grade:
-    """Answer a question by its id without the form: a letter, several letters, or a number.
+def answer(name: str, given: str | float) -> Grade:
+    """Answer a question without the form, and keep the answer.
 
-    An `AnswerError`, which is a ValueError, says what is no answer.
+    Parameters
+    ----------
+    name : str
+        The question's id, such as "03/speed_up".
+    given : str or float
+        A letter, several letters, or a number, as `grading.grade` takes it.
+
+    Raises
+    ------
+    AnswerError
+        A ValueError, where there is no such question, or the answer cannot be graded.
 
     Examples
     --------
@@ -92,9 +124,10 @@ def answer(name: str, given) -> Grade:
     try:
         card = results.load(results.card_path())
     except ValueError:
-        # It is not there, or it is none: nothing is measured then.
+        # There is no card, or the file is none: nothing is measured then.
         card = None
-    grade = grading.grade(questions.bank()[name], given, card=card)
+    question = questions.bank()[name]
+    grade = grading.grade(question, given, card=card)
     trouble = keep([grade])
     if trouble:
         return replace(grade, feedback=(*grade.feedback, trouble))
@@ -102,7 +135,7 @@ def answer(name: str, given) -> Grade:
 
 
 def again() -> Quiz:
-    """Ask again what you got wrong the last time.
+    """Show the questions again whose last answer was wrong, empty, or not measured yet.
 
     Examples
     --------
@@ -112,90 +145,109 @@ def again() -> Quiz:
     """
     bank = questions.bank()
     answers = progress.current().answers
-    wrong = []
+    wrong_questions = []
     for name in answers:
-        # What an older course asked may be gone.
+        # The progress may be of an older course, with questions that this one does not have.
         if name in bank and not _is_done(name, answers):
-            wrong.append(bank[name])
-    nothing = "Nothing to repeat: no wrong or empty answer of yours is kept."
-    return Quiz(tuple(wrong), none=nothing)
+            wrong_questions.append(bank[name])
+    nothing_text = "Nothing to repeat: no wrong or empty answer of yours is kept."
+    return Quiz(tuple(wrong_questions), none=nothing_text)
 
 
 @dataclass(frozen=True)
 class Overview:
     """How far a learner has come."""
 
-    rows: list[tuple[str, int, int, str]]  # lesson, right answers, of how many, all right since
+    # For each lesson: its number, the right answers, the questions, and the day on which the last
+    # of them was right ("" before that): ("03", 2, 9, "").
+    rows: list[tuple[str, int, int, str]]
     exam: str  # the last practice exam, in a sentence
 
     def sentence(self) -> str:
-        """Return the overview in a line, for `summary.write`."""
+        """Return the overview in a line: "Right answers: lesson 03 2 of 9. ..." and the exam."""
         lessons = []
-        for lesson, right, count, _day in self.rows:
-            if right:
-                lessons.append(f"lesson {lesson} {right} of {count}")
-        listed = ", ".join(lessons) or "nothing yet"
-        return f"Right answers: {listed}. {self.exam}"
+        for lesson, right_count, count, _day in self.rows:
+            if right_count:
+                lessons.append(f"lesson {lesson} {right_count} of {count}")
+        lesson_list = "nothing yet"
+        if lessons:
+            lesson_list = ", ".join(lessons)
+        return f"Right answers: {lesson_list}. {self.exam}"
 
     __str__ = sentence
 
 
 def overview() -> Overview:
-    """Say how far the learner has come.
+    """Return how far the learner has come in each lesson, and in the last practice exam.
 
     Examples
     --------
     >>> overview().rows[0][0]
     '00'
     """
-    kept = progress.current()
+    current = progress.current()
     rows = []
     for lesson in _lessons():
-        done = [_is_done(question.id, kept.answers) for question in _named(lesson)]
-        day = kept.lessons.get(lesson, "")[:10]
-        rows.append((lesson, sum(done), len(done), day))
-    if not kept.exams:
+        right_answers = [_is_done(question.id, current.answers) for question in _named(lesson)]
+        day = current.lessons.get(lesson, "")[:10]
+        rows.append((lesson, sum(right_answers), len(right_answers), day))
+    if not current.exams:
         return Overview(rows, "No practice exam yet.")
-    last = kept.exams[-1]
+    last_exam = current.exams[-1]
     exam = (
-        f"Last practice exam (paper {last.paper}): "
-        f"{last.material} of {last.questions} as the material answers, "
-        f"{last.today} as is true today."
+        f"Last practice exam (paper {last_exam.paper}): "
+        f"{last_exam.material} of {last_exam.questions} as the material answers, "
+        f"{last_exam.today} as is true today."
     )
     return Overview(rows, exam)
 
 
 def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
-    """Keep answers, and the lessons that they complete; return a sentence where that failed."""
+    """Keep graded answers, the lessons that they complete, and exams, in the learner's progress.
+
+    Returns "" or, where they could not be written, a sentence that says why.
+    """
     now = progress.now()
-    before = progress.current().answers
+    earlier_answers = progress.current().answers
     answers = {}
     for grade in grades:
         name = grade.question.id
         tries = 1
-        if name in before:
-            tries = before[name].tries + 1
+        if name in earlier_answers:
+            tries = earlier_answers[name].tries + 1
         answers[name] = progress.Answer(grade.answer, grade.verdict, tries, now)
-    everything = {**before, **answers}
-    finished = {}
-    for lesson in sorted({grade.question.lesson for grade in grades}):
-        if all(_is_done(question.id, everything) for question in _named(lesson)):
-            finished[lesson] = now
-    return progress.keep(Progress(answers, lessons=finished, exams=exams))
+    # A lesson is finished once the last of its questions is, whenever the others were answered.
+    all_answers = {**earlier_answers, **answers}
+    finished_lessons = {}
+    lessons = {grade.question.lesson for grade in grades}
+    for lesson in sorted(lessons):
+        if all(_is_done(question.id, all_answers) for question in _named(lesson)):
+            finished_lessons[lesson] = now
+    return progress.keep(Progress(answers, lessons=finished_lessons, exams=exams))
 
 
 def _is_done(name: str, answers: Mapping[str, progress.Answer]) -> bool:
-    """Return whether the last answer to a question was right, or the material's."""
-    return name in answers and answers[name].verdict in DONE
+    """Return whether the answer to the question of this id is right, or the material's.
+
+    False where there is none. `answers` are the learner's, by the question's id.
+    """
+    if name not in answers:
+        return False
+    return answers[name].verdict in DONE
 
 
 def _lessons() -> list[str]:
     """Return the lessons that have questions, in their order."""
-    return [*dict.fromkeys(question.lesson for question in questions.bank().values())]
+    lessons = [question.lesson for question in questions.bank().values()]
+    # A dictionary has each of them once, and keeps their order.
+    return [*dict.fromkeys(lessons)]
 
 
 def _named(name: str) -> Sequence[Question]:
-    """Return the questions of a lesson's quiz, of an exam question, or the one of this id."""
+    """Return the questions of a lesson's quiz, of an exam question, or the one with this id.
+
+    `name` is "03", "E3" or "03/speed_up". Raises a ValueError where there is no such question.
+    """
     bank = questions.bank().values()
     of_lesson = [question for question in bank if question.quiz and question.lesson == name]
     if of_lesson:
@@ -203,8 +255,9 @@ def _named(name: str) -> Sequence[Question]:
     by_name = [question for question in bank if name in (question.id, *question.exam)]
     if by_name:
         return by_name
-    example = next(iter(bank)).id
+    example = next(iter(bank))
+    lessons = ", ".join(_lessons())
     raise ValueError(
-        f"there are no questions of {shown(name)}. Name a lesson ({', '.join(_lessons())}), "
-        f"an exam question (E1 and so on) or a question such as {example!r}."
+        f"there are no questions of {shown(name)}. Name a lesson ({lessons}), "
+        f"an exam question (E1 and so on) or a question such as {example.id!r}."
     )

@@ -14,7 +14,10 @@ __all__ = ["both", "missed"]
 
 @dataclass(frozen=True)
 class Answer:
-    """An exam question with its two answers; the first lines of the file explain the fields."""
+    """An exam question with its two answers.
+
+    The first lines of the file ``data/exam_answers.toml`` explain the fields.
+    """
 
     number: str
     asks: str
@@ -32,18 +35,18 @@ class Answer:
 
     @property
     def further(self) -> bool:
-        """Whether it is no question of this exam, but one beside it."""
+        """Whether this is a further question: one that this exam does not ask."""
         return self.number in FURTHER
 
     @property
     def for_the_exam(self) -> str:
-        """The heading of the material's answer, which says how we know it."""
+        """The heading of the material's answer: whose it is, and how we know it."""
         whose = "another" if self.further else "the"
         return HEADINGS[self.label].format(whose)
 
     @property
     def place(self) -> str:
-        """Where the course measures it."""
+        """Where the course measures it: the lesson and the heading of its section."""
         return f"Lesson {self.page[:2]}, “{self.heading}”"
 
 
@@ -82,7 +85,15 @@ class Review(Shown):
 def both(*numbers: str) -> Review:
     """Show exam questions with the material's answer and today's; put the call last in a cell.
 
-    Without a number it shows this exam's ten.
+    Parameters
+    ----------
+    *numbers : str
+        Such as "E3". Without one, this exam's ten are shown.
+
+    Raises
+    ------
+    ValueError
+        Where the course has no such question; the message lists them.
 
     Examples
     --------
@@ -92,18 +103,23 @@ def both(*numbers: str) -> Review:
     10
     """
     if not numbers:
-        return Review(tuple(answer for answer in answers() if not answer.further))
+        of_this_exam = [answer for answer in answers() if not answer.further]
+        return Review(tuple(of_this_exam))
     by_number = {answer.number: answer for answer in answers()}
     # A list, since a number may be anything, also what a dictionary could not look up.
     names = [*by_number]
     for number in numbers:
         if number not in names:
-            raise ValueError(f"the questions are {', '.join(names)}; got {shown([number])}.")
-    return Review(tuple(by_number[number] for number in numbers))
+            listed = ", ".join(names)
+            raise ValueError(f"the questions are {listed}; got {shown([number])}.")
+    selection = [by_number[number] for number in numbers]
+    return Review(tuple(selection))
 
 
 def missed() -> Review:
     """Show both answers, not folded, to the exam questions that you got wrong or left empty.
+
+    Where there are none, a note says why, and no question is shown.
 
     Examples
     --------
@@ -111,14 +127,15 @@ def missed() -> Review:
     >>> "E3" in [answer.number for answer in missed().answers]
     True
     """
+    # A question of the bank may cover several of the exam's, and those of a quiz count, too.
     numbers = set()
     for question in quiz.again().questions:
         numbers.update(question.exam)
-    found = tuple(answer for answer in answers() if answer.number in numbers)
-    if found:
+    missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
+    if missed_answers:
         note = "These need another look:"
     elif progress.current().exams:
         note = "Nothing was wrong or left empty."
     else:
         note = "You have not handed in a paper yet. All ten questions stand below, folded."
-    return Review(found, is_open=True, note=note)
+    return Review(missed_answers, is_open=True, note=note)

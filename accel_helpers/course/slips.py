@@ -4,10 +4,13 @@ from collections.abc import Callable
 
 
 class Slips(list):
-    """Wrong functions that learners write, each with what to say to it, in the order of trial."""
+    """Slips as `checks.calls` takes them, in the order of trial: (rule, message, hint)."""
 
     def add(self, message: str, hint: str) -> Callable:
-        """Add the function below: what is wrong with it, and what leads on."""
+        """Return a decorator that adds the function below it as a slip, and leaves it unchanged.
+
+        `message` says what is wrong with it, and `hint` what to try next.
+        """
 
         def keep(rule: Callable) -> Callable:
             self.append((rule, message, hint))

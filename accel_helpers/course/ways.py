@@ -1,13 +1,17 @@
-"""The ways to train one model that lesson 03 climbs: those that there are on this machine."""
+"""The ways to train the same model that lesson 03 climbs, as far as this machine has them."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from accel_helpers.course import quickstart
 from accel_helpers.machine import backend, runtime
 from accel_helpers.machine.quiet import without_remarks
 from accel_helpers.train import epochs as epochs_of_fit
 from accel_helpers.train.resident import fit_resident
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SMALL_BATCH = epochs_of_fit.BATCH_SIZE
 BATCH_SIZE = 256  # of the bigger batches
@@ -26,45 +30,83 @@ DEFAULT, BIGGER, GROUPED, XLA, TF_DATA, RESIDENT, RESIDENT_SMALL = STAGES
 
 
 class Way:
-    """One way to train: a model compiled for it, and where it wants its data (as `data` says)."""
+    """One way to train: a model compiled for it, and how the data get to it.
 
-    def __init__(self, batch_size, data="arrays", **compiled):
+    `data` is "arrays" (``fit`` copies them batch by batch), "pipeline" (tf.data makes the batches)
+    or "resident" (all of them lie on the device before). `compiled` are options of
+    `quickstart_model`, such as jit_compile=True.
+    """
+
+    def __init__(self, batch_size: int, data: str = "arrays", **compiled: Any):
         self.batch_size = batch_size
         self.data = data
         self.model = quickstart.quickstart_model(dropout=0, **compiled)
 
-    def on(self, x, y) -> Callable:
-        """Give what trains on these data, and takes options as ``fit`` does."""
+    def on(self, x: "np.ndarray", y: "np.ndarray") -> Callable:
+        """Return a function that trains the model on these data.
+
+        It takes the options `epochs` and `callbacks` as ``fit`` does, and prints nothing.
+        """
         if self.data == "pipeline":
             return partial(self.model.fit, self._pipeline(x, y), shuffle=False, verbose=0)
         if self.data == "resident":
             import keras
 
+            # Moved to the device once, before any epoch is timed.
             x = keras.ops.convert_to_tensor(x)
             y = keras.ops.convert_to_tensor(y)
             return partial(fit_resident, self.model, x, y, batch_size=self.batch_size, verbose=0)
         return partial(self.model.fit, x, y, batch_size=self.batch_size, verbose=0)
 
-    def _pipeline(self, x, y):
-        """Give a tf.data set, which makes the batches itself, and their order."""
+    def _pipeline(self, x: "np.ndarray", y: "np.ndarray"):
+        """Return a tf.data.Dataset that makes and shuffles the batches itself."""
         import tensorflow as tf
 
-        # Where all batches are full and it is said, the program is the one for arrays.
+        # TensorFlow reuses the program for arrays only if it is told that all batches are full.
         all_full = len(x) % self.batch_size == 0
         pictures = tf.data.Dataset.from_tensor_slices((x, y)).cache().shuffle(len(x))
         return pictures.batch(self.batch_size, all_full).prefetch(tf.data.AUTOTUNE)
 
-    def start_anew(self, seed):
-        """Bring it to where a model of this seed begins."""
-        fresh = quickstart.quickstart_model(dropout=0, seed=seed)
-        self.model.set_weights(fresh.get_weights())
+    def start_anew(self, seed: int) -> None:
+        """Set weights and optimizer to those of a new model with this seed.
+
+        The model stays the same object, so that its compiled program can be used again.
+        """
+        fresh_model = quickstart.quickstart_model(dropout=0, seed=seed)
+        self.model.set_weights(fresh_model.get_weights())
+        # All that Adam keeps (moments, and the number of steps) begins with 0, the learning rate
+        # apart.
         for variable in self.model.optimizer.variables:
             if variable is not self.model.optimizer.learning_rate:
                 variable.assign(variable.value * 0)
 
 
-def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda done: False) -> None:
-    """Train an epoch each, there and back, so that what slowly changes changes all alike."""
+def _never_enough(turns: int) -> bool:
+    """Return False, whatever the number of turns."""
+    return False
+
+
+def in_turns(
+    trainings: Mapping[str, Callable],
+    watches: Mapping[str, Any],
+    turns: int,
+    enough: Callable[[int], bool] = _never_enough,
+) -> None:
+    """Train each way for one epoch a turn, for at most so many turns.
+
+    The order goes there and back, so that a machine that slowly changes affects all ways alike.
+
+    Parameters
+    ----------
+    trainings : mapping
+        What `Way.on` returned, by the way's id.
+    watches : mapping
+        The stopwatch of each way, a callback of Keras, by the same ids: it keeps the times.
+    turns : int
+        The most turns.
+    enough : callable, optional
+        Called before each turn with the number of turns taken; True ends it.
+    """
     for turn in range(turns):
         if enough(turn):
             break
@@ -75,9 +117,13 @@ def in_turns(trainings: Mapping, watches: Mapping, turns: int, enough=lambda don
 
 
 def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
-    """Give all ways that there are here, by their ids, and notes on those that there are not."""
+    """Return the ways to train on a device (one of `backend.devices`), and notes.
+
+    The ways are by their ids, in the order of `STAGES`; each note is a sentence on a way that this
+    machine lacks. Raises a ValueError where this machine has no such device.
+    """
     notes = []
-    # What a stage is compiled with stays in those after it.
+    # The options of `compile` so far: a stage keeps those of the stages before it.
     options = {}
     with backend.on(device):
         ways = {DEFAULT: Way(SMALL_BATCH), BIGGER: Way(BATCH_SIZE)}
@@ -93,7 +139,7 @@ def ways_on(device: str) -> tuple[dict[str, Way], tuple[str, ...]]:
             ways[XLA] = Way(BATCH_SIZE, **options)
         if "tensorflow" in runtime.describe().frameworks:
             ways[TF_DATA] = Way(BATCH_SIZE, "pipeline", **options)
-            # It is the same program, translated once.
+            # It is the same program, so one model does for both, and it is compiled once.
             if XLA in ways:
                 ways[TF_DATA].model = ways[XLA].model
         else:

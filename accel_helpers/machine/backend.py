@@ -1,15 +1,20 @@
-"""The framework under Keras: choosing it, waiting for it, placing work on its devices."""
+"""The framework under Keras: choosing it, waiting for it, placing work on its devices.
+
+The framework is TensorFlow, JAX or PyTorch. A device is named by its kind, "cpu", "gpu" or "tpu";
+of several GPUs that is the first.
+"""
 
 import functools
 import importlib
 import sys
-from collections import deque
 from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import cast
+from types import ModuleType
+from typing import Any, cast
 
 from accel_helpers._values.words import shown
-from accel_helpers.machine import faults, quiet
+from accel_helpers.machine import faults, quiet, tensors
 
 __all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wait", "where"]
 
@@ -18,19 +23,24 @@ __all__ = ["choose", "device_name", "devices", "groups_steps", "jit", "on", "wai
 class Choice:
     """Which framework Keras runs on, and why."""
 
-    name: str
-    reason: str
+    name: str  # "tensorflow", "jax" or "torch"
+    reason: str  # as the end of a sentence
 
     def __str__(self) -> str:
         return f"Keras runs on {self.name}: {self.reason}"
 
 
-def choose(**machine) -> Choice:
+def choose(**machine: Any) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
     ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached, else TensorFlow where it
-    is installed, else JAX; but what is known not to use the device comes last, and so does
-    tensorflow-tpu without a TPU: it can end the kernel, so its import becomes an ImportError.
+    is installed, else JAX. A framework that is known not to use the device is the last choice, and
+    so is tensorflow-tpu without a TPU: its import can end the kernel, so it becomes an ImportError.
+    Where Keras was already imported, its framework is returned and nothing changes.
+
+    Sets ``KERAS_BACKEND`` and what the framework reads when it starts in the environment, imports
+    Keras, and prints a warning where the machine is another than the notebook asks for, or where
+    this version of JAX computes wrongly.
 
     Parameters
     ----------
@@ -38,10 +48,17 @@ def choose(**machine) -> Choice:
         A recorded machine, as for `runtime.describe`: ``KERAS_BACKEND`` is set in its ``environ``,
         and nothing is loaded.
 
+    Returns
+    -------
+    Choice
+        The framework's `name`, and the `reason` for it.
+
     Raises
     ------
-    ValueError, RuntimeError
-        If ``KERAS_BACKEND`` names what is not here; if no framework is here.
+    ValueError
+        If ``KERAS_BACKEND`` names no framework, or one that is not installed.
+    RuntimeError
+        If no framework is installed.
 
     Examples
     --------
@@ -70,7 +87,10 @@ def choose(**machine) -> Choice:
 
 
 def _load_keras(name: str) -> None:
-    """Import Keras without the notices that its framework writes when it starts."""
+    """Import Keras without the notices that its framework, `name`, writes when it starts.
+
+    ``KERAS_BACKEND`` is set to `name` already.
+    """
     quiet.watch_tensorflow(name)
     with quiet.held_back():
         importlib.import_module("keras")
@@ -79,31 +99,39 @@ def _load_keras(name: str) -> None:
             sys.modules["tensorflow"].constant(0) + 0
 
 
-def settle(environ, jax: str | None) -> None:
-    """Set what a framework reads when it starts; `jax` is the version that is installed."""
+def settle(environ: MutableMapping[str, str], jax_version: str | None) -> None:
+    """Set in `environ` what a framework reads when it starts.
+
+    `jax_version` is the version of JAX that is installed, such as "0.8.1", or None.
+    """
     environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # warnings and errors stay visible
-    if jax in faults.STALE and faults.FRESH not in environ.get("XLA_FLAGS", ""):
-        environ["XLA_FLAGS"] = f"{environ.get('XLA_FLAGS', '')} {faults.FRESH}".strip()
+    flags = environ.get("XLA_FLAGS", "")
+    # These versions of JAX use outdated weights without the flag.
+    if jax_version in faults.STALE and faults.FRESH not in flags:
+        environ["XLA_FLAGS"] = f"{flags} {faults.FRESH}".strip()
 
 
-@functools.cache  # once is enough
+@functools.cache  # once in a process is enough
 def look_for_idle(root: str = "/") -> None:
-    """Say where an accelerator is attached and Keras, which has trained by now, does not see it."""
+    """Print a warning if an accelerator is attached and Keras trained without seeing it.
+
+    To be called when Keras has trained; a RuntimeError if it is not even loaded.
+    """
     facts = faults.Facts(root=root, used=devices())
     for sentence in faults.said(facts, "attached-and-idle"):
         print(sentence)
 
 
-def wait(x, *, frameworks: Mapping | None = None):
-    """Come back when every computation behind `x` has finished, with `x` itself.
+def wait(x: Any, *, frameworks: Mapping[str, ModuleType] | None = None) -> Any:
+    """Wait until every computation behind `x` has finished, and return `x` itself.
 
     Parameters
     ----------
     x : object
-        Tensors, Keras variables and models, and any nesting of them in lists, tuples and
-        dictionaries. What has nothing to wait for is passed over.
+        A tensor, a Keras variable or model, or any nesting of them in lists, tuples, sets and
+        dictionaries. For any other value there is nothing to wait for, so it is ignored.
     frameworks : mapping of name to module, optional
-        By default those that are loaded.
+        The modules "tensorflow", "jax" and "torch"; by default those that are loaded.
 
     Examples
     --------
@@ -112,27 +140,33 @@ def wait(x, *, frameworks: Mapping | None = None):
     """
     if frameworks is None:
         frameworks = sys.modules
-    tensors = _tensors(x)
-    if "jax" in tensors:
-        frameworks["jax"].block_until_ready(tensors["jax"])
+    found_tensors = tensors.find(x)
+    if "jax" in found_tensors:
+        frameworks["jax"].block_until_ready(found_tensors["jax"])
     # On a CPU eager TensorFlow has finished when it returns; this waits without a copy.
-    if any(_is_off_cpu(tensor) for tensor in tensors.get("tensorflow", ())):
+    if any(_is_off_cpu(tensor) for tensor in found_tensors.get("tensorflow", ())):
         frameworks["tensorflow"].test.experimental.sync_devices()
-    for tensor in tensors.get("torch", ()):
+    for tensor in found_tensors.get("torch", ()):
         if tensor.device.type == "cuda":
             frameworks["torch"].cuda.synchronize(tensor.device)
     return x
 
 
-def _is_off_cpu(tensor) -> bool:
-    """Whether a TensorFlow tensor lies on another device; inside a function it names none."""
+def _is_off_cpu(tensor: Any) -> bool:
+    """Return whether a TensorFlow tensor lies on another device than a CPU.
+
+    False inside a ``tf.function``, where a tensor is symbolic and names no device.
+    """
     return bool(tensor.device) and "CPU" not in tensor.device
 
 
 def devices() -> tuple[str, ...]:
-    """Give the kinds of device that Keras can use: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
+    """Return the kinds of device that Keras can use: ("cpu",), ("cpu", "gpu") or ("cpu", "tpu").
 
-    A RuntimeError if Keras is not loaded yet (see `choose`).
+    Raises
+    ------
+    RuntimeError
+        If Keras is not loaded yet (see `choose`).
     """
     name = framework()
     if name == "tensorflow":
@@ -148,7 +182,23 @@ def devices() -> tuple[str, ...]:
 
 
 def device_name(device: str) -> str:
-    """Give the framework's name of one of the `devices`, such as "Tesla T4"; empty for a CPU."""
+    """Return the name that the framework has for a device, such as "Tesla T4".
+
+    Empty for a CPU, and for a GPU whose name TensorFlow does not know. Of several GPUs it is the
+    first one's name.
+
+    Parameters
+    ----------
+    device : str
+        One of the `devices`, such as "gpu".
+
+    Raises
+    ------
+    ValueError
+        If this machine has no such device.
+    RuntimeError
+        If Keras is not loaded yet.
+    """
     _check_device(device)
     if device == "cpu":
         return ""
@@ -162,52 +212,81 @@ def device_name(device: str) -> str:
     return sys.modules["torch"].cuda.get_device_name(0)
 
 
-def on(device: str):
-    """Place the work of a ``with`` block on a device, one of those that `devices` names.
+def on(device: str) -> AbstractContextManager:
+    """Place the work of a ``with`` block on a device.
 
-    A ValueError where this machine has no such device: work would silently go elsewhere.
+    Parameters
+    ----------
+    device : str
+        One of the `devices`, such as "gpu".
+
+    Raises
+    ------
+    ValueError
+        If this machine has no such device: the work would silently go elsewhere.
+    RuntimeError
+        If Keras is not loaded yet.
     """
     _check_device(device)
     return sys.modules["keras"].device(f"{device}:0")
 
 
-def where(x) -> str:
-    """Say which kind of device holds `x`: "cpu", "gpu" or "tpu".
+def where(x: Any) -> str:
+    """Return which kind of device holds `x`: "cpu", "gpu" or "tpu".
 
     Parameters
     ----------
-    x : object
-        A tensor, a Keras variable or model (its first weight is asked), or a NumPy array; a
-        TypeError for anything else.
+    x : tensor, Keras variable, Keras model, NumPy array, list or tuple
+        Of a model, and of a list or tuple of tensors, the place of the first tensor is returned.
+
+    Raises
+    ------
+    TypeError
+        If `x` is anything else.
     """
-    tensors = _tensors(x)
-    if "tensorflow" in tensors:
+    found_tensors = tensors.find(x)
+    if "tensorflow" in found_tensors:
         # Such as "/job:localhost/replica:0/task:0/device:GPU:0".
-        place = tensors["tensorflow"][0].device
-        _, _, device = place.rpartition("device:")
-        kind, _, _ = device.partition(":")
+        full_name = found_tensors["tensorflow"][0].device
+        _, _, short_name = full_name.rpartition("device:")
+        kind, _, _ = short_name.partition(":")
         return kind.lower()
-    if "jax" in tensors:
-        devices_of_array = tensors["jax"][0].devices()
-        return _jax_kind(next(iter(devices_of_array)))
-    if "torch" in tensors:
-        return tensors["torch"][0].device.type.replace("cuda", "gpu")
+    if "jax" in found_tensors:
+        # An array that is shared among devices lies on devices of one kind.
+        array_devices = found_tensors["jax"][0].devices()
+        return _jax_kind(next(iter(array_devices)))
+    if "torch" in found_tensors:
+        return found_tensors["torch"][0].device.type.replace("cuda", "gpu")
     if not hasattr(x, "__array__") and not isinstance(x, (list, tuple)):
         raise TypeError(f"where needs a tensor, a variable, a model or an array; got {shown(x)}.")
     return "cpu"
 
 
 def framework() -> str:
-    """Give what Keras runs on: "tensorflow", "jax" or "torch"; Keras must have been loaded."""
+    """Return the framework that Keras runs on: "tensorflow", "jax" or "torch".
+
+    Raises RuntimeError if Keras is not loaded yet.
+    """
     if "keras" not in sys.modules:
         raise RuntimeError("Keras is not loaded yet. Call ah.use_backend() first.")
     return sys.modules["keras"].backend.backend()
 
 
 def jit(fn: Callable) -> Callable:
-    """Compile a function of tensors with the framework under Keras.
+    """Return a function compiled with the framework under Keras.
 
-    It is written with ``keras.ops``; the first call of what comes back compiles it.
+    On PyTorch it is returned as it is.
+
+    Parameters
+    ----------
+    fn : callable
+        A function of tensors, written with ``keras.ops``. The first call of the function that is
+        returned compiles it.
+
+    Raises
+    ------
+    RuntimeError
+        If Keras is not loaded yet.
     """
     name = framework()
     if name == "tensorflow":
@@ -217,16 +296,22 @@ def jit(fn: Callable) -> Callable:
     return fn
 
 
-def groups_steps(keras=None) -> bool:
-    """Say whether ``steps_per_execution`` makes several steps one program.
+def groups_steps(keras: Any = None) -> bool:
+    """Return whether ``steps_per_execution`` makes several training steps one program.
 
-    On TensorFlow it does. On JAX it does from Keras 3.16 on, where it became ``lax.scan``; before,
-    it was a loop in Python (https://github.com/keras-team/keras/pull/23527).
+    On TensorFlow it does, and on PyTorch it does not. On JAX it does from Keras 3.16 on, where it
+    became ``lax.scan``; before, it was a loop in Python
+    (https://github.com/keras-team/keras/pull/23527).
 
     Parameters
     ----------
     keras : module, optional
-        By default the one that is loaded.
+        The module Keras; by default the one that is loaded.
+
+    Raises
+    ------
+    RuntimeError
+        If no module is passed and Keras is not loaded yet.
 
     Examples
     --------
@@ -236,7 +321,8 @@ def groups_steps(keras=None) -> bool:
     True
     """
     if keras is None:
-        framework()  # an error that says what to do, where Keras is not loaded
+        # Called for its error, which says what to do where Keras is not loaded.
+        framework()
         keras = sys.modules["keras"]
     name = keras.backend.backend()
     if name != "jax":
@@ -246,7 +332,11 @@ def groups_steps(keras=None) -> bool:
 
 
 def _decide(facts: faults.Facts) -> Choice:
-    """Choose a framework for a machine, or raise what keeps it from having one."""
+    """Choose a framework for a machine, as `choose` describes it.
+
+    Raises ValueError if KERAS_BACKEND names a framework that cannot be had, and RuntimeError if no
+    framework is installed.
+    """
     mistakes = faults.said(facts, "keras-backend-unknown", "keras-backend-not-installed")
     if mistakes:
         raise ValueError(" ".join(mistakes))
@@ -268,51 +358,18 @@ def _decide(facts: faults.Facts) -> Choice:
     return Choice(name, f"TensorFlow is passed over. {obstacle.cause}")
 
 
-# By what a tensor of a framework is known.
-_TENSORS_HAVE = {"jax": "block_until_ready", "tensorflow": "device", "torch": "device"}
+def _check_device(device: str) -> None:
+    """Raise a ValueError unless a device is one of the `devices`.
+
+    Raises RuntimeError if Keras is not loaded yet.
+    """
+    present_devices = devices()
+    if device not in present_devices:
+        raise ValueError(f"device must be one of those here, {present_devices}; got {device!r}.")
 
 
-def _tensors(x) -> dict[str, list]:
-    """Give the tensors in a nesting of values, by the framework that they belong to."""
-    tensors: dict[str, list] = {}
-    waiting = deque([x])
-    # What holds itself is visited once.
-    visited = set()
-    while waiting:
-        value = waiting.popleft()
-        if id(value) in visited:
-            continue
-        visited.add(id(value))
-        package = type(value).__module__.partition(".")[0].replace("jaxlib", "jax")
-        if package in _TENSORS_HAVE and hasattr(value, _TENSORS_HAVE[package]):
-            tensors.setdefault(package, []).append(value)
-        else:
-            waiting += _parts(value, package)
-    return tensors
-
-
-def _parts(value, package: str) -> list:
-    """Give what a container, a Keras model or a Keras variable holds; nothing of anything else."""
-    if isinstance(value, Mapping):
-        return list(value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return list(value)
-    is_model = hasattr(value, "weights") and hasattr(value, "fit")
-    if is_model:
-        return [weight.value for weight in value.weights]
-    is_variable = package == "keras" and hasattr(value, "value")
-    if is_variable:
-        return [value.value]
-    return []
-
-
-def _check_device(device) -> None:
-    present = devices()
-    if device not in present:
-        raise ValueError(f"device must be one of those here, {present}; got {device!r}.")
-
-
-def _jax_kind(device) -> str:
+def _jax_kind(device: Any) -> str:
+    """Return "cpu", "gpu" or "tpu" for a device of JAX."""
     if device.platform in ("cuda", "rocm"):
         return "gpu"
     return device.platform

@@ -41,11 +41,12 @@ class Diagnosis:
 
     def to_dict(self) -> dict:
         """Give it as plain JSON types."""
+        tables = asdict(self)
         return {
-            "findings": [asdict(finding) for finding in self.findings],
-            "lines": [asdict(finding) for finding in self.lines],
-            "slow": [asdict(finding) for finding in self.slow],
-            "seen": asdict(self.seen) if self.seen else None,
+            "findings": list(tables["findings"]),
+            "lines": list(tables["lines"]),
+            "slow": list(tables["slow"]),
+            "seen": tables["seen"],
             "unknown": self.unknown,
         }
 
@@ -84,7 +85,8 @@ class Diagnosis:
             ]
             items.append(rows)
         for line in self.lines:
-            items.append([("Line", line.evidence), ("Today", line.cause), ("Instead", line.fix)])
+            rows = [("Line", line.evidence), ("Today", line.cause), ("Instead", line.fix)]
+            items.append(rows)
         return items
 
     def __str__(self) -> str:
@@ -95,7 +97,8 @@ class Diagnosis:
             # The first row has the number of its item, and the others are indented.
             margin = f"{number}."
             for label, text in rows:
-                lines.append(wrapped(text, f"{margin} {label}: ", 3))
+                lead = f"{margin} {label}: "
+                lines.append(wrapped(text, lead, indent=3))
                 margin = "  "
         if not self.findings:
             if items:
@@ -105,8 +108,12 @@ class Diagnosis:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
-        otherwise = "" if self.findings else self.otherwise
-        return fragment("data/templates/doctor/diagnosis", self._head(), self._items(), otherwise)
+        head = self._head()
+        items = self._items()
+        otherwise = self.otherwise
+        if self.findings:
+            otherwise = ""
+        return fragment("data/templates/doctor/diagnosis", head, items, otherwise)
 
 
 def _seen_rows(seen: Seen) -> list[tuple[str, str]]:
@@ -114,14 +121,14 @@ def _seen_rows(seen: Seen) -> list[tuple[str, str]]:
     about = "the code or its data; the message does not speak of the machine"
     if seen.concerns:
         about = f"the machine ({seen.concerns})"
-    rows = {
-        "Last error": seen.error,
-        "Your line": seen.your_line,
-        "Raised in": seen.package,
-        "About": about,
-        "Search for": seen.search,
-    }
-    return [(label, text) for label, text in rows.items() if text]
+    rows = [
+        ("Last error", seen.error),
+        ("Your line", seen.your_line),
+        ("Raised in", seen.package),
+        ("About", about),
+        ("Search for", seen.search),
+    ]
+    return [(label, text) for label, text in rows if text]
 
 
 def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Diagnosis:
@@ -156,8 +163,11 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
         return _examine_runtime(**machine)
     text, old_lines = _read_problem(problem)
     is_page = old_lines is not None
-    examined = "the page" if is_page else "the text"
-    place = _place_of(text, machine.get("environ", os.environ))
+    examined = "the text"
+    if is_page:
+        examined = "the page"
+    environ = machine.get("environ", os.environ)
+    place = _place_of(text, environ)
     findings = symptoms.find(text, place)
     if findings:
         return Diagnosis(findings, examined, otherwise="", lines=old_lines or ())
@@ -166,8 +176,9 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     # Behind an error a warning of slowness is no matter.
     if seen is None:
         slow = symptoms.find(text, place, symptoms.SLOW)
-    otherwise = _otherwise(text, is_page, seen, bool(slow))
-    otherwise = otherwise.format(**faults.PLACES[place], known=len(symptoms.KNOWN))
+    sentences = _otherwise(text, is_page, seen, bool(slow))
+    count = len(symptoms.KNOWN)
+    otherwise = sentences.format(**faults.PLACES[place], known=count)
     return Diagnosis((), examined, otherwise, old_lines or (), seen, slow)
 
 
@@ -178,7 +189,9 @@ def _examine_runtime(**machine) -> Diagnosis:
     calm = symptoms.SAY["nothing_attached"]
     if facts.device:
         calm = symptoms.SAY["attached"]
-    return Diagnosis(faults.find(facts), "this runtime", calm.format(it=facts))
+    findings = faults.find(facts)
+    otherwise = calm.format(it=facts)
+    return Diagnosis(findings, "this runtime", otherwise)
 
 
 def _read_problem(problem: BaseException | str | Path) -> tuple[str, tuple[Finding, ...] | None]:
@@ -191,7 +204,10 @@ def _read_problem(problem: BaseException | str | Path) -> tuple[str, tuple[Findi
         return text, None
     if isinstance(problem, Path):
         problem = problem.read_text("utf-8", errors="replace")
-    return pages.read(problem) or (problem, None)
+    page = pages.read(problem)
+    if page is None:
+        return problem, None
+    return page
 
 
 def _place_of(text: str, environ: Mapping[str, str]) -> str:
@@ -199,7 +215,8 @@ def _place_of(text: str, environ: Mapping[str, str]) -> str:
     for place, pattern in symptoms.PLACE.items():
         if pattern.search(text):
             return place
-    return faults.place(environ)[0]
+    place, _ = faults.place(environ)
+    return place
 
 
 def _otherwise(text: str, is_page: bool, seen: Seen | None, slow: bool) -> str:
@@ -210,7 +227,9 @@ def _otherwise(text: str, is_page: bool, seen: Seen | None, slow: bool) -> str:
         return "\n".join([say["knows"], next_step, say["send"]])
     if not text.strip():
         # A page whose cells all ran has no error's text.
-        return say["no_error" if is_page else "empty"]
+        if is_page:
+            return say["no_error"]
+        return say["empty"]
     if slow:
         return say["slow"]
     return say["calm"]
@@ -236,43 +255,46 @@ def tpu_recipe(
     We have not seen it run on a v5e-1. Keras on JAX needs none of this.
     """
     recipe = faults.RECIPE
-    own_python = tuple(python or sys.version_info[:2])
+    if python is None:
+        python = sys.version_info[:2]
     newest_python = tuple(recipe["python_at_most"])
     stock = _stock_tensorflow(versions)
-    stock_version = versions(stock)
-    tpu_version = versions("tensorflow-tpu")
-    libtpu_version = versions("libtpu")
-    ready = (tpu_version, libtpu_version) == (recipe["tensorflow_tpu"], recipe["libtpu"])
-    found_versions = {
-        stock: stock_version,
-        "tensorflow-tpu": tpu_version,
-        "libtpu": libtpu_version,
-    }
+    found_versions = {}
+    for name in (stock, "tensorflow-tpu", "libtpu"):
+        found_versions[name] = versions(name)
+    ready = (
+        found_versions["tensorflow-tpu"] == recipe["tensorflow_tpu"]
+        and found_versions["libtpu"] == recipe["libtpu"]
+    )
+    # A line of code for each flag, below one another.
+    flags = recipe["settings"]["TF_XLA_FLAGS"].replace(" ", '"\n       " ')
+    sources = [f"  {source}" for source in recipe["sources"]]
     values = {
         **recipe,
         **recipe["settings"],
-        # A line of code for each flag, below one another.
-        "flags": recipe["settings"]["TF_XLA_FLAGS"].replace(" ", '"\n       " '),
+        "flags": flags,
         "stock": stock,
         "newest": _dotted(newest_python),
-        "python": _dotted(own_python),
+        "python": _dotted(python),
         "found": _listed(found_versions),
-        "sources": "\n".join(f"  {source}" for source in recipe["sources"]),
+        "sources": "\n".join(sources),
     }
     # Whether each step is needed, in the order of the recipe's file.
     needed = (
-        own_python > newest_python,  # another Python
+        python > newest_python,  # another Python
         ready,  # nothing to install
-        not ready and stock_version is not None,  # the usual TensorFlow must go first
+        not ready and found_versions[stock] is not None,  # the usual TensorFlow must go first
         not ready,  # install
         not ready,  # restart
         True,  # set the variables, and import
     )
-    steps = [step for step, is_needed in zip(recipe["step"], needed, strict=True) if is_needed]
-    paragraphs = []
-    for number, step in enumerate(steps, 1):
-        paragraphs.append(wrapped(step.format(**values), f"{number}. ", 3, width=92))
-    text = recipe["text"].format(steps="\n".join(paragraphs), **values)
+    steps: list[str] = []
+    for step, is_needed in zip(recipe["step"], needed, strict=True):
+        if is_needed:
+            number = len(steps) + 1
+            sentence = step.format(**values)
+            steps.append(wrapped(sentence, f"{number}. ", indent=3, width=92))
+    text = recipe["text"].format(steps="\n".join(steps), **values)
     return text.rstrip("\n")
 
 
@@ -285,10 +307,14 @@ def _stock_tensorflow(versions: Callable[[str], str | None]) -> str:
 
 def _dotted(version: tuple[int, ...]) -> str:
     """Return a version's numbers as it is written."""
-    return ".".join(str(number) for number in version)
+    return ".".join(map(str, version))
 
 
 def _listed(found_versions: dict[str, str | None]) -> str:
     """Return distributions with their versions, as one line."""
-    entries = [f"{name} {version or 'not installed'}" for name, version in found_versions.items()]
+    entries = []
+    for name, version in found_versions.items():
+        if version is None:
+            version = "not installed"
+        entries.append(f"{name} {version}")
     return ", ".join(entries)

@@ -18,7 +18,8 @@ __all__ = ["judge", "match", "peak"]
 #: differ (TPU v3: 123 TFLOP/s, and 140 in JAX's table, 14 %). Not waiting gives far more.
 MARGIN = 1.15
 
-# The columns whose units can run a type at full speed; the fastest one present is the peak.
+# Number type -> the columns of those units of a chip that can compute in it. Of these columns, the
+# one with the highest rate is the peak.
 _GPU_PATHS = {
     # TensorFlow and JAX multiply float32 in TF32 by default where the chip has it.
     "float32": ("peak_tf32_tflops_dense", "peak_fp32_tflops"),
@@ -34,7 +35,8 @@ _GPU_PATHS = {
 _TPU_PATHS = _GPU_PATHS | {
     name: ("peak_bf16_tflops_dense",) for name in ("float32", "float16", "bfloat16")
 }
-_DTYPE = re.compile(r"(b|t|)f(?:p|loat)?(\d+)|\b(int8)\b")  # in bf16, numpy.float16, mixed_float16
+# The number type in "bf16", "fp8", "numpy.float16", "mixed_float16" and "int8".
+_DTYPE = re.compile(r"(?P<prefix>b|t|)f(?:p|loat)?(?P<bits>\d+)|\b(?P<integer>int8)\b")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Accelerator:
 
     name: str
     kind: Literal["GPU", "TPU", "CPU"]
-    unit: str
+    unit: str  # what the figures are of, such as "card", "chip" or "core"
     colab_status_2026: str
     peak_fp32_tflops: float | None  # all peaks are dense, never doubled for sparse matrices
     peak_tf32_tflops_dense: float | None
@@ -52,7 +54,7 @@ class Accelerator:
     peak_fp8_tflops_dense: float | None
     peak_int8_tops_dense: float | None
     mem_gb: float | None
-    mem_bw_gb_s: float | None
+    mem_bw_gb_s: float | None  # bandwidth, in 1e9 B/s
     power_w: float | None
     power_kind: str
     notes: str
@@ -75,14 +77,14 @@ class Plausibility:
     And what it was asked about: the work, the time that it took, and the device's row.
     """
 
-    verdict: str
-    rate: float
-    limit: float | None
-    share: float | None
+    verdict: str  # "plausible", "above ceiling", "impossible" or "unknown"
+    rate: float  # in FLOP/s or B/s
+    limit: float | None  # the published rate, in the same unit; None: none is published
+    share: float | None  # rate / limit
     reason: str
-    work: float | None = None
-    time: Any = None  # as it was given: seconds, or a measurement
-    chip: Accelerator | None = None
+    work: float | None = None  # operations or bytes
+    time: Any = None  # as it was passed: seconds, or a measurement
+    chip: Accelerator | None = None  # None: the device is not in the table
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.reason}"
@@ -100,14 +102,22 @@ _JUST_ABOVE = f" Up to {MARGIN - 1:.0%} above is possible: clocks and sources di
 
 @functools.cache
 def load() -> tuple[Accelerator, ...]:
-    """Read the table of accelerators."""
+    """Return the rows of the table of accelerators.
+
+    Raises DataError (a ValueError) where a cell of the table holds something else than its column.
+    """
     file = importlib.resources.files("accel_helpers") / "data" / "accelerators.csv"
     rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
     return tuple(records.read(Accelerator, _cells(row), f"{row['name']!r}") for row in rows)
 
 
 def _cells(row: dict[str, str]) -> dict:
-    """Give a row's texts as lists and numbers; an empty cell is an empty list, or no number."""
+    """Return a copy of a row in which lists and numbers are no longer texts.
+
+    {"mem_gb": "16", "power_w": "", "names": "T4;Tesla T4"} ->
+    {"mem_gb": 16.0, "power_w": None, "names": ["T4", "Tesla T4"]}; an empty list is []. Raises
+    ValueError for a number that is none.
+    """
     cells: dict = dict(row)
     for name in ("less_sure", "names"):
         cells[name] = [entry for entry in row[name].split(";") if entry]
@@ -118,10 +128,10 @@ def _cells(row: dict[str, str]) -> dict:
 
 
 def match(name: str) -> Accelerator | None:
-    """Find the row of a device by the name that a system gives it; None where it has no row.
+    """Return the row of a device by the name that a system has for it; None where it has no row.
 
-    A close relative's row is never given: it has other figures. JAX shows each *core* of a TPU v2
-    or v3 as a device, so those names give the core's row.
+    A close relative's row is never returned: it has other figures. JAX shows each *core* of a TPU
+    v2 or v3 as a device, so for those names the core's row is returned.
 
     Parameters
     ----------
@@ -133,25 +143,25 @@ def match(name: str) -> Accelerator | None:
     >>> match("Tesla T4").name, match("NVIDIA A100")
     ('NVIDIA T4', None)
     """
-    wanted = _plain(name)
-    matches = [row for row in load() if wanted in map(_plain, row.names)]
+    plain_name = _plain(name)
+    rows = [row for row in load() if plain_name in map(_plain, row.names)]
     # A name that fits several rows names none of them.
-    if len(matches) != 1:
+    if len(rows) != 1:
         return None
-    return matches[0]
+    return rows[0]
 
 
 def _plain(name: str) -> str:
+    """Return a device's name in the form in which names are compared: "Tesla T4" -> "t4"."""
     words = " ".join(name.lower().replace("-", " ").split())
     return words.removeprefix("nvidia ").removeprefix("tesla ")
 
 
 def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
-    """Give the fastest dense rate of a number type, as the hardware really runs it.
+    """Return the fastest dense rate at which a chip really computes in a number type.
 
-    In TFLOP/s (int8: TOP/s), or ``None`` where the table has no figure. By default TensorFlow and
-    JAX multiply float32 in TF32 on a GPU that has it, and a TPU multiplies floats in bfloat16. A
-    16-bit type with no units of its own is widened first.
+    By default TensorFlow and JAX multiply float32 in TF32 on a GPU that has it, and a TPU
+    multiplies floats in bfloat16. A 16-bit type with no units of its own is widened first.
 
     Parameters
     ----------
@@ -159,7 +169,17 @@ def peak(accelerator: Accelerator, dtype: str = "float32") -> float | None:
         A row of the table, as `match` gives it.
     dtype : str or a dtype object
         float64, float32, tfloat32, float16, bfloat16, float8 or int8, or what means one of them,
-        such as bf16 and mixed_float16; a ValueError for another.
+        such as bf16 and mixed_float16.
+
+    Returns
+    -------
+    float or None
+        In TFLOP/s (int8: TOP/s); None where the table has no figure.
+
+    Raises
+    ------
+    ValueError
+        If `dtype` is another number type.
 
     Examples
     --------
@@ -180,11 +200,12 @@ def judge(
     accelerator: Accelerator | str | None = None,
     dtype: str = "float32",
 ) -> Plausibility:
-    """Ask whether a measured time on one device can be true.
+    """Say whether a measured time on one device can be true.
 
     A rate beyond a trusted figure of a GPU or TPU is "impossible". It is "above ceiling" if the
-    table doubts the figure, or if the data may have stayed in the chip's own memory. Else it is
-    "plausible", or "unknown": no sheet of a CPU is used.
+    table doubts the figure, or if the data may have stayed in the chip's own memory. Any lower
+    rate is "plausible". Without a published figure the verdict is "unknown", as it is for every
+    CPU and where no device is named.
 
     Parameters
     ----------
@@ -196,12 +217,18 @@ def judge(
     accelerator : Accelerator or str, optional
         The device, or its name as for `match`.
     dtype : str
-        As for `peak`.
+        As for `peak`; of no account for bytes.
 
     Returns
     -------
     Plausibility
         The ``verdict``, a ``reason`` in words, the ``rate``, the ``limit`` and its ``share``.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of `flops` and `bytes_moved` is passed, if it or the time is no finite
+        number above zero, or if `dtype` is none of those of `peak`.
 
     Examples
     --------
@@ -223,13 +250,14 @@ def judge(
         reason = _no_limit(row, accelerator, meaning)
         return Plausibility("unknown", rate, None, None, reason, work, seconds, row)
     limit = getattr(row, column) * scale
-    # In one pass the chip's own memory saves each byte that it holds one read and one write.
-    saved = 0.0
+    # In one pass the chip's own memory saves each byte that it holds one read and one write. How
+    # much an unknown one holds is unknown, too: then it may have saved all of them.
+    saved_bytes = 0.0
     if unit == "B/s":
-        saved = 2 * (row.on_chip_mib or math.inf) * 2**20
-    slowest_rate = (work - saved) / elapsed
+        saved_bytes = 2 * (row.on_chip_mib or math.inf) * 2**20
+    lowest_rate = (work - saved_bytes) / elapsed
     is_doubted = row.confidence != "high" or column in row.less_sure
-    verdict, comment = _verdict(rate, slowest_rate, limit, is_doubted)
+    verdict, comment = _verdict(rate, lowest_rate=lowest_rate, limit=limit, is_doubted=is_doubted)
     core = " core" if row.unit == "core" else ""
     published = f"the published {format_rate(limit, unit)} of {row.name}{core} ({meaning})"
     share = rate / limit
@@ -237,10 +265,11 @@ def judge(
     return Plausibility(verdict, rate, limit, share, reason, work, seconds, row)
 
 
-def _verdict(rate: float, slowest_rate: float, limit: float, is_doubted: bool) -> tuple[str, str]:
-    """Give the word for a rate and the sentence behind it.
+def _verdict(rate: float, *, lowest_rate: float, limit: float, is_doubted: bool) -> tuple[str, str]:
+    """Return the verdict on a rate, and the sentence that explains it (empty: none is needed).
 
-    The slowest rate is what is left if all that the chip's own memory can hold was never moved.
+    All rates are in the same unit. `lowest_rate` is the rate if the data that the chip's own
+    memory can hold was never moved; it may be below zero. `is_doubted`: the table doubts `limit`.
     """
     highest = MARGIN * limit
     if rate <= limit:
@@ -249,13 +278,17 @@ def _verdict(rate: float, slowest_rate: float, limit: float, is_doubted: bool) -
         return "plausible", _JUST_ABOVE
     if is_doubted:
         return "above ceiling", _DOUBTED
-    if slowest_rate <= highest:
+    if lowest_rate <= highest:
         return "above ceiling", _ON_CHIP
     return "impossible", _IMPOSSIBLE
 
 
-def _no_limit(row: Accelerator | None, accelerator, meaning: str) -> str:
-    """Give the sentence on a rate that no published figure limits."""
+def _no_limit(row: Accelerator | None, accelerator: Accelerator | str | None, meaning: str) -> str:
+    """Return the sentence on a rate that no published figure limits.
+
+    `row` is None where the device is not in the table. `accelerator` is what was passed to `judge`.
+    `meaning` says why there is no figure, such as "no bandwidth published".
+    """
     device = row.name if row else accelerator
     cause = f"{device}: {meaning}"
     if device is None:
@@ -263,8 +296,13 @@ def _no_limit(row: Accelerator | None, accelerator, meaning: str) -> str:
     return f"There is no published limit for this rate ({cause})."
 
 
-def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None, str]:
-    """Give the column that limits this work, and what it is or why there is none."""
+def _limit_column(row: Accelerator | None, unit: str, dtype: Any) -> tuple[str | None, str]:
+    """Return the name of the column that limits a rate, and what the column's figure is of.
+
+    That is "memory" or a number type: ("peak_fp32_tflops", "float32"). Without a column, None and
+    the reason are returned: (None, "it is not in the table"). `unit` is "B/s" or "FLOP/s". Raises
+    ValueError for an unknown `dtype`, if `unit` is "FLOP/s" and the row is no CPU's.
+    """
     if row is None:
         return None, "it is not in the table"
     if row.kind == "CPU":
@@ -280,21 +318,26 @@ def _limit_column(row: Accelerator | None, unit: str, dtype) -> tuple[str | None
     return column, name
 
 
-def _peak_column(row: Accelerator, dtype) -> str | None:
-    """Give the column with the fastest units that run a number type; None: no figure."""
+def _peak_column(row: Accelerator, dtype: Any) -> str | None:
+    """Return the name of the column with the highest rate at which a chip computes in a type.
+
+    None where the row has no figure for that type. Raises ValueError for an unknown `dtype`.
+    """
     paths = _TPU_PATHS if row.kind == "TPU" else _GPU_PATHS
     columns = paths[_dtype_name(dtype)]
-    present = [column for column in columns if getattr(row, column) is not None]
-    return max(present, key=lambda column: getattr(row, column), default=None)
+    known_columns = [column for column in columns if getattr(row, column) is not None]
+    return max(known_columns, key=lambda column: getattr(row, column), default=None)
 
 
-def _dtype_name(dtype) -> str:
-    """Give the table's name of a number type: "bfloat16" for "bf16" and "mixed_bfloat16"."""
-    match_of_type = _DTYPE.search(str(dtype).lower())
+def _dtype_name(dtype: Any) -> str:
+    """Return the table's name of a number type: "bf16" and "mixed_bfloat16" -> "bfloat16".
+
+    Raises ValueError for a type that the table does not know.
+    """
+    dtype_match = _DTYPE.search(str(dtype).lower())
     name = ""
-    if match_of_type:
-        prefix, bits, int8 = match_of_type.groups()
-        name = int8 or f"{prefix}float{bits}"
+    if dtype_match:
+        name = dtype_match["integer"] or f"{dtype_match['prefix']}float{dtype_match['bits']}"
     if name not in _GPU_PATHS:
         raise ValueError(f"dtype is {dtype!r}; the table knows {', '.join(_GPU_PATHS)}.")
     return name

@@ -1,43 +1,52 @@
-"""A notebook that somebody gives to the doctor: what it printed, and its lines of yesterday."""
+"""A notebook that somebody gives to the doctor: what it printed, and its outdated lines of code.
+
+A *page* is the JSON of a notebook. An *entry* is one of ``data/yesterday.toml``: a line of code
+that no longer does what it did.
+"""
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from accel_helpers._values import records
 from accel_helpers.machine.faults import Finding, tables
 
-# What is compiled runs once as Python, to be recorded; then no line of it runs as Python again.
+# What begins a function that is compiled: "@tf.function", "@jax.jit", "@partial(jax.jit, ...)", or
+# "def train_step(self, data):". It runs once as Python, to be recorded, and never again.
 _COMPILED = re.compile(r"\s*@(?:tf\.function|(?:functools\.)?partial\(jax\.jit|(?:jax\.)?jit)\b|"
                        r"\s*def (?:train|test|predict)_step\(self")  # fmt: skip
-# A line that does not end a function, although it may stand as far left as its head.
+# A line that does not end a function, although it may stand as far left as the decorator: another
+# "@decorator", "def step(x):", the closing ")" of its arguments, or a blank line.
 _GOES_ON = re.compile(r"\s*(?:@|def |\)|$)")
 
 _LINE = 4_000  # characters of a line that are searched
 
 
 @dataclass(frozen=True)
-class Old:
-    """An entry of ``data/yesterday.toml``, which says what its fields mean."""
+class OldLine:
+    """An entry of ``data/yesterday.toml``: a line of code that no longer does what it did."""
 
-    line: str
-    today: str
-    instead: str
+    line: str  # a regular expression, which is found in such a line
+    today: str  # what it does today
+    instead: str  # what to write instead
     source: str
     example: str
-    raises: str = ""
+    raises: str = ""  # the name of the error that it ends in; empty where it runs
+    # "compiled": only in a compiled function; "tpu": only where the notebook asks for a TPU.
     only: Literal["", "compiled", "tpu"] = ""
 
 
-YESTERDAY = records.read(tuple[Old, ...], tables("yesterday.toml")["old"], "yesterday.toml")
+#: Of several entries that a line has, the first one counts.
+YESTERDAY = records.read(tuple[OldLine, ...], tables("yesterday.toml")["old"], "yesterday.toml")
 
 
 def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:
-    """Return what a notebook printed up to its last error, and its old lines.
+    """Return what a notebook printed up to its last error, and a finding for each outdated line.
 
-    None for a text that is no notebook.
+    `text` is the content of a file. What was printed is empty where the notebook has no error. None
+    is returned for a text that is no notebook.
     """
     try:
         page = json.loads(text)
@@ -55,20 +64,26 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:
         return None  # no JSON, or nothing like a notebook
 
 
-def _printed(outputs: list[dict]) -> str:
-    """Return the text of a page's outputs up to the last error; empty where there is no error."""
-    text = []
-    # What was printed after an error has nothing to do with it.
-    length = 0
+def _printed(outputs: list[dict[str, Any]]) -> str:
+    """Return the text of a page's outputs up to the last error; empty where there is no error.
+
+    `outputs` are those of all cells, in order, as the notebook's JSON has them.
+    """
+    texts = []
+    # What was printed after the last error has nothing to do with it.
+    end = 0
     for output in outputs:
-        text.append(_text_of(output))
+        texts.append(_text_of(output))
         if output.get("output_type") == "error":
-            length = len(text)
-    return "\n".join(text[:length])
+            end = len(texts)
+    return "\n".join(texts[:end])
 
 
-def _text_of(output: dict) -> str:
-    """Return the text of an output: a traceback, what was printed, or a value."""
+def _text_of(output: dict[str, Any]) -> str:
+    """Return the text of an output: a traceback, what was printed, or a value.
+
+    Empty for an output without a text, such as a picture.
+    """
     traceback = "\n".join(output.get("traceback", ()))
     if traceback:
         return traceback
@@ -80,32 +95,39 @@ def _text_of(output: dict) -> str:
 
 
 def _old_lines(cell_number: int, source: str, for_tpu: bool) -> Iterator[Finding]:
-    """Yield the lines of a cell that no longer do what they did, one finding each."""
-    # The indent of the compiled function that a line is in; None: in none.
+    """Yield a finding for each outdated line of a code cell.
+
+    `cell_number` counts all cells of the page from 1. `for_tpu`: the notebook asks Colab for a TPU.
+    """
+    # The indent of the compiled function in which a line is; None where it is in none.
     compiled_indent = None
-    for number, line in enumerate(source.splitlines(), 1):
+    for line_number, line in enumerate(source.splitlines(), 1):
         indent = len(line) - len(line.lstrip())
-        is_out = compiled_indent is not None and indent <= compiled_indent
-        if is_out and not _GOES_ON.match(line):
+        may_end = compiled_indent is not None and indent <= compiled_indent
+        if may_end and not _GOES_ON.match(line):
             compiled_indent = None
         if compiled_indent is None and _COMPILED.match(line):
             compiled_indent = indent
-        old = _entry_for(line, compiled=compiled_indent is not None, for_tpu=for_tpu)
-        if old is not None:
-            position = f"cell {cell_number}, line {number}"
+        entry = _entry_for(line, compiled=compiled_indent is not None, for_tpu=for_tpu)
+        if entry is not None:
+            position = f"cell {cell_number}, line {line_number}"
             evidence = f"{position}: {line.strip():.200}"
-            yield Finding(position, old.today, old.instead, old.source, evidence)
+            yield Finding(position, entry.today, entry.instead, entry.source, evidence)
 
 
-def _entry_for(line: str, compiled: bool, for_tpu: bool) -> Old | None:
-    """Return the first entry of ``data/yesterday.toml`` that a line of code has; else None."""
+def _entry_for(line: str, *, compiled: bool, for_tpu: bool) -> OldLine | None:
+    """Return the first entry of `YESTERDAY` that fits a line of code; None where none does.
+
+    `compiled`: the line is in a compiled function. `for_tpu`: the notebook asks Colab for a TPU.
+    """
+    # No entry fits a comment, and none fits an empty line.
     if line.lstrip().startswith("#"):
         line = ""
-    for old in YESTERDAY:
-        if old.only == "compiled" and not compiled:
+    for entry in YESTERDAY:
+        if entry.only == "compiled" and not compiled:
             continue
-        if old.only == "tpu" and not for_tpu:
+        if entry.only == "tpu" and not for_tpu:
             continue
-        if re.search(old.line, line[:_LINE]):
-            return old
+        if re.search(entry.line, line[:_LINE]):
+            return entry
     return None

@@ -4,15 +4,20 @@ import logging
 import os
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 
 from accel_helpers.machine import faults
 
 
 @contextmanager
-def without_remarks():
-    """Keep TensorFlow from remarking that several models were compiled one after the other."""
+def without_remarks() -> Iterator[None]:
+    """Show only errors of TensorFlow's logger in a ``with`` block.
+
+    It warns where several models are compiled one after the other, which is meant here.
+    """
     logger = logging.getLogger("tensorflow")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -23,9 +28,13 @@ def without_remarks():
 
 
 @contextmanager
-def held_back():
-    """Hold back what native code writes to standard error; let it go if something fails."""
+def held_back() -> Iterator[None]:
+    """Discard what a ``with`` block writes to standard error, native code included.
+
+    If the block raises an exception, what it wrote is shown after all, and the exception goes on.
+    """
     with tempfile.TemporaryFile() as file:
+        # Native code writes to the file descriptor 2, whatever sys.stderr is.
         standard_error = os.dup(2)
         failed = True
         try:
@@ -41,9 +50,11 @@ def held_back():
 
 
 def watch_tensorflow(name: str) -> None:
-    """Keep TensorFlow from doing harm where Keras runs on another framework, on `name`.
+    """Have a later import of TensorFlow done quietly, or refused, where Keras does not run on it.
 
-    Keras on JAX imports it, too, with the first seed.
+    It is refused, with an ImportError, where tensorflow-tpu is installed: its import can end the
+    process. Keras on JAX imports TensorFlow, too, with the first seed. Nothing changes where the
+    framework `name` is "tensorflow", or where TensorFlow was imported already.
     """
     if name == "tensorflow" or "tensorflow" in sys.modules:
         return
@@ -52,10 +63,17 @@ def watch_tensorflow(name: str) -> None:
 
 
 class _Watch:
-    """Finds the module tensorflow, and no other, and has it loaded quietly or not at all."""
+    """An import hook: an entry of ``sys.meta_path`` that finds only the module tensorflow."""
 
     @staticmethod
-    def find_spec(name, path=None, target=None):
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return how to load the module tensorflow: quietly, or with an ImportError.
+
+        None for any other module, so that the other entries look for it, and where TensorFlow is
+        not installed.
+        """
         if name != "tensorflow":
             return None
         spec = PathFinder.find_spec(name)
@@ -70,7 +88,8 @@ class _Watch:
         return spec
 
 
-def _refuse(module) -> None:
+def _refuse(module: ModuleType) -> None:
+    """Raise the ImportError that stands for loading TensorFlow."""
     raise ImportError(
         "tensorflow-tpu is kept out of this kernel, which its import can end: Keras runs on JAX. "
         "To use it all the same, set KERAS_BACKEND=tensorflow in a fresh kernel.",

@@ -30,105 +30,150 @@ _CUDA_FOLDERS = (
 )
 
 
-def rules(machine: Machine) -> dict[str, object]:
-    """Return for every fault, by its id, whether the machine has it, as a truthy or falsy value."""
-    return (
-        _device_rules(machine)
-        | _package_rules(machine)
-        | _jax_rules(machine)
-        | _keras_rules(machine)
-        | _tpu_rules(machine)
-    )
+def rules(machine: Machine) -> dict[str, bool]:
+    """Return for every fault, by its id, whether the machine has it."""
+    results: dict[str, bool] = {}
+    for apply_rules in (
+        _device_rules,
+        _place_rules,
+        _package_rules,
+        _jax_rules,
+        _keras_rules,
+        _tpu_rules,
+    ):
+        results |= apply_rules(machine)
+    return results
 
 
-def _device_rules(machine: Machine) -> dict[str, object]:
+def _device_rules(machine: Machine) -> dict[str, bool]:
     """Return the rules about the device, and whether this process was given it."""
-    silent = machine.seen.silent
-    no_device = not machine.device
-    claimed = machine.seen.claim is not None
-    no_libtpu = machine.libtpu == "missing"
-    return {
-        "gpu-not-handed-over": machine.seen.not_given,
-        "gpu-silent": silent and not machine.seen.not_given and no_device,
-        "gpu-by-list": silent and machine.device,
-        "tpu-claimed": claimed,
-        "kaggle-not-the-tpu-image": (
-            machine.place == "kaggle"
-            and no_libtpu
-            and (machine.kind == "TPU" or machine.seen.claim)
-        ),
-        "another-chip": machine.ordered
-        and machine.ordered not in f"{machine.kind} {machine.device}",
-        "no-accelerator-colab": no_device and machine.place == "colab",
-        "no-accelerator-kaggle": no_device and machine.place == "kaggle",
-        "cuda-hidden": machine.kind == "GPU" and machine.visible_gpus == 0,
-        "attached-and-idle": machine.device and machine.used == ("cpu",),
-    }
+    seen = machine.seen
+    has_device = machine.device is not None
+    withheld = bool(seen.not_given)
+    hidden = machine.kind == "GPU" and machine.visible_gpus == 0
+    trained_on_cpu = machine.used == ("cpu",)
+    results: dict[str, bool] = {}
+    results["gpu-not-handed-over"] = withheld
+    results["gpu-silent"] = seen.silent and not withheld and not has_device
+    results["gpu-by-list"] = seen.silent and has_device
+    # A claim may be empty: then nothing is known about the TPU.
+    results["tpu-claimed"] = seen.claim is not None
+    results["cuda-hidden"] = hidden
+    results["attached-and-idle"] = has_device and trained_on_cpu
+    return results
 
 
-def _package_rules(machine: Machine) -> dict[str, object]:
+def _place_rules(machine: Machine) -> dict[str, bool]:
+    """Return the rules about what Colab or Kaggle gave, beside what was asked for."""
+    no_device = machine.device is None
+    on_colab = machine.place == "colab"
+    on_kaggle = machine.place == "kaggle"
+    results: dict[str, bool] = {}
+    results["no-accelerator-colab"] = no_device and on_colab
+    results["no-accelerator-kaggle"] = no_device and on_kaggle
+    results["kaggle-not-the-tpu-image"] = on_kaggle and _misses_tpu_image(machine)
+    results["another-chip"] = _has_another_chip(machine)
+    return results
+
+
+def _package_rules(machine: Machine) -> dict[str, bool]:
     """Return the rules about which TensorFlow is installed."""
     gpu = machine.kind == "GPU"
     tpu = machine.kind == "TPU"
-    return {
-        "framework-missing": not machine.backends,
-        # The builds are names with a blank between them.
-        "tensorflow-twice": " " in machine.builds,
-        "tensorflow-tpu-without-tpu": machine.for_tpus and not tpu,
-        "tensorflow-tpu-pins": machine.for_tpus and tpu and not machine.tensorflow_drives_tpu,
-        "tensorflow-cpu-build": gpu and machine.builds == "tensorflow-cpu",
-        "cuda-libraries-missing": gpu and machine.place == "local" and _without_cudnn(machine),
-        "gpu-too-new": gpu and _too_new(machine),
-    }
+    local = machine.place == "local"
+    for_tpus = bool(machine.for_tpus)
+    results: dict[str, bool] = {}
+    results["framework-missing"] = not machine.backends
+    # The builds are names with a blank between them.
+    results["tensorflow-twice"] = " " in machine.builds
+    results["tensorflow-tpu-without-tpu"] = for_tpus and not tpu
+    results["tensorflow-tpu-pins"] = for_tpus and tpu and not machine.tensorflow_drives_tpu
+    results["tensorflow-cpu-build"] = gpu and machine.builds == "tensorflow-cpu"
+    results["cuda-libraries-missing"] = gpu and local and _without_cudnn(machine)
+    results["gpu-too-new"] = gpu and _too_new(machine)
+    return results
 
 
-def _jax_rules(machine: Machine) -> dict[str, object]:
+def _jax_rules(machine: Machine) -> dict[str, bool]:
     """Return the rules about JAX: what it may look for, its plugins, and wrong releases."""
-    gpu = machine.kind == "GPU"
-    jax_on_tpu = machine.kind == "TPU" and "jax" in machine.frameworks
-    no_device = not machine.device
-    version = machine.frameworks.get("jax")
-    flags = machine.environ.get("XLA_FLAGS", "")
-    stale = version in STALE and FRESH not in flags and machine.by_amd
-    miscounts = version == _MISCOUNTS and _COUNTS not in flags
-    return {
-        "jax-platforms": _hidden_from_jax(machine),
-        "jax-without-libtpu": jax_on_tpu and machine.libtpu == "missing",
-        "jax-libtpu-too-old": jax_on_tpu and machine.libtpu == RECIPE["libtpu"],
-        "jax-without-cuda": gpu
-        and "jax" in machine.frameworks
-        and not any(map(machine.versions, _PLUGINS)),
-        "jax-trains-wrongly": no_device and stale,
-        "jax-computes-wrongly": no_device and miscounts,
-    }
+    has_jax = "jax" in machine.frameworks
+    jax_on_gpu = has_jax and machine.kind == "GPU"
+    jax_on_tpu = has_jax and machine.kind == "TPU"
+    no_device = machine.device is None
+    results: dict[str, bool] = {}
+    results["jax-platforms"] = _hidden_from_jax(machine)
+    results["jax-without-libtpu"] = jax_on_tpu and machine.libtpu == "missing"
+    results["jax-libtpu-too-old"] = jax_on_tpu and machine.libtpu == RECIPE["libtpu"]
+    results["jax-without-cuda"] = jax_on_gpu and not _has_jax_plugin(machine)
+    results["jax-trains-wrongly"] = no_device and _trains_wrongly(machine)
+    results["jax-computes-wrongly"] = no_device and _computes_wrongly(machine)
+    return results
 
 
-def _keras_rules(machine: Machine) -> dict[str, object]:
+def _keras_rules(machine: Machine) -> dict[str, bool]:
     """Return the rules about the framework that Keras is to run on."""
+    known_frameworks = ("", *SPOKEN)
     missing_backends = set(SPOKEN) - set(machine.backends)
-    on_another = machine.keras_on not in ("", "jax")
-    return {
-        "keras-backend-unknown": machine.asked not in ("", *SPOKEN),
-        "keras-backend-not-installed": machine.asked in missing_backends and not machine.keras_on,
-        "keras-not-on-jax": machine.kind == "TPU"
-        and on_another
-        and not machine.tensorflow_drives_tpu,
-    }
+    loaded = machine.keras_on != ""
+    on_another = loaded and machine.keras_on != "jax"
+    needs_jax = machine.kind == "TPU" and not machine.tensorflow_drives_tpu
+    results: dict[str, bool] = {}
+    results["keras-backend-unknown"] = machine.asked not in known_frameworks
+    results["keras-backend-not-installed"] = machine.asked in missing_backends and not loaded
+    results["keras-not-on-jax"] = needs_jax and on_another
+    return results
 
 
-def _tpu_rules(machine: Machine) -> dict[str, object]:
+def _tpu_rules(machine: Machine) -> dict[str, bool]:
     """Return the rules about TensorFlow on a TPU, its holder, and addresses of TPUs elsewhere."""
     tpu = machine.kind == "TPU"
-    tensorflow = "tensorflow" in machine.frameworks
+    has_tensorflow = "tensorflow" in machine.frameworks
+    old_address = machine.environ.get("COLAB_TPU_ADDR", "").strip()
     by_grpc = machine.tpu_name.startswith("grpc://")
-    return {
-        "tpu-stock-tensorflow": tpu and tensorflow and not machine.for_tpus,
-        "tpu-no-tensorflow": tpu and not tensorflow,
-        "tpu-in-use": tpu and machine.holder,
-        "old-tpu-node": machine.environ.get("COLAB_TPU_ADDR", "").strip(),
-        "grpc-address": by_grpc,
-        "tpu-name": machine.tpu_name and not tpu and not by_grpc,
-    }
+    by_name = machine.tpu_name != "" and not by_grpc
+    results: dict[str, bool] = {}
+    results["tpu-stock-tensorflow"] = tpu and has_tensorflow and not machine.for_tpus
+    results["tpu-no-tensorflow"] = tpu and not has_tensorflow
+    results["tpu-in-use"] = tpu and machine.holder != ""
+    results["old-tpu-node"] = old_address != ""
+    results["grpc-address"] = by_grpc
+    results["tpu-name"] = by_name and not tpu
+    return results
+
+
+def _misses_tpu_image(machine: Machine) -> bool:
+    """Return whether there is a TPU, or is said to be, and no libtpu that could drive it."""
+    has_tpu = machine.kind == "TPU" or bool(machine.seen.claim)
+    return has_tpu and machine.libtpu == "missing"
+
+
+def _has_another_chip(machine: Machine) -> bool:
+    """Return whether the notebook asked for a chip that is not the attached one."""
+    if not machine.ordered:
+        return False
+    attached_chip = f"{machine.kind} {machine.device}"
+    return machine.ordered not in attached_chip
+
+
+def _has_jax_plugin(machine: Machine) -> bool:
+    """Return whether one of the plugins is installed that JAX finds a GPU with."""
+    return any(map(machine.versions, _PLUGINS))
+
+
+def _trains_wrongly(machine: Machine) -> bool:
+    """Return whether this JAX uses donated weights of an earlier step on this processor."""
+    if machine.frameworks.get("jax") not in STALE:
+        return False
+    flags = machine.environ.get("XLA_FLAGS", "")
+    return FRESH not in flags and machine.by_amd
+
+
+def _computes_wrongly(machine: Machine) -> bool:
+    """Return whether this JAX sums small products wrongly."""
+    if machine.frameworks.get("jax") != _MISCOUNTS:
+        return False
+    flags = machine.environ.get("XLA_FLAGS", "")
+    return _COUNTS not in flags
 
 
 def _hidden_from_jax(machine: Machine) -> bool:
@@ -144,11 +189,15 @@ def _hidden_from_jax(machine: Machine) -> bool:
 
 def _too_new(machine: Machine) -> bool:
     """Return whether the GPU is younger than the installed TensorFlow."""
-    numbers = re.findall(r"\d+", machine.versions("tensorflow") or "")
-    release = tuple(int(number) for number in numbers[:2])
-    if not release or machine.device is None:
+    version = machine.versions("tensorflow")
+    if version is None or machine.device is None:
         return False
-    return bool(_BLACKWELL.search(machine.device.name)) and release < _FIRST_FOR_BLACKWELL
+    numbers = re.findall(r"\d+", version)
+    release = tuple(int(number) for number in numbers[:2])
+    if not release:
+        return False
+    is_blackwell = _BLACKWELL.search(machine.device.name) is not None
+    return is_blackwell and release < _FIRST_FOR_BLACKWELL
 
 
 def _without_cudnn(machine: Machine) -> bool:
@@ -160,9 +209,13 @@ def _without_cudnn(machine: Machine) -> bool:
     folders = list(_CUDA_FOLDERS)
     folders += machine.environ.get("LD_LIBRARY_PATH", "").split(":")
     if "CONDA_PREFIX" in machine.environ:
-        folders.append(f"{machine.environ['CONDA_PREFIX']}/lib")
+        conda = machine.environ["CONDA_PREFIX"]
+        folders.append(f"{conda}/lib")
     for folder in folders:
+        if not folder:
+            continue
         # The root may be that of a recorded machine, so an absolute folder is taken below it.
-        if folder and attached.files(machine.root, f"{folder.lstrip('/')}/libcudnn.so*"):
+        below_root = folder.lstrip("/")
+        if attached.files(machine.root, f"{below_root}/libcudnn.so*"):
             return False
     return True

@@ -15,7 +15,9 @@ from accel_helpers.machine.attached import GIB, Attached, Run
 
 __all__ = ["describe"]
 
+# Where Linux keeps the limits of a container, its control groups.
 _LIMITS = "sys/fs/cgroup"
+# Place -> its name on the card.
 _PLACES = {"colab": "Google Colab", "kaggle": "Kaggle", "local": "local (neither Colab nor Kaggle)"}
 #: The faults of a GPU whose driver is there and whose nvidia-smi did not answer.
 SILENT_GPU = {"gpu-not-handed-over", "gpu-by-list", "gpu-silent"}
@@ -23,28 +25,31 @@ SILENT_GPU = {"gpu-not-handed-over", "gpu-by-list", "gpu-silent"}
 
 @dataclass(frozen=True)
 class Runtime:
-    """What `describe` found. It prints as a card, and as a small table in a notebook."""
+    """What `describe` found. It prints as a card, and as a small table in a notebook.
+
+    The *card* has lines of a label and a text, such as "Memory:  12.7 GiB".
+    """
 
     OUTCOMES: ClassVar = (  # of its `verdict`
         *("a GPU", "a TPU", "a driver that does not answer", "a TPU that is not there"),
         *("nothing in Colab", "nothing here"),
     )
 
-    place: str
-    release: str | None
+    place: str  # "colab", "kaggle" or "local"
+    release: str | None  # of Colab's image
     accelerator: Attached | None
-    frameworks: dict[str, str]
-    python: str
-    system: str
-    cpu_name: str | None
-    cores: int | None
+    frameworks: dict[str, str]  # package -> version
+    python: str  # its version
+    system: str  # such as "Linux x86_64"
+    cpu_name: str | None  # None: unknown, here and in the next two
+    cores: int | None  # those that this process may use
     memory_bytes: int | None
     notes: tuple[str, ...]
     faults: tuple[str, ...] = ()  # the ids of what the notes say
 
     @property
     def verdict(self) -> str:
-        """What is attached, in a few words: one of `OUTCOMES`.
+        """Which accelerator is attached, in a few words: one of `OUTCOMES`.
 
         >>> describe(environ={"TPU_ACCELERATOR_TYPE": "v5e-1"}, root="/nowhere").verdict
         'a TPU that is not there'
@@ -60,11 +65,11 @@ class Runtime:
         return "nothing here"
 
     def to_dict(self) -> dict:
-        """Give all of it as plain JSON types: no host name, no user name, no path."""
+        """Return all fields as plain JSON types: no host name, no user name, no path."""
         return json.loads(json.dumps(asdict(self)))
 
     def issue(self) -> str:
-        """Give a block of Markdown to paste into a question: no host, user or folder is in it.
+        """Return a block of Markdown to paste into a question: no host, user or folder is in it.
 
         >>> print(describe(environ={}, root="/nowhere").issue().splitlines()[0])
         ```text
@@ -72,7 +77,7 @@ class Runtime:
         return f"```text\n{self}\n```"
 
     def _lines(self) -> Iterator[tuple[str, str]]:
-        """Yield the label and the text of every line of the card."""
+        """Yield the label and the text of every line of the card, in order."""
         place = _PLACES.get(self.place, self.place)
         if self.release:
             place += f" ({self.release})"
@@ -90,6 +95,7 @@ class Runtime:
             yield "Note", note
 
     def _accelerator_line(self) -> str:
+        """Return the card's text about the accelerator, also where there is none."""
         if self.accelerator:
             return str(self.accelerator)
         if SILENT_GPU & {*self.faults}:
@@ -99,6 +105,7 @@ class Runtime:
         return "none attached (this machine has only its CPU)"
 
     def _cpu_line(self) -> str:
+        """Return the card's text about the processor: "Intel Xeon @ 2.20GHz, 2 usable cores"."""
         name = self.cpu_name or "name unknown"
         if not self.cores:
             return name
@@ -108,6 +115,7 @@ class Runtime:
     def __str__(self) -> str:
         rows = []
         for label, text in self._lines():
+            # All texts begin in the same column.
             lead = f"{label}:"
             rows.append(wrapped(text, f"{lead:<14}", 14))
         return "\n".join(rows)
@@ -128,13 +136,15 @@ def describe(
     Parameters
     ----------
     environ : mapping of str to str, optional
-        The environment variables.
+        The environment variables; by default those of this process.
     root : path
         The folder under which ``proc``, ``sys`` and ``dev`` are.
     run : callable of (list of str, seconds) -> str, optional
-        Runs a command and gives its output, which is empty where it fails.
+        Runs a command and returns its output, which is empty where it fails; by default it is
+        really run.
     versions : callable of str -> str or None, optional
-        Gives the installed version of a distribution.
+        Returns the installed version of a distribution, or None; by default that of this
+        environment.
 
     Returns
     -------
@@ -149,7 +159,7 @@ def describe(
     'kaggle'
     """
     facts = faults.Facts(environ, root, run, versions)
-    noted = [fault for name, fault in facts.faults.items() if faults.FAULTS[name].note]
+    findings = [finding for finding in facts.faults.values() if faults.FAULTS[finding.id].note]
     cpu_name, memory = _cpu_name_and_memory(facts.root, facts.run)
     return Runtime(
         place=facts.place,
@@ -161,13 +171,17 @@ def describe(
         cpu_name=cpu_name,
         cores=_cores(facts.root),
         memory_bytes=memory,
-        notes=tuple(fault.cause for fault in noted),
-        faults=tuple(fault.id for fault in noted),
+        notes=tuple(finding.cause for finding in findings),
+        faults=tuple(finding.id for finding in findings),
     )
 
 
 def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
-    """Give the processor's name and the bytes of memory that may be used; None: unknown."""
+    """Return the processor's name and the bytes of memory that this machine may use.
+
+    The memory is the machine's, or a container's limit if that is lower. Each is None where it is
+    unknown. `run` asks a Mac.
+    """
     cpuinfo = attached.read(root / "proc/cpuinfo")
     meminfo = attached.read(root / "proc/meminfo")
     name = attached.field(cpuinfo, "model name") or attached.field(cpuinfo, "Model")
@@ -188,7 +202,10 @@ def _cpu_name_and_memory(root: Path, run: Run) -> tuple[str | None, int | None]:
 
 
 def _cores(root: Path) -> int | None:
-    """Give the number of cores that this process may use; None: unknown."""
+    """Return the number of cores that this process may use; None where it is unknown.
+
+    A container's limit, read under `root`, counts, too.
+    """
     try:
         cores = len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
@@ -196,14 +213,19 @@ def _cores(root: Path) -> int | None:
         cores = os.cpu_count() or 0
     quota, period = _processor_share(root)
     if cores and quota and period:
-        # A container may have a part of a core: 150 ms in 100 ms are two cores.
+        # A container may have a part of a core, which is rounded up: 150 ms of processor time in
+        # every 100 ms are two cores.
         cores = min(cores, math.ceil(quota / period))
     return cores or None
 
 
 def _processor_share(root: Path) -> tuple[int, int]:
-    """Give how many microseconds of processor time a container has in how many; 0: no limit."""
+    """Return a container's processor time, in µs, and the time in which it has it, in µs.
+
+    (150000, 100000) is one core and a half. Either number is 0 where there is no limit.
+    """
     limits = root / _LIMITS
+    # The second version of control groups writes "150000 100000", or "max 100000".
     words = attached.read(limits / "cpu.max").split()
     if not words:
         quota = attached.read(limits / "cpu/cpu.cfs_quota_us")
@@ -213,7 +235,7 @@ def _processor_share(root: Path) -> tuple[int, int]:
 
 
 def _positive_number(text: str) -> int:
-    """Give the number that a text is; 0 for "max", for -1 and for what is no number."""
+    """Return the whole number that a text is; 0 for "max", for "-1" and for what is no number."""
     digits = text.strip()
     if not digits.isdecimal():
         return 0

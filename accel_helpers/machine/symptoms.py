@@ -1,4 +1,8 @@
-"""The failures we know, and finding them in an error message or a log: nothing but its text."""
+"""The failures we know, and finding them in an error message or a log: nothing but its text.
+
+A *symptom* is an entry of ``data/symptoms.toml``: a known failure, the wordings by which it is
+recognized, and what to do. A *place* is "colab", "kaggle" or "local": where the reader is.
+"""
 
 import functools
 import re
@@ -17,66 +21,82 @@ _TITLE = 80  # characters of a title
 _EVIDENCE = 200  # characters of a line that are shown
 _MESSAGE_LINES = 20  # lines after an exception's first line that may still be its message
 
-# Colours as a terminal gets them, and as the JSON of a saved notebook spells them.
+# "\x1b[31m", a colour as a terminal gets it, or spelled out, as in the JSON of a saved notebook.
 _COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]")
+# The ends of lines, as characters and as that JSON spells them.
 _LINE_END = re.compile(r"\r\n?|\\r\\n|\\n")
 # "KeyError: 'x'", "jax.errors.JaxRuntimeError: INTERNAL: ...": at the start of a line.
 _EXCEPTION = re.compile(r"^(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Interrupt)(?::|$)")
+# "2026-05-12 08:15:01.123456: I tensorflow/core/...", "I0512 08:15:01 ...".
 _LOG_LINE = re.compile(r"^(?:\d{4}-\d\d-\d\d|[IWEF]\d{4} )")
-# A line of a traceback: in a package of this name, or in code of one's own.
-_FRAME = re.compile(r"(?:site|dist)-packages[/\\](\w+)|<ipython-input|Cell In|/content/|ipykernel_")
+# A line of a traceback: in a package, "/usr/lib/python3/dist-packages/keras/models.py", or in code
+# of one's own, "Cell In[3], line 2", which has no group "package".
+_FRAME = re.compile(
+    r"(?:site|dist)-packages[/\\](?P<package>\w+)|<ipython-input|Cell In|/content/|ipykernel_"
+)
+# The packages of the frameworks themselves.
 _FRAMEWORKS = {
     "jax", "jaxlib", "keras", "tensorflow", "tensorflow_core", "tf_keras", "numpy", "absl",
     "google",
 }  # fmt: skip
+# A line such as "!pip install tensorflow==2.8".
 _PIP = re.compile(r"^.{0,40}\bpip3? install .*(?:tensorflow|tf-nightly|keras|jax|numpy).*$", re.M)
-# A fix that speaks of lines with pip, so that the line of the text can be shown.
+# A fix that speaks of "lines that install" something, before which the reader's line can be shown.
 _ABOUT_PIP = re.compile(r"\blines? that (?:install|pin|bring)")
-# What names a place; Kaggle's image is built on Colab's.
+# The place of which a text speaks: "/kaggle/working/x.csv", "/content/x.csv". Kaggle comes first,
+# because its image is built on Colab's.
 PLACE = {
     "kaggle": re.compile(r"/kaggle/(?:working|input|lib)|\bKaggle\b"),
     "colab": re.compile(r"/content/|/usr/local/lib/python3\.\d+/dist-packages|\bColab\b"),
 }
-# The first plain text of a pattern: before it parts that say how often, if at all, they occur.
+# These read a regular expression: of r"\bNo module named '?tensorflow" the plain text, which is
+# always in what it matches, is "No module named ". Before that, parts are skipped that have special
+# characters: "\b", "^", a group, a set, each with "?", "*", "+" or "{2}" behind it.
 _PART = (
     r"(?:\\[bwds]|\^|\((?:\\.|[^()\\])*\)|\[(?:\\.|[^]\\])*\]|[^()\\](?=[?*]))(?:[?*+]|\{[\d,]*})?"
 )
-_PLAIN = re.compile(rf"(?:{_PART})*((?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
+_PLAIN = re.compile(rf"(?:{_PART})*(?P<text>(?:(?:[^\\.^$*+?{{}}\[\]|()]|\\\W)(?![*?{{]))*)")
 
 
 @dataclass(frozen=True)
 class Symptom:
-    """A known failure, an entry of ``data/symptoms.toml``, which says what its fields mean."""
+    """A known failure, an entry of ``data/symptoms.toml``.
+
+    {braces} in its fixes stand for words of the reader's place, such as {restart}.
+    """
 
     id: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...]  # wordings of the failure, a regular expression each
     cause: str
     fix: str
-    source: tuple[str, ...]
-    versions: str
-    examples: tuple[str, ...]
-    also: str = ""
-    unless: str = ""
-    fix_local: str = ""
-    fix_kaggle: str = ""
-    at: Literal["", "colab", "kaggle"] = ""
-    group: str = ""
-    theirs: bool = False
+    source: tuple[str, ...]  # addresses
+    versions: str  # in words, the versions that it is about
+    examples: tuple[str, ...]  # lines of real messages
+    also: str = ""  # a regular expression that the text must match, too
+    unless: str = ""  # one that the text must not match; empty: there is none
+    fix_local: str = ""  # the fix on a machine of one's own, where it is another
+    fix_kaggle: str = ""  # the fix on Kaggle, where it is another
+    at: Literal["", "colab", "kaggle"] = ""  # the only place where it happens
+    group: str = ""  # one of `GROUPS`
+    theirs: bool = False  # a package that asks for what is gone is named instead of the fix
 
     @functools.cached_property
     def patterns(self) -> dict[re.Pattern, str]:
-        """Each line as a pattern, and its first plain text, which is quick to look for."""
+        """Each of the `lines` as a pattern -> a text that stands in whatever the pattern matches.
+
+        It is quicker to look for than the pattern. It may be empty, which stands in every text.
+        """
         plain_texts = {}
         for line in self.lines:
             match = _PLAIN.match(line)
-            plain_text = match[1] if match else ""
+            plain_text = match["text"] if match else ""
             # The text itself has no backslash before a mark that the pattern had to escape.
             plain_texts[re.compile(line, re.MULTILINE)] = re.sub(r"\\(.)", r"\1", plain_text)
         return plain_texts
 
     @property
     def title(self) -> str:
-        """The words of its first example by which it is known."""
+        """The longest part of the first example that a pattern matches, cut to 80 characters."""
         example = clean(self.examples[0])
         matches = [pattern.search(example) for pattern in self.patterns]
         texts = [match.group() for match in matches if match]
@@ -88,22 +108,26 @@ class Symptom:
         return textwrap.shorten(title, _TITLE, placeholder=" …")
 
     def to_do(self, place: str, text: str = "") -> str:
-        """Return the fix in the words of a place ("colab", "kaggle" or "local") and of a text."""
+        """Return what to do about the failure, in the words of a place.
+
+        `place` is "colab", "kaggle" or "local". `text` is the text in which the failure was found:
+        a package that it names, or a line with pip, is then named in the fix.
+        """
         place = self.at or place
         package = _package_that_asks(text)
         fix = self._fix_at(place)
         if self.theirs and package:
             fix = SAY["theirs"]
-        pip_line = None
+        pip_match = None
         if _ABOUT_PIP.search(fix):
-            pip_line = _PIP.search(text)
-        if pip_line is None:
+            pip_match = _PIP.search(text)
+        if pip_match is None:
             return fix.format(**PLACES[place], package=package)
         fix = SAY["line"] + fix
-        return fix.format(**PLACES[place], package=package, line=pip_line[0].strip())
+        return fix.format(**PLACES[place], package=package, line=pip_match[0].strip())
 
     def _fix_at(self, place: str) -> str:
-        """Return the fix for a place, which is mostly the same for all."""
+        """Return the fix for a place, in which braces are not filled in yet."""
         if place == "local" and self.fix_local:
             return self.fix_local
         if place == "kaggle" and self.fix_kaggle:
@@ -112,19 +136,23 @@ class Symptom:
 
 
 def _package_that_asks(text: str) -> str | None:
-    """Return the package of the deepest frame that is no framework's; None for one's own code."""
+    """Return the package of the last frame in a text that is in no package of a framework.
+
+    None where that frame is in the reader's own code, and where there is no such frame.
+    """
     package = None
     for frame in _FRAME.finditer(text):
-        if frame[1] not in _FRAMEWORKS:
-            package = frame[1]
+        if frame["package"] not in _FRAMEWORKS:
+            package = frame["package"]
     return package
 
 
 _BOOK = tables("symptoms.toml")
+# The sentences of the doctor where no symptom is found, and parts of fixes.
 SAY: dict[str, str] = _BOOK["say"]
 #: The parts of docs/failures.md: what an entry calls its group, and the title.
 GROUPS: dict[str, str] = _BOOK["group"]
-#: What is surely the root of trouble first.
+#: The failures: what is surely the root of trouble first, what many things can cause last.
 KNOWN = records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
 #: Warnings that something is slow, and no failures.
 SLOW = records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
@@ -133,21 +161,24 @@ SLOW = records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
 def find(
     text: str, place: str = "local", among: tuple[Symptom, ...] = KNOWN
 ) -> tuple[Finding, ...]:
-    """Return the known failures in a text, those of its last exception first.
+    """Return a finding for each symptom that a text has, those of its last exception first.
 
-    The fixes are in the words of a place ("colab", "kaggle" or "local").
+    `text` is a message or a log as it is. `place` is "colab", "kaggle" or "local"; the fixes are in
+    its words. () where no symptom is found.
     """
     text = clean(text)
-    start, end = _last_exception(text)
+    exception_start, exception_end = _last_exception(text)
     in_exception = []
     elsewhere = []
     for symptom in among:
-        # A pattern is slow, and its plain text quick to look for.
-        patterns = [pattern for pattern, plain in symptom.patterns.items() if plain in text]
-        matches = _matches(patterns, text, 0, len(text))
+        # A pattern is slow, and its plain text is quick to look for.
+        patterns = [
+            pattern for pattern, plain_text in symptom.patterns.items() if plain_text in text
+        ]
+        matches = _matches(patterns, text, start=0, end=len(text))
         if not matches or not _confirmed(symptom, text):
             continue
-        exception_matches = _matches(patterns, text, start, end)
+        exception_matches = _matches(patterns, text, start=exception_start, end=exception_end)
         first_match = min(exception_matches or matches, key=re.Match.start)
         finding = Finding(
             id=symptom.id,
@@ -163,21 +194,24 @@ def find(
     return tuple(in_exception + elsewhere)
 
 
-def _matches(patterns: list[re.Pattern], text: str, start: int, end: int) -> list[re.Match]:
-    """Return the first match of each pattern in a part of a text, where it has one."""
+def _matches(patterns: list[re.Pattern], text: str, *, start: int, end: int) -> list[re.Match]:
+    """Return the first match of each pattern in ``text[start:end]``, where it has one."""
     matches = [pattern.search(text, start, end) for pattern in patterns]
     return [match for match in matches if match]
 
 
 def _confirmed(symptom: Symptom, text: str) -> bool:
-    """Return whether a text has what the symptom also needs, and nothing that speaks against it."""
+    """Return whether a text matches a symptom's `also`, and does not match its `unless`."""
     if not re.search(symptom.also, text, re.MULTILINE):
         return False
     return not symptom.unless or not re.search(symptom.unless, text, re.MULTILINE)
 
 
 def _line(text: str, position: int) -> str:
-    """Return the line of a match, short enough to be shown."""
+    """Return the line of a text in which a position is, cut to 200 characters around it.
+
+    What is cut off is replaced by "...". `position` is an index into `text`.
+    """
     line_start = text.rfind("\n", 0, position) + 1
     line = text[line_start:].partition("\n")[0]
     column = position - line_start
@@ -191,7 +225,11 @@ def _line(text: str, position: int) -> str:
 
 
 def clean(text: str) -> str:
-    """Cut what is too long, take out colours, and use one kind of line end."""
+    """Return a text without colours, with "\\n" as its only line end, and not too long.
+
+    Of a text of more than 4 million characters the middle is left out, and of a line what is behind
+    its 4,000th character.
+    """
     if len(text) > _MOST:
         half = _MOST // 2
         text = text[:half] + "\n" + text[-half:]
@@ -203,16 +241,17 @@ def clean(text: str) -> str:
 
 
 def _last_exception(text: str) -> tuple[int, int]:
-    """Return where the last exception and its message begin and end; zeros where there is none.
+    """Return the start and the end of the last exception and its message, as indexes into a text.
 
-    It is the first one behind the last traceback; without a traceback, the first of the text.
+    It is the first exception behind the last traceback; without a traceback, the first of the text.
+    (0, 0) where there is none.
     """
     traceback_start = max(text.rfind(TRACEBACK), 0)
     lines = text[traceback_start:].split("\n")
-    from_exception = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))
+    exception_lines = list(dropwhile(lambda line: not _EXCEPTION.match(line), lines))
     # A log goes on behind the message.
     message_lines = takewhile(
-        lambda line: not _LOG_LINE.match(line), from_exception[:_MESSAGE_LINES]
+        lambda line: not _LOG_LINE.match(line), exception_lines[:_MESSAGE_LINES]
     )
     message = "\n".join(message_lines)
     if not message:

@@ -54,8 +54,8 @@ class Ceiling:
     @property
     def fastest(self) -> "Ceiling":
         """The same rate by the fastest call alone."""
-        fastest_call = [min(self.time.samples)]
-        timing = Measurement.from_samples(fastest_call, name=self.time.name, notes=self.time.notes)
+        fastest_call = min(self.time.samples)
+        timing = Measurement((fastest_call,), name=self.time.name, notes=self.time.notes)
         return replace(self, time=timing)
 
 
@@ -75,7 +75,8 @@ class Ceilings:
         Noise only ever adds time, and on a busy machine it may add more to one than to the other.
         """
         products = tuple(product.fastest for product in self.products)
-        return replace(self, products=products, copy=self.copy.fastest)
+        copy = self.copy.fastest
+        return replace(self, products=products, copy=copy)
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
         """Name measurements and numbers for a result card.
@@ -83,11 +84,14 @@ class Ceilings:
         The names are as "PREFIX/product float32" for a time, and the same with "/work" behind for
         the FLOP or bytes of one call.
         """
-        ceilings = {f"{prefix}/product {product.dtype}": product for product in self.products}
+        ceilings: dict[str, Ceiling] = {}
+        for product in self.products:
+            ceilings[f"{prefix}/product {product.dtype}"] = product
         ceilings[f"{prefix}/copy {self.copy.dtype}"] = self.copy
-        times = {name: ceiling.time for name, ceiling in ceilings.items()}
+        times: dict[str, Measurement] = {}
         work: dict[str, tuple[float, ...]] = {}
         for name, ceiling in ceilings.items():
+            times[name] = ceiling.time
             work[f"{name}/work"] = (float(ceiling.work),)
         return times, work
 
@@ -95,22 +99,29 @@ class Ceilings:
     def from_card(cls, measurements, numbers, prefix: str, device: str = "cpu") -> Self:
         """Restore the ceilings that `record_as` put on a card."""
         ceilings: dict[str, list[Ceiling]] = {"product": [], "copy": []}
+        start = f"{prefix}/"
         for name, timing in measurements.items():
-            if not name.startswith(f"{prefix}/") or f"{name}/work" not in numbers:
+            name_of_work = f"{name}/work"
+            if not name.startswith(start) or name_of_work not in numbers:
                 continue
-            operation, dtype = name.removeprefix(f"{prefix}/").split()
-            [work] = numbers[f"{name}/work"]
-            ceilings[operation].append(Ceiling(dtype, work, timing))
+            # Such as "product float32".
+            operation, dtype = name.removeprefix(start).split()
+            [work] = numbers[name_of_work]
+            ceiling = Ceiling(dtype, work, timing)
+            ceilings[operation].append(ceiling)
+        products = tuple(ceilings["product"])
         [copy] = ceilings["copy"]
-        return cls(device, tuple(ceilings["product"]), copy)
+        return cls(device, products, copy)
 
     def __str__(self) -> str:
         lines = []
         for product in self.products:
             rate = format_rate(product.rate, "FLOP/s")
             lines.append(f"matrix product, {product.dtype}, on {self.device}: {rate}")
-        lines.append(f"memory, on {self.device}: {format_rate(self.copy.rate, 'B/s')}")
-        lines += [f"  Note: {note}" for note in self.notes]
+        copy_rate = format_rate(self.copy.rate, "B/s")
+        lines.append(f"memory, on {self.device}: {copy_rate}")
+        for note in self.notes:
+            lines.append(f"  Note: {note}")
         return "\n".join(lines)
 
 
@@ -149,7 +160,8 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     rate = work.flops / duration
     product_rates = {product.dtype: product.rate for product in ceilings.products}
     peak = product_rates["float32"]
-    rate_of_memory = work.flops / work.bytes * ceilings.copy.rate
+    intensity = work.flops / work.bytes
+    rate_of_memory = intensity * ceilings.copy.rate
     attainable = min(peak, rate_of_memory)
     share = rate / attainable
     if share > MARGIN:
@@ -198,8 +210,10 @@ def measure(
     True
     """
     plan = _plan(device, seconds)
-    make_product = make_product or partial(_product, device)
-    make_pass = make_pass or partial(_pass, device)
+    if make_product is None:
+        make_product = partial(_product, device)
+    if make_pass is None:
+        make_pass = partial(_pass, device)
     copy = _measure_pass(make_pass, plan, clock)
     products = []
     notes = []
@@ -212,7 +226,8 @@ def measure(
             continue
         products.append(_measure_best_product(trials, dtype, plan, clock))
     if not products:
-        raise RuntimeError(f"no matrix product could be measured on {device}. {' '.join(notes)}")
+        reasons = " ".join(notes)
+        raise RuntimeError(f"no matrix product could be measured on {device}. {reasons}")
     ceilings = Ceilings(device, tuple(products), copy, tuple(notes))
     measurements, numbers = ceilings.record_as(keep)
     results.keep(keep, measurements, numbers)
@@ -227,13 +242,17 @@ def _plan(device: str, seconds: float | None) -> _Plan:
     if seconds < FEW_SECONDS:
         plan = QUICK
     # A ceiling for each number type and for memory; making the arrays takes about as long as one.
-    return replace(plan, seconds=seconds / (len(DTYPES) + 2))
+    parts = len(DTYPES) + 2
+    return replace(plan, seconds=seconds / parts)
 
 
 def _reason(error: Exception) -> str:
     """The first line of an error, or its type where it has no text."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:160]
+    text = str(error).strip()
+    if not text:
+        return type(error).__name__
+    first_line = text.splitlines()[0]
+    return first_line[:160]
 
 
 @dataclass(frozen=True)
@@ -253,22 +272,25 @@ def _find_best_sizes(make_product, dtype, plan: _Plan, clock, fastest) -> list[_
     deadline = clock() + plan.seconds / 2
     trials: list[_Trial] = []
     for size in plan.sizes:
-        if trials:
-            # It grows with the cube of the size, and is called four times.
-            expected = 4 * trials[-1].seconds * (size / trials[-1].size) ** 3
-            if clock() + expected > deadline:
-                break
+        if trials and clock() + _expected_seconds(trials[-1], size) > deadline:
+            break
         trial = _try_size(make_product, dtype, size, clock, deadline)
         fastest[size] = min(trial.seconds, fastest.get(size, trial.seconds))
         if trial.seconds > HOPELESS * fastest[size]:
+            duration = format_seconds(trial.seconds)
             raise RuntimeError(
-                f"a product of two {size} x {size} matrices takes "
-                f"{format_seconds(trial.seconds)}, over {HOPELESS} times as long as with the "
-                "fastest number type."
+                f"a product of two {size} x {size} matrices takes {duration}, over {HOPELESS} "
+                "times as long as with the fastest number type."
             )
         trials.append(trial)
     by_rate = sorted(trials, key=lambda trial: trial.seconds / trial.size**3)
     return by_rate[:2]
+
+
+def _expected_seconds(trial: _Trial, size: int) -> float:
+    """The seconds that a trial of another size will take, all its four calls."""
+    growth = size / trial.size
+    return 4 * trial.seconds * growth**3
 
 
 def _try_size(make_product, dtype, size: int, clock, deadline: float) -> _Trial:
@@ -280,7 +302,8 @@ def _try_size(make_product, dtype, size: int, clock, deadline: float) -> _Trial:
     for _ in range(3):
         start = clock()
         backend.wait(run())
-        shortest = min(shortest, clock() - start)
+        elapsed = clock() - start
+        shortest = min(shortest, elapsed)
         if clock() > deadline:
             break
     # A coarse clock may say zero.
@@ -295,7 +318,8 @@ def _measure_best_product(trials: list[_Trial], dtype, plan: _Plan, clock) -> Ce
         size = trial.size
         detail = f"{size} x {size} matrices: 2 x {size}³ operations"
         timing = _time(trial.run, f"product {dtype}", detail, seconds, clock)
-        ceilings.append(Ceiling(dtype, 2 * size**3, timing))
+        ceiling = Ceiling(dtype, 2 * size**3, timing)
+        ceilings.append(ceiling)
     return max(ceilings, key=lambda ceiling: ceiling.rate)
 
 
@@ -305,15 +329,16 @@ def _measure_pass(make_pass, plan: _Plan, clock) -> Ceiling:
     run = make_pass(count)
     detail = f"{count:,} numbers added to {count:,} in place: 2 read, 1 written, 4 bytes each"
     timing = _time(run, "copy float32", detail, plan.seconds, clock)
-    return Ceiling("float32", 3 * 4 * count, timing)
+    moved_bytes = 3 * 4 * count
+    return Ceiling("float32", moved_bytes, timing)
 
 
 def _time(run, name: str, detail: str, seconds: float, clock) -> Measurement:
     """The time of a call; its first note says what was run."""
-    timing = benchmark(
-        run, clock=clock, name=name, repeats=5, min_time=0.7 * seconds, max_time=seconds
-    )
-    return replace(timing, notes=(detail, *timing.notes))
+    min_time = 0.7 * seconds
+    timing = benchmark(run, clock=clock, name=name, repeats=5, min_time=min_time, max_time=seconds)
+    notes = (detail, *timing.notes)
+    return replace(timing, notes=notes)
 
 
 def _product(device: str, dtype: str, size: int) -> Callable[[], object]:
@@ -323,7 +348,8 @@ def _product(device: str, dtype: str, size: int) -> Callable[[], object]:
 
     values = np.random.default_rng(0).random((2, size, size), dtype="float32") - 0.5
     with backend.on(device):
-        left, right = (ops.cast(ops.convert_to_tensor(matrix), dtype) for matrix in values)
+        tensors = [ops.convert_to_tensor(matrix) for matrix in values]
+        left, right = [ops.cast(tensor, dtype) for tensor in tensors]
     multiply = backend.jit(ops.matmul)
 
     def run():

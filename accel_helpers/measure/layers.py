@@ -1,36 +1,12 @@
 """What one use of a Keras layer computes: a rule for every kind, for `work.count_step`."""
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from math import prod
 
 from accel_helpers.measure.activations import ACTIVATIONS
-
-Shape = Sequence[int]  # with the batch first
-
-
-@dataclass
-class Parts:
-    """What one use of a layer computes, in operations and in elements."""
-
-    input_products: int = 0  # of the input and weights
-    later_products: int = 0  # of something made in the layer and weights
-    inner_products: int = 0  # of two things made in the layer
-    padding_products: int = 0  # of weights and the zeros of padding; in no other number
-    forward: int = 0  # elementwise
-    backward: int = 0  # elementwise
-    weight_sums: int = 0  # additions that only the weights' gradient needs
-    training_only: int = 0  # those of `forward` that only training has
-    inner_elements: int = 0  # of arrays that are made and used in the layer
-    made: int = 0  # elements that products with weights make
-    weights_read: int | None = None  # in a pass; all if None
-    passes_gradient: bool = False  # the gradient is handed on as it is
-    operations: int = 1  # one after the other, forward
-
-
-# A rule counts the parts of a layer from the layer, the shapes of its inputs, and its output's.
-Rule = Callable[[object, Sequence[Shape], Shape], Parts]
+from accel_helpers.measure.convolutions import count_convolution
+from accel_helpers.measure.parts import Parts, Rule, Shape, add_bias
 
 
 def _elementwise(
@@ -45,12 +21,12 @@ def _elementwise(
     def count(layer, inputs, output):
         size = prod(output)
         pairs = max(len(inputs) - 1, 1)
-        return Parts(
-            forward=forward * pairs * size,
-            backward=backward * len(inputs) * size,
-            passes_gradient=passes_gradient,
-            operations=operations,
-        )
+        parts = Parts()
+        parts.forward = forward * pairs * size
+        parts.backward = backward * len(inputs) * size
+        parts.passes_gradient = passes_gradient
+        parts.operations = operations
+        return parts
 
     return count
 
@@ -59,88 +35,41 @@ _count_view = _elementwise(0, 0, passes_gradient=True, operations=0)
 
 
 def _count_dropout(layer, inputs, output) -> Parts:
-    """Multiplied by a mask of random bits and scaled, in training alone."""
+    """The product with a mask of random bits, and its scaling, in training alone."""
+    parts = Parts()
+    parts.operations = 0
     if layer.rate == 0:
-        return Parts(passes_gradient=True, operations=0)
+        parts.passes_gradient = True
+        return parts
     size = prod(output)
-    return Parts(forward=2 * size, backward=size, training_only=2 * size, operations=0)
+    parts.forward = 2 * size
+    parts.training_only = 2 * size
+    parts.backward = size
+    return parts
 
 
 def _count_dense(layer, inputs, output) -> Parts:
     """One product, and a bias."""
-    size = prod(output)
-    additions = size if layer.use_bias else 0
-    return Parts(
-        input_products=2 * prod(inputs[0]) * output[-1],
-        forward=additions,
-        weight_sums=additions,
-        made=size,
-    )
-
-
-def _count_embedding(layer, inputs, output) -> Parts:
-    """Rows of a table are read, and their gradients added to it."""
-    return Parts(weights_read=prod(output), weight_sums=prod(output))
-
-
-def _count_convolution(layer, inputs, output) -> Parts:
-    """A filter at every place; a separable convolution has one of 1 x 1 after it."""
-    kind = type(layer).__name__
-    separable = kind.startswith("Separable")
-    kernel = layer.depthwise_kernel if separable else layer.kernel
-    # Pairs of a channel that comes in and one that goes out.
-    channels = prod(kernel.shape[-2:])
-    space = slice(2, None) if layer.data_format == "channels_first" else slice(1, -1)
-    wide = inputs[0][space]
-    narrow = output[space]
-    if "Transpose" in kind:
-        # It is the way back of a convolution.
-        wide, narrow = narrow, wide
-    settings = zip(wide, layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
-    on_elements = prod(_count_elements(*setting, layer.padding) for setting in settings)
-    on_zeros = prod(narrow) * prod(layer.kernel_size) - on_elements
-    batch = output[0]
-    parts = Parts(
-        input_products=2 * batch * on_elements * channels,
-        padding_products=2 * batch * on_zeros * channels,
-        made=prod(output),
-    )
+    units = output[-1]
+    parts = Parts()
+    parts.input_products = 2 * prod(inputs[0]) * units
+    parts.made = prod(output)
     if layer.use_bias:
-        parts.forward = prod(output)
-        parts.weight_sums = prod(output)
-    if separable:
-        parts.inner_elements = batch * prod(narrow) * channels
-        parts.later_products = 2 * prod(output) * channels
-        parts.made += parts.inner_elements
-        parts.operations = 2
+        add_bias(parts, additions=parts.made)
     return parts
 
 
-def _count_elements(size: int, kernel: int, stride: int, dilation: int, padding: str) -> int:
-    """How often a filter of one dimension lies over an element, and not over padding."""
-    reach = (kernel - 1) * dilation
-    zeros_before = 0
-    if padding == "causal":
-        # Keras writes the zeros in front itself, and they are multiplied.
-        size += reach
-    if padding == "same":
-        outputs = -(-size // stride)  # rounded up
-        zeros = max((outputs - 1) * stride + reach + 1 - size, 0)
-        zeros_before = zeros // 2
-    else:
-        outputs = (size - reach - 1) // stride + 1
-    count = 0
-    for output in range(outputs):
-        for k in range(kernel):
-            place = output * stride + k * dilation - zeros_before
-            count += 0 <= place < size
-    return count
+def _count_embedding(layer, inputs, output) -> Parts:
+    """The rows of a table that are read, and their gradients, which are added to it."""
+    size = prod(output)
+    return Parts(weights_read=size, weight_sums=size)
 
 
 def _count_pool(layer, inputs, output) -> Parts:
     """One operation for each element of a window."""
-    work = prod(output) * prod(layer.pool_size)
-    return Parts(forward=work, backward=work)
+    window = prod(layer.pool_size)
+    operations = prod(output) * window
+    return Parts(forward=operations, backward=operations)
 
 
 def _count_global_pool(layer, inputs, output) -> Parts:
@@ -178,12 +107,12 @@ def _count_norm(layer, inputs, output) -> Parts:
     if kind == "BatchNormalization" and not layer.trainable:
         norm = FROZEN_BATCH_NORM
     size = prod(output)
-    return Parts(
-        forward=norm.forward * size,
-        backward=norm.backward * size,
-        weight_sums=norm.weight_sums * size,
-        training_only=norm.training_only * size,
-    )
+    parts = Parts()
+    parts.forward = norm.forward * size
+    parts.backward = norm.backward * size
+    parts.weight_sums = norm.weight_sums * size
+    parts.training_only = norm.training_only * size
+    return parts
 
 
 @dataclass(frozen=True)
@@ -207,21 +136,24 @@ def _count_loop(layer, inputs, output) -> Parts:
     """The gates of a recurrent layer, step by step; its activations are in it."""
     cell = LOOPS[type(layer).__name__]
     batch, steps, features = inputs[0]
-    size = batch * steps * layer.units
+    units = layer.units
+    size = batch * steps * units
     weights = layer.count_params()
-    additions = cell.biases * size if layer.use_bias else 0
-    return Parts(
-        input_products=2 * size * features * cell.gates,
-        later_products=2 * size * layer.units * cell.gates,
-        forward=additions + cell.forward * size,
-        backward=cell.backward * size,
-        # The gradients of all the steps are added up.
-        weight_sums=additions + (steps - 1) * weights,
-        inner_elements=(cell.gates + 1) * size,
-        weights_read=steps * weights,
-        made=cell.gates * size,
-        operations=2 * steps,
-    )
+    parts = Parts()
+    parts.input_products = 2 * size * features * cell.gates
+    parts.later_products = 2 * size * units * cell.gates
+    parts.made = cell.gates * size
+    parts.forward = cell.forward * size
+    parts.backward = cell.backward * size
+    if layer.use_bias:
+        add_bias(parts, additions=cell.biases * size)
+    # The gradients of all the steps are added up.
+    parts.weight_sums += (steps - 1) * weights
+    parts.weights_read = steps * weights
+    # The gates and the state.
+    parts.inner_elements = (cell.gates + 1) * size
+    parts.operations = 2 * steps
+    return parts
 
 
 def _count_attention(layer, inputs, output) -> Parts:
@@ -229,32 +161,41 @@ def _count_attention(layer, inputs, output) -> Parts:
     batch, queries, query_features = inputs[0]
     _, length, value_features = inputs[1]
     # Without keys of their own, the values are the keys.
-    keys = inputs[2] if len(inputs) > 2 else inputs[1]
-    heads = layer.num_heads
+    key_features = value_features
+    if len(inputs) > 2:
+        key_features = inputs[2][-1]
+    all_heads = batch * layer.num_heads
     key_size = layer.key_dim
     value_size = layer.value_dim
-    query_work = queries * query_features * key_size
-    key_work = length * keys[-1] * key_size
-    value_work = length * value_features * value_size
-    projected = batch * heads * (queries * key_size + length * key_size + length * value_size)
-    made = projected + prod(output)
-    additions = made if layer.use_bias else 0
-    scores = batch * heads * queries * length
-    scaling = batch * heads * queries * key_size
+    parts = Parts()
+    parts.operations = 8
+
+    # The input becomes queries, keys and values.
+    query_products = queries * query_features * key_size
+    key_products = length * key_features * key_size
+    value_products = length * value_features * value_size
+    parts.input_products = 2 * all_heads * (query_products + key_products + value_products)
+    scaled_queries = all_heads * queries * key_size
+    keys = all_heads * length * key_size
+    values = all_heads * length * value_size
+    projected = scaled_queries + keys + values
+
+    # Each query meets each key, and the values are summed up by their scores.
+    scores = all_heads * queries * length
+    summed_values = all_heads * queries * value_size
+    parts.inner_products = 2 * scores * (key_size + value_size)
+    parts.inner_elements = 2 * scores + projected + summed_values
     softmax_forward, softmax_backward = ACTIVATIONS["softmax"]
-    summed_values = batch * heads * queries * value_size
-    parts = Parts(
-        input_products=2 * batch * heads * (query_work + key_work + value_work),
-        later_products=2 * summed_values * output[-1],
-        inner_products=2 * scores * (key_size + value_size),
-        forward=additions + softmax_forward * scores + scaling,
-        # Key and value are one input as a rule: their gradients are added.
-        backward=softmax_backward * scores + scaling + batch * length * value_features,
-        weight_sums=additions,
-        inner_elements=2 * scores + projected + summed_values,
-        made=made,
-        operations=8,
-    )
+    parts.forward = softmax_forward * scores + scaled_queries
+    parts.backward = softmax_backward * scores + scaled_queries
+    # Key and value are one input as a rule: their gradients are added.
+    parts.backward += batch * length * value_features
+
+    # The sums of all heads become the output.
+    parts.later_products = 2 * summed_values * output[-1]
+    parts.made = projected + prod(output)
+    if layer.use_bias:
+        add_bias(parts, additions=parts.made)
     if layer.dropout:
         parts.training_only = 2 * scores
         parts.forward += 2 * scores
@@ -262,21 +203,26 @@ def _count_attention(layer, inputs, output) -> Parts:
     return parts
 
 
-def _rules_of(dimensions: int) -> dict[str, Rule]:
-    """The rules of layers for sequences, images or volumes."""
-    return {
-        f"ZeroPadding{dimensions}D": _elementwise(0, 0),
-        f"Cropping{dimensions}D": _elementwise(0, 0),
-        f"UpSampling{dimensions}D": _elementwise(0, 1),
-        f"Conv{dimensions}D": _count_convolution,
-        f"DepthwiseConv{dimensions}D": _count_convolution,
-        f"SeparableConv{dimensions}D": _count_convolution,
-        f"Conv{dimensions}DTranspose": _count_convolution,
-        f"MaxPooling{dimensions}D": _count_pool,
-        f"AveragePooling{dimensions}D": _count_pool,
-        f"GlobalMaxPooling{dimensions}D": _count_global_pool,
-        f"GlobalAveragePooling{dimensions}D": _count_global_pool,
-    }
+# Their names end in 1D, 2D or 3D: for sequences, images or volumes.
+RULES_OF_SPACE: dict[str, Rule] = {
+    "ZeroPadding": _elementwise(0, 0),
+    "Cropping": _elementwise(0, 0),
+    "UpSampling": _elementwise(0, 1),
+    "Conv": count_convolution,
+    "DepthwiseConv": count_convolution,
+    "SeparableConv": count_convolution,
+    "MaxPooling": _count_pool,
+    "AveragePooling": _count_pool,
+    "GlobalMaxPooling": _count_global_pool,
+    "GlobalAveragePooling": _count_global_pool,
+}
+
+
+def _rules_for(dimensions: str) -> dict[str, Rule]:
+    """The rules of layers for sequences ("1D"), images ("2D") or volumes ("3D")."""
+    rules = {f"{name}{dimensions}": rule for name, rule in RULES_OF_SPACE.items()}
+    rules[f"Conv{dimensions}Transpose"] = count_convolution
+    return rules
 
 
 RULES: dict[str, Rule | None] = {
@@ -309,9 +255,9 @@ RULES: dict[str, Rule | None] = {
     **dict.fromkeys(NORMS, _count_norm),
     **dict.fromkeys(LOOPS, _count_loop),
     "MultiHeadAttention": _count_attention,
-    **_rules_of(dimensions=1),
-    **_rules_of(dimensions=2),
-    **_rules_of(dimensions=3),
+    **_rules_for("1D"),
+    **_rules_for("2D"),
+    **_rules_for("3D"),
     # By the rules of what they hold.
     "Bidirectional": None,
     "TimeDistributed": None,
@@ -324,21 +270,24 @@ def parts_of(layer, inputs, output, notes: dict[str, None], training: bool) -> P
     The notes are the keys of a dictionary, so that each stands there once.
     """
     kind = type(layer).__name__
-    if kind not in RULES or not type(layer).__module__.startswith("keras.src."):
+    is_of_keras = type(layer).__module__.startswith("keras.src.")
+    if kind not in RULES or not is_of_keras:
         return _parts_without_rule(layer, inputs, output, notes)
     if kind == "Bidirectional":
         ahead = parts_of(layer.forward_layer, inputs, output, notes, training)
         back = parts_of(layer.backward_layer, inputs, output, notes, training)
         return _add(ahead, back)
     if kind == "TimeDistributed":
-        inputs = [_steps_as_batch(shape) for shape in inputs]
-        return parts_of(layer.layer, inputs, _steps_as_batch(output), notes, training)
+        step_inputs = [_steps_as_batch(shape) for shape in inputs]
+        step_output = _steps_as_batch(output)
+        return parts_of(layer.layer, step_inputs, step_output, notes, training)
     rule = RULES[kind]
     assert rule is not None, "a layer around others is counted above"
     parts = rule(layer, inputs, output)
+    has_dropout = getattr(layer, "rate", 0) or getattr(layer, "dropout", 0)
     if not training:
         parts.forward -= parts.training_only
-    elif getattr(layer, "rate", 0) or getattr(layer, "dropout", 0):
+    elif has_dropout:
         notes["Making random numbers for dropout is not counted."] = None
     if kind not in LOOPS:
         _add_activation(parts, layer, output, notes)
@@ -349,16 +298,19 @@ def _parts_without_rule(layer, inputs, output, notes: dict[str, None]) -> Parts:
     """Nothing, and a note; a TypeError where the layer has weights, which must be counted."""
     kind = type(layer).__name__
     if getattr(layer, "weights", None):
-        known = ", ".join(sorted(RULES))
-        raise TypeError(f"no rule for layer {layer.name!r} ({kind}). There are rules for {known}.")
+        names = ", ".join(sorted(RULES))
+        raise TypeError(f"no rule for layer {layer.name!r} ({kind}). There are rules for {names}.")
     notes[f"{layer.name} ({kind}) is not counted: there is no rule for it."] = None
     return _count_view(layer, inputs, output)
 
 
 def _add(first: Parts, second: Parts) -> Parts:
     """The parts of two layers together."""
-    names = [field.name for field in fields(Parts)]
-    return Parts(**{name: getattr(first, name) + getattr(second, name) for name in names})
+    total = Parts()
+    for field in fields(Parts):
+        value = getattr(first, field.name) + getattr(second, field.name)
+        setattr(total, field.name, value)
+    return total
 
 
 def _steps_as_batch(shape: Shape) -> Shape:
@@ -370,7 +322,9 @@ def _steps_as_batch(shape: Shape) -> Shape:
 def _add_activation(parts: Parts, layer, output: Shape, notes: dict[str, None]) -> None:
     """Add the activation of a layer to its parts."""
     activation = getattr(layer, "activation", None)
-    name = name_of(activation) if activation else "linear"
+    if activation is None:
+        return
+    name = name_of(activation)
     if name == "linear":
         return
     parts.operations += 1
@@ -378,12 +332,15 @@ def _add_activation(parts: Parts, layer, output: Shape, notes: dict[str, None]) 
         notes[f"The activation {name} of {layer.name} is not counted."] = None
         return
     forward, backward = ACTIVATIONS[name]
-    parts.forward += prod(output) * forward
-    parts.backward += prod(output) * backward
+    size = prod(output)
+    parts.forward += forward * size
+    parts.backward += backward * size
     parts.passes_gradient = False
 
 
 def name_of(function) -> str:
     """Name an activation or a loss as its function is named."""
-    name = getattr(function, "__name__", type(function).__name__)
+    class_name = type(function).__name__
+    name = getattr(function, "__name__", class_name)
+    # CategoricalCrossentropy becomes categorical_crossentropy.
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -1,34 +1,20 @@
-"""The two values of `timing`, a Measurement and a Speedup, and the statistics under both.
-
-A series of samples has a centre, an honest interval and a drift; all on logarithms. The centre is
-the trimmed mean, with the standard error of Yuen (1974, Biometrika 61) and Student's t. Neighbours
-that resemble each other widen the interval by (1 + r) / (1 - r), and a drift widens it to its ends.
-
-What 30 samples with a spread of 12 % cannot show reliably: a drift of 5 to 20 % in all that goes on
-from one timing into the next or turns around, and a level that wanders. Then take turns.
-"""
+"""The two values that `timing` returns: a Measurement, and a Speedup of two of them."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
 from typing import ClassVar
 
 from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_range, format_seconds, percent, wrapped
+from accel_helpers.measure.series import CONFIDENCE, Place, locate
 
-CONFIDENCE = 0.95  # two such intervals that do not overlap: chance does that far less often
-BLOCKS = 30  # what many samples are condensed to
-TRIM = 0.10  # of the samples, at either end, that the centre leaves out
 FEW_SAMPLES = 5  # with fewer there is no interval, only a smallest and a largest value
 SLIGHT_DRIFT = 0.03  # a smaller wave or drift is in the interval, and not worth a warning
-CLEAR_TREND = 2.58  # of a drift; without one, chance exceeds it in one case of a hundred
-STEADY_TREND = 0.9  # rank correlation of a drift that is clear in few samples, too
 VAGUE = 3  # an interval whose ends are further apart than this names no ratio
 WIDE_SPREAD = 0.15  # interquartile range over median, from which a learner should know
 LATE_SHARE = 0.02  # of samples over twice the median, from which a learner should know
@@ -41,6 +27,9 @@ VERDICTS = (FASTER, SLOWER, SAME)
 @dataclass(frozen=True)
 class Measurement:
     """The times of a function: all samples, and what they support.
+
+    A sample is a time in seconds per call. Raises ValueError without any, or for a time that is no
+    finite number above zero.
 
     >>> print(Measurement.from_samples([0.020, 0.021, 0.020, 0.022, 0.021, 0.020], name="step"))
     step: 20.5 ms (95 % interval 19.8 to 21.5 ms, 6 samples)
@@ -62,8 +51,18 @@ class Measurement:
             object.__setattr__(self, "first_call", positive(self.first_call, "first_call"))
 
     @classmethod
-    def from_samples(cls, seconds, *, first_call=None, name="", notes=()) -> Measurement:
-        """Make a measurement from times taken elsewhere, in the order measured."""
+    def from_samples(
+        cls,
+        seconds: Iterable[float],
+        *,
+        first_call: float | None = None,
+        name: str = "",
+        notes: Iterable[str] = (),
+    ) -> Measurement:
+        """Return a measurement of times taken elsewhere: seconds per call, in the order measured.
+
+        Raises ValueError without any, or for a time that is no finite number above zero.
+        """
         return cls(tuple(seconds), first_call, str(name), notes=tuple(notes))
 
     @property
@@ -73,20 +72,27 @@ class Measurement:
 
     @cached_property
     def place(self) -> Place:
-        """Where the logarithms of the samples lie."""
+        """Centre, interval and drift of the samples' natural logarithms; two samples at least."""
         return locate([math.log(seconds) for seconds in self.samples])
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Seconds (low, high); 95 of 100 intervals so made, on a steady machine, hold the truth."""
+        """The ends (low, high) of the 95 % interval of the time of a call, in seconds.
+
+        Of 100 intervals so made on a steady machine, 95 hold the true time. With fewer than
+        `FEW_SAMPLES` it is the smallest and the largest sample.
+        """
         if len(self.samples) < FEW_SAMPLES:
             return min(self.samples), max(self.samples)
         low, high = self.place.interval
-        return min(math.exp(low), self.median), max(math.exp(high), self.median)
+        # This interval is that of a trimmed mean, and the median may lie outside.
+        low_seconds = min(math.exp(low), self.median)
+        high_seconds = max(math.exp(high), self.median)
+        return low_seconds, high_seconds
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know before believing the number, in plain words."""
+        """Sentences that a reader should know before believing the number; none if it is sound."""
         warnings = [
             self._warn_of_few_samples(),
             self._warn_of_change(),
@@ -104,7 +110,7 @@ class Measurement:
         return (high - low) / self.median
 
     def _warn_of_few_samples(self) -> str:
-        """A warning of too few samples, or an empty text."""
+        """Return a warning of too few samples, or "" where there are enough."""
         count = len(self.samples)
         if count >= FEW_SAMPLES:
             return ""
@@ -114,7 +120,7 @@ class Measurement:
         )
 
     def _warn_of_change(self) -> str:
-        """A warning of a drift, or else of a level that came and went, or an empty text."""
+        """Return a warning of a drift, or else of neighbours that resemble each other, or ""."""
         if len(self.samples) < FEW_SAMPLES:
             return ""
         place = self.place
@@ -133,19 +139,19 @@ class Measurement:
         return ""
 
     def _warn_of_late_samples(self) -> str:
-        """A warning of samples far above the others, or an empty text."""
+        """Return a warning of samples over twice the median, or "" where they are few."""
         count = len(self.samples)
         twice_the_median = 2 * self.median
-        late = sum(seconds > twice_the_median for seconds in self.samples)
-        if late <= LATE_SHARE * count:
+        late_samples = sum(seconds > twice_the_median for seconds in self.samples)
+        if late_samples <= LATE_SHARE * count:
             return ""
         return (
-            f"{late} of {count} samples took more than twice the median: something else used "
-            "the machine. The median is not moved by a few of them."
+            f"{late_samples} of {count} samples took more than twice the median: something else "
+            "used the machine. The median is not moved by a few of them."
         )
 
     def _warn_of_spread(self) -> str:
-        """A warning of samples that differ widely, or an empty text."""
+        """Return a warning of samples that differ widely, or "" where they do not."""
         if self._spread <= WIDE_SPREAD:
             return ""
         return (
@@ -155,35 +161,50 @@ class Measurement:
 
     def __str__(self) -> str:
         count = len(self.samples)
-        interval = "from" if count < FEW_SAMPLES else f"{percent(CONFIDENCE)} interval"
-        details = f"{interval} {format_range(*self.interval)}, {_samples(count)}"
+        name_of_interval = f"{percent(CONFIDENCE)} interval"
+        if count < FEW_SAMPLES:
+            name_of_interval = "from"
+        low, high = self.interval
+        details = f"{name_of_interval} {format_range(low, high)}, {_samples(count)}"
         if self.first_call is not None:
             details += f"; first call {format_seconds(self.first_call)}"
         text = f"{format_seconds(self.median)} ({details})"
         if self.name:
             text = f"{self.name}: {text}"
         lines = [text]
-        lines += [wrapped(note, lead="  Note: ", indent=4) for note in self.notes]
-        lines += [wrapped(warning, lead="  Careful: ", indent=4) for warning in self.warnings]
+        for note in self.notes:
+            lines.append(wrapped(note, lead="  Note: ", indent=4))
+        for warning in self.warnings:
+            lines.append(wrapped(warning, lead="  Careful: ", indent=4))
         return "\n".join(lines)
 
 
-def _are_times(samples) -> bool:
-    """Whether this is a tuple of finite floats above zero already; a card has thousands of them."""
+def _are_times(samples: object) -> bool:
+    """Return whether the samples are a tuple of finite floats above zero.
+
+    It spares the check of each by itself, since a result card has thousands of them.
+    """
     if not isinstance(samples, tuple):
         return False
-    types = {type(value) for value in samples}
-    return types == {float} and all(0 < value < math.inf for value in samples)
+    types = set(map(type, samples))
+    if types != {float}:
+        return False
+    return all(0 < value < math.inf for value in samples)
 
 
 def _samples(count: int) -> str:
-    """A number of samples in words."""
-    return "1 sample" if count == 1 else f"{count} samples"
+    """Return a number of samples in words, such as "1 sample"."""
+    if count == 1:
+        return "1 sample"
+    return f"{count} samples"
 
 
 @dataclass(frozen=True)
 class Speedup:
-    """How two measurements compare, and whether they can be told apart."""
+    """How two measurements compare, and whether they can be told apart.
+
+    "Faster" and "slower" are what was measured; `slow` and `fast` are what was expected.
+    """
 
     OUTCOMES: ClassVar = VERDICTS  # of its `verdict`
 
@@ -192,15 +213,17 @@ class Speedup:
     interval: tuple[float, float]  # of the ratio slow/fast
     conclusive: bool  # whether the two can be told apart
     ratio: float | None  # time of `slow` over time of `fast`; None where it is not conclusive
-    reason: str = ""  # why it is not conclusive
-    sure: str = "95 %"  # of the interval, or more; "99 %" where the two took turns
+    reason: str = ""  # a sentence: why it is not conclusive
+    sure: str = "95 %"  # confidence of the interval; "99 %" where the two took turns
 
     @property
     def verdict(self) -> str:
         """One of "faster", "slower" (the fast one lost) and "no measurable difference"."""
         if self.ratio is None or not self.conclusive:
             return SAME
-        return FASTER if self.ratio > 1 else SLOWER
+        if self.ratio > 1:
+            return FASTER
+        return SLOWER
 
     @property
     def times(self) -> str:
@@ -222,121 +245,22 @@ class Speedup:
             return self._sentence(fast, slow, self.ratio, self.interval)
         # The one expected to be slower was the faster one.
         low, high = self.interval
-        return self._sentence(slow, fast, 1 / self.ratio, (1 / high, 1 / low))
+        inverse_ratio = 1 / self.ratio
+        inverse_interval = (1 / high, 1 / low)
+        return self._sentence(slow, fast, inverse_ratio, inverse_interval)
 
-    def _sentence(self, faster: str, slower: str, ratio: float, interval) -> str:
-        """Which one is faster, and how many times."""
+    def _sentence(
+        self, faster: str, slower: str, ratio: float, interval: tuple[float, float]
+    ) -> str:
+        """Return the sentence that says which function is faster, and how many times as fast.
+
+        `faster` and `slower` are names of functions; `ratio` and `interval` are above 1.
+        """
         low, high = interval
         if high > VAGUE * low:
-            # The ratio in the middle would promise more than is known.
-            span = f"between {low:.2g} and {high:.2g} times as fast ({self.sure} interval)"
-            return f"{faster} is faster than {slower}: {span}"
-        span = f"({self.sure} interval {low:.3g} to {high:.3g})"
-        return f"{faster} is {ratio:.3g} times as fast as {slower} {span}"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Centre, interval and drift of a series."""
-
-    centre: float
-    interval: tuple[float, float]
-    slope: float  # change from the first to the last sample, along a robust line
-    trend: float  # rank correlation with the order, times sqrt(n - 1): about normal
-    drifts: bool
-    autocorrelation: float  # of neighbours
-
-
-def locate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Place:
-    """Find where at least two logarithms lie, and how far they drifted.
-
-    Many are condensed first, so that slow waves count as such.
-    """
-    values = _condense(values)
-    count = len(values)
-    cut = int(TRIM * count)
-    centre = statistics.fmean(sorted(values)[cut : count - cut])
-    ranks = _rank(values)
-    autocorrelation = _autocorrelation(ranks)
-    widening = math.sqrt((1 + autocorrelation) / (1 - autocorrelation))
-    half = student(count - 1, confidence) * _error(values, cut) * widening
-    slope = _slope(values)
-    correlation = _correlation_with_order(ranks)
-    trend = correlation * math.sqrt(count - 1)
-    drifts = abs(trend) > CLEAR_TREND or abs(correlation) > STEADY_TREND
-    if drifts:
-        flat = [value - slope * i for i, value in enumerate(values)]
-        # A line through n points is known half as well at its ends as in its middle.
-        half_at_ends = abs(slope) * count / 2 + 1.64 * 2 * _error(flat, cut)
-        half = max(half, half_at_ends)
-    interval = (centre - half, centre + half)
-    return Place(centre, interval, slope * count, trend, drifts, autocorrelation)
-
-
-def student(degrees: int, confidence: float) -> float:
-    """Give the two-sided quantile of Student's t (Abramowitz and Stegun 26.7.5, two terms)."""
-    z = statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
-    first_term = (z**3 + z) / (4 * degrees)
-    second_term = (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
-    return z + first_term + second_term
-
-
-def _condense(values: Sequence[float]) -> list[float]:
-    """The values; of many, the median of each of `BLOCKS` stretches."""
-    values = list(values)
-    count = len(values)
-    if count <= 2 * BLOCKS:
-        return values
-    edges = [i * count // BLOCKS for i in range(BLOCKS + 1)]
-    return [statistics.median(values[start:end]) for start, end in pairwise(edges)]
-
-
-def _rank(values: Sequence[float]) -> list[float]:
-    """The rank of each value, from 0; of equal values each has the middle rank."""
-    ordered = sorted(values)
-    ranks = []
-    for value in values:
-        first = bisect_left(ordered, value)
-        last = bisect_right(ordered, value) - 1
-        ranks.append((first + last) / 2)
-    return ranks
-
-
-def _correlation_with_order(ranks: Sequence[float]) -> float:
-    """Rank correlation of values with their order (Spearman's); 0 where all are equal."""
-    if len(set(ranks)) == 1:
-        return 0.0
-    return statistics.correlation(range(len(ranks)), ranks)
-
-
-def _slope(values: Sequence[float]) -> float:
-    """Change from one value to the next: the median of the slopes of all pairs (Theil-Sen)."""
-    slopes = []
-    for i, j in combinations(range(len(values)), 2):
-        slopes.append((values[j] - values[i]) / (j - i))
-    return statistics.median(slopes)
-
-
-def _error(values: Sequence[float], cut: int) -> float:
-    """Standard error of the trimmed mean, from the values with their ends drawn in."""
-    count = len(values)
-    ordered = sorted(values)
-    low = ordered[cut]
-    high = ordered[count - 1 - cut]
-    drawn_in = [min(max(value, low), high) for value in values]
-    return statistics.stdev(drawn_in) / ((1 - 2 * cut / count) * math.sqrt(count))
-
-
-def _autocorrelation(ranks: Sequence[float]) -> float:
-    """Lag-1 autocorrelation, from 0 to 0.9; 0 where it may well be chance."""
-    count = len(ranks)
-    mean = statistics.fmean(ranks)
-    deviations = [rank - mean for rank in ranks]
-    total = sum(deviation * deviation for deviation in deviations)
-    if count < 10 or total == 0:
-        return 0.0
-    r = sum(deviation * later for deviation, later in pairwise(deviations)) / total
-    if r < 0.2:
-        return 0.0
-    # Short series show too little of it (Kendall 1954).
-    return min(r + (1 + 4 * r) / count, 0.9)
+            # Beside so wide an interval, the ratio would promise more than is known.
+            span = f"between {low:.2g} and {high:.2g} times as fast"
+            return f"{faster} is faster than {slower}: {span} ({self.sure} interval)"
+        span = f"{low:.3g} to {high:.3g}"
+        times = f"{ratio:.3g} times as fast"
+        return f"{faster} is {times} as {slower} ({self.sure} interval {span})"

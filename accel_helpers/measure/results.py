@@ -17,6 +17,7 @@ __all__ = ["Reference", "card_path", "load", "reference", "reference_values", "s
 
 RUNS = Path(__file__).parents[1] / "data" / "reference_runs"
 Plain = str | int | float | bool | None
+Described = Plain | tuple[str, ...]
 Numbers = Mapping[str, tuple[float, ...]]
 
 
@@ -26,7 +27,7 @@ class Card:
 
     created: str  # ISO 8601 in UTC
     command: str  # that made it
-    machine: dict[str, Plain | tuple[str, ...] | dict[str, Plain | tuple[str, ...]]]
+    machine: dict[str, Described | dict[str, Described]]
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     numbers: Numbers = field(default_factory=dict)
     schema: Literal[1] = 1
@@ -67,22 +68,23 @@ class Card:
         return asdict(self)
 
     def __str__(self) -> str:
-        frameworks = self._table("frameworks")
-        versions = ", ".join(f"{name} {version}" for name, version in frameworks.items())
+        versions = []
+        for name, version in self._table("frameworks").items():
+            versions.append(f"{name} {version}")
         lines = [
             f"Result card: {self.label}",
             f"  made by: {self.command}",
-            f"  with: {versions}",
+            f"  with: {', '.join(versions)}",
             f"  {len(self.measurements)} measurements",
         ]
         for name, measurement in sorted(self.measurements.items()):
             first_line = str(measurement).splitlines()[0]
-            # the card has a name of its own for it
-            result = first_line.rpartition(": ")[2]
+            # The card has a name of its own for it.
+            _, _, result = first_line.rpartition(": ")
             lines.append(f"    {name:<40} {result}")
         for name, values in sorted(self.numbers.items()):
-            digits = ", ".join(f"{value:.6g}" for value in values)
-            lines.append(f"    {name:<40} {digits}")
+            digits = [f"{value:.6g}" for value in values]
+            lines.append(f"    {name:<40} {', '.join(digits)}")
         return "\n".join(lines)
 
 
@@ -92,18 +94,21 @@ class Reference:
 
     data: Any
     label: str  # of the machine, and the day
+    alone: bool = False  # drawn in place of the learner's data, not beside them
 
 
 def new_card(*, command: str) -> Card:
     """Make an empty card for this machine."""
-    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    machine = runtime.describe().to_dict()
-    return Card(now.isoformat(), command, machine)
+    now = datetime.datetime.now(datetime.UTC)
+    created = now.isoformat(timespec="seconds")
+    machine = runtime.describe()
+    return Card(created, command, machine.to_dict())
 
 
 def save(card: Card, path: Path) -> None:
     """Write a card, whole or not at all, into a folder that exists."""
-    text = json.dumps(card.to_dict(), indent=1, ensure_ascii=False)
+    tables = card.to_dict()
+    text = json.dumps(tables, indent=1, ensure_ascii=False)
     write_whole(path, f"{text}\n")
 
 
@@ -127,7 +132,10 @@ def card_path() -> Path:
     >>> card_path().suffix
     '.json'
     """
-    return Path(os.environ.get("ACCEL_RESULT_CARD") or "result_card.json")
+    path = os.environ.get("ACCEL_RESULT_CARD")
+    if not path:
+        path = "result_card.json"
+    return Path(path)
 
 
 @dataclass(frozen=True)
@@ -162,10 +170,14 @@ def save_on_card(
     """
     for name, measurement in measurements.items():
         if not isinstance(measurement, Measurement):
-            kind = type(measurement).__name__
-            raise TypeError(f"a card needs measurements; {name!r} is {kind}.")
-    checked_numbers = records.read(Numbers, dict(numbers or {}), "numbers")
-    path = card_path() if path is None else Path(path)
+            type_name = type(measurement).__name__
+            raise TypeError(f"a card needs measurements; {name!r} is {type_name}.")
+    if numbers is None:
+        numbers = {}
+    checked_numbers = records.read(Numbers, dict(numbers), "numbers")
+    if path is None:
+        path = card_path()
+    path = Path(path)
     try:
         _add_to_card(path, measurements, checked_numbers)
     except DataError as error:
@@ -175,18 +187,19 @@ def save_on_card(
         sentence = f"Not saved: {path.name} cannot be written here ({error.strerror})."
         return Saved(False, sentence)
     count = len(measurements) + len(checked_numbers)
-    results = "1 result" if count == 1 else f"{count} results"
+    results = f"{count} results"
+    if count == 1:
+        results = "1 result"
     return Saved(True, f"Saved on your result card, {path.name}: {results}.")
 
 
 def _add_to_card(path: Path, measurements: Mapping[str, Measurement], numbers: Numbers) -> None:
     """Write a card with these results beside those that are on it."""
+    # A card that cannot be read raises here, and is left as it is.
     card = load(path) if path.exists() else new_card(command="lessons run by hand")
-    card = replace(
-        card,
-        measurements={**card.measurements, **measurements},
-        numbers={**card.numbers, **numbers},
-    )
+    all_measurements = {**card.measurements, **measurements}
+    all_numbers = {**card.numbers, **numbers}
+    card = replace(card, measurements=all_measurements, numbers=all_numbers)
     save(card, path)
 
 
@@ -202,7 +215,8 @@ def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> No
 def reference_runs(folder: Path = RUNS) -> tuple[Card, ...]:
     """Load the cards of a folder, oldest first: by default the course's own."""
     cards = [load(path) for path in folder.glob("*.json")]
-    return tuple(sorted(cards, key=lambda card: card.created))
+    cards.sort(key=lambda card: card.created)
+    return tuple(cards)
 
 
 def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
@@ -229,6 +243,7 @@ def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
     """
     if runs is None:
         runs = reference_runs()
+    # The newest run is the last.
     for card in reversed(runs):
         names_on_card = card.measurements.keys() | card.numbers.keys()
         if names_on_card.issuperset(names):
@@ -246,5 +261,6 @@ def reference_values(*names: str, runs: Sequence[Card] | None = None) -> Referen
     card = reference(*names, runs=runs)
     if card is None:
         return None
-    values = {**card.numbers, **card.measurements}
-    return Reference([values[name] for name in names], card.label)
+    all_values = {**card.numbers, **card.measurements}
+    values = [all_values[name] for name in names]
+    return card.reference(values)

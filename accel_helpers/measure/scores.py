@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from accel_helpers.measure.measurement import CONFIDENCE, SAME, student
+from accel_helpers.measure.measurement import SAME
+from accel_helpers.measure.series import CONFIDENCE, student
 
 MIN_SEEDS = 2  # one seed has no spread
 MIN_IMAGES = 30  # from fewer, an interval would promise too much
@@ -34,16 +35,21 @@ class Score:
     @classmethod
     def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Self:
         """Compare answers (a row for every seed) with what the images show."""
-        rows = []
-        for row in answers:
-            pairs = zip(row, labels, strict=True)
-            rows.append(tuple(int(answer) == int(label) for answer, label in pairs))
-        return cls(str(name), tuple(rows))
+        right = []
+        for seed_answers in answers:
+            right_of_seed = []
+            for answer, label in zip(seed_answers, labels, strict=True):
+                right_of_seed.append(int(answer) == int(label))
+            right.append(tuple(right_of_seed))
+        return cls(str(name), tuple(right))
 
     @property
     def by_seed(self) -> tuple[float, ...]:
         """The share that was right, for each seed."""
-        return tuple(statistics.fmean(row) for row in self.right)
+        shares = []
+        for right_of_seed in self.right:
+            shares.append(statistics.fmean(right_of_seed))
+        return tuple(shares)
 
     @property
     def accuracy(self) -> float:
@@ -51,11 +57,13 @@ class Score:
         return statistics.fmean(self.by_seed)
 
     def __str__(self) -> str:
-        seeds = len(self.right)
+        count = len(self.right)
+        seeds = f"{count} seeds"
+        if count == 1:
+            seeds = "1 seed"
         images = len(self.right[0])
-        seed_word = "seed" if seeds == 1 else "seeds"
-        share = f"{100 * self.accuracy:.1f} % right"
-        return f"{self.name}: {share} ({seeds} {seed_word}, {images} images)"
+        per_cent = 100 * self.accuracy
+        return f"{self.name}: {per_cent:.1f} % right ({seeds}, {images} images)"
 
 
 @dataclass(frozen=True)
@@ -69,18 +77,23 @@ class Change:
     @property
     def verdict(self) -> str:
         """One of "better", "worse" and "no measurable difference"."""
-        return verdict(*self.interval)
+        low, high = self.interval
+        return verdict(low, high)
 
     def numbers(self) -> tuple[float, float, float]:
         """The difference and the two ends of its interval, for a result card."""
-        return (self.difference, *self.interval)
+        low, high = self.interval
+        return (self.difference, low, high)
 
     def __str__(self) -> str:
         low, high = self.interval
-        share = f"{100 * self.after.accuracy:.1f} %"
-        points = f"{100 * self.difference:+.1f} points"
-        interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
-        return f"{self.after.name}: {share}, {points} ({interval}): {self.verdict}"
+        per_cent = 100 * self.after.accuracy
+        points = 100 * self.difference
+        low_points = 100 * low
+        high_points = 100 * high
+        interval = f"{low_points:+.1f} to {high_points:+.1f}"
+        difference = f"{points:+.1f} points ({interval})"
+        return f"{self.after.name}: {per_cent:.1f} %, {difference}: {self.verdict}"
 
 
 def verdict(low: float, high: float) -> str:
@@ -123,10 +136,14 @@ def change(before: Score, after: Score) -> Change:
     if seeds < MIN_SEEDS or images < MIN_IMAGES:
         needed = f"two seeds and {MIN_IMAGES} images at least"
         raise ValueError(f"an interval needs {needed}; got {seeds} and {images}.")
-    accuracies = zip(before.by_seed, after.by_seed, strict=True)
-    differences = [accuracy - earlier for earlier, accuracy in accuracies]
+    differences = []
+    for accuracy_before, accuracy_after in zip(before.by_seed, after.by_seed, strict=True):
+        differences.append(accuracy_after - accuracy_before)
     difference = statistics.fmean(differences)
-    half = math.hypot(_half_by_seeds(differences), _half_by_images(before, after))
+    half_by_seeds = _half_by_seeds(differences)
+    half_by_images = _half_by_images(before, after)
+    # The two kinds of luck are independent, so their squares add up.
+    half = math.hypot(half_by_seeds, half_by_images)
     low = max(-1.0, difference - half)
     high = min(1.0, difference + half)
     return Change(after, difference, (low, high))
@@ -135,8 +152,9 @@ def change(before: Score, after: Score) -> Change:
 def _half_by_seeds(differences: Sequence[float]) -> float:
     """Half the width of the interval for the luck of the seeds, from a difference for each."""
     seeds = len(differences)
-    error = statistics.stdev(differences) / math.sqrt(seeds)
-    return _quantile(seeds - 1) * error
+    standard_error = statistics.stdev(differences) / math.sqrt(seeds)
+    quantile = _quantile(degrees=seeds - 1)
+    return quantile * standard_error
 
 
 def _quantile(degrees: int) -> float:
@@ -151,15 +169,20 @@ def _half_by_images(before: Score, after: Score) -> float:
     seeds = len(before.right)
     total = 0.0
     squares = 0.0
-    for image in zip(*before.right, *after.right, strict=True):
-        change_of_image = (sum(image[seeds:]) - sum(image[:seeds])) / seeds
-        total += change_of_image
-        squares += change_of_image**2
+    # For each image, a column of who was right: all seeds before, then all seeds after.
+    columns = zip(*before.right, *after.right, strict=True)
+    for column in columns:
+        right_before = sum(column[:seeds])
+        right_after = sum(column[seeds:])
+        difference = (right_after - right_before) / seeds
+        total += difference
+        squares += difference**2
     # Half an image more in each of four cases: two images, and 1 = 2 x 0.5 among the squares.
     images = len(before.right[0])
     count = images + 2
     spread = squares + 1 - total * total / count
-    return student(images - 1, CONFIDENCE) * math.sqrt(spread) / count
+    quantile = student(images - 1, CONFIDENCE)
+    return quantile * math.sqrt(spread) / count
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:
@@ -172,8 +195,13 @@ def wilson(right: int, total: int) -> tuple[float, float]:
     share = right / total
     spread = z * z / total
     centre = (share + spread / 2) / (1 + spread)
-    half = z * math.sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    variance = share * (1 - share) / total
+    half = z * math.sqrt(variance + spread / (4 * total)) / (1 + spread)
+    low = centre - half
+    high = centre + half
     # At the ends of the scale, rounding could leave it.
-    low = centre - half if right > 0 else 0.0
-    high = centre + half if right < total else 1.0
+    if right == 0:
+        low = 0.0
+    if right == total:
+        high = 1.0
     return low, high

@@ -48,8 +48,12 @@ class StepWork:
 
     @property
     def parameters(self) -> int:
-        # The loss and the optimizer have "" there.
-        return sum(row.parameters for row in self.rows if isinstance(row.parameters, int))
+        total = 0
+        for row in self.rows:
+            # The loss and the optimizer have "" there.
+            if isinstance(row.parameters, int):
+                total += row.parameters
+        return total
 
     @property
     def operations(self) -> int:
@@ -68,46 +72,55 @@ class StepWork:
     def backward(self) -> Row:
         """What training adds: gradients, loss and optimizer, statistics and dropout."""
         forward = self.forward
-        return Row(
-            "backward",
-            "",
-            "",
-            flops=self.flops - forward.flops,
-            bytes=self.bytes - forward.bytes,
-            product_flops=self.product_flops - forward.product_flops,
-            padding_flops=self.padding_flops - forward.padding_flops,
-        )
+        flops = self.flops - forward.flops
+        moved_bytes = self.bytes - forward.bytes
+        product_flops = self.product_flops - forward.product_flops
+        padding_flops = self.padding_flops - forward.padding_flops
+        return Row("backward", "", "", flops, moved_bytes, product_flops, padding_flops)
 
     @property
     def intensity(self) -> float:
         return self.flops / self.bytes
 
     def __str__(self) -> str:
+        head = f"One forward pass, batch of {self.batch_size:,}:"
         is_training = self.rows != self.ahead
-        passes = ", forward and backward" if is_training else ""
-        step = "training step" if is_training else "forward pass"
-        lines = [f"One {step}, batch of {self.batch_size:,}{passes}:"]
+        if is_training:
+            head = f"One training step, batch of {self.batch_size:,}, forward and backward:"
+        flops = self.flops
+        share = 100 * self.product_flops / flops
+        lines = [head]
         lines += _table(self.rows)
-        share = 100 * self.product_flops / self.flops
-        lines += [
-            f"All: {self.flops:,} floating-point operations (FLOP), {share:.0f} % of them",
-            f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte.",
-        ]
-        lines += [f"  Note: {note}" for note in self.notes]
+        lines.append(f"All: {flops:,} floating-point operations (FLOP), {share:.0f} % of them")
+        lines.append(
+            f"in products, and {self.bytes:,} bytes: {self.intensity:.3g} FLOP for each byte."
+        )
+        for note in self.notes:
+            lines.append(f"  Note: {note}")
         return "\n".join(lines)
 
 
 def _table(rows: tuple[Row, ...]) -> list[str]:
     """The lines of a table: texts to the left, numbers to the right."""
-    table = [("layer", "kind", "parameters", "operations", "bytes")]
+    table = [["layer", "kind", "parameters", "operations", "bytes"]]
     for row in rows:
-        parameters = row.parameters
-        if isinstance(parameters, int):
-            parameters = f"{parameters:,}"
-        table.append((row.name, row.kind, parameters, f"{row.flops:,}", f"{row.bytes:,}"))
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+        table.append(_cells(row))
+    widths = []
+    for column in zip(*table, strict=True):
+        widths.append(max(map(len, column)))
     lines = []
-    for cells in table:
-        aligned = zip("<<>>>", cells, widths, strict=True)
-        lines.append("  ".join(f"{cell:{side}{width}}" for side, cell, width in aligned))
+    for name, kind, *numbers in table:
+        cells = [name.ljust(widths[0]), kind.ljust(widths[1])]
+        for number, width in zip(numbers, widths[2:], strict=True):
+            cells.append(number.rjust(width))
+        lines.append("  ".join(cells))
     return lines
+
+
+def _cells(row: Row) -> list[str]:
+    """The cells of a row of the table."""
+    parameters = row.parameters
+    # The loss and the optimizer have "" there.
+    if isinstance(parameters, int):
+        parameters = f"{parameters:,}"
+    return [row.name, row.kind, parameters, f"{row.flops:,}", f"{row.bytes:,}"]

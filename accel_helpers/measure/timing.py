@@ -1,20 +1,21 @@
-"""Timing that is hard to get wrong: it waits, it repeats, and it says what it cannot tell."""
+"""Time a function, or compare two: wait for the device, repeat, and say what cannot be told.
+
+Two timings are compared by the logarithms of their seconds: there an interval of a ratio is one of
+a difference. A *log ratio* is the logarithm of a ratio, slow over fast; its *bounds* are the ends
+(low, high) of its interval.
+"""
 
 import math
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from itertools import repeat
+from dataclasses import replace
 
-from accel_helpers._values.words import format_seconds, percent, shown
-from accel_helpers.machine import backend
+from accel_helpers._values.words import format_seconds, percent
 from accel_helpers.measure import results
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Place, Speedup, locate
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.measure.series import Place, locate
+from accel_helpers.measure.turns import make_limits, time_in_turns
 
-SHORT_CALL = 100e-6  # below this a clock and a wait cost too much beside the call itself
-BLOCK_TIME = 1e-3  # such short calls are timed in blocks of about this length
-MAX_SAMPLES = 10_000  # a result card holds several such measurements
 APART = 0.05  # what differs by less counts as no difference
 MIN_TREND = 1.28  # of a drift in both timings; chance alone exceeds it in one case of five
 SURE = 0.99  # one interval decides where two functions take turns, so it is the stricter one
@@ -50,18 +51,28 @@ def benchmark(
     clock : callable, optional
         The time in seconds.
     repeats : int, optional
-        At least so many samples.
+        The least number of samples.
     min_time : float, optional
-        And until so many seconds were spent in them.
+        The least number of seconds spent in samples; more are taken until then.
     max_time : float, optional
-        But no more than so many seconds once there are five samples.
+        The seconds, without the first call, after which it stops once there are five samples.
     seconds : float, optional
-        Takes the place of these three: as many samples as fit, first call and all; five are tried
-        for in up to twice the time.
+        Takes the place of these three: as many samples as fit in so many seconds, the first call
+        included; up to twice the time while there are fewer than five.
     name : str, optional
         What is measured.
     keep : str, optional
-        Under which name the result card keeps it, such as "01/product/cpu".
+        Under which name the result card keeps it, such as "01/product/cpu"; by default nowhere.
+
+    Returns
+    -------
+    Measurement
+        All samples, in seconds per call, and the first call apart.
+
+    Raises
+    ------
+    TypeError
+        If `fn` cannot be called.
 
     Examples
     --------
@@ -69,8 +80,8 @@ def benchmark(
     >>> len(m.samples) >= 5 and m.first_call > 0
     True
     """
-    limits = _limits(repeats, min_time, max_time, seconds)
-    [measurement] = _time_in_turns([fn], [name], wait, clock, limits)
+    limits = make_limits(repeats, min_time, max_time, seconds)
+    [measurement] = time_in_turns([fn], [name], wait, clock, limits)
     results.keep(keep, {keep: measurement})
     return measurement
 
@@ -115,6 +126,13 @@ def compare(
         `interval` is a 99 % one where they took turns, else made of two 95 % ones, and so at least
         that (`sure` says which); its `reason` says why it cannot tell.
 
+    Raises
+    ------
+    TypeError
+        If one is a Measurement and the other is not, or a function cannot be called.
+    ValueError
+        If measurements were taken `in_turns` and have different numbers of samples.
+
     Examples
     --------
     >>> a = Measurement.from_samples([1.0, 1.1, 1.0, 1.2, 1.1, 1.0], name="A")
@@ -122,221 +140,134 @@ def compare(
     C is 10.5 times as fast as A (95 % interval 8.42 to 12)
     """
     slow_name, fast_name = names
-    measured = False
     if isinstance(slow, Measurement) and isinstance(fast, Measurement):
-        measured = True
-        slow_times = replace(slow, name=slow_name or slow.name)
-        fast_times = replace(fast, name=fast_name or fast.name)
+        slow_times = _renamed(slow, slow_name)
+        fast_times = _renamed(fast, fast_name)
+        taken_apart = not in_turns
     else:
-        limits = _limits(repeats, min_time, max_time, seconds)
-        slow_times, fast_times = _time_in_turns([slow, fast], names, wait, clock, limits)
+        limits = make_limits(repeats, min_time, max_time, seconds)
+        slow_times, fast_times = time_in_turns([slow, fast], names, wait, clock, limits)
+        taken_apart = False
     _keep_pair(keep, slow_times, fast_times)
-    if measured and not in_turns:
+    if taken_apart:
         return _compare_apart(slow_times, fast_times)
     return _compare_pairs(slow_times, fast_times)
 
 
-def _keep_pair(keep, slow: Measurement, fast: Measurement) -> None:
-    """Put two measurements on the result card, if it is to keep them."""
+def _renamed(measurement: Measurement, name: str) -> Measurement:
+    """Return a measurement under another name, or as it is where the name is empty."""
+    if not name:
+        return measurement
+    return replace(measurement, name=name)
+
+
+def _keep_pair(keep: str | tuple[str, str], slow: Measurement, fast: Measurement) -> None:
+    """Put two measurements on the result card; do nothing where `keep` is empty.
+
+    `keep` has their two names on the card, or what stands before the measurements' own names.
+    """
     if not keep:
         return
     if isinstance(keep, str):
-        keep = (f"{keep}/{slow.name}", f"{keep}/{fast.name}")
-    slow_name, fast_name = keep
+        slow_name = f"{keep}/{slow.name}"
+        fast_name = f"{keep}/{fast.name}"
+    else:
+        slow_name, fast_name = keep
     results.keep(slow_name, {slow_name: slow, fast_name: fast})
 
 
-@dataclass(frozen=True)
-class _Limits:
-    """When functions were sampled enough."""
-
-    repeats: int  # at least so many samples of each
-    min_time: float  # at least so many seconds in samples
-    max_time: float  # so many seconds are enough once there are a few samples
-    last_time: float  # so many are enough in any case
-    count_first_calls: bool  # whether the time of the first calls is part of `max_time`
-
-    def ask_for_more(self, rounds: int, seconds_in_samples: float) -> bool:
-        """Whether there are fewer samples than wanted, and not too many to keep."""
-        wanted = rounds < self.repeats or seconds_in_samples < self.min_time
-        return wanted and rounds < MAX_SAMPLES
-
-    def are_reached(self, rounds: int, elapsed: float) -> bool:
-        """Whether the time is up, however many samples were wanted."""
-        if elapsed <= self.max_time:
-            return False
-        return rounds >= FEW_SAMPLES or elapsed > self.last_time
-
-
-def _limits(repeats: int, min_time: float, max_time: float, seconds: float | None) -> _Limits:
-    """The limits that a caller sets: by three of them, or by `seconds` alone."""
-    if seconds is None:
-        return _Limits(repeats, min_time, max_time, math.inf, count_first_calls=False)
-    return _Limits(1, math.inf, seconds, 2 * seconds, count_first_calls=True)
-
-
-def _time_in_turns(functions, names, wait, clock, limits: _Limits) -> list[Measurement]:
-    """Measurements of functions side by side; every other round begins with the last of them."""
-    start = clock()
-    runners = [_Runner(function, wait or backend.wait, clock) for function in functions]
-    if not limits.count_first_calls:
-        start = clock()
-    rounds = 0
-    seconds_in_samples = 0.0
-    while limits.ask_for_more(rounds, seconds_in_samples):
-        turns = runners if rounds % 2 == 0 else reversed(runners)
-        for runner in turns:
-            seconds_in_samples += runner.take_sample()
-        rounds += 1
-        if limits.are_reached(rounds, clock() - start):
-            break
-    if rounds < limits.repeats:
-        note = f"Stopped after {limits.max_time:g} s with {rounds} of {limits.repeats} samples."
-        for runner in runners:
-            runner.notes.append(note)
-    return [runner.measurement(name) for runner, name in zip(runners, names, strict=True)]
-
-
-class _Runner:
-    """One function, ready to be sampled: called once, and put into blocks if it is short."""
-
-    def __init__(self, function, wait, clock):
-        if not callable(function):
-            advice = "Put 'lambda:' in front of the call"
-            raise TypeError(f"a function to call is needed; got {shown(function)}. {advice}.")
-        self.function = function
-        self.wait = wait
-        self.clock = clock
-        self.calls_per_sample = 1
-        self.notes: list[str] = []
-        self.samples: list[float] = []
-        self.first_call = self._time_first_call()
-        # It tells how long a call is, and serves as the first sample unless calls are short.
-        self.spare_block: float | None = self._time_block()
-        if self._calls_are_short(self.spare_block):
-            self.spare_block = None
-            self._lengthen_blocks()
-
-    def _time_first_call(self) -> float:
-        """Seconds of the first call, which may compile, load or copy."""
-        start = self.clock()
-        result = self.function()
-        self.wait(result)
-        elapsed = self.clock() - start
-        frameworks = {"tensorflow", "jax", "torch"} & sys.modules.keys()
-        if self.wait is backend.wait and result is None and frameworks:
-            self.notes.append(
-                "The function returned nothing, so nothing could be waited for. If it starts "
-                "work on a device, let it return the result."
-            )
-        return max(elapsed, 1e-9)
-
-    def _time_block(self) -> float:
-        """Seconds of the calls of one sample, with one wait at their end."""
-        # Nothing but the calls and the wait may stand between the two looks at the clock.
-        function = self.function
-        calls = repeat(None, self.calls_per_sample)
-        start = self.clock()
-        for _ in calls:
-            result = function()
-        self.wait(result)
-        return self.clock() - start
-
-    def _calls_are_short(self, first_block: float) -> bool:
-        """Whether a clock and a wait would cost too much beside one call."""
-        if first_block >= 10 * SHORT_CALL:
-            return False
-        # The first one may have been held up.
-        return min(self._time_block(), self._time_block()) < SHORT_CALL
-
-    def _lengthen_blocks(self) -> None:
-        """Double the calls of a sample until it is long enough to be timed."""
-        while self._time_block() < BLOCK_TIME:
-            self.calls_per_sample *= 2
-        self.notes.append(
-            f"One call is shorter than {format_seconds(SHORT_CALL)}, so {self.calls_per_sample} "
-            "calls were timed together, with one wait at their end: what a call costs in a row "
-            "of them."
-        )
-
-    def take_sample(self) -> float:
-        """Take one more sample, and return the seconds that it took."""
-        block = self.spare_block
-        self.spare_block = None
-        if block is None:
-            block = self._time_block()
-        # A coarse clock may say zero.
-        self.samples.append(max(block / self.calls_per_sample, 1e-12))
-        return block
-
-    def measurement(self, name: str) -> Measurement:
-        """All samples so far, under a name."""
-        return Measurement(
-            tuple(self.samples), self.first_call, name, self.calls_per_sample, tuple(self.notes)
-        )
-
-
-# Times are compared by their logarithms: an interval of a ratio is one of a difference there.
-
-
 def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:
-    """Compare samples that were taken in turns, pair by pair."""
-    pairs = zip(slow.samples, fast.samples, strict=True)
-    ratios = [math.log(slow_time) - math.log(fast_time) for slow_time, fast_time in pairs]
-    if len(ratios) < FEW_SAMPLES:
-        return _undecided(slow, fast, (min(ratios), max(ratios)), TOO_FEW)
-    place = locate(ratios, confidence=SURE)
+    """Compare measurements whose samples were taken in turns, pair by pair.
+
+    Returns an inconclusive Speedup for fewer than `FEW_SAMPLES` pairs. Raises ValueError where the
+    two have different numbers of samples.
+    """
+    log_ratios = []
+    for slow_seconds, fast_seconds in zip(slow.samples, fast.samples, strict=True):
+        log_ratios.append(math.log(slow_seconds) - math.log(fast_seconds))
+    if len(log_ratios) < FEW_SAMPLES:
+        bounds = (min(log_ratios), max(log_ratios))
+        return _undecided(slow, fast, bounds, TOO_FEW)
+    place = locate(log_ratios, confidence=SURE)
     speedup = _conclude(slow, fast, place.centre, place.interval)
     return replace(speedup, sure=percent(SURE))
 
 
 def _compare_apart(slow: Measurement, fast: Measurement) -> Speedup:
-    """Compare measurements that were taken one after the other, by their intervals."""
+    """Compare measurements that were taken one after the other, by their intervals.
+
+    Returns an inconclusive Speedup for fewer than `FEW_SAMPLES` of either, where the intervals
+    overlap, where the two differ by less than `APART`, or where a drift could explain all of it.
+    """
     slow_low, slow_high = slow.interval
     fast_low, fast_high = fast.interval
+    # The ratio may lie anywhere between those of the opposite ends.
     lowest = math.log(slow_low) - math.log(fast_high)
     highest = math.log(slow_high) - math.log(fast_low)
-    if min(len(slow.samples), len(fast.samples)) < FEW_SAMPLES:
-        return _undecided(slow, fast, (lowest, highest), TOO_FEW)
+    bounds = (lowest, highest)
+    fewest_samples = min(len(slow.samples), len(fast.samples))
+    if fewest_samples < FEW_SAMPLES:
+        return _undecided(slow, fast, bounds, TOO_FEW)
     centre = math.log(slow.median) - math.log(fast.median)
-    speedup = _conclude(slow, fast, centre, (lowest, highest))
+    speedup = _conclude(slow, fast, centre, bounds)
     if not speedup.conclusive:
         return speedup
     reach = _reach_of_drift(slow.place, fast.place)
     if reach is None:
         return speedup
-    return _undecided(slow, fast, (-reach, reach), DRIFT)
+    # Without the drift, the two might be equal: the interval is around a ratio of 1.
+    bounds = (-reach, reach)
+    return _undecided(slow, fast, bounds, DRIFT)
 
 
 def _reach_of_drift(slow: Place, fast: Place) -> float | None:
-    """How far a drift in both timings may have come; None where it cannot explain the gap."""
+    """Return the log ratio that a drift in both timings may have made.
+
+    Returns None where a drift cannot explain the gap between them: it is not clear, goes the other
+    way, or is too small. `slow` was taken before `fast`; both are places of logarithms.
+    """
     gap = fast.centre - slow.centre
-    run = (slow.slope + fast.slope) / 2
+    # Of both timings together: how far one of them drifted, and how clear that is.
+    drift = (slow.slope + fast.slope) / 2
     trend = (slow.trend + fast.trend) / math.sqrt(2)
-    # Both drift the way the second one differs: going on like that may be all there is.
-    same_way = trend * gap > 0
-    if same_way and abs(trend) > MIN_TREND and abs(gap) < 1.5 * abs(run):
-        return abs(gap) + abs(run)
+    if abs(trend) <= MIN_TREND:
+        return None
+    # Times that rose explain a second timing that is slower, and not one that is faster.
+    goes_the_same_way = trend * gap > 0
+    # From the middle of one timing to that of the next, the machine drifts about as far again.
+    goes_far_enough = abs(gap) < 1.5 * abs(drift)
+    if goes_the_same_way and goes_far_enough:
+        return abs(gap) + abs(drift)
     return None
 
 
-def _conclude(slow, fast, centre: float, bounds: tuple[float, float]) -> Speedup:
-    """The ratio of two timings, unless its interval holds 1 or it is too close to 1."""
+def _conclude(
+    slow: Measurement, fast: Measurement, centre: float, bounds: tuple[float, float]
+) -> Speedup:
+    """Return the Speedup of a log ratio, `centre`, whose interval has these bounds.
+
+    It is inconclusive where the interval holds a ratio of 1, or the ratio is within `APART` of 1.
+    """
     low, high = bounds
     if low <= 0 <= high:
-        hidden = max(math.expm1((high - low) / 2), APART)
-        reason = (
-            f"A difference of less than about {percent(hidden)} does not show in these samples."
-        )
+        half_width = (high - low) / 2
+        hidden = percent(max(math.expm1(half_width), APART))
+        reason = f"A difference of less than about {hidden} does not show in these samples."
         return _undecided(slow, fast, bounds, reason)
     if abs(centre) < math.log1p(APART):
         return _undecided(slow, fast, bounds, CLOSE)
-    interval = (math.exp(low), math.exp(high))
-    return Speedup(slow, fast, interval, conclusive=True, ratio=math.exp(centre))
+    ratio = math.exp(centre)
+    return Speedup(slow, fast, _ratios(bounds), conclusive=True, ratio=ratio)
 
 
-def _undecided(slow, fast, bounds: tuple[float, float], reason: str) -> Speedup:
-    """Two timings that cannot be told apart, and why."""
+def _undecided(
+    slow: Measurement, fast: Measurement, bounds: tuple[float, float], reason: str
+) -> Speedup:
+    """Return the Speedup of two timings that cannot be told apart; `reason` says why."""
+    return Speedup(slow, fast, _ratios(bounds), conclusive=False, ratio=None, reason=reason)
+
+
+def _ratios(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of an interval of ratios, from those of the log ratio."""
     low, high = bounds
-    interval = (math.exp(low), math.exp(high))
-    return Speedup(slow, fast, interval, conclusive=False, ratio=None, reason=reason)
+    return math.exp(low), math.exp(high)

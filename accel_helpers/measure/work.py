@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from accel_helpers._values.records import whole
-from accel_helpers.measure.layers import Parts, name_of, parts_of
+from accel_helpers.measure.layers import name_of, parts_of
+from accel_helpers.measure.parts import Parts, Shape
 from accel_helpers.measure.step_work import Row, StepWork
 
 __all__ = ["count_step"]
@@ -86,17 +88,37 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
             raise ValueError(
                 f"{model.name!r} is built for batches of another size than {batch_size}."
             )
-    forward = _Count(batch_size, training=False)
-    ahead = forward.layers_of(model)
+    notes: dict[str, None] = {}
+    # A forward pass alone is less than the one in training: without dropout, for one.
+    ahead = _Count(batch_size, notes, training=False).layers_of(model)
     if not training:
-        return StepWork(batch_size, ahead, ahead, tuple(forward.notes))
-    both = _Count(batch_size, training=True, notes=forward.notes)
-    rows = both.layers_of(model)
-    rows += (_loss(model, graph.outputs, batch_size, both.notes),)
-    rows += (_optimizer(model, both.notes),)
-    if any(getattr(weight, "regularizer", None) for weight in model.trainable_variables):
-        both.notes["Regularisation of weights is not counted."] = None
-    return StepWork(batch_size, rows, ahead, tuple(both.notes))
+        return StepWork(batch_size, ahead, ahead, tuple(notes))
+    layers = _Count(batch_size, notes, training=True).layers_of(model)
+    loss = _loss(model, graph.outputs, batch_size, notes)
+    optimizer = _optimizer(model, notes)
+    rows = (*layers, loss, optimizer)
+    for weight in model.trainable_variables:
+        if getattr(weight, "regularizer", None):
+            notes["Regularisation of weights is not counted."] = None
+    return StepWork(batch_size, rows, ahead, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _WayBack:
+    """What training hands back through one use of a layer."""
+
+    trained: int  # numbers of its weights that get a gradient
+    to_input: bool  # its input gets one, too
+
+    @property
+    def gradients(self) -> int:
+        """How many there are, of the weights and of the input: 0, 1 or 2."""
+        count = 0
+        if self.trained:
+            count += 1
+        if self.to_input:
+            count += 1
+        return count
 
 
 class _Count:
@@ -106,20 +128,23 @@ class _Count:
     how often each was used. The notes are the keys of a dict, so that each is said once.
     """
 
-    def __init__(self, batch_size: int, training: bool, notes: dict[str, None] | None = None):
+    def __init__(self, batch_size: int, notes: dict[str, None], training: bool):
         self.batch_size = batch_size
+        self.notes = notes
         self.training = training
-        self.notes: dict[str, None] = {} if notes is None else notes
         self.needs_gradient: dict[int, bool] = {}
         self.uses: Counter[int] = Counter()
 
     def layers_of(self, model) -> tuple[Row, ...]:
         """A row for each use of a layer."""
-        for tensor in _graph(model).inputs:
+        graph = _graph(model)
+        for tensor in graph.inputs:
             self.needs_gradient[id(tensor)] = False
-        return tuple(self._rows(model, ""))
+        rows = self._rows(model, prefix="")
+        return tuple(rows)
 
     def _rows(self, model, prefix: str) -> Iterator[Row]:
+        """The rows of a model, whose names begin with those of the models around it."""
         import keras
 
         # How often each tensor was used, within this model.
@@ -134,70 +159,101 @@ class _Count:
         """The rows of a model in the model, whose tensors stand for those outside."""
         model = node.operation
         graph = _graph(model)
-        for outside, inside in zip(node.arguments.keras_tensors, graph.inputs, strict=True):
-            self.needs_gradient[id(inside)] = self.needs_gradient[id(outside)]
+        self._hand_on(node.arguments.keras_tensors, graph.inputs)
         yield from self._rows(model, f"{prefix}{model.name}/")
-        for outside, inside in zip(node.outputs, graph.outputs, strict=True):
-            self.needs_gradient[id(outside)] = self.needs_gradient[id(inside)]
+        self._hand_on(graph.outputs, node.outputs)
+
+    def _hand_on(self, tensors, same_tensors) -> None:
+        """Record that a tensor needs a gradient where the same one of another model does."""
+        for tensor, same_tensor in zip(tensors, same_tensors, strict=True):
+            needs_gradient = self.needs_gradient[id(tensor)]
+            self.needs_gradient[id(same_tensor)] = needs_gradient
 
     def _row(self, node, prefix: str, readers: Counter[int]) -> Row:
         """The row of one use of a layer."""
         layer = node.operation
         tensors = node.arguments.keras_tensors
-        trainable = _numbers(layer, "trainable_variables")
-        input_gradients = [self.needs_gradient[id(tensor)] for tensor in tensors]
-        passes_back = any(input_gradients)
-        for tensor in node.outputs:
-            self.needs_gradient[id(tensor)] = passes_back or trainable > 0
-        # In a forward pass nothing goes back.
-        if not self.training:
-            input_gradients = [False] * len(tensors)
-        trained = trainable if self.training else 0
-        needs_input_gradient = any(input_gradients)
-
         shapes = [_shape(tensor, self.batch_size, layer) for tensor in tensors]
         output = _shape(node.outputs[0], self.batch_size, layer)
-        parts = parts_of(layer, shapes, output, self.notes, self.training)
+        trainable = _numbers(layer, "trainable_variables")
+        passes_back = any(self.needs_gradient[id(tensor)] for tensor in tensors)
+        # In a forward pass nothing goes back.
+        back = _WayBack(trained=0, to_input=False)
+        if self.training:
+            back = _WayBack(trainable, passes_back)
+
         self.uses[id(layer)] += 1
         use = self.uses[id(layer)]
-        # Where a layer is used twice, or a tensor goes two ways, the gradients are added.
-        additions = trained if use > 1 else 0
-        for tensor, shape, has_gradient in zip(tensors, shapes, input_gradients, strict=True):
-            if has_gradient and readers[id(tensor)]:
-                additions += prod(shape)
-            readers[id(tensor)] += 1
-
-        products = parts.input_products + parts.later_products + parts.inner_products
-        padding = parts.padding_products
-        elementwise = parts.forward + additions
-        if trained or needs_input_gradient:
-            # A product with weights goes back once for them and once for its input.
-            ways_back = int(trained > 0) + int(needs_input_gradient)
-            products += parts.input_products * ways_back
-            products += parts.later_products * (int(trained > 0) + 1)
-            products += 2 * parts.inner_products
-            padding += parts.padding_products * ways_back
-            elementwise += parts.backward
-        if trained:
-            elementwise += parts.weight_sums
+        parts = parts_of(layer, shapes, output, self.notes, self.training)
+        elementwise = _count_elementwise(parts, back)
+        elementwise += self._count_gradient_sums(node, shapes, back, readers)
+        products = _count_products(parts, back)
+        # A later layer hands a gradient back if this one or one before it is trained.
+        for tensor in node.outputs:
+            self.needs_gradient[id(tensor)] = passes_back or trainable > 0
 
         weights = _numbers(layer, "weights")
+        is_frozen = weights > 0 and trainable == 0 and not layer.trainable
+        # A layer that is used again has no further parameters.
         name = f"{prefix}{layer.name}"
-        is_first_use = use == 1
+        parameters = weights
+        if use > 1:
+            name = f"{name} (use {use})"
+            parameters = 0
         return Row(
-            name if is_first_use else f"{name} (use {use})",
+            name,
             type(layer).__name__,
-            weights if is_first_use else 0,
-            products + elementwise,
-            _bytes(layer, parts, node, self.batch_size, trained, needs_input_gradient),
-            products,
-            padding,
-            parts.operations,
-            parts.made,
+            parameters,
+            flops=products + elementwise,
+            bytes=_bytes(layer, parts, node, self.batch_size, back),
+            product_flops=products,
+            padding_flops=parts.padding_products * (1 + back.gradients),
+            operations=parts.operations,
+            made=parts.made,
             learns=trainable > 0,
             passes_back=passes_back,
-            frozen=weights > 0 and not trainable and not layer.trainable,
+            frozen=is_frozen,
         )
+
+    def _count_gradient_sums(
+        self, node, shapes: Sequence[Shape], back: _WayBack, readers: Counter[int]
+    ) -> int:
+        """Additions of gradients, where a layer is used twice or a tensor is read twice."""
+        additions = 0
+        if self.uses[id(node.operation)] > 1:
+            additions += back.trained
+        for tensor, shape in zip(node.arguments.keras_tensors, shapes, strict=True):
+            has_gradient = self.training and self.needs_gradient[id(tensor)]
+            if has_gradient and readers[id(tensor)] > 0:
+                additions += prod(shape)
+            readers[id(tensor)] += 1
+        return additions
+
+
+def _count_products(parts: Parts, back: _WayBack) -> int:
+    """Operations of all products of one use of a layer, on both ways."""
+    products = parts.input_products + parts.later_products + parts.inner_products
+    if back.gradients == 0:
+        return products
+    # A product with weights goes back once for them and once for its input.
+    products += parts.input_products * back.gradients
+    # What was made in the layer needs a gradient in any case.
+    later_gradients = 1
+    if back.trained:
+        later_gradients = 2
+    products += parts.later_products * later_gradients
+    products += parts.inner_products * 2
+    return products
+
+
+def _count_elementwise(parts: Parts, back: _WayBack) -> int:
+    """Elementwise operations of one use of a layer, on both ways."""
+    operations = parts.forward
+    if back.gradients > 0:
+        operations += parts.backward
+    if back.trained:
+        operations += parts.weight_sums
+    return operations
 
 
 def _nodes(model) -> Iterator:
@@ -211,15 +267,18 @@ def _nodes(model) -> Iterator:
 
 def _numbers(layer, variables: str) -> int:
     """How many numbers the variables of a layer hold; operations, such as +, have none."""
-    return sum(prod(variable.shape) for variable in getattr(layer, variables, ()))
+    count = 0
+    for variable in getattr(layer, variables, ()):
+        count += prod(variable.shape)
+    return count
 
 
 def _graph(model):
     """The part of a model that knows how its layers are joined."""
     graph = getattr(model, "_functional", None) or model
     if not hasattr(graph, "_nodes_by_depth"):
-        wanted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
-        raise TypeError(f"count_step takes {wanted}; got {model.name!r}.")
+        accepted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
+        raise TypeError(f"count_step takes {accepted}; got {model.name!r}.")
     return graph
 
 
@@ -236,9 +295,7 @@ def _shape(tensor, batch_size: int, layer) -> tuple[int, ...]:
     return (first, *others)
 
 
-def _bytes(
-    layer, parts: Parts, node, batch_size: int, trained: int, needs_input_gradient: bool
-) -> int:
+def _bytes(layer, parts: Parts, node, batch_size: int, back: _WayBack) -> int:
     """Bytes read and written, both passes: everything needed and everything made, once."""
     is_view = not parts.operations and not parts.forward
     if is_view:
@@ -253,19 +310,22 @@ def _bytes(
         weights_read = _numbers(layer, "weights")
     weights = weights_read * weight_size
     total = inputs + weights + output + 2 * inner
-    goes_back = trained or needs_input_gradient
-    if parts.passes_gradient or not goes_back:
+    if parts.passes_gradient or back.gradients == 0:
         return total
     # The gradient, what was kept, and the gradient of the weights.
-    total += output + inputs + 3 * inner + trained * weight_size
-    if needs_input_gradient:
+    total += output + inputs + 3 * inner + back.trained * weight_size
+    if back.to_input:
         total += weights + inputs
     return total
 
 
 def _bytes_of(tensors, batch_size: int, layer) -> int:
     """The bytes of some tensors."""
-    return sum(prod(_shape(tensor, batch_size, layer)) * _size(tensor.dtype) for tensor in tensors)
+    total = 0
+    for tensor in tensors:
+        elements = prod(_shape(tensor, batch_size, layer))
+        total += elements * _size(tensor.dtype)
+    return total
 
 
 def _size(dtype) -> int:

@@ -27,17 +27,18 @@ def shares(
     start: int = 0,
     reference: Reference | None = None,
 ) -> Picture:
-    """Draw dots for shares of right answers, a row for each thing that was tried.
+    """Draw shares of right answers as dots, a row for each thing that was tried.
 
     Parameters
     ----------
-    rows : mapping of a name to shares from 0 to 1
-        Where there are several their mean is marked.
-    intervals : mapping of names, not all perhaps, to the two ends of an interval
+    rows : mapping of str to sequence of float
+        Shares from 0 to 1 by name. Where a name has several, their mean is marked.
+    intervals : mapping of str to sequence of float, optional
+        The two ends of an interval by name; not every name needs one.
     start : int
-        Where the axis begins, in %; 0 where something lies below it.
+        Where the axis begins, in %. It begins at 0 if a value lies below.
     reference : results.Reference
-        Of a tuple: the rows and the intervals.
+        Its data are a tuple of the two mappings.
 
     Examples
     --------
@@ -52,12 +53,14 @@ def shares(
     for side in sides:
         values, ends = side.data
         groups[side.intro] = _share_rows(values, ends, side.colour)
-    cut = ""
-    if min(values_of(groups)) <= start:
+    lowest = min(values_of(groups))
+    if lowest <= start:
         start = 0
+    cut = ""
     if start:
         cut = f"; the axis begins at {start:g}"
-    axis = ValueAxis(f"right answers, in %{cut}", start, 100, style.plain)
+    label = f"right answers, in %{cut}"
+    axis = ValueAxis(label, start, 100, style.plain)
     kind = f"Dot plot of right answers{cut}"
     return draw_rows(kind, groups, ["right"], axis, title=title, under=under)
 
@@ -68,26 +71,32 @@ def _share_rows(shares: Numbers, intervals: Numbers, colour: str) -> list[Row]:
     for name, values in shares.items():
         dots = [100 * value for value in values]
         mean = sum(dots) / len(dots)
-        bar = [100 * end for end in intervals.get(name, ())]
+        ends = intervals.get(name, ())
+        bar = [100 * end for end in ends]
+        # A single dot is its own mean.
         line = None
         if len(dots) > 1:
             line = mean
         notes = (f"{mean:.1f} %",)
-        rows.append(Row(name, colour, notes, dots, bar, line))
+        row = Row(name, colour, notes, dots, bar, line)
+        rows.append(row)
     return rows
 
 
 def ladder(
     rows: Numbers, changes: Numbers, *, title: str, reference: Reference | None = None
 ) -> Picture:
-    """Draw two plots of models one change apart: how good they are, what each change did.
+    """Draw models that are one change apart: how good each is, and what each change did.
 
     Parameters
     ----------
-    rows : mapping of a name to shares of right answers from 0 to 1, one for every seed
-    changes : mapping of a name to (difference from the row above, the ends of its interval)
+    rows : mapping of str to sequence of float
+        Shares of right answers from 0 to 1 by the name of a model, one for every seed.
+    changes : mapping of str to sequence of float
+        By the name of a model its difference from the one above, and the two ends of the interval
+        of that difference.
     reference : results.Reference
-        Of a tuple of the two.
+        Its data are a tuple of the two mappings.
 
     Examples
     --------
@@ -96,7 +105,9 @@ def ladder(
 better.
     """
     note = f"Dots: one training run each. {EXACT}"
-    data = (rows, changes) if rows else None
+    data = None
+    if rows:
+        data = (rows, changes)
     sides, under = style.sides(data, reference, note)
     score_groups = []
     change_groups = []
@@ -108,16 +119,22 @@ better.
         texts = []
         for row in score_rows:
             step = steps.get(row.name)
-            change_rows.append(_change_row(row, step))
-            texts.append(_model_text(row, step))
+            change_row = _change_row(row, step)
+            change_rows.append(change_row)
+            text = _model_text(row, step)
+            texts.append(text)
         score_groups.append(score_rows)
         change_groups.append(change_rows)
-        sentences.append(side.intro + "; ".join(texts))
+        sentence = "; ".join(texts)
+        sentences.append(side.intro + sentence)
     models = beneath(*score_groups)
-    with style.figure(7.4, 1 + room(models), title, 2, under) as (figure, (left, right)):
+    changes_of_models = beneath(*change_groups)
+    height = 1 + room(models)
+    with style.figure(7.4, height, title, 2, under) as (figure, (left, right)):
         _draw_scores(left, models)
-        _draw_changes(right, beneath(*change_groups))
-        alt = f"Two plots, a row for each model. {title}: {'; '.join(sentences)}."
+        _draw_changes(right, changes_of_models)
+        content = "; ".join(sentences)
+        alt = f"Two plots, a row for each model. {title}: {content}."
         return style.picture(figure, alt)
 
 
@@ -145,6 +162,7 @@ def _draw_scores(axes, models: Sequence[Row]) -> None:
     """Draw how good models are."""
     paint(axes, models, ["mean"])
     lowest = min(min(row.dots) for row in models)
+    # Three points of room to the left of the lowest dot.
     start = max(0, lowest - 3)
     style.scale(axes.xaxis, "right answers, in %", start, 100, style.plain)
 
@@ -155,7 +173,9 @@ def _draw_changes(axes, changes: Sequence[Row]) -> None:
     ends = [-1.0, 1.0]
     for row in changes:
         ends += row.bar
-    _around_zero(axes, 1.3 * min(ends), 1.3 * max(ends))
+    low = 1.3 * min(ends)
+    high = 1.3 * max(ends)
+    _around_zero(axes, low, high)
     axes.set(xlabel="points (log scale beyond 1)")
     axes.tick_params(axis="y", length=0)
 

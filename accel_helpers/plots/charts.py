@@ -24,48 +24,75 @@ def epochs(
     """
     note = style.BARS.replace("Bars", "Shaded")
     sides, under = style.sides(timing, reference, note)
-    timings = [side.data for side in sides]
-    right = max(len(timing.samples) for timing in timings) + 1.5
-    longest = max(max(timing.first_call, *timing.samples) for timing in timings)
+    right, top = _axis_ends(sides)
     labels = []
     sentences = []
     with style.figure(style.WIDE, 2.4, title, under=under) as (figure, axes):
         style.scale(axes.xaxis, "timing", 0.5, right, style.plain, whole=True)
-        style.scale(axes.yaxis, "time of an epoch", 0, 1.12 * longest, format_seconds)
+        style.scale(axes.yaxis, "time of an epoch", 0, top, format_seconds)
         for side in sides:
-            labels.append(_draw_first_epoch(axes, side))
-            colour = _draw_later_epochs(axes, side)
-            median = side.data.median
-            text = f"median {format_seconds(median)}"
+            first_label = _draw_first_epoch(axes, side)
+            labels.append(first_label)
+            _draw_later_epochs(axes, side)
+            machine = ""
             if side is not sides[0]:
-                machine = style.folded(reference.label)
-                text = f"{text}\n{machine}"
-            labels.append(Label(right, median, text, colour))
-            sentences.append(side.intro + _epochs_text(side.data))
+                machine = reference.label
+            median_label = _median_label(side, right, machine)
+            labels.append(median_label)
+            text = _epochs_text(side.data)
+            sentences.append(side.intro + text)
         style.beside(figure, axes, labels)
-        return style.picture(figure, f"Dot plot. {title}: {'; '.join(sentences)}.")
+        content = "; ".join(sentences)
+        alt = f"Dot plot. {title}: {content}."
+        return style.picture(figure, alt)
+
+
+def _axis_ends(sides: Sequence[Side]) -> tuple[float, float]:
+    """Where the axis of the timings and that of the seconds end, so that every dot is seen."""
+    most_timings = 0
+    longest = 0.0
+    for side in sides:
+        timing = side.data
+        most_timings = max(most_timings, len(timing.samples))
+        longest = max(longest, timing.first_call, *timing.samples)
+    # The first epoch is one more dot than there are samples.
+    right = most_timings + 1.5
+    return right, 1.12 * longest
 
 
 def _draw_first_epoch(axes, side: Side) -> Label:
     """Draw the first epoch, and return its label."""
     seconds = side.data.first_call
-    colour = style.SECOND if side.is_own else style.REFERENCE
+    colour = style.REFERENCE
+    if side.is_own:
+        colour = style.SECOND
     # A full mark: a hollow one says "perhaps no difference" in other pictures.
     mark = {"marker": "D", "ms": 6}
     axes.plot([1], [seconds], color=colour, **mark)
-    return Label(1, seconds, f"first epoch: {format_seconds(seconds)}", colour, mark)
+    duration = format_seconds(seconds)
+    return Label(1, seconds, f"first epoch: {duration}", colour, mark)
 
 
-def _draw_later_epochs(axes, side: Side) -> str:
-    """Draw the timings after the first epoch with their median, and return their colour."""
+def _draw_later_epochs(axes, side: Side) -> None:
+    """Draw the timings after the first epoch, with their median and its interval."""
     timing = side.data
     colour = side.colour
     low, high = timing.interval
     axes.axhspan(low, high, color=colour, alpha=0.15, lw=0)
     axes.axhline(timing.median, color=colour, lw=1.2)
-    numbers = range(2, len(timing.samples) + 2)
-    axes.plot(numbers, timing.samples, "o", color=colour, ms=5)
-    return colour
+    end = len(timing.samples) + 2
+    axes.plot(range(2, end), timing.samples, "o", color=colour, ms=5)
+
+
+def _median_label(side: Side, x: float, machine: str) -> Label:
+    """The label of the median of one machine; the learner's own needs no name of the machine."""
+    median = side.data.median
+    duration = format_seconds(median)
+    text = f"median {duration}"
+    if machine:
+        folded = style.folded(machine)
+        text = f"{text}\n{folded}"
+    return Label(x, median, text, side.colour)
 
 
 def _epochs_text(timing: Measurement) -> str:
@@ -84,25 +111,29 @@ def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
     >>> print(digits(np.eye(8)[None], [7], title="A digit"))
     1 pictures of 8 x 8 pixels. A digit: 7.
     """
-    rows = math.ceil(len(images) / ACROSS)
+    count = len(images)
+    rows = math.ceil(count / ACROSS)
     numbers = [int(label) for label in labels]
-    with style.figure(5.2, 0.35 + 0.6 * rows, title) as (figure, axes):
+    height = 0.35 + 0.6 * rows
+    with style.figure(5.2, height, title) as (figure, axes):
         for place, (image, number) in enumerate(zip(images, numbers, strict=True)):
             row, column = divmod(place, ACROSS)
-            _draw_digit(axes, image, number, 1.3 * column, 1.8 * row)
+            x = 1.3 * column
+            y = 1.8 * row
+            _draw_digit(axes, image, number, x, y)
         # An image sets the limits anew, so they come last.
         right = 1.3 * ACROSS
         bottom = 1.8 * rows - 0.75
         axes.set(xlim=(0, right), ylim=(bottom, -0.55), aspect="equal")
         axes.set_axis_off()
-        shape = " x ".join(str(side) for side in images[0].shape)
+        shape = " x ".join(str(length) for length in images[0].shape)
         shown = " ".join(str(number) for number in numbers)
-        alt = f"{len(images)} pictures of {shape} pixels. {title}: {shown}."
+        alt = f"{count} pictures of {shape} pixels. {title}: {shown}."
         return style.picture(figure, alt)
 
 
 def _draw_digit(axes, image, number: int, x: float, y: float) -> None:
     """Draw an image of one by one whose upper left corner is at (x, y), and write its number."""
-    sides = (x, x + 1, y + 1, y)
-    axes.imshow(image, cmap="Greys", vmin=0, extent=sides)
+    left_right_bottom_top = (x, x + 1, y + 1, y)
+    axes.imshow(image, cmap="Greys", vmin=0, extent=left_right_bottom_top)
     axes.text(x + 0.5, y - 0.08, number, ha="center", fontsize=9)

@@ -45,7 +45,8 @@ def break_even(
     front = sides[0].data
     sides, under = style.sides(found, reference, _note(front))
     title = title or _finding(front)
-    most_epochs = 1.4 * max([front.epochs, *_finite(front.crossing)])
+    ends = [front.epochs, *_finite(front.crossing)]
+    most_epochs = 1.4 * max(ends)
     cost = COSTS[front.axis]
     with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
         _draw_finding(axes, front, most_epochs)
@@ -57,22 +58,28 @@ def break_even(
             labels += _draw_plans(axes, side, most_epochs, shaded=is_front)
             sentences += _plan_texts(side)
         high = 1.05 * _highest_cost(front, most_epochs)
+        # An axis needs a length, even where both plans are free.
+        top = high or 1
         style.scale(axes.xaxis, "epochs", 0, most_epochs, style.plain, whole=True)
-        style.scale(axes.yaxis, cost.name, 0, high or 1, cost.text)
-        style.beside(figure, axes, [_lowered(label, high) for label in labels])
-        alt = f"Lines of {front.axis} over epochs. {title}: {'; '.join(sentences)}."
+        style.scale(axes.yaxis, cost.name, 0, top, cost.text)
+        # The plans of a reference may cost more than the axis shows.
+        lowered = [_lowered(label, high) for label in labels]
+        style.beside(figure, axes, lowered)
+        content = "; ".join(sentences)
+        alt = f"Lines of {front.axis} over epochs. {title}: {content}."
         return style.picture(figure, alt)
 
 
 def _finite(numbers: Sequence[float]) -> list[float]:
-    """Those of some numbers that are finite."""
+    """The finite ones of some numbers."""
     return [number for number in numbers if number < math.inf]
 
 
 def _note(result: BreakEven) -> str:
     """What the shade and the dashes of the picture are."""
-    ends = [f"{end:.0f}" for end in _finite(result.crossing)]
-    epochs = " to ".join(ends) or "no"
+    finite_ends = _finite(result.crossing)
+    texts = [f"{end:.0f}" for end in finite_ends]
+    epochs = " to ".join(texts) or "no"
     return f"Shaded: where they may cross, {epochs} epochs. Dashed: your training."
 
 
@@ -81,10 +88,11 @@ def _finding(result: BreakEven) -> str:
     early, late = result.crossing
     if result.verdict == FEW:
         return "Too few timings for a verdict"
+    name = result.there.name
     if result.verdict == BOUGHT:
-        return f"{result.there.name}: it saves time, not money"
+        return f"{name}: it saves time, not money"
     if early == math.inf:
-        return f"{result.there.name}: it never pays"
+        return f"{name}: it never pays"
     shortest, longest = (style.short(minutes) for minutes in result.minutes)
     stay = f"Under {shortest} minutes of training here, stay"
     if late == math.inf:
@@ -101,37 +109,44 @@ def _draw_finding(axes, result: BreakEven, most_epochs: float) -> None:
 
 def _plan_costs(plan, axis: str, epochs: float) -> list[float]:
     """The lowest and the highest cost of a plan, in the unit of the picture."""
-    return [amount / COSTS[axis].unit for amount in plan.cost(epochs, axis)]
+    unit = COSTS[axis].unit
+    low, high = plan.cost(epochs, axis)
+    return [low / unit, high / unit]
 
 
 def _highest_cost(result: BreakEven, epochs: float) -> float:
     """The highest cost of both plans, in the unit of the picture."""
-    here = _plan_costs(result.here, result.axis, epochs)
-    there = _plan_costs(result.there, result.axis, epochs)
-    return max(here + there)
+    axis = result.axis
+    here_costs = _plan_costs(result.here, axis, epochs)
+    there_costs = _plan_costs(result.there, axis, epochs)
+    return max(here_costs + there_costs)
 
 
 def _lowered(label: Label, high: float) -> Label:
     """A label for a point that is not above the end of the axis."""
-    return replace(label, y=min(label.y, high))
+    height = min(label.y, high)
+    return replace(label, y=height)
 
 
 def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[Label]:
     """Draw both plans of one machine, from no epoch to the most, and return their labels."""
     result = side.data
-    labels = []
     colours = side.colours
     there_colour = colours[1]
     if side.is_own:
         there_colour = colours[2]
+    colour_by_plan = [(result.here, colours[0]), (result.there, there_colour)]
     ends = [0, most_epochs]
-    for plan, colour in ((result.here, colours[0]), (result.there, there_colour)):
-        costs = [_plan_costs(plan, result.axis, epochs) for epochs in ends]
-        lows, highs = zip(*costs, strict=True)
+    labels = []
+    for plan, colour in colour_by_plan:
+        start_costs = _plan_costs(plan, result.axis, 0)
+        end_costs = _plan_costs(plan, result.axis, most_epochs)
+        costs = [start_costs, end_costs]
         if shaded:
+            lows, highs = zip(*costs, strict=True)
             axes.fill_between(ends, lows, highs, color=colour, alpha=0.35, lw=0)
         axes.plot(ends, costs, color=colour, lw=1.2)
-        middle = (lows[1] + highs[1]) / 2
+        middle = sum(end_costs) / 2
         text = style.folded(plan.name)
         labels.append(Label(most_epochs, middle, text, colour))
     return labels
@@ -140,12 +155,19 @@ def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[L
 def _plan_texts(side: Side) -> list[str]:
     """What each plan of one machine costs, in words."""
     result = side.data
+    axis = result.axis
+    epochs = result.epochs
     texts = []
-    write = COSTS[result.axis].text
     for plan in (result.here, result.there):
-        costs = _plan_costs(plan, result.axis, result.epochs)
-        # Three digits are enough, and more would be noise.
-        low, high = [write(float(f"{cost:.3g}")) for cost in costs]
-        plan_text = f"{plan.name} {low} to {high} at {result.epochs} epochs"
+        low_cost, high_cost = _plan_costs(plan, axis, epochs)
+        low = _cost_text(low_cost, axis)
+        high = _cost_text(high_cost, axis)
+        plan_text = f"{plan.name} {low} to {high} at {epochs} epochs"
         texts.append(side.intro + plan_text)
     return texts
+
+
+def _cost_text(cost: float, axis: str) -> str:
+    """A cost in words; three digits are enough, and more would be noise."""
+    rounded = float(f"{cost:.3g}")
+    return COSTS[axis].text(rounded)

@@ -57,35 +57,43 @@ def curves(
 
     Parameters
     ----------
-    lines : mapping of a name to a line, of seven at most
-        A line is the y of every x, or what there was after epoch 1, 2 and so on. A y that is a
-        Measurement stands at its median, with its interval.
-    x, y : what an axis says, and how its numbers are written
+    lines : mapping of str to line
+        Seven lines at most, by name. A line is a mapping of x to y, or the sequence of its y after
+        epoch 1, 2 and so on. A y that is a Measurement is drawn at its median, with its interval.
+    x : tuple of str and callable
+        What the x axis says, and what writes its numbers.
+    y : tuple of str and callable
+        The same of the y axis.
     log : bool
         Whether both axes are logarithmic.
-    said : mapping of a name to a line
-        What was not measured, dashed: a pretend device, a diagonal; a single point is a level.
+    said : mapping of str to line, optional
+        What was not measured, such as a pretend device or a diagonal. It is dashed. A line of a
+        single point is drawn as a level over the whole width.
     note : str
         What stands under the title.
-    reference : results.Reference
-        Of such lines.
+    reference : results.Reference, optional
+        Its data are lines, too.
 
     Examples
     --------
     >>> print(curves({"a": [2, 1.5]}, title="Training", said={"knowing nothing": [2.3]}))
     Line plot of loss over epoch. Training: a from 2 at 1 to 1.5 at 2. Dashed: knowing nothing 2.3.
     """
-    given_sides, under = style.sides(lines, reference, note)
-    sides = [side._replace(data=_points_by_name(side.data)) for side in given_sides]
+    sides_of_values, under = style.sides(lines, reference, note)
     dashed = _points_by_name(said or {})
-    points = _all_points(dashed)
-    for side in sides:
-        points += _all_points(side.data)
-    if any(point.low < point.high for point in points):
+    all_points = _all_points(dashed)
+    sides = []
+    for side in sides_of_values:
+        points_by_name = _points_by_name(side.data)
+        sides.append(side._replace(data=points_by_name))
+        all_points += _all_points(points_by_name)
+    if any(point.low < point.high for point in all_points):
         under = f"{style.BARS}\n{under}"
-    height = 3.0 if log else 2.5
+    height = 2.5
+    if log:
+        height = 3.0
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
-        left, right = _set_scales(axes, points, x, y, log)
+        left, right = _set_scales(axes, all_points, x, y, log)
         labels = []
         # The learner's own lines come last, and so on top.
         for side in reversed(sides):
@@ -102,15 +110,16 @@ def _points_by_name(lines: Mapping[str, Line]) -> Lines:
 
 
 def _points(line: Line) -> list[Point]:
-    """The points of a line."""
+    """The points of a line; those of a sequence stand at 1, 2 and so on."""
     if not isinstance(line, Mapping):
         line = dict(enumerate(line, start=1))
     points = []
     for x, y in line.items():
+        middle = low = high = y
         if isinstance(y, Measurement):
-            points.append(Point(x, y.median, *y.interval))
-        else:
-            points.append(Point(x, y, y, y))
+            middle = y.median
+            low, high = y.interval
+        points.append(Point(x, middle, low, high))
     return points
 
 
@@ -142,9 +151,12 @@ def _set_scales(axes, points: Sequence[Point], x: Axis, y: Axis, log: bool):
 
 def _limits(values: Sequence[float], log: bool, share: float) -> tuple[float, float]:
     """Where an axis begins and ends that shows the values, and at both ends a share more."""
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     if log:
-        factor = max(1.3, (high / low) ** (share / 2))
+        # A margin of an axis of logarithms is a factor.
+        ratio = high / low
+        factor = max(1.3, ratio ** (share / 2))
         return low / factor, high * factor
     if low == high:
         return low - 1, high + 1
@@ -154,7 +166,8 @@ def _limits(values: Sequence[float], log: bool, share: float) -> tuple[float, fl
 
 def _ticks(points: Sequence[Point]) -> list[float]:
     """The x of points from the largest down, as many as can be read one by one."""
-    sizes = sorted({point.x for point in points}, reverse=True)
+    distinct = {point.x for point in points}
+    sizes = sorted(distinct, reverse=True)
     step = 1 + len(sizes) // 8
     return sizes[::step]
 
@@ -162,38 +175,47 @@ def _ticks(points: Sequence[Point]) -> list[float]:
 def _draw_side(axes, side: Side, sides: Sequence[Side], reference, log: bool) -> list[Label]:
     """Draw the lines of one machine, and return their labels."""
     labels = []
-    front_names = list(sides[0].data)
-    is_behind = side is not sides[0]
+    front = sides[0]
     for place, line in enumerate(_drawn_lines(side, sides, log)):
         _draw_line(axes, line)
-        end = line.end
-        if not is_behind or line.name not in front_names:
-            mark = line.mark
-            if log or len(line.points) == 1:
-                # A line says which points are meant, and a single point its label.
-                mark = None
-            text = style.folded(line.name)
-            labels.append(Label(end.x, end.y, text, line.colour, mark))
+        if side is front or line.name not in front.data:
+            label = _name_label(line, log)
+            labels.append(label)
         elif place == 0:
             # The learner's line has the same mark, so that only the machine has to be named.
             machine = style.folded(reference.label)
-            labels.append(Label(end.x, end.y, machine, line.colour))
+            label = Label(line.end.x, line.end.y, machine, line.colour)
+            labels.append(label)
     return labels
+
+
+def _name_label(line: DrawnLine, log: bool) -> Label:
+    """The label of a line, its name."""
+    mark = line.mark
+    if log or len(line.points) == 1:
+        # A dotted line leads to the end of the line, or to its only point.
+        mark = None
+    end = line.end
+    text = style.folded(line.name)
+    return Label(end.x, end.y, text, line.colour, mark)
 
 
 def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine]:
     """The lines of one machine with their looks."""
     lines = []
     colours = side.colours
-    last = max(len(machine.data) for machine in sides) - 1
-    front_names = list(sides[0].data)
+    line_counts = [len(machine.data) for machine in sides]
+    last = max(line_counts) - 1
+    front = sides[0]
+    front_names = list(front.data)
     for place, (name, points) in enumerate(side.data.items()):
         size = 5
         if not log and last > 0:
             # Marks of growing size can be seen where they meet.
             growth = min(4, 8 / last)
             size += (last - place) * growth
-        if sides[0].is_own and not side.is_own:
+        if side is not front:
+            # The mark of a reference can be seen around the learner's.
             size += 2
         shape = place
         if name in front_names:
@@ -201,7 +223,8 @@ def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine
             shape = front_names.index(name)
         mark = {"marker": style.MARKS[shape], "ms": size}
         colour = colours[place % len(colours)]
-        lines.append(DrawnLine(name, points, colour, mark, side.layer))
+        line = DrawnLine(name, points, colour, mark, side.layer)
+        lines.append(line)
     return lines
 
 
@@ -223,11 +246,13 @@ def _draw_dashed(axes, lines: Lines, left: float, right: float) -> list[Label]:
         across = [point.x for point in points]
         upward = [point.y for point in points]
         if len(points) == 1:
+            [level] = upward
             across = [left, right]
-            upward = [points[0].y, points[0].y]
+            upward = [level, level]
         axes.plot(across, upward, color=style.INK, lw=1.2, ls="--")
         text = style.folded(name)
-        labels.append(Label(across[-1], upward[-1], text, style.INK))
+        label = Label(across[-1], upward[-1], text, style.INK)
+        labels.append(label)
     return labels
 
 
@@ -239,7 +264,8 @@ def _alt_text(sides: Sequence[Side], dashed, title: str, x: Axis, y: Axis) -> st
     for side in sides:
         text = _lines_text(side.data, write_x, write_y)
         sentences.append(side.intro + text)
-    alt = f"Line plot of {y_label} over {x_label}. {title}: {'; '.join(sentences)}."
+    content = "; ".join(sentences)
+    alt = f"Line plot of {y_label} over {x_label}. {title}: {content}."
     if dashed:
         text = _lines_text(dashed, write_x, write_y)
         alt = f"{alt} Dashed: {text}."
@@ -262,7 +288,10 @@ def _line_text(name: str, points: Sequence[Point], write_x, write_y) -> str:
     start = write_y(first.y)
     end = write_y(last.y)
     if len(points) > 1:
-        return f"{name} from {start} at {write_x(first.x)} to {end} at {write_x(last.x)}"
+        left = write_x(first.x)
+        right = write_x(last.x)
+        return f"{name} from {start} at {left} to {end} at {right}"
+    # "the rate of 90 %" needs no second 90 %.
     if name.endswith(start):
         return name
     return f"{name} {start}"

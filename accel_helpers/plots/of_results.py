@@ -40,7 +40,9 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
         title = title or result.name or "Single timings"
         return rows.measurements([result], title=title, reference=reference)
     if isinstance(result, Speedup):
-        title = title or str(result).partition(" (")[0]
+        # What stands in brackets is the interval, which the picture shows.
+        comparison, _, _ = str(result).partition(" (")
+        title = title or comparison
         return rows.measurements([result.slow, result.fast], title=title, reference=reference)
     if isinstance(result, FitTiming):
         title = title or "Seconds per epoch"

@@ -25,13 +25,21 @@ def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> 
         groups[side.intro] = _piece_rows(side.data, side.colours)
     pieces = sides[0].data
     if len(pieces) > 1:
-        longest_piece = max(pieces, key=pieces.get)
-        share = pieces[longest_piece] / sum(pieces.values())
-        title = f"{title}: {percent(share)} {longest_piece}"
-    longest_step = max(sum(side.data.values()) for side in sides)
+        longest_piece, share = _longest_piece(pieces)
+        title = f"{title}: {share} {longest_piece}"
+    totals = [sum(side.data.values()) for side in sides]
+    longest_step = max(totals)
     axis = ValueAxis("time of one step", 0, longest_step, format_seconds)
     heads = ["time", "share"]
     return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
+
+
+def _longest_piece(pieces: Pieces) -> tuple[str, str]:
+    """The name of the longest piece of a step, and its share in %."""
+    name = max(pieces, key=pieces.get)
+    total = sum(pieces.values())
+    share = percent(pieces[name] / total)
+    return name, share
 
 
 def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
@@ -41,8 +49,12 @@ def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
     start = 0.0
     for place, (name, seconds) in enumerate(pieces.items()):
         end = start + seconds
-        notes = (format_seconds(seconds), percent(seconds / total))
-        rows.append(Row(name, colours[place % 3], notes, bar=(start, end)))
+        duration = format_seconds(seconds)
+        share = percent(seconds / total)
+        # Three colours in turn are enough to tell a piece from the next.
+        colour = colours[place % 3]
+        row = Row(name, colour, (duration, share), bar=(start, end))
+        rows.append(row)
         start = end
     return rows
 
@@ -68,9 +80,11 @@ def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Pi
         paint(axes, rows, ["a step", "most of it"])
         end = 1.02 * longest
         style.scale(axes.xaxis, "time of one step", 0, end, format_seconds)
-        _write_legend(axes, len(_part_names(steps)))
-        sentences = [_step_text(name, pieces, steps) for name, pieces in steps.items()]
-        alt = f"Bars in pieces. {title}: {side.intro}{'; '.join(sentences)}."
+        part_names = _part_names(steps)
+        _write_legend(axes, len(part_names))
+        sentences = [_step_text(name, pieces, part_names) for name, pieces in steps.items()]
+        content = "; ".join(sentences)
+        alt = f"Bars in pieces. {title}: {side.intro}{content}."
         return style.picture(figure, alt)
 
 
@@ -83,9 +97,9 @@ def _part_names(steps: Steps) -> list[str]:
 def _step_row(name: str, pieces: Pieces, colour: str) -> Row:
     """The row of a step: how long it takes, and which part takes most of that."""
     total = sum(pieces.values())
-    longest = max(pieces, key=pieces.get)
-    share = percent(pieces[longest] / total)
-    notes = (format_seconds(total), f"{longest}, {share}")
+    duration = format_seconds(total)
+    longest_piece, share = _longest_piece(pieces)
+    notes = (duration, f"{longest_piece}, {share}")
     return Row(name, colour, notes)
 
 
@@ -94,9 +108,11 @@ def _stack_pieces(axes, rows: Sequence[Row], steps: Steps, colours: Sequence[str
     heights = places(rows)
     starts = [0.0] * len(steps)
     for part in _part_names(steps):
-        colour = colours[style.PIECES.index(part)]
+        # A part has the same colour in every picture.
+        place = style.PIECES.index(part)
         widths = [pieces[part] for pieces in steps.values()]
-        axes.barh(heights, widths, THICK, starts, color=colour, label=part)
+        axes.barh(heights, widths, THICK, starts, color=colours[place], label=part)
+        # The next part begins where this one ends.
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     return max(starts)
 
@@ -108,10 +124,11 @@ def _write_legend(axes, columns: int) -> None:
     axes.legend(ncols=columns, **look, **place)
 
 
-def _step_text(name: str, pieces: Pieces, steps: Steps) -> str:
+def _step_text(name: str, pieces: Pieces, part_names: Sequence[str]) -> str:
     """A step in words: its name, and the seconds of each part."""
     texts = []
-    for part in _part_names(steps):
-        seconds = format_seconds(pieces[part])
-        texts.append(f"{part} {seconds}")
-    return f"{name} {', '.join(texts)}"
+    for part in part_names:
+        duration = format_seconds(pieces[part])
+        texts.append(f"{part} {duration}")
+    durations = ", ".join(texts)
+    return f"{name} {durations}"

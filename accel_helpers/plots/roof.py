@@ -38,8 +38,10 @@ class Roof:
         memory = format_rate(self.copy, "B/s")
         texts = [f"memory {memory}"]
         for dtype, rate in self.rates.items():
-            texts.append(f"{dtype} {flops(rate)}")
-        return f"ceilings {self.name}: {', '.join(texts)}"
+            level = flops(rate)
+            texts.append(f"{dtype} {level}")
+        limits = ", ".join(texts)
+        return f"ceilings {self.name}: {limits}"
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Point:
 
     def text(self) -> str:
         """The point in words."""
-        return f"{self.name} {flops(self.y)} at {self.x:.3g}"
+        rate = flops(self.y)
+        return f"{self.name} {rate} at {self.x:.3g}"
 
 
 def roofline(
@@ -63,16 +66,18 @@ def roofline(
 ) -> Picture:
     """Draw a roofline: what a program reached, under what its machine can reach at most.
 
-    It is of Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
+    The method is by Williams, Waterman and Patterson, Communications of the ACM 52 (2009), 65.
 
     Parameters
     ----------
-    points : mapping of a name to (FLOP per byte moved, FLOP/s reached), of seven at most
+    points : mapping of str to sequence of float
+        By name (FLOP per byte moved, FLOP/s reached), seven at most.
     ceilings : ceilings.Ceilings
+        What the machine reached in products of matrices and in copies.
     published : hardware.Accelerator
-        With the peaks that its maker names.
+        A chip with the peaks that its maker publishes.
     reference : results.Reference
-        Of a tuple: the points and the ceilings.
+        Its data are a tuple: points and ceilings.
 
     Examples
     --------
@@ -82,7 +87,9 @@ def roofline(
     >>> roofline({"fit": (3.6, 6.1e9)}, roof, title="A step").alt[:70]
     'Roofline (FLOP/s over FLOP per byte). A step: fit 6.1 GFLOP/s at 3.6; '
     """
-    data = (points, ceilings) if points else None
+    data = None
+    if points:
+        data = (points, ceilings)
     sides, under = style.sides(data, reference)
     roofs = []
     marks = []
@@ -93,7 +100,8 @@ def roofline(
         side_marks = _points_of(side, is_front)
         side_roofs = _roofs_of(side, published)
         texts = [mark.text() for mark in side_marks]
-        sentences.append(side.intro + "; ".join(texts))
+        sentence = "; ".join(texts)
+        sentences.append(side.intro + sentence)
         sentences += [roof.text() for roof in side_roofs]
         marks += side_marks
         if not is_front:
@@ -111,7 +119,8 @@ def roofline(
         # The layout is fixed only now, and with it the angle of a slope.
         figure.draw_without_rendering()
         _write_slopes(axes, roofs, left)
-        alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {'; '.join(sentences)}."
+        content = "; ".join(sentences)
+        alt = f"Roofline (FLOP/s over FLOP per byte). {title}: {content}."
         return style.picture(figure, alt)
 
 
@@ -119,13 +128,15 @@ def _points_of(side: Side, is_front: bool) -> list[Point]:
     """The points of one machine."""
     points, _ = side.data
     marks = []
-    for shape, (name, (x, y)) in zip(style.MARKS, points.items(), strict=False):
-        marks.append(Point(name, x, y, side.colour, shape, has_label=is_front))
+    for shape, name in zip(style.MARKS, points, strict=False):
+        x, y = points[name]
+        mark = Point(name, x, y, side.colour, shape, has_label=is_front)
+        marks.append(mark)
     return marks
 
 
 def _roofs_of(side: Side, published) -> list[Roof]:
-    """The measured roof of one machine, and the published one of the learner's."""
+    """The measured roof of one machine; for the learner's the published one, too."""
     _, ceilings = side.data
     rates = {product.dtype: product.rate for product in ceilings.products}
     roofs = [Roof(MEASURED, ceilings.copy.rate, rates, side.colour)]
@@ -135,7 +146,7 @@ def _roofs_of(side: Side, published) -> list[Roof]:
 
 
 def _published(chip, dtypes: Iterable[str]) -> list[Roof]:
-    """The roof that a maker names, where there is one."""
+    """The roof that a maker publishes for these dtypes; none without its memory or any rate."""
     from accel_helpers.machine.hardware import peak
 
     rates = {}
@@ -145,12 +156,14 @@ def _published(chip, dtypes: Iterable[str]) -> list[Roof]:
             rates[dtype] = 1e12 * teraflops
     if not rates or not chip.mem_bw_gb_s:
         return []
-    return [Roof("published", 1e9 * chip.mem_bw_gb_s, rates, style.SAID)]
+    bandwidth = 1e9 * chip.mem_bw_gb_s
+    return [Roof("published", bandwidth, rates, style.SAID)]
 
 
 def _in_float32(roof: Roof) -> Roof:
     """A roof as it is drawn behind another: one level, and without labels."""
-    return replace(roof, rates={"float32": roof.rates["float32"]}, has_labels=False)
+    level = {"float32": roof.rates["float32"]}
+    return replace(roof, rates=level, has_labels=False)
 
 
 def _set_scales(axes, roofs: Sequence[Roof], marks: Sequence[Point]) -> tuple[float, float]:
@@ -175,34 +188,48 @@ def _set_scales(axes, roofs: Sequence[Roof], marks: Sequence[Point]) -> tuple[fl
 def _draw_roof(axes, roof: Roof, left: float, right: float) -> list[Label]:
     """Draw a roof, and return the labels of its levels."""
     is_measured = roof.name == MEASURED
-    look = {"color": roof.colour, "ls": "-" if is_measured else "--"}
+    look = {"color": roof.colour, "ls": "--"}
+    if is_measured:
+        look["ls"] = "-"
     slope_x = [left, roof.top / roof.copy]
     slope_y = [roof.copy * left, roof.top]
     axes.plot(slope_x, slope_y, lw=1.6, **look)
-    dtypes_by_rate = {}
     for dtype, rate in roof.rates.items():
         # The points are of float32, so that its level is the one to compare them with.
         width = 1.2
         if is_measured and dtype == "float32":
             width = 2.8
-        axes.plot([rate / roof.copy, right], [rate, rate], lw=width, **look)
-        dtypes_by_rate.setdefault(rate, []).append(dtype)
+        corner = rate / roof.copy
+        axes.plot([corner, right], [rate, rate], lw=width, **look)
     if not roof.has_labels:
         return []
+    return _level_labels(roof, right)
+
+
+def _level_labels(roof: Roof, right: float) -> list[Label]:
+    """The labels of the levels of a roof, one for all dtypes of the same rate."""
+    dtypes_by_rate = {}
+    for dtype, rate in roof.rates.items():
+        dtypes = dtypes_by_rate.setdefault(rate, [])
+        dtypes.append(dtype)
     labels = []
     for rate, dtypes in dtypes_by_rate.items():
-        text = f"{' and '.join(dtypes)}, {roof.name}:\n{flops(rate)}"
+        names = " and ".join(dtypes)
+        level = flops(rate)
+        text = f"{names}, {roof.name}:\n{level}"
         labels.append(Label(right, rate, text, roof.colour))
     return labels
 
 
 def _draw_point(axes, point: Point) -> list[Label]:
-    """Draw a point, and return its label; the point behind it has the same mark and none."""
+    """Draw a point, and return its label if it has one."""
     mark = {"marker": point.shape, "ms": 6, "mec": "white", "mew": 0.8}
     axes.plot([point.x], [point.y], color=point.colour, zorder=4, **mark)
     if not point.has_label:
         return []
-    text = f"{style.folded(point.name)}\n{flops(point.y)}"
+    name = style.folded(point.name)
+    rate = flops(point.y)
+    text = f"{name}\n{rate}"
     return [Label(point.x, point.y, text, point.colour, mark)]
 
 

@@ -46,9 +46,11 @@ def beneath(rows: Sequence[Row], grey: Sequence[Row] = ()) -> list[Row]:
     ordered = []
     for row in rows:
         ordered.append(row)
-        if row.name in grey_by_name:
-            partner = grey_by_name[row.name]
-            ordered.append(replace(partner, name=""))
+        partner = grey_by_name.get(row.name)
+        if partner is not None:
+            # The name of the row above holds for both.
+            nameless = replace(partner, name="")
+            ordered.append(nameless)
     ordered += [row for row in grey if row.name not in names]
     return ordered
 
@@ -56,9 +58,13 @@ def beneath(rows: Sequence[Row], grey: Sequence[Row] = ()) -> list[Row]:
 def places(rows: Sequence[Row]) -> list[float]:
     """The height at which each row lies, from the top: what belongs together is close."""
     heights = [0]
+    height = 0
     for row in rows[1:]:
-        step = 1 if row.name else 0.62
-        heights.append(heights[-1] + step)
+        if row.name:
+            height += 1
+        else:
+            height += 0.62
+        heights.append(height)
     return heights
 
 
@@ -80,22 +86,30 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
 def _paint_bar(axes, row: Row, height: float, thick: float) -> None:
     """Draw the bar of a row: pale where it is an interval, full where it is a thick piece."""
     low, high = row.bar
-    alpha = 1 if thick > 0.3 else 0.4
-    axes.barh(height, high - low, thick, low, color=row.colour, alpha=alpha)
+    width = high - low
+    alpha = 0.4
+    if thick > 0.3:
+        alpha = 1
+    axes.barh(height, width, thick, low, color=row.colour, alpha=alpha)
 
 
 def _paint_dots(axes, row: Row, height: float) -> None:
     """Draw the dots of a row, several of them at slightly different heights."""
-    size, alpha = 5.5, 0.75
+    count = len(row.dots)
     heights = [height]
-    if len(row.dots) > 1:
-        # The same spread in every picture, which looks like chance and is none.
-        steps = [7 * place % 11 for place in range(len(row.dots))]
-        heights = [height + 0.16 * (step / 5 - 1) for step in steps]
-        if row.bar:
-            size, alpha = 3, 0.5
-    look = {"color": row.colour, "ms": size, "alpha": alpha, "mew": 0, "zorder": 3}
-    axes.plot(row.dots, heights, "o", clip_on=False, **look)
+    if count > 1:
+        heights = [height + _dot_shift(place) for place in range(count)]
+    look = {"ms": 5.5, "alpha": 0.75}
+    if count > 1 and row.bar:
+        # The bar is to be seen between its dots.
+        look = {"ms": 3, "alpha": 0.5}
+    axes.plot(row.dots, heights, "o", color=row.colour, mew=0, zorder=3, clip_on=False, **look)
+
+
+def _dot_shift(place: int) -> float:
+    """How far below its row a dot lies: the same in every picture, though it looks like chance."""
+    step = 7 * place % 11
+    return 0.16 * (step / 5 - 1)
 
 
 def _write_names(axes, rows: Sequence[Row], heights: Sequence[float]) -> None:
@@ -104,50 +118,60 @@ def _write_names(axes, rows: Sequence[Row], heights: Sequence[float]) -> None:
     names = []
     for height, row in zip(heights, rows, strict=True):
         if row.name:
+            name = style.folded(row.name)
+            names.append(name)
             ticks.append(height)
-            names.append(style.folded(row.name))
     axes.set_yticks(ticks, names)
-    axes.set_ylim(heights[-1] + 0.5, -0.5)
+    # Heights are counted from the top.
+    bottom = heights[-1] + 0.5
+    axes.set_ylim(bottom, -0.5)
     axes.grid(axis="y", visible=False)
 
 
 def _write_notes(axes, rows, heights: Sequence[float], heads: Sequence[str]) -> None:
     """Write the notes of rows to the right of the axes, a column for each head."""
     offset = 8  # points to the right of the axes
-    columns = zip(*[row.notes for row in rows], strict=True)
-    for head, notes in zip(heads, columns, strict=True):
+    for column, head in enumerate(heads):
         _write_note(axes, head, -0.5, (offset, 2), "bottom", style.INK)
-        for row, height, note in zip(rows, heights, notes, strict=True):
+        texts = [head]
+        for row, height in zip(rows, heights, strict=True):
+            note = row.notes[column]
             colour = "black"
             if row.colour in style.GREYS:
                 colour = style.SAID
             _write_note(axes, note, height, (offset, 0), "center_baseline", colour)
-        letters = _letters([head, *notes])
+            texts.append(note)
+        letters = _letters(texts)
         offset += 10 + 5 * letters
 
 
 def _write_note(axes, text: str, height: float, offset, va: str, colour: str) -> None:
     """Write a text at a height, so many points from the right edge of the axes."""
-    place = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
-    font = {"va": va, "color": colour, "fontsize": 9}
-    look = place | font
+    # The place is a share of the axes' width, and a height of the data.
+    look = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+    look |= {"va": va, "color": colour, "fontsize": 9}
     axes.annotate(text, (1, height), offset, annotation_clip=False, **look)
 
 
 def _letters(texts: Iterable[str]) -> int:
     """The number of letters in the longest line of some texts."""
-    lines = []
+    most_letters = 0
     for text in texts:
-        lines += text.split("\n")
-    return max(len(line) for line in lines)
+        for line in text.split("\n"):
+            most_letters = max(most_letters, len(line))
+    return most_letters
 
 
 def room(rows: Sequence[Row]) -> float:
     """The inches that rows need."""
-    lines = max(style.folded(row.name).count("\n") + 1 for row in rows)
-    inches = max(0.31, 0.17 * lines)
+    most_lines = 1
+    for row in rows:
+        name = style.folded(row.name)
+        lines = name.count("\n") + 1
+        most_lines = max(most_lines, lines)
+    row_height = max(0.31, 0.17 * most_lines)
     lowest = places(rows)[-1]
-    return (lowest + 1) * inches
+    return (lowest + 1) * row_height
 
 
 def draw_rows(
@@ -182,24 +206,27 @@ def draw_rows(
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
         paint(axes, rows, heads, thick)
         style.scale(axes.xaxis, axis.label, axis.low, axis.high, axis.text, log=axis.log)
-        return style.picture(figure, f"{kind}. {title}: {_groups_text(groups)}.")
+        content = _groups_text(groups)
+        return style.picture(figure, f"{kind}. {title}: {content}.")
 
 
 def _groups_text(groups: Groups) -> str:
     """The first note of each row, in words."""
     sentences = []
     for intro, rows in groups.items():
-        notes = [f"{row.name} {row.notes[0]}" for row in rows]
-        sentences.append(intro + "; ".join(notes))
+        texts = [f"{row.name} {row.notes[0]}" for row in rows]
+        sentence = "; ".join(texts)
+        sentences.append(intro + sentence)
     return "; ".join(sentences)
 
 
 def values_of(groups: Groups) -> list[float]:
     """Every value that rows show: their dots, and the ends of their bars."""
     values = []
-    for group in groups.values():
-        for row in group:
-            values += [*row.dots, *row.bar]
+    for rows in groups.values():
+        for row in rows:
+            values += row.dots
+            values += row.bar
     return values
 
 
@@ -217,15 +244,16 @@ def measurements(
     groups = {}
     for side in sides:
         groups[side.intro] = [_timing_row(timing, side.colour) for timing in side.data]
-    axis = _time_axis(values_of(groups))
+    seconds = values_of(groups)
+    axis = _time_axis(seconds)
     return draw_rows("Dot plot", groups, ["median"], axis, title=title, under=under)
 
 
 def _timing_row(timing: Measurement, colour: str) -> Row:
     """The row of a measurement."""
-    notes = (format_seconds(timing.median),)
-    samples, interval = timing.samples, timing.interval
-    return Row(timing.name, colour, notes, samples, interval, timing.median)
+    median = timing.median
+    notes = (format_seconds(median),)
+    return Row(timing.name, colour, notes, timing.samples, timing.interval, median)
 
 
 def _time_axis(seconds: Sequence[float]) -> ValueAxis:
@@ -233,5 +261,8 @@ def _time_axis(seconds: Sequence[float]) -> ValueAxis:
     shortest = min(seconds)
     longest = max(seconds)
     if longest > 8 * shortest:
-        return ValueAxis("time", shortest / 1.15, 1.15 * longest, format_seconds, log=True)
-    return ValueAxis("time", 0, 1.08 * longest, format_seconds)
+        low = shortest / 1.15
+        high = 1.15 * longest
+        return ValueAxis("time", low, high, format_seconds, log=True)
+    high = 1.08 * longest
+    return ValueAxis("time", 0, high, format_seconds)

@@ -5,7 +5,6 @@ The colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), and none car
 
 import io
 import math
-import os
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
 GREYS = (REFERENCE, "#949494", "#5A5A5A", "#303030")  # on white each has a contrast of 3 or more
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 INK = "#333333"  # text
-SAID = "#595959"  # text in grey, and lines of no data
+SAID = "#595959"  # text in grey, and lines that show no data
 EDGE = "#8C8C8C"  # the edge of a box
 QUIET = "#BFBFBF"  # the edge of a box in which nothing happens
 BROWN = "#7A5400"
@@ -45,7 +44,7 @@ DPI = 160
 WIDE = 5.4  # inches of a picture; a page shows 100 dots for each
 Numbers = Mapping[str, Sequence[float]]  # of several things, by their names
 plain = "{:,.12g}".format  # a number beside an axis, without a unit
-folded = partial(textwrap.fill, width=26)  # a name, of so many letters in a line
+folded = partial(textwrap.fill, width=26)  # a name in lines of so many letters
 
 
 @dataclass(frozen=True)
@@ -111,11 +110,11 @@ def palette(is_own: bool) -> tuple[str, ...]:
 
 
 def short(ratio: float) -> str:
-    """Two digits, and as many more as tell a ratio from 1, which would say "no difference"."""
+    """A ratio in two digits, or in as many as tell it from 1, which would say "no difference"."""
     if ratio >= 100:
         return f"{ratio:.0f}"
-    for digits in (2, 3, 4, 5):
-        text = f"{ratio:.{digits}g}"
+    for count in (2, 3, 4, 5):
+        text = f"{ratio:.{count}g}"
         if text != "1":
             return text
     return "1"
@@ -124,22 +123,27 @@ def short(ratio: float) -> str:
 def sides(data, reference: Reference | None, note: str = "") -> tuple[list[Side], str]:
     """List whose data a picture shows, and extend its note by the name of the reference machine.
 
-    With ACCEL_PICTURES=reference, or where the learner has nothing, the reference is alone.
+    A reference stands alone if it says so, or if the learner has nothing to show.
     """
-    mine = Side(data, True, "")
+    own = Side(data, True, "")
     if reference is None:
-        return [mine], note
+        return [own], note
     machine = reference.label
     grey = Side(reference.data, False, f"on {machine}: ")
-    only_reference = os.environ.get("ACCEL_PICTURES") == "reference"
-    if only_reference or not data:
-        return [grey], f"{note}\nMeasured on {machine}.".strip()
-    return [mine, grey], f"{note}\nGrey: {machine}.".strip()
+    if reference.alone or not data:
+        full_note = f"{note}\nMeasured on {machine}."
+        return [grey], full_note.strip()
+    full_note = f"{note}\nGrey: {machine}."
+    return [own, grey], full_note.strip()
 
 
 @contextmanager
 def figure(width: float, height: float, title: str = "", panels: int = 1, under: str = ""):
-    """Make a figure of so many inches, without pyplot's global state, and its axes."""
+    """Make a figure of so many inches and its axes, without pyplot's global state.
+
+    The axes of several `panels` stand side by side, with one y axis for all. The `title` stands
+    above them, and the note `under` it; both are wrapped to the width of the figure.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -191,23 +195,26 @@ def picture(figure, alt: str, dpi: int = DPI) -> Picture:
 
 
 def scale(axis, label, low, high, text, *, log=False, whole=False, at=()) -> None:
-    """Set what an axis says, where it ends, and its ticks.
+    """Set the label, the ends and the ticks of an axis.
 
     Parameters
     ----------
-    axis : matplotlib's axis
+    axis : matplotlib.axis.Axis
+        The axis, such as ``axes.xaxis``.
     label : str
         What stands beside it.
-    low, high : float
-        Its ends.
+    low : float
+        Where it begins.
+    high : float
+        Where it ends.
     text : callable
-        Writes the number of a tick.
+        What writes the number of a tick.
     log : bool
         Whether it is logarithmic.
     whole : bool
-        Whether ticks stand at whole numbers alone.
+        Whether ticks stand at whole numbers only.
     at : sequence of float
-        Where ticks stand, and nowhere else. Without it, where it suits.
+        Where all ticks stand. By default they are spread over the axis.
     """
     from matplotlib.ticker import FixedLocator, NullFormatter
 
@@ -215,6 +222,7 @@ def scale(axis, label, low, high, text, *, log=False, whole=False, at=()) -> Non
     if log:
         kind = "log"
         label = f"{label} (log scale)"
+    # "x" or "y": the axes have a setting of each name for either.
     name = axis.axis_name
     settings = {f"{name}scale": kind, f"{name}lim": (low, high), f"{name}label": label}
     axis.axes.set(**settings)
@@ -222,14 +230,16 @@ def scale(axis, label, low, high, text, *, log=False, whole=False, at=()) -> Non
         axis.set_major_locator(FixedLocator(at))
         axis.set_minor_locator(FixedLocator([]))
     else:
-        decades = math.log10(high / low) if log else 0
+        decades = 0
+        if log:
+            decades = math.log10(high / low)
         axis.set_major_locator(_locator(decades, whole))
     axis.set_major_formatter(tick_format(text))
     axis.set_minor_formatter(NullFormatter())
 
 
 def tick_format(text: Callable[[float], str]) -> Callable[[float, int], str]:
-    """Make what matplotlib writes at a tick; a 0 stands without its unit."""
+    """Make a function of (value, position) for matplotlib, which writes 0 without a unit."""
 
     def write(value, _):
         if value == 0:
@@ -240,7 +250,7 @@ def tick_format(text: Callable[[float], str]) -> Callable[[float, int], str]:
 
 
 def _locator(decades: float, whole: bool):
-    """What places the ticks of an axis; one that is not logarithmic has no decades."""
+    """What places the ticks of an axis of so many decades, 0 for one that is not logarithmic."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     if decades > 2.8:
@@ -296,14 +306,14 @@ def _write_beside(figure, axes, label: Label, height: float) -> None:
         key = {"transform": place, "clip_on": False, "color": label.colour}
         axes.plot([1], [height], **key, **label.mark)
     # A dotted line, which is no line of data.
-    arrow = {"arrowstyle": "-", "color": label.colour, "lw": 0.8, "ls": ":"}
-    arrow |= {"relpos": (0, 0.5), "shrinkA": gap, "shrinkB": 6}
+    leader = {"arrowstyle": "-", "color": label.colour, "lw": 0.8, "ls": ":"}
+    leader |= {"relpos": (0, 0.5), "shrinkA": gap, "shrinkB": 6}
     if label.mark and _share_across(axes, label) < 0.6:
         # It would run through the data, and the mark says which point is meant.
-        arrow = None
+        leader = None
     place = offset_copy(axes.transAxes, figure, x=33, units="points")
     look = {"va": "center", "color": INK, "fontsize": 9, "annotation_clip": False}
-    look |= {"textcoords": place, "arrowprops": arrow}
+    look |= {"textcoords": place, "arrowprops": leader}
     axes.annotate(label.text, (label.x, label.y), (1, height), **look)
 
 

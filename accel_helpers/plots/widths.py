@@ -25,8 +25,10 @@ class Curve:
     @property
     def end(self) -> tuple[float, float]:
         """Where the last ratio stands."""
-        x, ratio = list(self.ratios.items())[-1]
-        return x, _height(ratio)
+        points = list(self.ratios.items())
+        x, ratio = points[-1]
+        height = _height(ratio)
+        return x, height
 
 
 def sweep(
@@ -36,10 +38,11 @@ def sweep(
     note: str = "",
     reference: Reference | None = None,
 ) -> Picture:
-    """Draw times as fast over the width of a model, a curve for each batch size, with intervals.
+    """Draw how many times as fast one device is over the width of a model, with intervals.
 
-    Ratios are by (width, batch size), or (name of another model, batch size) to the right of the
-    curves; where nothing can be told the mark is hollow. The `note` under the title says what of.
+    Each batch size has a curve. Ratios are by (width, batch size), or by (name of another model,
+    batch size): those stand to the right of the curves. A hollow mark says that no difference can
+    be measured. The `note` under the title names what is compared.
 
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
@@ -52,35 +55,48 @@ def sweep(
     with style.figure(style.WIDE, 3.2, title, under=under) as (figure, axes):
         _set_scales(axes, sides, positions, right)
         axes.axhline(1, color=style.INK, lw=1.2)
-        labels = [Label(right, 1, "1: no gain", style.INK)]
+        no_gain = Label(right, 1, "1: no gain", style.INK)
+        labels = [no_gain]
         sentences = []
         for side in sides:
-            sentences.append(side.intro + _ratios_text(side.data))
-            is_behind = side is not sides[0]
+            text = _ratios_text(side.data)
+            sentences.append(side.intro + text)
+            is_front = side is sides[0]
             for place, curve in enumerate(_curves(side, positions)):
                 _draw_curve(axes, curve)
-                text = curve.name
-                if is_behind:
-                    # The learner's curve has the same mark, so that one label is enough.
-                    text = style.folded(reference.label)
-                if place == 0 or not is_behind:
-                    label = Label(*curve.end, text, curve.look["color"], curve.mark)
-                    labels.append(label)
+                if is_front:
+                    labels.append(_label(curve, curve.name))
+                elif place == 0:
+                    # The learner's curves have the same marks, so that one label is enough.
+                    machine = style.folded(reference.label)
+                    labels.append(_label(curve, machine))
         style.beside(figure, axes, labels)
-        what = f"Line plot of times as fast over width. {note} {title}: {'; '.join(sentences)}."
+        content = "; ".join(sentences)
+        alt = f"Line plot of times as fast over width. {note} {title}: {content}."
         # Without a note there are two spaces in a row.
-        return style.picture(figure, " ".join(what.split()))
+        one_spaced = " ".join(alt.split())
+        return style.picture(figure, one_spaced)
+
+
+def _label(curve: Curve, text: str) -> Label:
+    """A label for the end of a curve."""
+    x, y = curve.end
+    return Label(x, y, text, curve.look["color"], curve.mark)
 
 
 def _positions(sides: Sequence[Side]) -> dict[int | str, float]:
     """The place of each model on the axis: its width, or far to the right of all widths."""
-    models = set()
+    widths = set()
+    names = set()
     for side in sides:
-        models |= {model for model, _ in side.data}
-    widths = sorted(model for model in models if isinstance(model, int))
-    positions = {width: width for width in widths}
-    for name in models.difference(widths):
-        positions[name] = 6 * widths[-1]
+        for model, _ in side.data:
+            if isinstance(model, int):
+                widths.add(model)
+            else:
+                names.add(model)
+    positions = {width: width for width in sorted(widths)}
+    for name in names:
+        positions[name] = 6 * max(widths)
     return positions
 
 
@@ -100,7 +116,8 @@ def _set_scales(axes, sides: Sequence[Side], positions, right: float) -> None:
         else:
             # "net, a detail" is too long for a tick.
             names[x], _, _ = model.partition(",")
-    left = min(positions.values()) / 1.5
+    lowest = min(positions.values())
+    left = lowest / 1.5
     label = "width: units in the hidden layer"
     style.scale(axes.xaxis, label, left, right, names.get, log=True, at=list(names))
 
@@ -112,15 +129,19 @@ def _curves(side: Side, positions: Mapping[int | str, float]) -> list[Curve]:
         name = f"batches of {size:,}"
         if not isinstance(model, int):
             name = f"{model},\n{name}"
-        ratios_by_name.setdefault(name, {})[positions[model]] = ratio
+        ratios = ratios_by_name.setdefault(name, {})
+        x = positions[model]
+        ratios[x] = ratio
     colours = side.colours
     curves = []
     for place, (name, ratios) in enumerate(ratios_by_name.items()):
         # Curves are moved a little sideways, so that their intervals stand beside each other.
-        aside = 1.08 ** (place - len(ratios_by_name) / 2)
+        steps = place - len(ratios_by_name) / 2
+        aside = 1.08**steps
         moved = {x * aside: ratio for x, ratio in ratios.items()}
         mark = {"marker": style.MARKS[place], "ms": 6}
-        look = {"color": colours[place % len(colours)], "zorder": side.layer}
+        colour = colours[place % len(colours)]
+        look = {"color": colour, "zorder": side.layer}
         curves.append(Curve(name, moved, mark, look))
     return curves
 
@@ -129,7 +150,9 @@ def _height(ratio: Speedup) -> float:
     """The height of a ratio: that of the middle of its interval where nothing can be told."""
     if ratio.ratio:
         return ratio.ratio
-    return math.prod(ratio.interval) ** 0.5
+    # On an axis of logarithms the middle is the geometric mean.
+    low, high = ratio.interval
+    return math.sqrt(low * high)
 
 
 def _draw_curve(axes, curve: Curve) -> None:

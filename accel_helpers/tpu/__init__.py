@@ -7,6 +7,7 @@ True
 
 import importlib
 
+# name here -> (module of accel_helpers, name in it)
 _NAMES = {
     "compile_training_step": ("tpu.compiler", "compile_training_step"),
     "install": ("tpu.environment", "install"),
@@ -17,12 +18,13 @@ _NAMES = {
 __all__ = [*_NAMES]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> object:
+    """Return one of `_NAMES`, whose module is imported only now; AttributeError if it is none."""
     if name not in _NAMES:
         raise AttributeError(f"accel_helpers.tpu has no {name!r}. It has: {', '.join(_NAMES)}.")
     module, value = _NAMES[name]
     return getattr(importlib.import_module(f"accel_helpers.{module}"), value)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])

@@ -8,64 +8,73 @@ from accel_helpers._values.words import format_bytes, format_count, html_card, w
 from accel_helpers.machine.faults import SPOKEN
 from accel_helpers.tpu.report import Allocation, Collective
 
-# How `why` begins where Keras or its backend could not make a program of the step.
+# How `why` begins where Keras or its backend could not write the step down as a program.
 NOT_WRITTEN = "the step could not be written down"
 
 
 @dataclass(frozen=True)
 class CompiledStep:
-    """A training step, as the compiler for a TPU sees it. No TPU was used. Sizes are in bytes."""
+    """What the compiler for a TPU found out about a training step. No TPU was used.
+
+    Keras's backend writes the step down as a program, and the compiler of the TPU compiles that. It
+    prints as a card: a headline, and rows of a label and a text. Sizes are in bytes. A field is
+    None where its figure is not known.
+    """
 
     name: str  # of the model
     backend: str  # that wrote the step down: "tensorflow" or "jax"
-    batch_size: int  # over all chips
-    chip: str
-    memory: int  # of one chip, that a program may have
+    batch_size: int  # samples of a step, over all chips
+    chip: str  # "v5e" or "v6e"
+    memory: int  # bytes of one chip that a program may have
     # Keras's dtype policy of the layers: the format of their numbers.
     policy: str = "float32"
     chips: int = 1  # each gets its part of the batch
+    # "unavailable": there is no answer, for the reason in `why`; "refused": a TPU cannot run it.
     verdict: Literal["unavailable", "refused", "too large", "fits"] = "unavailable"
-    # Why it is unavailable, or why the largest batch is not known.
+    # The reason for which there is no answer, or for which the largest batch is not known.
     why: str = ""
 
-    # Where it is refused: what a TPU cannot run, and the layer that this stands in.
+    # Of a step that is refused: the operation that a TPU cannot run, and the layer that holds it.
     operation: str = ""
     layer: str = ""
 
-    # Of the matrix products and convolutions of a step, over all chips; None where
+    # FLOP of the matrix products and convolutions of a step, over all chips; None where
     # `measure.work` has no rule for a layer.
     flops: int | None = None
-    # What the compiler counts for one chip: everything that it computes, and what it reads and
-    # writes. With loops, the body of each is in these two counts only once.
+    # What the compiler counts for one chip: the FLOP of everything that it computes, and the bytes
+    # that it reads and writes. If there are loops, the body of each is counted only once.
     compiler_flops: float | None = None
     bytes_accessed: float | None = None
     loops: bool = False
 
-    # The most that one chip holds at one time, where the step fits.
+    # The most bytes that one chip holds at one time, if the step fits.
     peak_memory: int | None = None
-    # What one chip would have to hold, where the step does not fit. With `at_least` it is only the
-    # size of what the step is given: that alone is too large, so the compiler was not asked.
+    # The bytes that one chip would have to hold, if the step does not fit. With `at_least` these
+    # are only the arguments of the step, which alone are too large: then it was not compiled.
     needed: int | None = None
     at_least: bool = False
-    # What one chip is given for a step: as the arrays are, and as they lie in its memory.
+    # The bytes of a step's arguments on one chip: without padding, and as they lie in its memory.
     logical_bytes: int | None = None
     padded_bytes: int | None = None
-    largest: tuple[Allocation, ...] = ()  # arrays, the largest first
+    largest: tuple[Allocation, ...] = ()  # the largest arrays, the largest one first
 
-    # The largest power of two that fits, 0 where none does; and the batches that were compiled to
-    # find it, each with whether it fits.
+    # The largest power of two that fits as a batch, 0 where none does; and the batches that were
+    # compiled to find it, as (batch, whether it fits).
     largest_batch: int | None = None
     tried: tuple[tuple[int, bool], ...] = ()
 
     collectives: tuple[Collective, ...] = ()  # exchanges between chips
-    # Clock cycles that the compiler estimates for each layer, if it was given its full time.
+    # (layer, clock cycles that the compiler estimates), most cycles first; only with `thorough`.
     cycles: tuple[tuple[str, int], ...] = ()
-    thorough: bool = False  # whether it was
-    versions: str = ""  # of the compiler
+    thorough: bool = False  # whether the compiler was given its full time
+    versions: str = ""  # of the compiler, such as "jax 0.8.3, libtpu 0.0.32.1"
 
     @property
     def intensity(self) -> float | None:
-        """FLOP for each byte, on one chip; None with a loop, whose bytes count once."""
+        """FLOP for each byte that one chip reads or writes; None where either is not known.
+
+        It is not known for a step with a loop, since the bytes of the loop's body are counted once.
+        """
         flops = self.compiler_flops
         if self.flops:
             flops = self.flops / self.chips
@@ -74,7 +83,7 @@ class CompiledStep:
         return flops / self.bytes_accessed
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the rows of the card: a label and a text."""
+        """Yield the rows of the card, each as (label, text)."""
         if self.verdict == "unavailable":
             yield "unavailable here", self._text_unavailable()
         elif self.verdict == "refused":
@@ -87,14 +96,15 @@ class CompiledStep:
             yield from self._rows_of_estimate()
 
     def _text_unavailable(self) -> str:
+        """Return the text of a card without an answer: the reason, as one or two sentences."""
         reason = self.why.rstrip(". ")
-        # What Keras could not write down may well be the model's own fault.
+        # If Keras could not write the step down, that may well be the model's own fault.
         if self.why.startswith(NOT_WRITTEN):
             return f"{reason}."
         return f"{reason}. This says nothing about the model."
 
     def _rows_of_memory(self) -> Iterator[tuple[str, str]]:
-        """Whether the step compiles and fits, and which batch does."""
+        """Yield the rows on whether the step compiles and fits, and on the largest batch."""
         never_compiled = self.at_least and not self.largest_batch
         if never_compiled:
             yield "compiles", "not known: it was not asked, the batch is too large"
@@ -107,6 +117,7 @@ class CompiledStep:
             yield "largest batch", f"not known: {self.why}"
 
     def _text_fits(self) -> str:
+        """Return the text on whether the step fits into the memory of a chip, and by how much."""
         memory = format_bytes(self.memory)
         if self.verdict == "fits":
             return f"yes: {format_bytes(self.peak_memory)} at the peak, of {memory}"
@@ -119,6 +130,7 @@ class CompiledStep:
         return f"no: it needs {needed}, and there are {memory}: {too_much} too much"
 
     def _text_largest_batch(self) -> str:
+        """Return the text on the largest batch that fits, with the batches that were compiled."""
         text = "none fits"
         if self.largest_batch:
             text = f"{self.largest_batch}, of the powers of two"
@@ -128,7 +140,7 @@ class CompiledStep:
         return f"{text} (compiled: {', '.join(results)})"
 
     def _rows_of_work(self) -> Iterator[tuple[str, str]]:
-        """What the step computes and moves."""
+        """Yield the rows on what the step computes, and on the bytes that it moves."""
         per_chip = " by each chip" if self.chips > 1 else ""
         loops = " (the body of a loop counted once)" if self.loops else ""
         by_compiler = f"{per_chip}{loops}, as the compiler counts"
@@ -142,7 +154,7 @@ class CompiledStep:
             yield "intensity", f"{self.intensity:.3g} operations for each byte"
 
     def _rows_of_arrays(self) -> Iterator[tuple[str, str]]:
-        """What lies in the memory, and what goes from chip to chip."""
+        """Yield the rows on padding, on the largest array, and on exchanges between chips."""
         if self.logical_bytes and self.padded_bytes:
             logical = format_bytes(self.logical_bytes)
             padded = format_bytes(self.padded_bytes)
@@ -153,7 +165,7 @@ class CompiledStep:
             yield "between chips", collective.describe()
 
     def _rows_of_estimate(self) -> Iterator[tuple[str, str]]:
-        """How long the compiler thinks that the step takes."""
+        """Yield a row with the clock cycles that the compiler estimates; none without estimate."""
         if not self.cycles:
             return
         total = sum(cycles for _, cycles in self.cycles)
@@ -166,7 +178,7 @@ class CompiledStep:
 
     @property
     def headline(self) -> str:
-        """What was compiled, in a line."""
+        """What was compiled and for which chips, in a line."""
         step = f"{self.name}, batch of {self.batch_size:,}, in {self.policy}"
         framework = SPOKEN[self.backend]
         chips = f"{self.chips} TPU {self.chip} chips"
@@ -182,5 +194,6 @@ class CompiledStep:
             lines.append(wrapped(text, f"  {label}".ljust(width), width))
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        """Return the card as HTML, for a notebook; None without Jinja2."""
         return html_card(self.headline, self.rows())

@@ -10,16 +10,21 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
-# How that many chips are wired, as libtpu names it.
+# number of chips -> how they are wired, as libtpu names it
 TOPOLOGIES = {1: "1x1", 4: "2x2", 8: "2x4"}
-# The compiler's least effort to make the program fast; it is done 3 to 12 times sooner.
+# The compiler's least effort to make the program fast: it ends 3 to 12 times earlier.
 LEAST_EFFORT = -1.0
 
 
 def main(folder: str) -> None:
-    """Compile what lies in a folder; end when the parent is gone."""
+    """Compile the program in a folder, and write the answer there.
+
+    `job.json` has the keyword arguments of `compile_program`, `program.pb` its data. When the
+    parent process ends, the folder is deleted, and this process ends.
+    """
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     place = Path(folder)
     job = json.loads((place / "job.json").read_text())
@@ -29,7 +34,10 @@ def main(folder: str) -> None:
 
 
 def _end_with_parent(folder: str) -> None:
-    """Wait for the end of our standard input, which says that the parent is gone; then end."""
+    """Wait until the parent process is gone; then delete the folder, and end this process.
+
+    Nothing is ever written to the standard input, which ends when the parent does.
+    """
     with contextlib.suppress(OSError):
         while os.read(0, 4096):
             pass
@@ -37,7 +45,9 @@ def _end_with_parent(folder: str) -> None:
     os._exit(3)
 
 
-def compile_program(data: bytes, *, chip: str, chips=1, shared=(), thorough=False) -> dict:
+def compile_program(
+    data: bytes, *, chip: str, chips: int = 1, shared: Sequence[int] = (), thorough: bool = False
+) -> dict:
     """Compile a program for one chip or several.
 
     Parameters
@@ -49,14 +59,17 @@ def compile_program(data: bytes, *, chip: str, chips=1, shared=(), thorough=Fals
     chips : int
         One of `TOPOLOGIES`.
     shared : sequence of int
-        Which arguments of the program are cut along the batch.
+        Which arguments of the program are cut along the batch: their places, from 0, or counted
+        from the end by negative numbers.
     thorough : bool
         Give the compiler its full time.
 
     Returns
     -------
     dict
-        Fields of `CompiledStep`, "program" with the text of the compiled program, and "error".
+        Fields of `CompiledStep`; "program", the text of the compiled program; and "error", which
+        is the compiler's message, or "". With an error there is no text of a program, and of the
+        fields there are `versions` and `loops` alone.
     """
     from importlib.metadata import version
 
@@ -84,12 +97,16 @@ def compile_program(data: bytes, *, chip: str, chips=1, shared=(), thorough=Fals
 
 
 def _compile(module, chip: str, chips: int, thorough: bool):
-    """The compiled program of JAX; its private interfaces are used, since libtpu has no other."""
+    """Compile an MLIR module for so many chips of a kind, such as "v5e"; return JAX's executable.
+
+    Raises a JaxRuntimeError if it does not fit, or cannot be compiled. The interfaces are private
+    ones of JAX, since libtpu has no public one.
+    """
     from jax._src import compiler
     from jax._src.lib import _jax
     from jax.experimental import topologies
 
-    # One chip alone is no wiring that libtpu knows by itself.
+    # libtpu takes one chip alone only if it is told that a host has no more.
     bounds = {"chips_per_host_bounds": [1, 1, 1]} if chips == 1 else {}
     topology = topologies.get_topology_desc(
         platform="tpu", topology_name=f"{chip}:{TOPOLOGIES[chips]}", **bounds
@@ -109,7 +126,7 @@ def _compile(module, chip: str, chips: int, thorough: bool):
 
 
 def _figures(program) -> dict:
-    """What a compiled program says about itself."""
+    """Return the text and the figures of a program of JAX's, as `compile_program` returns them."""
     cost = program.cost_analysis()
     memory = program.get_compiled_memory_stats()
     return {
@@ -122,22 +139,26 @@ def _figures(program) -> dict:
 
 
 def _count_or_none(count: float) -> float | None:
-    """The count, or None where it is 0 or below, which says that the compiler does not know."""
+    """Return a count of the compiler, or None if it is 0 or below: then it is not known."""
     return count if count > 0 else None
 
 
 def _without_copies(module) -> None:
-    """Take out `mhlo.copy`, which TensorFlow writes and StableHLO has no word for."""
+    """Remove each `mhlo.copy` from an MLIR module, in place: users of the copy get the original.
+
+    TensorFlow writes them, and StableHLO, which the compiler reads, has no such operation.
+    """
     for operation in _operations(module, "mhlo.copy"):
         operation.result.replace_all_uses_with(operation.operands[0])
         operation.erase()
 
 
 def _tpu_random_numbers(module) -> None:
-    """Let random numbers be made as a TPU makes them, by the default algorithm.
+    """Let an MLIR module make its random numbers as on a TPU, by the default algorithm; in place.
 
-    Lowered on a CPU, TensorFlow's dropout asks for Philox, whose state is three numbers and not
-    two: it takes 32 times the memory, and programs that fit would be said not to.
+    A program that TensorFlow writes on a CPU asks for the algorithm Philox, whose state is three
+    numbers and not two. On a TPU that takes 32 times the memory, and a program that fits in truth
+    would not fit.
     """
     for operation in _operations(module, "stablehlo.rng_bit_generator"):
         state = operation.operands[0]
@@ -146,41 +167,51 @@ def _tpu_random_numbers(module) -> None:
 
 
 def _use_default_algorithm(operation) -> None:
-    """Replace an operation on a state of three numbers by the default one on the first two."""
+    """Replace an `rng_bit_generator` on a state of three numbers by one on the first two of them.
+
+    `operation` is an MLIR operation. The new one, which uses the default algorithm, takes its place
+    in the module.
+    """
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
-    def part(array, first, end):
+    def part(array, first: int, end: int):
+        """Return array[first:end] as an operation of the module."""
         make = ir.DenseI64ArrayAttr.get
         return stablehlo.slice(array, make([first]), make([end]), make([1]))
 
     state = operation.operands[0]
-    state_after, numbers = operation.results
+    old_state, old_numbers = operation.results
     with ir.InsertionPoint(operation), operation.location:
         state_type = ir.RankedTensorType.get([2], state.type.element_type)
         algorithm = stablehlo.RngAlgorithmAttr.get("DEFAULT")
         generator = stablehlo.RngBitGeneratorOp(
-            state_type, numbers.type, algorithm, part(state, 0, 2)
+            state_type, old_numbers.type, algorithm, part(state, 0, 2)
         )
         new_state, new_numbers = generator.results
         # What comes after still expects three numbers: the third one is handed on.
         whole_state = stablehlo.concatenate([new_state, part(state, 2, 3)], 0)
-        state_after.replace_all_uses_with(whole_state)
-        numbers.replace_all_uses_with(new_numbers)
+        old_state.replace_all_uses_with(whole_state)
+        old_numbers.replace_all_uses_with(new_numbers)
     operation.erase()
 
 
-def _cut_batch(module, chips: int, shared) -> None:
-    """Give every chip its part of the batch, and a copy of everything else."""
+def _cut_batch(module, chips: int, shared: Sequence[int]) -> None:
+    """Change an MLIR module so that every chip gets its part of the batch, and all else whole.
+
+    `shared` are the places of the arguments that hold the batch, negative ones from the end. Each
+    argument of the module's main function gets a sharding, which says how it lies on the chips.
+    """
     from jaxlib.mlir import ir
 
     main_function = _main_function(module)
     arguments = list(main_function.regions[0].blocks[0].arguments)
     old_attributes = [{} for _ in arguments]
+    # The list of attributes is missing, or empty, where no argument has any.
     if "arg_attrs" in main_function.attributes:
-        held = [ir.DictAttr(attribute) for attribute in main_function.attributes["arg_attrs"]]
-        old_attributes = held or old_attributes
-    # Negative ones count from the end.
+        entries = [ir.DictAttr(entry) for entry in main_function.attributes["arg_attrs"]]
+        old_attributes = entries or old_attributes
+    # Negative places become those from 0 on.
     cut_arguments = {index % len(arguments) for index in shared}
     new_attributes = []
     for index, (argument, old) in enumerate(zip(arguments, old_attributes, strict=True)):
@@ -196,19 +227,22 @@ def _cut_batch(module, chips: int, shared) -> None:
 
 
 def _main_function(module):
-    """The function that the program begins with."""
+    """Return the function of an MLIR module that the program begins with: the one called "main"."""
     functions = {str(function.name).strip('"'): function for function in module.body.operations}
     return functions["main"]
 
 
 def _sharding_of_first_axis(axes: int, chips: int) -> str:
-    """XLA's words for an array that is cut along its first axis: "{devices=[8,1]<=[8]}"."""
+    """Return how XLA writes that an array is cut along the first of its axes, one part a chip.
+
+    axes=2, chips=8 -> "{devices=[8,1]<=[8]}"
+    """
     parts = [str(chips)] + ["1"] * (axes - 1)
     return f"{{devices=[{','.join(parts)}]<=[{chips}]}}"
 
 
 def _operations(module, name: str) -> list:
-    """All operations of this name in a module, however deep."""
+    """Return all operations of a name, such as "mhlo.copy", in an MLIR module, at any depth."""
     from jaxlib.mlir import ir
 
     operations = []

@@ -3,7 +3,7 @@
 import json
 import re
 import tempfile
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,25 +19,26 @@ from accel_helpers.tpu.answers import CompiledStep
 from accel_helpers.tpu.environment import Environment
 from accel_helpers.tpu.lowering import NoProgram, Program, lower
 
-# Bytes of memory that a program may have, in the compiler's own words ("Used ... of 15.75G hbm");
-# the tests ask it again.
+# chip -> bytes of its memory that a program may have. They are the compiler's own figures, out of
+# the error "Used 21.98G of 15.75G hbm"; the tests compare them with it.
 MEMORY = {"v5e": int(15.75 * 2**30), "v6e": int(31.25 * 2**30)}
 SECONDS = 300.0  # that one compilation may take
 CHILD_MEMORY = 12e9  # bytes that one compilation may take
 MOST_TRIES = 8  # compilations to find the batch that fits
-MOST_ARRAYS = 5  # of the largest arrays are told
-# How the frameworks name an argument, or a copy of one; JAX writes x['a'] where there are several.
+MOST_ARRAYS = 5  # of the largest arrays are in an answer
+# What stands in the place of an operation's path if an array is an argument of the step, or a copy
+# of one: "", "XLA_Args" by TensorFlow; "x", "y['a']" or "state[0][3]" by JAX.
 _ARGUMENT = re.compile(r"|XLA_Args|[xy](\[.*)?|state\[.*")
-# What to do about a limit that the child process broke.
+# how the child process ended -> what the user can do about it
 _ADVICE = {"too slow": "; give seconds= more", "too large": "; give memory= more"}
 
 __all__ = ["compile_training_step"]
 
 
 def compile_training_step(
-    model, batch_size: int, chip: str = "v5e", *, chips: int = 1, sample=None,
+    model, batch_size: int, chip: str = "v5e", *, chips: int = 1, sample: tuple | None = None,
     thorough: bool = False, seconds: float = SECONDS, memory: float = CHILD_MEMORY,
-    environment=None, run: Callable = probe.run_command,
+    environment: Environment | None = None, run: Callable = probe.run_command,
 ) -> CompiledStep:  # fmt: skip
     """Compile the training step that `fit` runs, for a TPU that is not there.
 
@@ -70,8 +71,15 @@ def compile_training_step(
     Returns
     -------
     CompiledStep
-        What the compiler found out. Where the compiler is missing or fails, the answer says so,
-        and why.
+        What the compiler found out. If the compiler is missing or fails, the answer says so, and
+        why.
+
+    Raises
+    ------
+    ValueError
+        If the model is not a compiled Keras model, or does not tell the shapes of a batch; if the
+        batch size is no multiple of the number of chips; if there is no such chip, or no such
+        number of them.
 
     Examples
     --------
@@ -82,12 +90,13 @@ def compile_training_step(
     """
     _check_choice(chip, "chip", MEMORY)
     _check_choice(chips, "chips", child.TOPOLOGIES)
-    batch_size = whole(batch_size, "batch_size", chips)
+    # Every chip gets a sample at least.
+    batch_size = whole(batch_size, "batch_size", least=chips)
     if batch_size % chips:
         raise ValueError(f"batch_size must be a multiple of {chips}, the chips; got {batch_size}.")
     import keras
 
-    blank = CompiledStep(
+    unknown = CompiledStep(
         name=getattr(model, "name", ""),
         backend=keras.config.backend(),
         batch_size=batch_size,
@@ -100,22 +109,25 @@ def compile_training_step(
     if environment is None:
         environment = tpu_environment.status()
     run_within_limits = partial(run, seconds=seconds, memory=memory)
-    compiler = _Compiler(model, sample, blank, environment, run_within_limits)
+    compiler = _Compiler(model, sample, unknown, environment, run_within_limits)
     answer = compiler.compile(batch_size)
     if answer.verdict != "too large":
         return answer
     return compiler.find_batch_that_fits(answer)
 
 
-def _check_choice(value, name: str, choices: Container) -> None:
-    """Refuse a value that is none of the choices, with a ValueError."""
+def _check_choice(value: object, name: str, choices: Collection) -> None:
+    """Raise ValueError if a value is none of the choices; `name` is that of the parameter."""
     if value not in choices:
         texts = [repr(choice) for choice in choices]
         raise ValueError(f"{name} must be {' or '.join(texts)}; got {value!r}.")
 
 
 def _policy(model) -> str:
-    """The dtype policy of the layers that have weights; several where they differ."""
+    """Return the dtype policy of a model's layers that have weights: "mixed_bfloat16".
+
+    Where they differ: "bfloat16 and float32". Where there are no such layers: "float32".
+    """
     names = set()
     for layer in getattr(model, "layers", ()):
         if layer.weights:
@@ -125,32 +137,35 @@ def _policy(model) -> str:
 
 @dataclass(frozen=True)
 class _Compiler:
-    """Compiles the step of one model for batches of different sizes."""
+    """Compiles the step of one model for batches of different sizes, in a child process."""
 
-    model: Any
+    model: Any  # a keras.Model
     sample: Any  # (x, y), or None
-    blank: CompiledStep  # what is known before anything was compiled
-    environment: Environment
-    run: Callable
+    unknown: CompiledStep  # the answer as it is before anything was compiled
+    environment: Environment  # where the compiler is installed, or why it is not
+    run: Callable  # as `probe.run_command`, with its limits set
 
     def compile(self, batch_size: int) -> CompiledStep:
-        """Compile the step for a batch of this size; a failure is an answer, too."""
-        blank = replace(self.blank, batch_size=batch_size)
+        """Return the answer for a batch of this size; a failure is an answer, too.
+
+        Raises ValueError if the model is not compiled, or does not tell the shapes of a batch.
+        """
+        unknown = replace(self.unknown, batch_size=batch_size)
         try:
             program = lower(
-                self.model, batch_size, self.sample, chips=blank.chips, memory=blank.memory
+                self.model, batch_size, self.sample, chips=unknown.chips, memory=unknown.memory
             )
             if not self.environment.ready:
-                return replace(blank, why=self.environment.why)
+                return replace(unknown, why=self.environment.why)
             fields = self._compile_in_child(program)
         except NoProgram as reason:
-            return replace(blank, **reason.fields)
+            return replace(unknown, **reason.fields)
         except OSError as error:
-            return replace(blank, why=str(error))
+            return replace(unknown, why=str(error))
 
         message = fields.pop("error")
         text = fields.pop("program")
-        answer = replace(blank, flops=_product_flops(self.model, batch_size), **fields)
+        answer = replace(unknown, flops=_product_flops(self.model, batch_size), **fields)
         if not message:
             return self._fitting(answer, program, text)
         overflow = report.read_overflow(message)
@@ -158,35 +173,42 @@ class _Compiler:
             needed, largest = overflow
             largest = _named(largest, self._layers(), program)
             return replace(answer, verdict="too large", needed=needed, largest=largest)
-        # For programs far too large the compiler says no more than that memory is exhausted.
+        # Of a program that is far too large, the compiler says only that memory is exhausted.
         if message.startswith("RESOURCE_EXHAUSTED"):
             return replace(answer, verdict="too large")
         first_line = message.partition("\n")[0]
-        return replace(blank, why=f"the compiler failed: {first_line[:300]}")
+        return replace(unknown, why=f"the compiler failed: {first_line[:300]}")
 
     def _compile_in_child(self, program: Program) -> dict:
-        """Fields of the answer, the compiled "program" as text, and an "error" or ""."""
+        """Return what `child.compile_program` returns for a program, after running it as a process.
+
+        That is fields of the answer, the compiled "program" as text, and an "error" or "". Raises
+        OSError if the process does not end by itself with an answer, within its limits.
+        """
         job = {
-            "chip": self.blank.chip,
-            "chips": self.blank.chips,
-            "thorough": self.blank.thorough,
+            "chip": self.unknown.chip,
+            "chips": self.unknown.chips,
+            "thorough": self.unknown.thorough,
             "shared": program.batch_arguments,
         }
-        # What the compiler itself leaves lying about stays in the folder, and goes with it.
+        # The compiler leaves temporary files in the folder, which are deleted with it.
         with tempfile.TemporaryDirectory(prefix="accel-tpu-") as folder:
             place = Path(folder)
             (place / "job.json").write_text(json.dumps(job))
             (place / "program.pb").write_bytes(program.data)
-            answer = place / "answer.json"
+            answer_file = place / "answer.json"
             command, variables = self.environment.command(child.__file__, folder, scratch=folder)
             outcome = self.run(command, environ=variables, folder=folder)
-            if outcome.kind != "finished" or not answer.exists():
+            if outcome.kind != "finished" or not answer_file.exists():
                 advice = _ADVICE.get(outcome.kind, "")
                 raise ChildProcessError(f"the compiler's process {outcome.ending}{advice}")
-            return json.loads(answer.read_text())
+            return json.loads(answer_file.read_text())
 
     def _fitting(self, answer: CompiledStep, program: Program, text: str) -> CompiledStep:
-        """The answer for a step that fits, with what the text of its program says."""
+        """Return the answer for a step that fits, completed by what the compiled program says.
+
+        `program` is the step as the framework wrote it, `text` is what the compiler made of it.
+        """
         layers = self._layers()
         cycles = ()
         if answer.thorough:
@@ -201,10 +223,15 @@ class _Compiler:
         )
 
     def _layers(self) -> list[str]:
+        """Return the names of the model's own layers."""
         return [layer.name for layer in self.model.layers]
 
     def find_batch_that_fits(self, too_large: CompiledStep) -> CompiledStep:
-        """Look for the largest power of two that fits, by compiling, and add it to the answer."""
+        """Compile other batches, and return the answer with the largest power of two that fits.
+
+        `too_large` is the answer for a batch that does not fit. If a batch can be neither compiled
+        nor said to be too large, the answer says why in its `why`.
+        """
         chips = too_large.chips
         newest = too_large
         tried: dict[int, bool] = {}
@@ -223,18 +250,22 @@ class _Compiler:
         if fitting:
             largest_batch = max(fitting)
         elif batch < chips:
-            # Even one sample for each chip is too many.
+            # None is left to try: even one sample for each chip is too many.
             largest_batch = 0
         return replace(too_large, largest_batch=largest_batch, tried=tuple(sorted(tried.items())))
 
 
 def _next_batch(newest: CompiledStep) -> int:
-    """The batch to try after this one: a power of two, or 0 where none is left."""
+    """Return the batch to try after the newest answer: a power of two, or 0 where none is left.
+
+    After a batch that fits it is twice as large, and else at most as large as the memory allows.
+    """
     batch = newest.batch_size
     if newest.verdict == "fits":
         return 2 * batch
+    # More than this share of the batch cannot fit, since the bytes that are needed grow at most in
+    # proportion to the batch. If they are not known, half the batch is tried.
     share = 0.5
-    # What is needed grows at most with the batch: the share says how far to go down.
     if newest.needed:
         share = newest.memory / newest.needed
     limit = int(min(max(newest.chips, batch * share), batch - 1))
@@ -244,10 +275,14 @@ def _next_batch(newest: CompiledStep) -> int:
 
 
 def _product_flops(model, batch_size: int) -> int | None:
-    """FLOP of the products in a step; None where a layer is of a kind that has no rule."""
+    """Return the FLOP of the matrix products and convolutions in a step of a model.
+
+    Returns None if the work of one of its layers cannot be counted.
+    """
     try:
         work = count_step(model, batch_size)
-    except Exception:  # whatever a model may be that this compiler has understood
+    # Whatever goes wrong: the compiler understands more models than `count_step` does.
+    except Exception:
         return None
     for row in work.rows:
         if row.kind and row.kind not in RULES:
@@ -258,20 +293,27 @@ def _product_flops(model, batch_size: int) -> int | None:
 def _named(
     rows: Sequence[report.Allocation], layers: list[str], program: Program
 ) -> tuple[report.Allocation, ...]:
-    """The first few arrays, named for a learner: by layer, or by what the step is given."""
-    named = []
+    """Return the first few of some arrays, each with an operation that a learner understands.
+
+    Such as "hidden, going back" for what a layer makes, or "weights or optimizer" for an argument
+    of the step. `layers` are the names of the model's layers.
+    """
+    named_rows = []
     for row in rows[:MOST_ARRAYS]:
         if _ARGUMENT.fullmatch(row.operation):
             name = _name_of_argument(row.array, program)
         else:
             name = report.short_name(row.operation, layers)
-        named.append(replace(row, operation=name))
-    return tuple(named)
+        named_rows.append(replace(row, operation=name))
+    return tuple(named_rows)
 
 
 def _name_of_argument(array: str, program: Program) -> str:
-    """What of the step's arguments looks like this array, such as "weights or optimizer"."""
-    # Several arguments may look alike: a weight and the optimizer's two numbers for it.
+    """Return which arguments of the step are arrays of this type and shape, by their kinds.
+
+    "f32[24,16]" -> "weights or optimizer", since the optimizer keeps arrays of the weights' shapes.
+    If none is, it returns "an argument".
+    """
     kinds = [kind for kind, argument in program.arguments if argument == array]
     if not kinds:
         return "an argument"

@@ -14,7 +14,8 @@ from typing import Self
 from accel_helpers._values import probe
 from accel_helpers._values.words import format_bytes
 
-# Wheels of all of them exist for Python 3.11, 3.12 and 3.13 on Linux x86-64 (tried 2026-11-21).
+# package -> version that is installed. Wheels of all of them exist for Python 3.11, 3.12 and 3.13
+# on Linux x86-64 (tried 2026-11-21).
 PINS = {
     "jax": "0.8.3",
     "jaxlib": "0.8.3",
@@ -27,14 +28,16 @@ PINS = {
     "opt_einsum": "3.4.0",
 }
 PYTHONS = ((3, 11), (3, 12), (3, 13))
-INSTALL_SECONDS = 900.0
-CHECK_SECONDS = 120.0
-# Names of our folders: of one that is whole, and how those begin that are not, yet.
+INSTALL_SECONDS = 900.0  # that the installer may take
+CHECK_SECONDS = 120.0  # that the import of what was installed may take
+# The name of the compiler's folder: "tpu-compiler-jax0.8.3-libtpu0.0.32.1-py311".
 FOLDER = "tpu-compiler-jax{}-libtpu{}-py{}"
+# How the name of a folder begins that is still being filled.
 UNFINISHED = ".tpu-compiler-"
 INSTALL_COMMAND = "`python -m accel_helpers tpu install`"
 
-# No TPU is here and none is looked for; two may compile at once; no logs are written.
+# Variables for the compiler's process: it looks for no TPU, two may compile at once, and no logs
+# are written.
 VARIABLES = {
     "TPU_SKIP_MDS_QUERY": "1",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
@@ -47,10 +50,10 @@ VARIABLES = {
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",  # the folder stays as it is
 }
-# Variables of the learner that the compiler sees; some Pythons need the last one to start.
+# Variables of the learner that the compiler sees. Some Pythons need the last one to start.
 _PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH")
-# Variables, by how they begin, that the learner set for other installs: they would send this one
-# elsewhere, or stop it.
+# How those variables begin that the learner may have set for other installs. The installer does
+# not see them, since they would send the packages elsewhere, or stop it.
 _DROPPED = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_CONSTRAINT",
             "PIP_REQUIRE", "PIP_NO_COMPILE", "UV_CONSTRAINT", "UV_OVERRIDE")  # fmt: skip
 _PIP_INSTALL = (
@@ -71,10 +74,10 @@ class InstallFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Environment:
-    """The folder of the TPU compiler, as it was found; `why` says why it is not ready."""
+    """The folder with the packages of the TPU compiler, and whether they are there."""
 
     folder: Path
-    why: str = ""
+    why: str = ""  # a sentence on why the compiler cannot be used, and what to do; "" if it can
 
     @property
     def ready(self) -> bool:
@@ -82,11 +85,12 @@ class Environment:
         return not self.why
 
     def command(
-        self, *arguments, scratch, environ: Mapping[str, str] = os.environ
+        self, *arguments: str | Path, scratch: str | Path, environ: Mapping[str, str] = os.environ
     ) -> tuple[list[str], dict[str, str]]:
         """Return the command that runs Python with these arguments, and all variables for it.
 
-        It sees the packages in this folder and no others; temporary files go into `scratch`.
+        Its process sees the packages in this folder and no others, and of the variables in
+        `environ` only a few. Its temporary files go into the folder `scratch`.
         """
         variables = {name: environ[name] for name in _PASSED_ON if name in environ}
         variables |= VARIABLES
@@ -96,7 +100,10 @@ class Environment:
         return command, variables
 
     def to_dict(self) -> dict:
-        """The folder, what is in it, and how large that is, as plain values."""
+        """Return the folder, its versions and its size in bytes, as plain values.
+
+        If the compiler is not ready, there are no versions, and the size is 0.
+        """
         size = 0
         versions = {}
         if self.ready:
@@ -122,26 +129,30 @@ class Environment:
 
 @dataclass(frozen=True)
 class Machine:
-    """A kind of computer and of Python, which the compiler can be had for or not."""
+    """A kind of computer and of Python, for which there are packages of the compiler or not."""
 
-    system: str
-    processor: str
-    python: tuple[int, int]
+    system: str  # as `platform.system` says, such as "Linux"
+    processor: str  # as `platform.machine` says, such as "x86_64"
+    python: tuple[int, int]  # major and minor version
 
     @classmethod
     def of_this_process(cls) -> Self:
-        """Return the one that runs this."""
+        """Return the computer and the Python that run this process."""
         return cls(platform.system(), platform.machine(), sys.version_info[:2])
 
     @property
     def supported(self) -> bool:
-        """Whether there are wheels for it."""
+        """Whether there are wheels of all packages for this machine."""
         on_linux = (self.system, self.processor) == ("Linux", "x86_64")
         return on_linux and self.python in PYTHONS
 
 
 def kept_in(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder for the TPU compiler: ACCEL_TPU_COMPILER, or one in the user's cache."""
+    """Return the folder for the TPU compiler, which may not exist.
+
+    `environ` are the variables of a process. The folder is the one that ACCEL_TPU_COMPILER names,
+    or else `accel_helpers` in the user's cache: in XDG_CACHE_HOME, or in `.cache` at home.
+    """
     folder = environ.get("ACCEL_TPU_COMPILER")
     if not folder:
         home = environ.get("HOME") or Path.home()
@@ -153,7 +164,17 @@ def kept_in(environ: Mapping[str, str] = os.environ) -> Path:
 def status(
     environ: Mapping[str, str] = os.environ, *, machine: Machine | None = None
 ) -> Environment:
-    """Say whether the TPU compiler is installed. A quick look: nothing of it is imported."""
+    """Return where the TPU compiler is, and whether it can be used, in its `ready` and `why`.
+
+    It is a quick look: nothing of the compiler is imported.
+
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Variables: ACCEL_TPU_COMPILER names the folder.
+    machine : Machine, optional
+        What it is for: by default this computer and this Python.
+    """
     if machine is None:
         machine = Machine.of_this_process()
     major, minor = machine.python
@@ -165,7 +186,7 @@ def status(
             "The TPU compiler can be had on Linux on x86-64 with CPython 3.11, 3.12 or 3.13, as in "
             f"Colab; this is Python {major}.{minor} on {machine.system} on {machine.processor}.",
         )
-    # A folder gets its name when it is whole.
+    # `install` gives a folder this name only when all is in it.
     if not folder.is_dir():
         return Environment(folder, f"The TPU compiler is not installed. {INSTALL_COMMAND} does it.")
     return Environment(folder)
@@ -178,7 +199,7 @@ def install(
     say: Callable[[str], object] = print,
     machine: Machine | None = None,
 ) -> Environment:
-    """Install the TPU compiler, unless it is there; InstallFailed says why it cannot be.
+    """Install the TPU compiler, unless it is there, and return where it is.
 
     Parameters
     ----------
@@ -187,9 +208,15 @@ def install(
     run : callable, optional
         What runs pip or uv, as `probe.run_command`.
     say : callable, optional
-        Gets a sentence before it takes long.
+        Is called with a sentence before the download, which takes a minute or two.
     machine : Machine, optional
         What it is installed for: by default this computer and this Python.
+
+    Raises
+    ------
+    InstallFailed
+        If there are no packages for this machine, if they cannot be fetched, kept or used. The
+        message says what to do.
     """
     if machine is None:
         machine = Machine.of_this_process()
@@ -201,7 +228,7 @@ def install(
     try:
         _make(environment.folder, environ, run, say)
     except OSError as error:
-        # Another install may have been done sooner.
+        # Another install at the same time may have ended first, and left a whole folder.
         if not status(environ, machine=machine).ready:
             raise InstallFailed(
                 f"The TPU compiler cannot be kept in {environment.folder}: "
@@ -212,7 +239,11 @@ def install(
 
 
 def remove(environ: Mapping[str, str] = os.environ) -> Environment:
-    """Delete the TPU compiler, of all versions, and what killed installs left; nothing else."""
+    """Delete the TPU compiler, of all versions, and what killed installs left; nothing else.
+
+    The answer is never ready; its `why` says what was deleted, or that there was nothing. `environ`
+    are variables: ACCEL_TPU_COMPILER names the folder. Raises OSError if it cannot be deleted.
+    """
     parent = kept_in(environ)
     paths = [*parent.glob(FOLDER.replace("{}", "*")), *parent.glob(f"{UNFINISHED}*")]
     folders = [path for path in sorted(paths) if path.is_dir() and not path.is_symlink()]
@@ -225,8 +256,14 @@ def remove(environ: Mapping[str, str] = os.environ) -> Environment:
     return Environment(parent, f"The TPU compiler is removed: {size} in {names}.")
 
 
-def _make(folder: Path, environ, run: Callable, say: Callable) -> None:
-    """Install into an unfinished folder beside the final one; rename it when it is whole."""
+def _make(
+    folder: Path, environ: Mapping[str, str], run: Callable, say: Callable[[str], object]
+) -> None:
+    """Install into an unfinished folder beside the final one, and rename that when it is whole.
+
+    The parameters are those of `install`. Raises InstallFailed if the packages cannot be fetched or
+    used, and OSError if the folder cannot be written.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     # The figures were measured on 2026-11-21 with Python 3.11 and pip 23.2.
     say(
@@ -241,8 +278,11 @@ def _make(folder: Path, environ, run: Callable, say: Callable) -> None:
         os.replace(packages, folder)
 
 
-def _fetch(packages: Path, scratch: str, environ, run: Callable) -> None:
-    """Let pip, or uv, put the pinned packages into a folder."""
+def _fetch(packages: Path, scratch: str, environ: Mapping[str, str], run: Callable) -> None:
+    """Let pip, or uv, put the pinned packages into the folder `packages`.
+
+    Temporary files go into the folder `scratch`. Raises InstallFailed if the installer fails.
+    """
     # An environment that uv made has no pip.
     installer = _PIP_INSTALL
     if importlib.util.find_spec("pip") is None and shutil.which("uv"):
@@ -261,8 +301,11 @@ def _fetch(packages: Path, scratch: str, environ, run: Callable) -> None:
         )
 
 
-def _check(packages: Path, scratch: str, environ, run: Callable) -> None:
-    """Import the packages once in a process of their own."""
+def _check(packages: Path, scratch: str, environ: Mapping[str, str], run: Callable) -> None:
+    """Import the packages of a folder once, in a process of their own.
+
+    Raises InstallFailed if they cannot be imported.
+    """
     code = f"import {', '.join(PINS)}"
     command, variables = Environment(packages).command("-c", code, scratch=scratch, environ=environ)
     outcome = run(command, seconds=CHECK_SECONDS, environ=variables, folder=scratch)
@@ -274,4 +317,5 @@ def _check(packages: Path, scratch: str, environ, run: Callable) -> None:
 
 
 def _bytes_in(folder: Path) -> int:
+    """Return the size of all files in a folder and its subfolders, in bytes."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())

@@ -7,17 +7,25 @@ from pathlib import Path
 from accel_helpers._values.words import format_bytes
 from accel_helpers.machine import backend
 
-RESERVE = 0.1  # of the free memory: left for what a step needs while it runs
+RESERVE = 0.1  # share of the free memory that is left for what a step needs while it runs
 ORDER_BYTES = 16  # for each sample: two random numbers of four bytes, their order, and a copy
 
 
-def as_arrays(data, what: str):
-    """Check a pair of inputs and targets, and give it, not copied."""
+def as_arrays(data, what: str) -> tuple:
+    """Check a pair (x, y) of inputs and targets, and return it with every value as an array.
+
+    x and y are arrays or tensors, or lists, tuples or dicts of them; nothing is copied, and tensors
+    stay tensors. `what` is the name of the pair in an error message, such as "x and y".
+
+    Raises ValueError if this is no pair, or if there are no samples, or not equally many in each
+    array; TypeError if a value is no array of numbers.
+    """
     import keras
 
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise ValueError(f"{what} must be a pair (x, y); sample weights are not supported.")
-    arrays = keras.tree.map_structure(partial(_array, what=what), tuple(data))
+    as_array = partial(_as_array, what=what)
+    arrays = keras.tree.map_structure(as_array, tuple(data))
     counts = {int(array.shape[0]) for array in keras.tree.flatten(arrays)}
     if len(counts) != 1 or 0 in counts:
         raise ValueError(
@@ -26,8 +34,11 @@ def as_arrays(data, what: str):
     return arrays
 
 
-def _array(value, what: str):
-    """Give a tensor of the framework as it is, everything else as an array of numbers."""
+def _as_array(value, what: str):
+    """Return a tensor of TensorFlow or JAX as it is, and any other array as a NumPy array.
+
+    Raises TypeError, in which `what` names the data, if the value is no array of numbers.
+    """
     import numpy as np
 
     package = type(value).__module__.partition(".")[0]
@@ -36,7 +47,7 @@ def _array(value, what: str):
     array = None
     if hasattr(value, "__array__"):
         array = np.asarray(value)
-    # Floats, integers, unsigned ones and truth values.
+    # The kinds of NumPy's types: floats, integers, unsigned integers and truth values.
     if array is None or array.ndim == 0 or array.dtype.kind not in "fiub":
         raise TypeError(
             f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
@@ -47,17 +58,21 @@ def _array(value, what: str):
 
 
 def memory_needed(x, y, validation_data: tuple = ()) -> int:
-    """Give the bytes that these arrays will take on a device, with the order of the samples."""
+    """Return the bytes that data will take on a device, with the order of their samples.
+
+    `x` and `y` are arrays, or lists, tuples or dicts of arrays; `validation_data` is a pair of
+    such, or empty. Tensors count nothing, since they lie there already.
+    """
     import keras
     import numpy as np
 
     arrays = keras.tree.flatten((x, y, validation_data))
     total = ORDER_BYTES * len(arrays[0])
     for array in arrays:
-        # A tensor is there already.
         if not isinstance(array, np.ndarray):
             continue
         dtype = array.dtype
+        # `as_tensors` turns every kind of float into Keras's.
         if dtype.kind == "f":
             dtype = np.dtype(keras.config.floatx())
         total += array.size * dtype.itemsize
@@ -65,7 +80,11 @@ def memory_needed(x, y, validation_data: tuple = ()) -> int:
 
 
 def as_tensors(data, device: str):
-    """Bring the data to a device, floats in Keras's float type."""
+    """Copy arrays to a device, floats in Keras's float type, and return them as tensors.
+
+    `data` is an array, or a nesting of arrays in lists, tuples and dicts, which is returned in the
+    same form. `device` is "cpu", "gpu" or "tpu"; a ValueError says that there is none here.
+    """
     import keras
     import numpy as np
 
@@ -81,31 +100,39 @@ def as_tensors(data, device: str):
 
 
 def check_room(needed: int, device: str) -> None:
-    """Refuse data for which the computer has no room: to run out of its memory ends the kernel."""
-    # A GPU or TPU that is full raises an error and ends nothing.
+    """Raise MemoryError if the computer has no room for data of `needed` bytes.
+
+    It is checked before, since a notebook's kernel that runs out of memory is killed. Nothing is
+    checked on a GPU or TPU, which raises an error when it is full, or where the free memory is not
+    known.
+    """
     if device != "cpu":
         return
-    free = free_here()
-    if free is not None and needed > (1 - RESERVE) * free:
+    free_bytes = free_here()
+    if free_bytes is not None and needed > (1 - RESERVE) * free_bytes:
         raise MemoryError(
             f"fit_resident keeps all data in memory: {format_bytes(needed)} with their order, and "
-            f"{format_bytes(free)} are free here, of which a tenth is left for the steps. Use "
-            "fewer samples, store pictures as uint8 and divide in the model "
+            f"{format_bytes(free_bytes)} are free here, of which a tenth is left for the steps. "
+            "Use fewer samples, store pictures as uint8 and divide in the model "
             "(keras.layers.Rescaling), or use model.fit, which copies batch by batch."
         )
 
 
 def free_here(root: str = "/") -> int | None:
-    """Give the bytes that are free: of the machine's memory, or of a container's share."""
+    """Return the bytes of memory that are free: of the machine, or of a container if that is less.
+
+    They are read from files of Linux under `root`. Where there are none, None is returned.
+    """
     group = Path(root) / "sys/fs/cgroup"
-    free = []
+    limits = []
     with suppress(OSError, ValueError, IndexError):
         for line in (Path(root) / "proc/meminfo").read_text().splitlines():
+            # "MemAvailable:   12345678 kB"
             if line.startswith("MemAvailable"):
                 kilobytes = line.split()[1]
-                free.append(1024 * int(kilobytes))
-        # The limit "max" is none, and no number.
-        limit = int((group / "memory.max").read_text())
-        used = int((group / "memory.current").read_text())
-        free.append(limit - used)
-    return min(free, default=None)
+                limits.append(1024 * int(kilobytes))
+        # A container without a limit has "max" there, which is no number: that ends the block.
+        most_bytes = int((group / "memory.max").read_text())
+        used_bytes = int((group / "memory.current").read_text())
+        limits.append(most_bytes - used_bytes)
+    return min(limits, default=None)

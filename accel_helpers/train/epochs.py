@@ -13,8 +13,8 @@ from accel_helpers.train.stopwatch import stopwatch
 
 BATCH_SIZE = 32
 PILOT = 2  # steps that are trained first: the first of them compiles
-STRETCHES = 10  # of equally many steps, into which what was trained is cut
-MANY_EPOCHS = 1000  # of which the end of a box lets some be
+STRETCHES = 10  # of equally many steps, into which the trained steps are cut
+MANY_EPOCHS = 1000  # more than a box has room for
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,27 @@ def time_fit(
 
     Parameters
     ----------
-    model, x, y, batch_size
+    model : keras.Model
+        A compiled model.
+    x : array
+        The samples, as for ``fit``.
+    y : array
+        Their labels.
+    batch_size : int, optional
         As for ``fit``.
     epochs : int, optional
         Two or more, since the first one also compiles.
     seconds : float, optional
-        In place of `epochs`: as many as fit into this time, but a third of it is for timing,
-        however long compiling takes. Where five do not fit, the last one is cut off and a step is
-        timed over stretches of steps; an epoch is then what epochs begin and end with, timed apart,
-        and all its steps. A note says so.
-    clock, name, keep : optional
-        What returns the time in seconds; what is measured; under which name the epochs go on the
-        result card, such as "03/epoch/cpu".
+        In place of `epochs`: train as many as fit into this time. A third of it is for timing,
+        however long compiling takes. If fewer than five fit, the last one is cut off and a step is
+        timed over stretches of steps. An epoch is then the sum of its steps and of what epochs
+        begin and end with, which is timed apart. A note says so.
+    clock : callable, optional
+        What returns the time in seconds.
+    name : str, optional
+        What is measured.
+    keep : str, optional
+        The name under which the epochs go on the result card, such as "03/epoch/cpu".
 
     Examples
     --------
@@ -80,7 +89,8 @@ def time_fit(
     """
     fits = _Fits(model, x, y, batch_size, clock)
     if seconds is None:
-        first_epoch, *later_epochs = fits.run(fits.steps, whole(epochs, "epochs", 2))
+        epochs = whole(epochs, "epochs", 2)
+        first_epoch, *later_epochs = fits.run(fits.steps, epochs)
         notes: list[str] = []
     else:
         first_epoch, later_epochs, notes = _in_a_box(fits, seconds)
@@ -92,7 +102,7 @@ def time_fit(
 
 
 class _Fits:
-    """Trainings of one model on its data, or on the first steps of them, each with a watch."""
+    """Trains one model several times on its data, or on the first steps of them, and times it."""
 
     def __init__(self, model, x, y, batch_size, clock):
         self.model = model
@@ -105,27 +115,30 @@ class _Fits:
 
     def compile_for_the_rest(self) -> None:
         """Train on the last batch alone if it is not full, which some frameworks compile for."""
-        if self.full_steps < self.steps:
-            rest = slice(self.full_steps * self.batch_size, None)
-            self.model.fit(self.x[rest], self.y[rest], batch_size=self.batch_size, verbose=0)
+        if self.full_steps == self.steps:
+            return
+        start = self.full_steps * self.batch_size
+        x = self.x[start:]
+        y = self.y[start:]
+        self.model.fit(x, y, batch_size=self.batch_size, verbose=0)
 
     def run(self, steps: int, epochs: int) -> list[float]:
-        """Give the seconds of each epoch of so many steps."""
+        """Train epochs of so many steps, and return the seconds of each."""
         watch = stopwatch(self.clock)
         self._fit(steps, epochs, watch)
         return watch.epochs
 
     def run_until(self, end: float, latest: float):
-        """Train whole epochs until the `end`, the last one cut off; give the watch."""
+        """Train until the `end`, where the last epoch is cut off, and return the watch."""
         watch = stopwatch(self.clock, end=end, latest=latest)
         self._fit(self.steps, MANY_EPOCHS, watch)
         return watch
 
     def _fit(self, steps, epochs, watch):
-        part = slice(steps * self.batch_size)
+        count = steps * self.batch_size
         self.model.fit(
-            self.x[part],
-            self.y[part],
+            self.x[:count],
+            self.y[:count],
             batch_size=self.batch_size,
             epochs=epochs,
             callbacks=[watch],
@@ -142,16 +155,21 @@ def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str
     compiling = max(compiling_pilot - pilot, 0)
     expected_epoch = pilot / pilot_steps * fits.steps
     # A third of the box is for timing, however long compiling took.
-    end = max(began + seconds, fits.clock() + seconds / 3)
-    if fits.clock() + expected_epoch < end:
+    compiled = fits.clock()
+    end = max(began + seconds, compiled + seconds / 3)
+    expected_end = fits.clock() + expected_epoch
+    if expected_end < end:
         fits.compile_for_the_rest()
 
-    watch = fits.run_until(end, latest=end + max(seconds, 1.0))
-    steps_timed = sum(marks[-1][0] for marks in watch.marks if marks)
+    latest = end + max(seconds, 1.0)
+    watch = fits.run_until(end, latest)
     samples = watch.epochs
     notes = []
     if len(samples) < FEW_SAMPLES:
-        samples = _from_stretches(watch, fits.steps) or samples
+        epochs_of_stretches = _from_stretches(watch, fits.steps)
+        if epochs_of_stretches:
+            samples = epochs_of_stretches
+        steps_timed = sum(marks[-1].steps_done for marks in watch.marks if marks)
         notes.append(
             f"{steps_timed:,} steps were timed, in stretches, where an epoch has {fits.steps:,}. "
             "What an epoch begins with was timed apart, and is not multiplied."
@@ -164,39 +182,53 @@ def _in_a_box(fits: _Fits, seconds: float) -> tuple[float, list[float], list[str
 
     # The first epoch has all its steps, too.
     first_epoch = compiling + statistics.median(samples)
-    plural = "" if len(samples) == 1 else "s"
-    notes.append(f"{len(samples)} sample{plural} fitted into {seconds:.3g} s.")
+    count = len(samples)
+    plural = "" if count == 1 else "s"
+    notes.append(f"{count} sample{plural} fitted into {seconds:.3g} s.")
     return first_epoch, samples, notes
 
 
 def _from_stretches(watch, steps: int) -> list[float]:
-    """Give the seconds of epochs of so many steps, from stretches of what a watch has seen."""
+    """Return the seconds of epochs of so many steps, one from each stretch that a watch has seen.
+
+    A stretch is a run of steps within an epoch, between two marks. Empty where there is none.
+    """
     # The first step of each epoch is left out: what the epoch begins with lies before its end.
-    timed_steps = sum(marks[-1][0] - marks[0][0] for marks in watch.marks if marks)
+    timed_steps = 0
+    for marks in watch.marks:
+        if marks:
+            timed_steps += marks[-1].steps_done - marks[0].steps_done
     length = max(timed_steps // STRETCHES, 1)
     step_seconds = []
     for marks in watch.marks:
-        for (first_step, start), (last_step, stop) in _stretches(marks, length):
-            step_seconds.append((stop - start) / (last_step - first_step))
+        for start, end in _stretches(marks, length):
+            elapsed = end.reported_at - start.reported_at
+            steps_between = end.steps_done - start.steps_done
+            step_seconds.append(elapsed / steps_between)
     if not step_seconds:
         return []
-    fixed = _outside_the_steps(watch, statistics.median(step_seconds))
+    median_step = statistics.median(step_seconds)
+    fixed = _outside_the_steps(watch, median_step)
     return [fixed + steps * step for step in step_seconds]
 
 
 def _outside_the_steps(watch, step: float) -> float:
-    """Give the seconds that an epoch begins and ends with, where a step takes `step` seconds."""
+    """Return the seconds of an epoch that are not its steps, each of which takes `step` seconds.
+
+    That is what it begins with and what it ends with; never less than 0 for the beginning.
+    """
     before_steps = []
     after_steps = []
     for ticks, marks in zip(watch.ticks, watch.marks, strict=True):
         if not marks:
             continue
-        steps_done, reported = marks[0]
-        before_steps.append(reported - ticks[0] - step * steps_done)
+        first_mark = marks[0]
+        elapsed = first_mark.reported_at - ticks[0]
+        before_steps.append(elapsed - step * first_mark.steps_done)
         # An epoch that was cut off has no end.
         if len(ticks) > 1:
-            _, last_report = marks[-1]
-            after_steps.append(ticks[-1] - last_report)
+            last_mark = marks[-1]
+            after_steps.append(ticks[-1] - last_mark.reported_at)
     fixed = max(statistics.median(before_steps), 0.0)
     if after_steps:
         fixed += statistics.median(after_steps)
@@ -210,8 +242,8 @@ def _stretches(marks, length: int):
         if start is None:
             start = mark
             continue
-        steps = mark[0] - start[0]
-        elapsed = mark[1] - start[1]
+        steps = mark.steps_done - start.steps_done
+        elapsed = mark.reported_at - start.reported_at
         if steps >= length and elapsed > 0:
             yield start, mark
             start = mark

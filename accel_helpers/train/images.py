@@ -13,15 +13,16 @@ from accel_helpers._values.words import wrapped
 
 @dataclass(frozen=True)
 class Images:
-    """Pictures as uint8 of shape (n, 28, 28), and labels; those after `different` repeat others."""
+    """Pictures of handwritten digits, for training and for tests, and their labels."""
 
+    # Pictures are arrays of uint8 of shape (n, 28, 28), labels arrays of n numbers from 0 to 9.
     x_train: Any
     y_train: Any
     x_test: Any
     y_test: Any
-    name: str
-    note: str
-    different: int
+    name: str  # of the data set
+    note: str  # sentences on where the pictures come from
+    different: int  # how many training images there are before they repeat
 
     def __str__(self) -> str:
         text = f"{self.name}: {len(self.x_train):,} training images. {self.note}"
@@ -33,8 +34,6 @@ def load_images(
 ) -> Images:
     """Load handwritten digits: MNIST where it can be had, scikit-learn's where not.
 
-    `x_train`, `y_train`, `x_test`, `y_test`, their `name`, a `note` on where they come from.
-
     Parameters
     ----------
     count : int, optional
@@ -44,6 +43,17 @@ def load_images(
         "bundled" looks for no network; so does the environment variable ``ACCEL_DATA``.
     time_limit : float, optional
         Seconds that a download may take.
+
+    Returns
+    -------
+    Images
+        `x_train`, `y_train`, `x_test`, `y_test`, their `name`, and a `note` on where they come
+        from.
+
+    Raises
+    ------
+    ValueError
+        If `count` is no whole number from 1 on.
 
     Examples
     --------
@@ -74,23 +84,24 @@ def load_images(
     return Images(x[rows], y[rows], x_test, y_test, name, note, different)
 
 
-def _mnist(seconds: float):
-    """Give MNIST as Keras loads it, and "", or None and why it is not to be had.
+def _mnist(seconds: float) -> tuple[tuple | None, str]:
+    """Return (MNIST, "") or, where it cannot be had within so many seconds, (None, the reason).
 
-    A network may answer, refuse, or never answer.
+    MNIST is ((x, y), (x_test, y_test)), as Keras loads it from its cache or a network.
     """
     import keras
 
     outcomes = []
 
-    def load():
+    def load() -> None:
         try:
             outcomes.append((keras.datasets.mnist.load_data(), ""))
         except Exception:
-            # Whatever a network, or what poses as one, may give.
+            # Whatever a network, or what stands in for one, may answer.
             outcomes.append((None, "the download failed."))
 
-    # A thread that hangs is left behind; what Keras prints is its progress.
+    # A network may never answer: then the thread is left behind, and ends with the process. What
+    # Keras prints meanwhile, a progress bar, is not shown.
     thread = threading.Thread(target=load, daemon=True)
     with redirect_stdout(io.StringIO()):
         thread.start()
@@ -100,8 +111,11 @@ def _mnist(seconds: float):
     return outcomes[0]
 
 
-def _digits():
-    """Give scikit-learn's digits in the form of MNIST: 1,500 for training, the others for tests."""
+def _digits() -> tuple[tuple, tuple]:
+    """Return scikit-learn's digits as ((x, y), (x_test, y_test)), in the form of MNIST.
+
+    1,500 of them are for training, the other 297 for tests.
+    """
     import numpy as np
     from sklearn.datasets import load_digits
 

@@ -1,5 +1,6 @@
 """Where the time of a training step goes: compute, memory, overhead."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -65,9 +66,15 @@ class StepParts:
         return self.seconds
 
     def __str__(self) -> str:
-        whole_step = sum(self.seconds.values())
-        parts = [f"{name} {format_seconds(part)}" for name, part in self.seconds.items()]
-        return f"A step of {format_seconds(whole_step)}: {', '.join(parts)}."
+        total = 0.0
+        parts = []
+        for name, seconds in self.seconds.items():
+            total += seconds
+            duration = format_seconds(seconds)
+            parts.append(f"{name} {duration}")
+        whole_step = format_seconds(total)
+        durations = ", ".join(parts)
+        return f"A step of {whole_step}: {durations}."
 
 
 def step_parts(
@@ -90,14 +97,18 @@ def step_parts(
     Parameters
     ----------
     make_model : callable
-        ``make_model(width)`` gives a compiled Keras model whose layers are so wide: the units of
-        dense layers, the filters of convolutions.
-    x, y : arrays
-        As for ``fit``: 100 batches of them, repeated where they are too few.
-    width, batch_size : int
-        The real ones.
+        ``make_model(width)`` returns a compiled Keras model whose layers have this width: the units
+        of dense layers, the filters of convolutions.
+    x : array
+        The samples, as for ``fit``. 100 batches are used; samples are repeated if there are fewer.
+    y : array
+        Their labels.
+    width : int
+        The real width of the model.
+    batch_size : int, optional
+        The real batch size.
     seconds : float, optional
-        About how long it may take, compiling apart.
+        About how long the timing may take, compiling apart.
     clock : callable, optional
         What returns the time in seconds.
 
@@ -120,25 +131,28 @@ def step_parts(
     >>> parts.overhead > 0
     True
     """
-    import numpy as np
-
     width = whole(width, "width")
     batch_size = whole(batch_size, "batch_size")
-    box = positive(seconds, "seconds") / (3 * TURNS)
+    seconds = positive(seconds, "seconds")
     bare_model = make_model(1)
     real_model = make_model(width)
     sizes = [(bare_model, 1), (real_model, 1), (real_model, batch_size)]
-    fastest_steps = [float("inf")] * len(sizes)
+    box = seconds / (len(sizes) * TURNS)
+    fastest_steps = [math.inf] * len(sizes)
     for _ in range(TURNS):
         for place, (model, size) in enumerate(sizes):
-            # Samples are repeated where there are too few.
-            rows = np.arange(STEPS * size) % len(x)
-            step = _fastest_step(model, x[rows], y[rows], size, box, clock)
+            step = _fastest_step(model, x, y, size, box, clock)
             fastest_steps[place] = min(fastest_steps[place], step)
-    return StepParts.from_steps(*fastest_steps)
+    bare, narrow_batch, real = fastest_steps
+    return StepParts.from_steps(bare, narrow_batch, real)
 
 
 def _fastest_step(model, x, y, batch_size: int, seconds: float, clock) -> float:
-    """Give the fastest of several timings of a step: noise only ever adds time."""
-    fit = time_fit(model, x, y, batch_size=batch_size, seconds=seconds, clock=clock)
+    """The seconds of the fastest of several timings of a step, since noise only ever adds time."""
+    import numpy as np
+
+    # Samples are repeated where there are too few.
+    places = np.arange(STEPS * batch_size)
+    rows = places % len(x)
+    fit = time_fit(model, x[rows], y[rows], batch_size=batch_size, seconds=seconds, clock=clock)
     return min(fit.step.samples)

@@ -1,19 +1,17 @@
 """Training that leaves the device alone: an epoch of ``fit`` as one compiled program.
 
-The data lie on the device, and shuffling, picking the batches and all steps of an epoch are one
-program, which XLA compiles: Keras's own ``train_step`` inside a loop of the framework.
+The data lie on the device, where `resident_epoch` makes one program of an epoch. Here stands what
+``fit`` does around its epochs: checks, callbacks, validation, the history.
 """
 
 import math
-import operator
-from contextlib import nullcontext
-from functools import partial
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
+from accel_helpers.train.resident_epoch import epoch_runner
 
 
 def fit_resident(
@@ -25,8 +23,8 @@ def fit_resident(
     epochs: int = 1,
     shuffle: bool = True,
     validation_data: tuple | None = None,
-    callbacks=None,
-    verbose="auto",
+    callbacks: list | None = None,
+    verbose: str | int = "auto",
     seed: int | None = None,
 ):
     """Train as ``model.fit`` does, with all data on the device and one program per epoch.
@@ -43,6 +41,11 @@ def fit_resident(
         Evaluated after every epoch, as one program, too.
     seed : int, optional
         Of the order. By default drawn from NumPy, whose seed `keras.utils.set_random_seed` sets.
+
+    Returns
+    -------
+    keras.callbacks.History
+        As of ``fit``: its `history` has the loss and the metrics of every epoch.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def fit_resident(
     import keras
     import numpy as np
 
-    run = _runner(model, arrays, batch_size)
+    run_epoch = epoch_runner(model, arrays, batch_size)
     if seed is None:
         seed = np.random.randint(2**31)
     random = np.random.default_rng(seed)
@@ -112,26 +115,28 @@ def fit_resident(
     for epoch in range(epochs):
         hooks.on_epoch_begin(epoch)
         order_seed = int(random.integers(2**31))
-        logs = run("train", batch_size, bool(shuffle), data, order_seed)
+        logs = run_epoch("train", batch_size, bool(shuffle), data, order_seed)
         if validation:
             hooks.on_test_begin()
-            validation_logs = run("test", batch_size, False, validation, 0)
+            validation_logs = run_epoch("test", batch_size, False, validation, 0)
             hooks.on_test_end(validation_logs)
             logs |= {f"val_{name}": value for name, value in validation_logs.items()}
         hooks.on_epoch_end(epoch, logs)
         if model.stop_training:
             break
-    # Where the optimizer averages weights, the averages are what it was all for.
+    # An optimizer that averages weights now puts the averages in their place, as at the end of fit.
     model.optimizer.finalize_variable_values(model.trainable_variables)
     hooks.on_train_end(logs)
     return model.history
 
 
-def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
+def fit_seeds(
+    make_model: Callable[[], Any], x, y, *, seeds: int = 5, **options: Any
+) -> Iterator[Any]:
     """Train a model from several random seeds, and yield it after each of these training runs.
 
-    It is one model, compiled once: for each seed it gets the weights and the unused optimizer of a
-    fresh one. So take what you need of it before the next seed.
+    It is always the same model, compiled once: for each seed it gets the weights and the unused
+    optimizer of a fresh one. So read off what you need of it before the next seed.
 
     Parameters
     ----------
@@ -142,7 +147,12 @@ def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
     seeds : int, optional
         The seeds are 0, 1, 2, and so on.
     **options
-        Of `fit_resident`, such as ``epochs``.
+        Of `fit_resident`, such as ``epochs``; nothing is printed unless `verbose` is among them.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As `fit_resident` does, when the first model is asked for.
 
     Examples
     --------
@@ -166,7 +176,11 @@ def fit_seeds(make_model, x, y, *, seeds: int = 5, **options):
 
 
 def start_anew(model, fresh) -> None:
-    """Give a model the weights and the unused optimizer of a fresh one: nothing to compile."""
+    """Give a model the weights and the state of the optimizer of a fresh, unused one, in place.
+
+    `fresh` is a model made by the same function. The program that `model` was compiled to stays
+    valid. Raises ValueError if the two do not have equally many variables.
+    """
     model.optimizer.build(model.trainable_variables)
     fresh.optimizer.build(fresh.trainable_variables)
     variables = [*model.variables, *model.optimizer.variables]
@@ -176,7 +190,10 @@ def start_anew(model, fresh) -> None:
 
 
 def check_model(model) -> None:
-    """Refuse a model that cannot be trained as one program, with a sentence."""
+    """Raise ValueError, with the reason, if `fit_resident` cannot train a Keras model.
+
+    It must be compiled, without run_eagerly, on TensorFlow or JAX, and on one device.
+    """
     import keras
 
     framework = backend.framework()
@@ -198,8 +215,8 @@ def check_model(model) -> None:
         raise ValueError(f"fit_resident cannot train this model: {obstacle}.")
 
 
-def check_callbacks(callbacks) -> None:
-    """Refuse a callback that wants to be called within an epoch."""
+def check_callbacks(callbacks: list | None) -> None:
+    """Raise ValueError if one of these Keras callbacks does something within an epoch."""
     import keras
 
     refused = (keras.callbacks.TerminateOnNaN, keras.callbacks.BackupAndRestore)
@@ -212,186 +229,17 @@ def check_callbacks(callbacks) -> None:
 
 
 def _acts_within_an_epoch(callback) -> bool:
-    """Whether a callback has a hook for batches of its own, or saves or reports between epochs."""
+    """Return whether a Keras callback has a hook for batches, or saves or reports by batches."""
     import keras
 
     for name in dir(keras.callbacks.Callback):
         if "batch_" not in name:
             continue
         hook = getattr(callback, name, None)
-        # A hook of Keras's own does nothing here.
+        # The hooks that a callback inherits from Keras's base class do nothing.
         module = getattr(hook, "__module__", "keras.")
         if not module.startswith("keras."):
             return True
     save_frequency = getattr(callback, "save_freq", "epoch")
     update_frequency = getattr(callback, "update_freq", "epoch")
     return save_frequency != "epoch" or update_frequency != "epoch"
-
-
-def _runner(model, data, batch_size: int):
-    """Give what runs an epoch of the model.
-
-    Its programs are kept on the model, as ``fit`` keeps its own: in a namespace, into which Keras
-    does not look.
-    """
-    import keras
-    import numpy as np
-
-    trained = tuple(id(variable) for variable in model.trainable_variables)
-    compiled = (model.optimizer, model.loss, tuple(model.metrics), trained)
-    memory = getattr(model, "_accel_helpers_resident", None)
-    if memory is None or memory.compiled != compiled:
-        _build(model, data, batch_size)
-        memory = SimpleNamespace(compiled=compiled, programs={})
-        model._accel_helpers_resident = memory
-    programs = memory.programs
-
-    def run(kind, batch_size, shuffle, data, seed) -> dict:
-        # The samples are counted in, since TensorFlow warns where one program is traced often.
-        samples = len(keras.tree.flatten(data)[0])
-        key = (kind, samples, batch_size, shuffle)
-        is_new = key not in programs
-        if is_new:
-            programs[key] = _program(model, *key)
-        model.reset_metrics()
-        # XLA writes notices when it starts.
-        notices = held_back() if is_new else nullcontext()
-        try:
-            with notices:
-                programs[key](data, seed)
-        except Exception as error:
-            error.add_note(
-                "fit_resident compiles a whole epoch with XLA. If the error names an operation "
-                "that XLA cannot compile, this model needs model.fit."
-            )
-            raise
-        # F1 by class has several values.
-        metrics = model.get_metrics_result()
-        return {name: np.asarray(value).tolist() for name, value in metrics.items()}
-
-    return run
-
-
-def _build(model, data, batch_size) -> None:
-    """Make every variable now: inside a compiled loop none can be made."""
-    import keras
-
-    x, y = keras.tree.map_structure(lambda array: array[:batch_size], data)
-    if not model.built:
-        model(x, training=False)
-    # What a pass through the model leaves behind, such as averages and states, is taken back.
-    states = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
-    predicted = model(x, training=True)
-    model.optimizer.build(model.trainable_variables)
-    has_own_step = type(model).train_step is not keras.Model.train_step
-    if model.loss is not None or not has_own_step:
-        model.compute_loss(x=x, y=y, y_pred=predicted)
-    model.compute_metrics(x, y, predicted)
-    model.reset_metrics()
-    for variable, state in states:
-        variable.assign(state)
-
-
-def _program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """Give one epoch as a compiled function of the data and a seed."""
-    # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
-    note_where_variables_lie = getattr(model, "_record_training_state_sharding_spec", None)
-    if note_where_variables_lie is not None:
-        note_where_variables_lie()
-    if backend.framework() == "jax":
-        return _jax_program(model, kind, n, batch_size, shuffle)
-    return _tensorflow_program(model, kind, n, batch_size, shuffle)
-
-
-def _tensorflow_program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """Give an epoch on TensorFlow, whose step changes the variables itself: no state is carried."""
-    import tensorflow as tf
-
-    step = getattr(model, f"{kind}_step")
-
-    def random_numbers(seed):
-        # What TensorFlow would select is far slower under XLA on a CPU.
-        return tf.random.stateless_uniform([n], [seed, 0], None, None, tf.int32, alg="philox")
-
-    def step_on(state, batch):
-        step(batch)
-        return state
-
-    epoch = _epoch(step_on, tf.gather, random_numbers, n, batch_size, shuffle)
-    program = tf.function(epoch, jit_compile=True, autograph=False)
-
-    def run(data, seed: int) -> None:
-        program(tf.constant(0), data, tf.constant(seed))
-
-    return run
-
-
-def _jax_program(model, kind: str, n: int, batch_size: int, shuffle: bool):
-    """Give an epoch on JAX, whose step takes all variables as its state and gives them back."""
-    import jax
-
-    step = getattr(model, f"{kind}_step")
-
-    def random_numbers(seed):
-        return jax.random.bits(jax.random.key(seed), (n,))
-
-    def step_on(state, batch):
-        _, new_state = step(state, batch)
-        return new_state
-
-    epoch = _epoch(step_on, operator.getitem, random_numbers, n, batch_size, shuffle)
-    return partial(_on_variables, model, kind, jax.jit(epoch, donate_argnums=0))
-
-
-def _epoch(step_on, pick, random_numbers, n: int, batch_size: int, shuffle: bool):
-    """Give a function of (state, data, seed) that trains on all batches, the last one smaller."""
-    import keras
-    from keras import ops
-
-    full_batches, rest = divmod(n, batch_size)
-
-    def epoch(state, data, seed):
-        order = ops.argsort(random_numbers(seed)) if shuffle else ops.arange(n)
-
-        def train_on(state, start, size):
-            rows = ops.slice(order, [start], [size])
-            batch = keras.tree.map_structure(lambda array: pick(array, rows), data)
-            return step_on(state, batch)
-
-        def train_on_batch(number, state):
-            return train_on(state, number * batch_size, batch_size)
-
-        if full_batches:
-            state = ops.fori_loop(0, full_batches, train_on_batch, state)
-        if rest:
-            state = train_on(state, full_batches * batch_size, rest)
-        return state
-
-    return epoch
-
-
-def _on_variables(model, kind: str, program, data, seed: int) -> None:
-    """Hand all variables of a model to a program of JAX, and keep what comes back."""
-    import jax
-    import keras
-
-    variables = [model.trainable_variables, model.non_trainable_variables]
-    if kind == "train":
-        variables.append(model.optimizer.variables)
-    variables.append(model.metrics_variables)
-    given_away: set[int] = set()
-
-    def own_array(variable):
-        # Two variables may share one array, and only one of them may give it away.
-        array = variable.value
-        is_shared = id(array) in given_away
-        given_away.add(id(array))
-        if is_shared:
-            return jax.numpy.copy(array)
-        return array
-
-    state = keras.tree.map_structure(own_array, tuple(variables))
-    new_state = program(state, data, seed)
-    keras.tree.map_structure(
-        lambda variable, value: variable.assign(value), tuple(variables), new_state
-    )

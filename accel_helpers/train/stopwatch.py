@@ -2,11 +2,18 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from accel_helpers.machine import backend
 
 FEWEST_MARKS = 6  # ends of steps, before a box that is full ends the training
+
+
+class Mark(NamedTuple):
+    """How many steps of an epoch were done, and at which time of the clock fit reported it."""
+
+    steps_done: int
+    reported_at: float
 
 
 def stopwatch(
@@ -15,14 +22,16 @@ def stopwatch(
     end: float | None = None,
     latest: float | None = None,
 ):
-    """Make a callback that times every epoch until the device is done, in its list `epochs`.
+    """Return a Keras callback that times every epoch until the device is done with it.
 
-    For each epoch `ticks` has the time at its beginning, at the end of each step if these are asked
-    for, and at its end. Each end is waited for.
+    Its list `epochs` has the seconds of every epoch. Its list `ticks` has for each epoch the time
+    at its beginning and at its end, and with `steps` also that at the end of each step between
+    them: every step is waited for, then.
 
-    With an `end`, a time of the clock, it ends the training then, within an epoch, too, which then
-    has no end among its ticks; but not before it has a few `marks`, or the `latest` time has come.
-    These are, for each epoch, (steps done, time) as fit reports them.
+    With an `end`, a time of the `clock`, the callback also ends the training at that time, within
+    an epoch, too; an epoch that was cut off has no end in `ticks`. It first waits for a few steps
+    to be reported, but not beyond the time `latest`. Its list `marks` has for each epoch a list of
+    `Mark`, one for each step that fit reported.
     """
     import keras
 
@@ -38,18 +47,19 @@ def stopwatch(
 
 
 class EpochWatch:
-    """Times whole epochs."""
+    """Times whole epochs: a tick is a time of the clock, and each epoch has a list of them."""
 
     # Lets fit run ahead as it would without a stopwatch.
     async_safe = True
     # Keras's callback has it.
     model: Any
 
-    def __init__(self, clock):
+    def __init__(self, clock: Callable[[], float]):
         super().__init__()
         self.clock = clock
-        self.ticks = []
-        self.marks = []
+        self.ticks: list[list[float]] = []
+        # by epoch, as fit reported them
+        self.marks: list[list[Mark]] = []
 
     @property
     def epochs(self):
@@ -81,7 +91,7 @@ class StepWatch(EpochWatch):
 class BoxWatch(EpochWatch):
     """Ends the training at a time of the clock."""
 
-    def __init__(self, clock, end, latest):
+    def __init__(self, clock: Callable[[], float], end: float, latest: float):
         super().__init__(clock)
         self.end = end
         self.latest = latest
@@ -90,12 +100,15 @@ class BoxWatch(EpochWatch):
         # Not at the end of a batch: fit may call that from another thread, and on JAX a training
         # that is stopped from there has lost what its metrics stand in.
         marks_so_far = sum(len(marks) for marks in self.marks)
-        limit = self.end if marks_so_far >= FEWEST_MARKS else self.latest
+        limit = self.latest
+        if marks_so_far >= FEWEST_MARKS:
+            limit = self.end
         if self.clock() > limit:
             self.model.stop_training = True
 
     def on_train_batch_end(self, batch, logs=None):
-        self.marks[-1].append((batch + 1, self.clock()))
+        mark = Mark(batch + 1, self.clock())
+        self.marks[-1].append(mark)
 
     def on_epoch_end(self, epoch, logs=None):
         backend.wait(self.model)
@@ -105,16 +118,17 @@ class BoxWatch(EpochWatch):
             self.ticks[-1].append(self.clock())
 
 
-def _in_order(marks: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Give marks by their steps, none of them later than the one that follows.
+def _in_order(marks: list[Mark]) -> list[Mark]:
+    """Sort marks by steps done, and lower each time to the earliest of those that follow it.
 
-    Fit may report from several threads, one overtaking another; but where a step is done, all
-    steps before it are.
+    Fit may report from several threads, and one report may overtake another. But when a step is
+    done, all steps before it are done, too: [(1, 5.0), (2, 4.0)] -> [(1, 4.0), (2, 4.0)].
     """
     ordered = []
     earliest = float("inf")
-    for steps_done, reported in sorted(marks, reverse=True):
-        earliest = min(earliest, reported)
-        ordered.append((steps_done, earliest))
+    # from the last step back to the first
+    for mark in sorted(marks, reverse=True):
+        earliest = min(earliest, mark.reported_at)
+        ordered.append(Mark(mark.steps_done, earliest))
     ordered.reverse()
     return ordered

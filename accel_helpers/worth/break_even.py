@@ -12,15 +12,17 @@ from accel_helpers._values.records import positive, whole
 from accel_helpers._values.words import format_duration, format_rate, spanned, times, wrapped
 from accel_helpers.measure.measurement import FEW_SAMPLES
 
+# the sentences of this folder's answers: {"break even": {"at": "The break-even is at …"}, …}
 WORDS = Path(__file__).parents[1] / "data" / "worth.toml"
+# the verdicts of a comparison with intervals
 WORTH_IT = "worth it"
 NOT_WORTH_IT = "not worth it"
 HOLDS_BOTH = "the interval holds both"
 LABELS = (WORTH_IT, NOT_WORTH_IT, HOLDS_BOTH)
-# the other two verdicts
+# the verdicts where there is no such comparison: too few timings; money is spent, and time is saved
 FEW = "cannot be told yet"
 BOUGHT = "time for money"
-# how a cost is written, by the axis that it lies on
+# axis -> the function that writes a cost on it: "5 minutes", "1.2" (any currency), "3.4 kJ"
 FORMATS: dict[str, Callable[[float], str]] = {
     "time": format_duration,
     "money": times,
@@ -30,21 +32,21 @@ FORMATS: dict[str, Callable[[float], str]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """One way to train, and what it costs.
+    """A machine to train on, and what an epoch on it costs.
 
-    Seconds of an epoch, low and high; minutes before the first; the price of an hour, in any
-    currency, and watts, if they are known; and how often an epoch was timed, if it was: fewer than
-    five timings make no interval, and no verdict.
+    Raises ValueError if the seconds of an epoch are not positive numbers, the lower one first.
 
     >>> Plan("a T4", epoch=(1.0, 2.0), setup_minutes=5).cost(60)
     (360.0, 420.0)
     """
 
-    name: str
-    epoch: tuple[float, float]
-    setup_minutes: float = 0.0
-    price: float | None = None
-    watts: float | None = None
+    name: str  # of the machine, as a sentence has it, such as "a T4"
+    epoch: tuple[float, float]  # seconds of an epoch, low and high
+    setup_minutes: float = 0.0  # before the first epoch
+    price: float | None = None  # of an hour, in any currency; None if it is not known
+    watts: float | None = None  # None if they are not known
+    # how many timings the seconds of an epoch rest on; None for figures that were not timed. Fewer
+    # than five timings make no verdict.
     samples: int | None = None
 
     def __post_init__(self):
@@ -54,7 +56,11 @@ class Plan:
             raise ValueError(f"{name} must be low and high; got {low}, {high}.")
 
     def rate(self, axis: str) -> float:
-        """Return what a second costs: seconds, money or joules."""
+        """Return what a second of this machine costs: 1 second, money or joules.
+
+        Raises ValueError if the axis is not "time", "money" or "energy", and if it is "money" or
+        "energy" and this plan has no price or no watts.
+        """
         if axis == "time":
             return 1.0
         if axis == "money":
@@ -68,7 +74,11 @@ class Plan:
         raise ValueError(f"axis must be time, money or energy; got {axis!r}.")
 
     def cost(self, epochs: float, axis: str = "time") -> tuple[float, float]:
-        """Return low and high: seconds, money or joules, set-up and all."""
+        """Return the cost of a training, low and high, set-up included.
+
+        On the axis "time" it is in seconds, on "money" in the currency of the price, on "energy" in
+        joules. Raises ValueError as `rate` does.
+        """
         rate = self.rate(axis)
         setup = 60 * self.setup_minutes
         low, high = self.epoch
@@ -76,21 +86,26 @@ class Plan:
 
     @property
     def is_hardly_timed(self) -> bool:
-        """Whether it was timed, and fewer than five times."""
+        """Whether this plan rests on fewer than five timings; False if it was not timed."""
         return self.samples is not None and self.samples < FEW_SAMPLES
 
 
 @dataclass(frozen=True)
 class BreakEven:
-    """The answer of `break_even`; it prints as three sentences."""
+    """The answer of `break_even`: two plans, and where their costs are equal.
+
+    It prints as two or three sentences. `here` is this machine, `there` is the other one. Their
+    costs grow with the number of epochs as straight lines do, and the crossing is where these meet.
+    """
 
     OUTCOMES: ClassVar = (*LABELS, FEW, BOUGHT)  # of its `verdict`
 
     here: Plan
     there: Plan
-    epochs: int
-    axis: str
-    crossing: tuple[float, float]  # epochs: from there on the other may pay, surely pays
+    epochs: int  # of the training
+    axis: str  # of the costs: "time", "money" or "energy"
+    # epochs from which on the other machine may pay, and surely pays; inf where it never does
+    crossing: tuple[float, float]
 
     @property
     def verdict(self) -> str:
@@ -112,6 +127,7 @@ class BreakEven:
         return HOLDS_BOTH
 
     def _only_the_other_costs_money(self) -> bool:
+        """Return whether the axis is money, this machine is free, and the other one is not."""
         if self.axis != "money":
             return False
         is_free = self.here.rate("money") == 0
@@ -119,7 +135,7 @@ class BreakEven:
 
     @property
     def minutes(self) -> tuple[float, float]:
-        """The crossing as minutes of training here: where the lines of the two ends meet."""
+        """The crossing as minutes of training here, low and high; inf where it is never reached."""
         low, high = self.here.epoch
         early, late = self.crossing
         # the other pays earliest where epochs here are longest
@@ -127,11 +143,17 @@ class BreakEven:
 
     @property
     def saved_seconds(self) -> tuple[float, float]:
-        """Seconds by which the other is done earlier, low and high, set-up included."""
+        """Seconds by which the other machine is done earlier, low and high, set-up included.
+
+        They are negative where it is done later.
+        """
         return self._saved("time")
 
     def _saved(self, axis: str) -> tuple[float, float]:
-        """Return what the other costs less, low and high: seconds, money or joules."""
+        """Return by how much the other machine is cheaper, low and high: the units of `Plan.cost`.
+
+        Negative numbers say that it is dearer.
+        """
         low, high = self.here.cost(self.epochs, axis)
         other_low, other_high = self.there.cost(self.epochs, axis)
         # at worst this machine is at its best, and the other one at its worst
@@ -139,8 +161,10 @@ class BreakEven:
 
     @property
     def price_of_an_hour(self) -> tuple[float, float]:
-        """What the other costs for each hour that it saves, low and high."""
-        # where it may save nothing, there is no upper end
+        """What the other machine costs for each hour that it saves, low and high.
+
+        An end is inf where the machine saves no time at that end.
+        """
         cheap, dear = self.there.cost(self.epochs, "money")
         fewest, most = (seconds / 3600 for seconds in self.saved_seconds)
         low = cheap / most if most > 0 else math.inf
@@ -149,16 +173,17 @@ class BreakEven:
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")["break even"]
+        # a sentence is named after the axis, the crossing and the verdict that it is on
         names = [self.axis]
         if self.verdict not in (FEW, BOUGHT):
-            names.append(self._on_the_crossing())
+            names.append(self._crossing_sentence())
         names.append(self.verdict)
         fields = self._fields()
         lines = [wrapped(sentences[name].format(**fields), indent=2) for name in names]
         return "\n".join(lines)
 
-    def _on_the_crossing(self) -> str:
-        """Return the name of the sentence on where the two cross."""
+    def _crossing_sentence(self) -> str:
+        """Return the name of the sentence on the crossing: "never", "may" or "at"."""
         early, late = self.crossing
         if early == math.inf:
             return "never"
@@ -167,7 +192,7 @@ class BreakEven:
         return "at"
 
     def _fields(self) -> dict[str, object]:
-        """Return what the sentences have in {braces}."""
+        """Return the values for all {fields} of the sentences, by the name of the field."""
         early, late = (format_duration(60 * minutes) for minutes in self.minutes)
         fields: dict[str, object] = {"epochs": self.epochs}
         fields["here"] = self.here.name
@@ -187,20 +212,38 @@ class BreakEven:
         return fields
 
     def _written(self, cost: tuple[float, float]) -> str:
-        """Return two ends on the axis with their unit once."""
-        written = FORMATS[self.axis]
+        """Return a cost, low and high, in words: (300.0, 900.0) -> "5 to 15 minutes"."""
+        format_cost = FORMATS[self.axis]
         low, high = cost
-        return spanned(written(low), written(high))
+        return spanned(format_cost(low), format_cost(high))
 
 
 def break_even(here: Plan, there: Plan, epochs: int, axis: str = "time") -> BreakEven:
     """Say from how many epochs on another machine pays.
 
-    The `axis` is "time", "money" or "energy". The answer has the `crossing` in epochs, from
-    where it may pay to where it surely does, the same in `minutes` of training here, and a
-    `verdict`. Two straight lines cross where the difference of their beginnings is that of their
-    slopes; both ends of what is known of each are taken.
+    Parameters
+    ----------
+    here, there : Plan
+        This machine, and the other one.
+    epochs : int
+        Of the training.
+    axis : {"time", "money", "energy"}, optional
+        What is saved. Money takes the `price` of both plans, energy their `watts`.
 
+    Returns
+    -------
+    BreakEven
+        Its `crossing` says in epochs from where on the other machine may pay, and from where on it
+        surely does; `minutes` says the same in minutes of training here; and it has a `verdict`.
+
+    Raises
+    ------
+    ValueError
+        If `epochs` is no whole number from 1 on, if there is no such axis, or if a plan has no
+        price or no watts for it.
+
+    Examples
+    --------
     >>> cpu, t4 = Plan("this CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
     >>> break_even(cpu, t4, epochs=50).crossing
     (6.0, 7.5)
@@ -208,18 +251,23 @@ def break_even(here: Plan, there: Plan, epochs: int, axis: str = "time") -> Brea
     epochs = whole(epochs, "epochs")
     rate = here.rate(axis)
     other_rate = there.rate(axis)
-    # what the set-up of the other costs more, and what each of its epochs saves
+    # by how much the other machine's set-up is dearer, and then each of its epochs is cheaper
     head_start = 60 * (other_rate * there.setup_minutes - rate * here.setup_minutes)
     low, high = here.epoch
     other_low, other_high = there.epoch
     largest_gain = rate * high - other_rate * other_low
     least_gain = rate * low - other_rate * other_high
-    crossing = (_epochs_until(head_start, largest_gain), _epochs_until(head_start, least_gain))
-    return BreakEven(here, there, epochs, axis, crossing)
+    earliest = _epochs_until(head_start, largest_gain)
+    latest = _epochs_until(head_start, least_gain)
+    return BreakEven(here, there, epochs, axis, crossing=(earliest, latest))
 
 
 def _epochs_until(head_start: float, gain: float) -> float:
-    """Return after how many epochs, each of which gains so much, a head start is caught up."""
+    """Return after how many epochs a head start is caught up, if each epoch gains `gain`.
+
+    Both are on one axis: seconds, money or joules. The number of epochs is 0 where there is nothing
+    to catch up, and inf where an epoch gains nothing.
+    """
     if gain <= 0:
         return math.inf
     return max(head_start / gain, 0.0)

@@ -16,11 +16,14 @@ from accel_helpers.worth.time_box import TimeBox
 from accel_helpers.worth.training_data import DATASET, TrainingData, training_data
 from accel_helpers.worth.turns import NOTHING, Turns, Variant
 
-CHIPS = ("T4", "L4", "A100", "H100")  # of what Colab lends and sells
-TURNS_IN_A_BOX = 30  # a turn is one of so many parts of the seconds
-EXTRA_SECONDS = 2.0  # in which five samples are still tried for when the time is up; or as many
-MOST_BATCHES = 64  # of made-up numbers
-MOST_NUMBERS = 2**24  # of the inputs of all these batches
+CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
+TURNS_IN_A_BOX = 30  # a turn takes this part of the seconds: one in 30
+# In this time, or in the `seconds` of the caller if these are more, five samples are still tried
+# for after the time is up.
+EXTRA_SECONDS = 2.0
+# limits of made-up data: so many batches, and so many numbers in their inputs
+MOST_BATCHES = 64
+MOST_NUMBERS = 2**24
 
 
 def forecast(
@@ -65,7 +68,8 @@ def forecast(
     Raises
     ------
     TypeError, ValueError
-        If a layer cannot be counted, a chip is unknown, or the model is not built.
+        If a layer cannot be counted, a chip is unknown, the model is not compiled or not built, or
+        x and y are no data for ``fit``.
 
     Notes
     -----
@@ -90,7 +94,7 @@ def forecast(
     if chips is None:
         chips = _default_chips()
     rows, notes = expected_rows(model, batch_size, chips)
-    # as many as the caller names; else those of the data, if there are any
+    # of an epoch: by the caller's number of samples, else by the data, if there are any
     steps = None
     if samples:
         steps = ceil(whole(samples, "samples") / batch_size)
@@ -100,7 +104,7 @@ def forecast(
         return unmeasured
 
     if x is None:
-        x, y = _made_up(model, batch_size)
+        x, y = _made_up_data(model, batch_size)
         data = training_data(x, y, batch_size)
     else:
         data = training_data(x, y, batch_size)
@@ -110,33 +114,37 @@ def forecast(
 
 
 def _default_chips() -> tuple[str, ...]:
-    """Return the GPU that is attached, if there is one, and what Colab lends and sells."""
-    attached = choice.attached()
-    if not attached:
+    """Return the names of `CHIPS`, behind that of the attached GPU if there is one."""
+    attached_chip = choice.attached()
+    if not attached_chip:
         return CHIPS
-    # its full name has the short one in it
-    others = [chip for chip in CHIPS if chip not in attached]
-    return (attached, *others)
+    # its full name, such as "A100-SXM4-40GB", has the short one in it
+    other_chips = [chip for chip in CHIPS if chip not in attached_chip]
+    return (attached_chip, *other_chips)
 
 
-def _made_up(model, batch_size: int):
-    """Return some batches of made-up numbers, of the shapes that the model and its loss take."""
+def _made_up_data(model, batch_size: int) -> tuple:
+    """Return x and y of some batches of made-up numbers, as ``fit`` takes them.
+
+    Their shapes are those of the model's inputs and of what its loss compares with its outputs.
+    """
     import numpy as np
 
-    # so many that a turn of small batches finds enough, and no more memory than that
     generator = np.random.default_rng(0)
+    # enough batches for a turn of fast steps, but never more memory than `MOST_NUMBERS` take
     numbers_in_a_batch = batch_size * sum(prod(tensor.shape[1:]) for tensor in model.inputs)
     batches = max(1, min(MOST_BATCHES, MOST_NUMBERS // numbers_in_a_batch))
     samples = batches * batch_size
 
-    def made_up(tensor):
+    def array_like(tensor):
+        """Return an array for an input or output of the model, which has any size of batch."""
         shape = (samples, *tensor.shape[1:])
         # any vocabulary has a word 0
         if "int" in tensor.dtype:
             return np.zeros(shape, "int32")
         return generator.random(shape, "float32")
 
-    x = [made_up(tensor) for tensor in model.inputs]
+    x = [array_like(tensor) for tensor in model.inputs]
     losses = model.loss
     if not isinstance(losses, list):
         losses = [losses] * len(model.outputs)
@@ -145,12 +153,15 @@ def _made_up(model, batch_size: int):
         if _takes_labels(loss):
             y.append(np.zeros((samples, *tensor.shape[1:-1]), "int32"))
         else:
-            y.append(made_up(tensor))
+            y.append(array_like(tensor))
     return _single(x), _single(y)
 
 
 def _takes_labels(loss) -> bool:
-    """Return whether a loss takes the number of a class for each sample."""
+    """Return whether a loss takes the number of a class for each sample, and no array of its own.
+
+    `loss` is a name, a function or an object of Keras, or None, which takes no labels.
+    """
     import keras
 
     if not loss:
@@ -159,7 +170,7 @@ def _takes_labels(loss) -> bool:
 
 
 def _single(arrays: list):
-    """Return the array of a list that has one, else the list, as ``fit`` takes them."""
+    """Return the only array of a list, or the list if it has several: ``fit`` takes both."""
     return arrays[0] if len(arrays) == 1 else arrays
 
 
@@ -170,7 +181,12 @@ def _time_here(
     seconds: float,
     device: str | None,
 ) -> tuple[Measurement, Measurement]:
-    """Return what a step takes here, and what it takes around a model that computes nothing."""
+    """Return the seconds of a step here: of the real model, and of one that computes nothing.
+
+    `seconds` is about how long that may take; `device` is "cpu", "gpu" or "tpu", or None for the
+    accelerator, if there is one. Raises ValueError if a PyDataset or such makes batches of another
+    size than `batch_size`.
+    """
     if batch_size != data.batch_size and data.form != DATASET:
         raise ValueError(
             f"batch_size must be {data.batch_size}, the size of the batches that your "
@@ -178,6 +194,7 @@ def _time_here(
         )
     box = TimeBox(seconds)
     turns = Turns(models, data, seconds / TURNS_IN_A_BOX)
+    # the CPU stands first among the devices; an accelerator, if there is one, last
     real = Variant(
         device=device or backend.devices()[-1],
         batch_size=batch_size,
@@ -186,7 +203,7 @@ def _time_here(
     )
     idle = replace(real, method=NOTHING)
     samples: dict[Variant, list[float]] = {real: [], idle: []}
-    # the first turn of each compiles
+    # the first turn of each variant compiles, so its seconds are thrown away
     for variant in samples:
         turns(variant)
 

@@ -29,7 +29,9 @@ class Forecast:
     @property
     def measured(self) -> bool:
         """Whether enough steps were timed here for an interval."""
-        return self.here is not None and len(self.here.samples) >= FEW_SAMPLES
+        if self.here is None:
+            return False
+        return len(self.here.samples) >= FEW_SAMPLES
 
     @cached_property
     def ceiling(self) -> float:
@@ -40,7 +42,9 @@ class Forecast:
         """
         if self.here is None or self.host is None or not self.measured:
             return math.inf
-        return timing.compare(self.here, self.host, in_turns=True).interval[1]
+        speedup = timing.compare(self.here, self.host, in_turns=True)
+        _, high = speedup.interval
+        return high
 
     def step(self, row: step_time.Row) -> tuple[float, float, float]:
         """Return seconds on a chip, low and high, with the feeding and Python measured here.
@@ -67,7 +71,8 @@ class Forecast:
         """Seconds that a step takes at the ceiling."""
         if self.here is None or not self.measured:
             return 0.0
-        return self.here.interval[1] / self.ceiling
+        _, high = self.here.interval
+        return high / self.ceiling
 
     def capped(self, row: step_time.Row) -> bool:
         """Return whether the ceiling, and not the forecast, is the upper end of `faster`."""
@@ -81,16 +86,17 @@ class Forecast:
         if self.here is None or not self.measured:
             return None
         _, low, high = self.step(row)
+        low_here, high_here = self.here.interval
         # the slowest end there under the fastest end here, and the other way round
-        return self.here.interval[0] / high, self.here.interval[1] / low
+        return low_here / high, high_here / low
 
     def parts(self, chip: str | step_time.Row) -> dict[str, float]:
         """Return the seconds of a step on a chip: compute, memory and overhead.
 
         Overhead is launching operations, and the feeding and Python that were measured here.
         """
-        terms = self._row_of(chip).terms
-        parts = {name: terms[name] for name in ("compute", "memory", "overhead")}
+        row = self._row_of(chip)
+        parts = {name: row.terms[name] for name in ("compute", "memory", "overhead")}
         if self.host is not None:
             parts["overhead"] += self.host.median
         return parts
@@ -109,7 +115,10 @@ class Forecast:
         """Return the share of each part in a step."""
         parts = self.parts(row)
         whole = sum(parts.values())
-        return {part: seconds / whole for part, seconds in parts.items()}
+        shares = {}
+        for part, seconds in parts.items():
+            shares[part] = seconds / whole
+        return shares
 
     def choices(
         self, *, epochs: int, setup_minutes: float = 5.0, my_hour: float | None = None, race=None
@@ -140,7 +149,9 @@ class Forecast:
         sentences = records.load(WORDS, "set of sentences")["forecast"]
         # {model}, {dtype} and {batch_size} are fields
         head = sentences["training"].format(**vars(self))
-        lines = [wrapped(f"{head} {promised(self.rows)} {sentences['shares']}")]
+        promise = promised(self.rows)
+        shares = sentences["shares"]
+        lines = [wrapped(f"{head} {promise} {shares}")]
         lines += self._table()
         below = []
         for reason, chips in self._reasons().items():
@@ -166,7 +177,9 @@ class Forecast:
             while len(cells) < len(heads):
                 cells.append("")
             table.append(cells)
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        widths = []
+        for column in zip(*table, strict=True):
+            widths.append(max(map(len, column)))
         lines = []
         for cells in table:
             padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
@@ -182,15 +195,18 @@ class Forecast:
         step, low, high = self.step(row)
         percents = [f"{100 * share:.0f}" for share in self.shares(row).values()]
         shares = " + ".join(percents)
-        cells = [row.chip, format_seconds(step), format_range(low, high), shares, row.memory]
+        interval = format_range(low, high)
+        cells = [row.chip, format_seconds(step), interval, shares, row.memory]
         if self.steps:
             epoch = format_range(self.steps * low, self.steps * high)
             cells.append(epoch)
         faster = self.faster(row)
         if faster is not None:
-            cells.append(" to ".join(map(times, faster)))
+            low_factor, high_factor = faster
+            cells.append(f"{times(low_factor)} to {times(high_factor)}")
         elif self.here is not None:
-            cells.append(f"{samples_of(self.here)}, no interval")
+            samples = samples_of(self.here)
+            cells.append(f"{samples}, no interval")
         return cells
 
     def _reasons(self) -> dict[str, list[str]]:
@@ -208,34 +224,44 @@ class Forecast:
         # "compute", "memory" or "overhead" has a sentence of its own
         shares = self.shares(row)
         largest = max(shares, key=shares.__getitem__)
-        return [largest] if row.fitted else [largest, "new"]
+        if row.fitted:
+            return [largest]
+        return [largest, "new"]
 
     def _measured_here(self, sentences) -> str:
         """Return what was timed on this machine, and the ceiling that follows."""
         assert self.here is not None and self.host is not None, "both were timed"
+        step = self.here.median
+        host = self.host.median
         fields = {
-            "step": format_seconds(self.here.median),
+            "step": format_seconds(step),
             "epoch": "",
-            "host": format_seconds(self.host.median),
+            "host": format_seconds(host),
             "samples": samples_of(self.here),
             "ceiling": times(self.ceiling),
-            "middle": times(self.here.median / self.host.median),
+            "middle": times(step / host),
         }
         if self.steps:
-            epoch = format_seconds(self.steps * self.here.median)
+            epoch = format_seconds(self.steps * step)
             fields["epoch"] = f" (an epoch {epoch})"
-        names = ["host", "ceiling" if self.measured else "few"]
+        texts = [sentences["host"].format(**fields)]
+        if not self.measured:
+            texts.append(sentences["few"].format(**fields))
+            return " ".join(texts)
+        texts.append(sentences["ceiling"].format(**fields))
         capped = [row.chip for row in self.rows if row.terms and self.capped(row)]
-        if self.measured and capped:
-            names.append("capped")
-            fields["chips"] = ", ".join(capped)
-        return " ".join(sentences[name].format(**fields) for name in names)
+        if capped:
+            chips = ", ".join(capped)
+            texts.append(sentences["capped"].format(chips=chips, **fields))
+        return " ".join(texts)
 
 
 def samples_of(measured: Measurement) -> str:
     """Return how many samples a measurement has, in words."""
     count = len(measured.samples)
-    return "one sample" if count == 1 else f"{count} samples"
+    if count == 1:
+        return "one sample"
+    return f"{count} samples"
 
 
 def promised(rows: tuple[step_time.Row, ...]) -> str:
@@ -243,7 +269,11 @@ def promised(rows: tuple[step_time.Row, ...]) -> str:
     sentences = records.load(WORDS, "set of sentences")["forecast"]
     # of Keras's own examples, which are faster than most published benchmarks
     small = step_time.score()["small_keras"]
-    steps = [row.step[0] for row in rows if row.terms]
+    steps = []
+    for row in rows:
+        if row.terms:
+            seconds, _, _ = row.step
+            steps.append(seconds)
     if steps and min(steps) <= small["longest"]:
         return sentences["small"].format(**small)
     return sentences["promise"]

@@ -1,6 +1,7 @@
 """Fresh models from a function that makes them, so that nobody's own model is trained."""
 
 from collections.abc import Callable
+from typing import Any
 
 from accel_helpers._values.words import shown
 from accel_helpers.machine import backend
@@ -10,10 +11,13 @@ class FreshModels:
     """Make a new model for each training that is measured.
 
     The `first` one is made at once. It is asked how it was compiled, and its work is counted; it
-    is never trained.
+    is never trained. `make_model` is the user's function, without arguments.
+
+    Raises TypeError if `make_model` is no function, or returns no Keras model, and ValueError if
+    the model is not compiled.
     """
 
-    def __init__(self, make_model: Callable):
+    def __init__(self, make_model: Callable[[], Any]):
         # a Keras model is callable, too
         if not callable(make_model) or hasattr(make_model, "fit"):
             raise TypeError(
@@ -25,7 +29,11 @@ class FreshModels:
         _check_compiled(self.first)
 
     def on(self, device: str):
-        """Return a model that was not there before, with its weights on a device."""
+        """Return a new model with its weights on a device: "cpu", "gpu" or "tpu".
+
+        Raises ValueError if `make_model` returns its first model again, or if there is no such
+        device here.
+        """
         with backend.on(device):
             model = self._make_model()
         if model is self.first:
@@ -38,6 +46,7 @@ class FreshModels:
 
 
 def _check_compiled(model) -> None:
+    """Raise TypeError if this is no Keras model, and ValueError if the model is not compiled."""
     import keras
 
     if not isinstance(model, keras.Model):
@@ -47,5 +56,5 @@ def _check_compiled(model) -> None:
 
 
 def cannot_be_measured(reason: str) -> str:
-    """Return the sentence that refuses a model for a reason, such as "is not compiled"."""
+    """Return the message of an error on a model; the reason is such as "is not compiled"."""
     return f"The model of make_model cannot be measured: it {reason}."

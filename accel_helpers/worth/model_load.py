@@ -1,42 +1,57 @@
 """What a training step of a Keras model asks of a chip, and the chips' rows of a forecast."""
 
+from collections.abc import Iterable
 from math import prod
 
 from accel_helpers._values import records
 from accel_helpers._values.words import shown
 from accel_helpers.measure import work
+from accel_helpers.measure.step_work import StepWork
 from accel_helpers.worth import step_time
 from accel_helpers.worth.break_even import WORDS
 
+# classes of Keras layers that run a loop over time steps
 LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 
 
-def expected_rows(model, batch_size: int, chips: tuple[str, ...] | str):
-    """Return the rows of a forecast, with nothing measured, and notes on them."""
-    load, counted = load_of(model, batch_size)
+def expected_rows(
+    model, batch_size: int, chips: tuple[str, ...] | str
+) -> tuple[tuple[step_time.Row, ...], tuple[str, ...]]:
+    """Return a row for each chip, calculated from the model alone, and notes on what was step_work.
+
+    `chips` are names such as "T4", or one name. Raises TypeError if this is no Keras model, and
+    ValueError if a chip is unknown or the work of a layer cannot be step_work.
+    """
+    load, step_work = load_of(model, batch_size)
     if isinstance(chips, str):
         chips = (chips,)
     dtype = dtype_of(model)
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
-    notes = counted.notes
-    if any(row.kind in LOOPS for row in counted.rows):
+    notes = step_work.notes
+    if any(row.kind in LOOPS for row in step_work.rows):
         sentences = records.load(WORDS, "set of sentences")["forecast"]
         notes += (sentences["loops"],)
     return rows, notes
 
 
-def load_of(model, batch_size: int):
-    """Return what a forecast needs of a model, and the count that it comes from."""
+def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
+    """Return what a training step asks of a chip, and the count of its work that this comes from.
+
+    Raises TypeError if this is no Keras model, and ValueError if the work of a layer cannot be
+    step_work.
+    """
     import keras
 
     if not isinstance(model, keras.Model):
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
-    counted = work.count_step(model, batch_size, training=False)
-    load = _sum_of(counted.rows)._replace(kept=_numbers_of_the_optimizer(model))
-    if any(row.frozen for row in counted.rows):
+    step_work = work.count_step(model, batch_size, training=False)
+    load = _sum_of(step_work.rows)._replace(kept=_numbers_of_the_optimizer(model))
+    if any(row.frozen for row in step_work.rows):
         without_way_back = []
         frozen_above_trained = []
-        for row in counted.rows:
+        for row in step_work.rows:
+            # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
+            # trained layers there is no gradient at all
             if row.frozen and row.passes_back:
                 frozen_above_trained.append(row)
             elif not (row.learns or row.passes_back):
@@ -45,20 +60,20 @@ def load_of(model, batch_size: int):
             no_way_back=_sum_of(without_way_back),
             frozen=_sum_of(frozen_above_trained),
         )
-    return load, counted
+    return load, step_work
 
 
 def _numbers_of_the_optimizer(model) -> int:
-    """Return how many numbers the optimizer keeps."""
+    """Return how many numbers the model's optimizer keeps; without one, or not built, as Adam."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is not None and optimizer.built:
         return sum(prod(variable.shape) for variable in optimizer.variables)
-    # as Adam keeps them
+    # Adam keeps two for each trained parameter
     return 2 * sum(prod(variable.shape) for variable in model.trainable_variables)
 
 
-def _sum_of(rows) -> step_time.Load:
-    """Return what some layers do in a forward pass."""
+def _sum_of(rows: Iterable) -> step_time.Load:
+    """Return what some layers, rows of a `StepWork`, ask of a chip together in a forward pass."""
     return step_time.Load(
         # with the padding, as published counts have it
         product_flops=sum(row.product_flops + row.padding_flops for row in rows),
@@ -69,7 +84,7 @@ def _sum_of(rows) -> step_time.Load:
 
 
 def dtype_of(model) -> str:
-    """Return the number type that the products of a model are in."""
+    """Return the number type of a model's products: "float16", "bfloat16" or "float32"."""
     for layer in model.layers:
         # a mixed policy computes in 16 bits
         if layer.weights and "16" in layer.compute_dtype:

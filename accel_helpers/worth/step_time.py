@@ -92,28 +92,32 @@ def terms(
     Python sends off each operation. The `constants` are those that were fitted, unless others are
     tried out.
     """
-    constants = constants or fitted().constants
+    if constants is None:
+        constants = fitted().constants
     units, peak = _units(chip, dtype)
     assert chip.power_w and chip.mem_bw_gb_s, f"{chip.name} has no published bandwidth or power"
     # a share of both peaks
-    reached = constants["low_power"] if chip.power_w <= LOW_POWER else 1
-    flops = _flops(load, training) / constants[f"share_of_{units}"]
+    reached = 1.0
+    if chip.power_w <= LOW_POWER:
+        reached = constants["low_power"]
+    share_of_peak = constants[f"share_of_{units}"]
+    flops = _flops(load, training) / share_of_peak
+    compute = flops / (1e12 * peak * reached)
     moved_bytes = _moved_bytes(load, _bytes_of(dtype), training, constants)
+    memory = moved_bytes / (1e9 * chip.mem_bw_gb_s * reached)
     overhead = _overhead(load, training, constants)
     if casts:
         overhead *= constants["casts"]
-    return {
-        "compute": flops / (1e12 * peak * reached),
-        "memory": moved_bytes / (1e9 * chip.mem_bw_gb_s * reached),
-        "overhead": overhead,
-    }
+    return {"compute": compute, "memory": memory, "overhead": overhead}
 
 
 def _units(chip: hardware.Accelerator, dtype: str) -> tuple[str, float]:
     """Return the units that a chip multiplies a dtype with, and their TFLOP/s."""
-    if "16" in dtype:
-        is_bfloat16 = dtype == "bfloat16"
-        peak = chip.peak_bf16_tflops_dense if is_bfloat16 else chip.peak_fp16_tflops_dense
+    if dtype == "bfloat16":
+        peak = chip.peak_bf16_tflops_dense
+        units = "16_bit"
+    elif "16" in dtype:
+        peak = chip.peak_fp16_tflops_dense
         units = "16_bit"
     elif dtype == "tfloat32":
         peak = chip.peak_tf32_tflops_dense
@@ -147,9 +151,9 @@ def _flops(load: Load, training: bool) -> float:
     """
     if not training:
         return load.product_flops
-    return (
-        3 * load.product_flops - 2 * _no_way_back(load).product_flops - _frozen(load).product_flops
-    )
+    without_gradients = 2 * _no_way_back(load).product_flops
+    without_own_gradient = _frozen(load).product_flops
+    return 3 * load.product_flops - without_gradients - without_own_gradient
 
 
 def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
@@ -158,19 +162,25 @@ def _moved_bytes(load: Load, size: int, training: bool, constants) -> float:
     whole_step = constants["passes_training"]
     if not training:
         return forward * load.made * size + size * load.parameters
+    no_way_back = _no_way_back(load)
+    frozen = _frozen(load)
     # of two gradients a frozen layer makes one: half of what training adds to a forward pass
     half_step = (forward + whole_step) / 2
-    learning = load.made - _no_way_back(load).made - _frozen(load).made
-    numbers = whole_step * learning + forward * _no_way_back(load).made
-    numbers += half_step * _frozen(load).made
+    learning = load.made - no_way_back.made - frozen.made
+    numbers = whole_step * learning
+    numbers += forward * no_way_back.made
+    numbers += half_step * frozen.made
     # weights that are not trained are read, once on each way; neither gradient nor optimizer
     weights = 4 * constants["weights_training"] * _trained_parameters(load)
-    weights += size * (_no_way_back(load).parameters + 2 * _frozen(load).parameters)
+    weights += size * (no_way_back.parameters + 2 * frozen.parameters)
     return numbers * size + weights
 
 
 def _trained_parameters(load: Load) -> float:
-    return load.parameters - _no_way_back(load).parameters - _frozen(load).parameters
+    """Return how many parameters get a gradient."""
+    no_way_back = _no_way_back(load)
+    frozen = _frozen(load)
+    return load.parameters - no_way_back.parameters - frozen.parameters
 
 
 def _overhead(load: Load, training: bool, constants) -> float:
@@ -179,20 +189,27 @@ def _overhead(load: Load, training: bool, constants) -> float:
     whole_step = constants["operation_training"]
     if not training:
         return forward * load.operations
+    no_way_back = _no_way_back(load)
+    frozen = _frozen(load)
     half_step = (forward + whole_step) / 2
-    learning = load.operations - _no_way_back(load).operations - _frozen(load).operations
-    seconds = whole_step * learning + forward * _no_way_back(load).operations
-    return seconds + half_step * _frozen(load).operations
+    learning = load.operations - no_way_back.operations - frozen.operations
+    seconds = whole_step * learning
+    seconds += forward * no_way_back.operations
+    seconds += half_step * frozen.operations
+    return seconds
 
 
 def _bytes_of(dtype: str) -> int:
+    """Return the bytes of a number."""
     return 2 if "16" in dtype else 4
 
 
 def interval(chip: hardware.Accelerator, seconds: float) -> tuple[float, float]:
     """Return the seconds in which 8 of 10 published times of such a forecast lie."""
     fit = fitted()
-    width = fit.width if chip.name in fit.chips else fit.width_of_new_chips
+    width = fit.width_of_new_chips
+    if chip.name in fit.chips:
+        width = fit.width
     return seconds / width, seconds * width
 
 
@@ -211,7 +228,9 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
         least = _least_seconds(load, chip, dtype, training)
         return Row(name, {}, (least, least, least), memory, was_fitted)
     # float32 is multiplied in TF32 where the chip has it, as TensorFlow and JAX do
-    product_dtype = "tfloat32" if dtype == "float32" else dtype
+    product_dtype = dtype
+    if dtype == "float32":
+        product_dtype = "tfloat32"
     parts = terms(load, chip, product_dtype, training)
     seconds = sum(parts.values())
     low, high = interval(chip, seconds)
@@ -223,7 +242,8 @@ def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training:
     peak = hardware.peak(chip, dtype)
     assert peak and chip.mem_bw_gb_s, f"{chip.name} has no published peaks"
     computing = _flops(load, training) / (1e12 * peak)
-    moved_bytes = (load.made + load.parameters) * _bytes_of(dtype)
+    numbers = load.made + load.parameters
+    moved_bytes = numbers * _bytes_of(dtype)
     moving = moved_bytes / (1e9 * chip.mem_bw_gb_s)
     return max(computing, moving)
 

@@ -18,11 +18,13 @@ from accel_helpers.worth.training_data import ARRAYS, SEQUENCE, TrainingData, tr
 from accel_helpers.worth.turns import NOTHING, RESIDENT, Turns, Variant
 from accel_helpers.worth.verdict import CANNOT_BE_TOLD, NO_GPU_CAN_PAY, TOO_CLOSE, Worth
 
-CHIPS = ("T4", "L4", "A100")  # forecast where no accelerator is: the first that has room
-BATCH_FACTOR = 8  # times the batch
-GROUPED_STEPS = 16  # steps per execution
-TURN_SECONDS = 0.25
-TURNS_IN_A_BOX = 120  # in a small box, a turn is one of so many parts of it
+# Chips for a forecast where there is no accelerator, the cheapest first. The first on which the
+# model has room is taken.
+CHIPS = ("T4", "L4", "A100")
+BATCH_FACTOR = 8  # a change that is tried: batches so many times as large
+GROUPED_STEPS = 16  # a change that is tried: so many steps per execution
+TURN_SECONDS = 0.25  # of a turn, unless that is more than one of `TURNS_IN_A_BOX` parts of the time
+TURNS_IN_A_BOX = 120
 
 
 def worth_it(
@@ -55,6 +57,12 @@ def worth_it(
     -------
     Worth
         Its `verdict` is one of `Worth.OUTCOMES`; it prints as a few sentences.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `make_model` does not return a new model, compiled and built, on one device; if x and y
+        are no data for ``fit``; if a number is not as above.
 
     Notes
     -----
@@ -97,7 +105,7 @@ def worth_it(
     )
     race = Race(Turns(models, data, turn_seconds), box, on_accelerator)
     race.enter(NOW, now)
-    race.enter(OTHER, _other(now, on_accelerator))
+    race.enter(OTHER, _other_variant(now, on_accelerator))
     for name, change in _changes(now, data).items():
         race.try_change(name, change)
     race.fill_the_box()
@@ -110,6 +118,7 @@ def worth_it(
 
 
 def _check_measurable(model) -> None:
+    """Raise ValueError if a model has no weights yet, or has several replicas."""
     import keras
 
     if not model.built or not model.weights:
@@ -122,17 +131,24 @@ def _check_measurable(model) -> None:
         )
 
 
-def _other(now: Variant, on_accelerator: bool) -> Variant:
-    """Return what a training is compared with: the CPU, or a model that computes nothing."""
+def _other_variant(now: Variant, on_accelerator: bool) -> Variant:
+    """Return the variant that the training as it is now is compared with in any case.
+
+    On an accelerator it is the same training on the CPU; else a model that computes nothing.
+    """
     if not on_accelerator:
         return replace(now, method=NOTHING)
-    # where it sees no GPU, Keras does not choose XLA on TensorFlow
+    # on TensorFlow, Keras does not choose XLA for a model on a machine without a GPU
     jit_compile = now.jit_compile and backend.framework() == "jax"
     return replace(now, device="cpu", jit_compile=jit_compile)
 
 
 def _changes(now: Variant, data: TrainingData) -> dict[str, Variant | str]:
-    """Return what may help, the cheapest first; or the reason for which it is not tried."""
+    """Return the changes that may help, by name, the one that costs the least to try first.
+
+    A change is a variant to train, or a text with the reason for which it is not tried:
+    {"batch_size=256": Variant(…), "jit_compile=True": "you have it", …}
+    """
     changes: dict[str, Variant | str] = {}
     batch_size = BATCH_FACTOR * now.batch_size
     changes[f"batch_size={batch_size}"] = _larger_batches(now, data, batch_size)
@@ -149,6 +165,7 @@ def _changes(now: Variant, data: TrainingData) -> dict[str, Variant | str]:
 
 
 def _larger_batches(now: Variant, data: TrainingData, batch_size: int) -> Variant | str:
+    """Return the training as it is now with another batch size, or why that is not tried."""
     steps = data.steps(now.batch_size)
     if data.form == SEQUENCE:
         return "your set makes its own batches"
@@ -158,6 +175,7 @@ def _larger_batches(now: Variant, data: TrainingData, batch_size: int) -> Varian
 
 
 def _grouped_steps(now: Variant, data: TrainingData) -> Variant | str:
+    """Return the training as it is now with 16 steps per execution, or why that is not tried."""
     steps = data.steps(now.batch_size)
     if now.steps_per_execution >= GROUPED_STEPS:
         return "you have it"
@@ -169,20 +187,20 @@ def _grouped_steps(now: Variant, data: TrainingData) -> Variant | str:
 
 
 def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
-    """Return what the race says, without a forecast."""
+    """Return the verdict that the measurements of a race allow, without a forecast."""
     tried = race.gains()
     factor = race.speedup(OTHER)
     # the factor is the CPU's time over the accelerator's, or this CPU's over that of feeding it
     epoch = factor.fast if race.on_accelerator else factor.slow
     if len(epoch.samples) < FEW_SAMPLES:
-        # nothing is known of it
+        # so few timings make no interval: the factor may be anything
         factor = replace(factor, interval=(0.0, math.inf))
     least_factor, largest_factor = factor.interval
     early = _minutes_until_it_pays(largest_factor, setup_minutes)
     late = _minutes_until_it_pays(least_factor, setup_minutes)
     shortest, longest = (epochs * seconds / 60 for seconds in factor.slow.interval)
     if not race.on_accelerator:
-        # a ceiling does not say that one pays
+        # a ceiling says only that no chip is faster than that, and never that one pays
         late = math.inf
         verdict = NO_GPU_CAN_PAY if longest < early else CANNOT_BE_TOLD
     elif shortest > late:
@@ -205,14 +223,17 @@ def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
 
 
 def _minutes_until_it_pays(factor: float, setup_minutes: float) -> float:
-    """Return how long a training takes on the CPU that takes as long with set-up and factor."""
+    """Return the minutes of a training on the CPU that another chip ends at the same time.
+
+    The chip is `factor` times as fast, after `setup_minutes`. Where it is no faster: inf.
+    """
     if factor <= 1:
         return math.inf
     return setup_minutes / (1 - 1 / factor)
 
 
 def _other_backend() -> str:
-    """Return the framework that Keras could run on here instead, if it is installed, too."""
+    """Return the framework that Keras could run on here instead: "jax", "tensorflow" or ""."""
     alternatives = {"tensorflow": "jax", "jax": "tensorflow"}
     alternative = alternatives.get(backend.framework(), "")
     if alternative and importlib.util.find_spec(alternative):
@@ -221,7 +242,11 @@ def _other_backend() -> str:
 
 
 def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
-    """Return the same for a chip that is not here, if the model's work can be counted."""
+    """Return a verdict with the forecast of a chip added, which also decides what it says.
+
+    Where the model's work cannot be counted there is no forecast, and `worth` is returned as it is.
+    It must have been measured without an accelerator, and have an interval.
+    """
     try:
         rows, notes = expected_rows(model, data.batch_size, CHIPS)
     except (TypeError, ValueError):
@@ -237,17 +262,17 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
         (row,),
         notes,
         steps,
-        here=_of_a_step(worth.factor.slow, steps),
-        host=_of_a_step(worth.factor.fast, steps),
+        here=_measurement_of_step(worth.factor.slow, steps),
+        host=_measurement_of_step(worth.factor.fast, steps),
     )
     _, low, high = forecast.step(row)
     cpu = Plan("this CPU", worth.epoch.interval)
     chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
-    pays = break_even(cpu, chip, worth.epochs)
+    crossing = break_even(cpu, chip, worth.epochs)
     return replace(
         worth,
-        verdict=pays.verdict,
-        break_even=pays.minutes,
+        verdict=crossing.verdict,
+        break_even=crossing.minutes,
         chip=row.chip,
         expected=forecast.faster(row) or worth.expected,
         notes=notes,
@@ -255,6 +280,7 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
     )
 
 
-def _of_a_step(epoch: Measurement, steps: int) -> Measurement:
+def _measurement_of_step(epoch: Measurement, steps: int) -> Measurement:
+    """Return the seconds of a step, by those of an epoch of so many steps."""
     seconds = [sample / steps for sample in epoch.samples]
     return Measurement.from_samples(seconds)

@@ -50,7 +50,8 @@ def command(code, *words, seconds=60, **options):
 )
 def test_how_it_ended_is_told(run, code, kind, signal, ending):
     done = run(code, seconds=60)
-    assert (done.kind, done.signal) == (kind, signal) and ending in done.ending
+    assert (done.kind, done.signal) == (kind, signal)
+    assert ending in done.ending
     assert 0 < done.seconds < 60
 
 
@@ -58,7 +59,8 @@ def test_the_end_of_both_streams_is_kept_in_order():
     code = "import os; os.write(1, b'one '); os.write(2, b'two '); os.write(1, b'three')"
     assert probe.run(code, seconds=60).output == "one two three"
     done = probe.run("print('x' * 10**6 + 'last')", seconds=60)
-    assert done.output.endswith("last\n") and len(done.output) == probe.KEPT_CHARACTERS
+    assert done.output.endswith("last\n")
+    assert len(done.output) == probe.KEPT_CHARACTERS
 
 
 @pytest.mark.parametrize("after", ["time.sleep(600)", "pass"])
@@ -97,10 +99,12 @@ def test_variables_folder_and_packages_are_those_that_were_asked_for(monkeypatch
 def test_memory_is_limited_and_that_of_what_it_started_counts():
     """In the second one neither the command nor its child alone is too large."""
     done = command(HOLD, 400 * MB, 600, memory=150 * MB)
-    assert done.kind == "too large" and "150 MB" in done.ending
+    assert done.kind == "too large"
+    assert "150 MB" in done.ending
     both = f"{START}held_here = bytearray(b'x') * {100 * MB}\nheld.wait()"
     done = command(both, HOLD, 100 * MB, 600, memory=180 * MB)
-    assert done.kind == "too large" and gone(int(done.output))
+    assert done.kind == "too large"
+    assert gone(int(done.output))
     done = command(HOLD, 100 * MB, 1, memory=150 * MB)
     assert done.kind == "finished", "nothing of other processes counts"
 
@@ -141,9 +145,11 @@ def test_a_child_is_told_and_heard_line_by_line():
         child.tell("nobody hears this")
     with probe.Child(probe.python("import sys; print(1); sys.exit('why')"), heard=True) as child:
         assert (child.hear(60), child.hear(60)) == ("1\n", "")
-        assert child.stop(patience=60) == 1 and child.output == "why\n"
+        assert child.stop(patience=60) == 1
+        assert child.output == "why\n"
 
 
 def test_a_command_that_is_not_there_is_told_as_one_that_failed():
     missing = probe.run_command(["no-such-command"], seconds=60)
-    assert missing.kind == "crashed" and "no-such-command" in missing.ending
+    assert missing.kind == "crashed"
+    assert "no-such-command" in missing.ending

@@ -17,7 +17,8 @@ def test_a_lesson_runs_on_the_oldest_keras_that_the_course_allows(
     past_colab, name, wheel, tmp_path
 ):
     allowed = (replica.ROOT / "setup.py").read_text("utf-8")
-    assert past_colab.packages()["keras"] == "3.8.0" and '"keras>=3.8"' in allowed
+    assert past_colab.packages()["keras"] == "3.8.0"
+    assert '"keras>=3.8"' in allowed
     folder = tmp_path / "content"
     folder.mkdir()
     path = replica.ROOT / "notebooks" / f"{name}.ipynb"

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from accel_helpers.course import climb, quickstart
+from accel_helpers.course import climb, climb_plan, quickstart
 from accel_helpers.course import ways as course_ways
 from accel_helpers.machine import backend
 from accel_helpers.measure import results
@@ -36,8 +36,10 @@ def test_gains_are_on_the_stage_before_and_overall_on_the_first():
     assert WALK.gains["resident"].ratio == pytest.approx(5, rel=0.01)
     assert WALK.overall["resident"].ratio == pytest.approx(20, rel=0.01)
     assert list(WALK.overall) == ["large", "large again", "resident"]
-    assert WALK.best == "resident" and WALK["large"].step == WALK["large"].epoch.median / 8
-    assert WALK.verdict == "faster" and WALK.accuracy["default fit"] == pytest.approx(0.91)
+    assert WALK.best == "resident"
+    assert WALK["large"].step == WALK["large"].epoch.median / 8
+    assert WALK.verdict == "faster"
+    assert WALK.accuracy["default fit"] == pytest.approx(0.91)
 
 
 def test_all_stages_took_turns_so_a_common_drift_hides_nothing():
@@ -52,7 +54,8 @@ def test_where_nothing_gained_no_stage_is_best():
 def test_it_reads_as_a_table():
     lines = str(WALK).splitlines()
     assert lines[0].split() == ["default", "fit", "2.1", "s", "91.0", "%", "right"]
-    assert "4 times" in lines[1] and "no measurable difference" in lines[2]
+    assert "4 times" in lines[1]
+    assert "no measurable difference" in lines[2]
     assert lines[-1] == "Note: Something was left out."
 
 
@@ -96,8 +99,10 @@ def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypa
     assert sizes["default"] == sizes["resident-small"] == (32, 10)
     assert sizes["bigger-batches"] == sizes["resident"] == (256, 2)
     for s in walk.stages:
-        assert len(s.epoch.samples) == climb.ROUNDS and s.epoch.first_call > 0
-        assert len(s.accuracy) == 3 and all(0 < share <= 1 for share in s.accuracy)
+        assert len(s.epoch.samples) == climb.ROUNDS
+        assert s.epoch.first_call > 0
+        assert len(s.accuracy) == 3
+        assert all(0 < share <= 1 for share in s.accuracy)
 
 
 @pytest.mark.slow
@@ -109,8 +114,8 @@ def test_a_full_box_leaves_stages_out_and_measures_the_others_equally(monkeypatc
     assert {len(epoch.samples) for epoch in walk.epochs.values()} == {5}
     assert walk["default"].steps == 20
     fewest = (
-        climb.PART // 32,
-        climb.LARGER // course_ways.BATCH_SIZE,
+        climb_plan.PART // 32,
+        climb_plan.LARGER // course_ways.BATCH_SIZE,
     )  # steps of what is scaled up
     assert min(fewest) >= 2 * course_ways.GROUP
 
@@ -133,7 +138,8 @@ def test_each_stage_changes_what_its_name_says():
         for name, way in ways.items()
     }
     if backend.choose().name == "tensorflow":
-        assert settings["default"] == (1, False, "arrays") and not notes
+        assert settings["default"] == (1, False, "arrays")
+        assert not notes
         assert settings["xla"] == (course_ways.GROUP, True, "arrays")
         assert settings["tf-data"] == (course_ways.GROUP, True, "pipeline")
         assert settings["grouped-steps"] == (course_ways.GROUP, False, "arrays")
@@ -149,5 +155,6 @@ def test_every_seed_starts_from_its_own_weights_and_a_fresh_optimizer(digits):
     expected = quickstart.quickstart_model(dropout=0, seed=1).get_weights()
     assert all((a == b).all() for a, b in zip(way.model.get_weights(), expected, strict=True))
     slots = [v for v in way.model.optimizer.variables if v is not way.model.optimizer.learning_rate]
-    assert len(slots) > 4 and not any(v.numpy().any() for v in slots)
+    assert len(slots) > 4
+    assert not any(v.numpy().any() for v in slots)
     assert float(way.model.optimizer.learning_rate) > 0

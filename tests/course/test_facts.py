@@ -58,7 +58,8 @@ def test_what_the_four_facts_come_to_is_all_that_has_a_sentence():
     ],
 )
 def test_where_a_result_landed_is_one_of_the_choices(device, where):
-    assert outcome_of(device, "landed") == where and where in OUTCOMES["landed"]
+    assert outcome_of(device, "landed") == where
+    assert where in OUTCOMES["landed"]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ def test_a_line_that_is_no_field_is_named():
 def test_only_the_sentence_that_holds_is_shown(page):
     race = timing.compare(measured(2.0), measured(1.0))
     shown = page.verdict("race", race).data
-    assert shown.startswith("**2 times.**") and "No." not in shown
+    assert shown.startswith("**2 times.**")
+    assert "No." not in shown
 
 
 def test_an_outcome_without_a_sentence_is_named_with_those_that_there_are(page):
@@ -123,7 +124,8 @@ def test_another_machine_is_drawn_in_grey_and_named(page):
     other = results.Card("2027-01-02", "run", {"cpu_name": "Another", "cores": 3})
     other = results.replace(other, measurements={"00/epochs": measured(2.0)})
     grey = reference_for(PICTURES["epochs"], measured(1.0), "00/epochs", runs=[other])
-    assert grey.data.median == 2.0 and "Another, 3 cores" in grey.label
+    assert grey.data.median == 2.0
+    assert "Another, 3 cores" in grey.label
     assert reference_for(PICTURES["epochs"], measured(1.0), "00/other", runs=[other]) is None
 
 
@@ -162,7 +164,8 @@ def test_result_classes_declare_all_that_they_can_say():
 def test_scripts_lie_in_a_folder_that_is_gone_at_the_end():
     opened = lesson("03")
     folder = Path(opened.folder)
-    assert folder.is_dir() and opened.folder == str(folder)
+    assert folder.is_dir()
+    assert opened.folder == str(folder)
     del opened
     gc.collect()
     assert not folder.exists()

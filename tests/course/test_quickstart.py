@@ -2,7 +2,9 @@
 
 import math
 import random
+from types import SimpleNamespace
 
+import jax  # noqa: F401 (loaded, its arrays are waited for)
 import numpy as np
 import pytest
 from fake_fit import FakeFit
@@ -40,7 +42,8 @@ def test_the_clock_that_is_handed_in_is_the_one_used(data):
     ticks = iter(range(1000))
     model = quickstart.quickstart_model()
     timed = time_fit(model, x[:70], y[:70], epochs=3, clock=lambda: float(next(ticks)))
-    assert timed.epochs.first_call == 1.0 and timed.epochs.samples == (1.0, 1.0)
+    assert timed.epochs.first_call == 1.0
+    assert timed.epochs.samples == (1.0, 1.0)
     assert timed.steps_per_epoch == 3, "the last one is not full"
     assert timed.step.samples == (1 / 3, 1 / 3)
 
@@ -75,6 +78,41 @@ class Machine(FakeFit):
             self.now += self.compiling
 
 
+class Late:
+    """An array of a device that has taken its orders and is done with them later."""
+
+    __module__ = "jax.fake"  # by which it is told that it is waited for
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def block_until_ready(self):
+        self.machine.now = self.machine.done_at
+        return self
+
+
+class LateMachine(FakeFit):
+    """A model whose steps are ordered at once; each takes the device a second."""
+
+    def __init__(self):
+        self.now = self.done_at = 0.0
+        self.weights = [SimpleNamespace(value=Late(self))]
+
+    def clock(self):
+        return self.now
+
+    def take_step(self, batch_size):
+        self.done_at += 1.0
+
+
+def test_an_epoch_ends_when_the_device_is_done_with_it():
+    machine = LateMachine()
+    x = np.zeros(5 * 32)
+    timed = time_fit(machine, x, x, epochs=4, clock=machine.clock)
+    assert timed.epochs.first_call == 5.0
+    assert timed.epochs.samples == (5.0, 5.0, 5.0)
+
+
 def timed_on(machine, steps, seconds):
     x = np.zeros(steps * 32)
     return time_fit(machine, x, x, seconds=seconds, clock=machine.clock)
@@ -102,7 +140,8 @@ def test_what_an_epoch_begins_with_is_not_multiplied_where_it_varies():
 
 def test_a_note_says_what_was_timed_in_place_of_whole_epochs():
     whole, part = (timed_on(Machine(0.05, 0.0015), n, seconds=3).epochs for n in (63, 20_000))
-    assert len(whole.notes) == 1 and len(whole.samples) >= 5
+    assert len(whole.notes) == 1
+    assert len(whole.samples) >= 5
     assert "an epoch has 20,000" in part.notes[0]
     assert f"{len(part.samples)} samples fitted into 3 s" in part.notes[-1]
 
@@ -124,7 +163,8 @@ def test_a_real_fit_is_timed_in_a_box(data):
     model = quickstart.quickstart_model()
     for batch_size, steps in ((4, 80), (300, 2)):  # the last batch of the second is not full
         timed = time_fit(model, *data, batch_size=batch_size, seconds=0.5)
-        assert timed.steps_per_epoch == steps and min(timed.epochs.samples) > 0
+        assert timed.steps_per_epoch == steps
+        assert min(timed.epochs.samples) > 0
         assert timed.epochs.first_call > 0
 
 
@@ -167,9 +207,11 @@ def test_every_size_is_measured(data, keras):
 
 def test_bundled_pictures_are_real_and_brought_to_shape():
     found = load_images(4000, source="bundled")
-    assert found.x_train.shape == (4000, 28, 28) and found.x_train.dtype == np.uint8
+    assert found.x_train.shape == (4000, 28, 28)
+    assert found.x_train.dtype == np.uint8
     assert set(np.unique(found.y_train)) == set(range(10))
-    assert "scikit-learn digits" in str(found) and "There are 1,500 of them" in found.note
+    assert "scikit-learn digits" in str(found)
+    assert "There are 1,500 of them" in found.note
     assert np.array_equal(found.x_train[0], found.x_train[1500])  # repeated, not invented
     train = {picture.tobytes() for picture in found.x_train}
     shared = sum(picture.tobytes() in train for picture in found.x_test)

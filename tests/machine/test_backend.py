@@ -38,11 +38,16 @@ def test_the_real_frameworks(name):
     done = python(REAL, KERAS_BACKEND=name)
     assert done.returncode == 0, done.stderr
     out = json.loads(done.stdout)
-    assert out["backend"] == name and out["devices"] == ["cpu"]
-    assert out["early"].startswith("RuntimeError: ") and "use_backend()" in out["early"]
-    assert out["no array"].startswith("TypeError: ") and "got 'x'" in out["no array"]
-    assert out["where"] == ["cpu", "cpu", "cpu"] and out["sum"] == 6.0
-    assert out["no gpu"].startswith("ValueError: ") and "got 'gpu'" in out["no gpu"]
+    assert out["backend"] == name
+    assert out["devices"] == ["cpu"]
+    assert out["early"].startswith("RuntimeError: ")
+    assert "use_backend()" in out["early"]
+    assert out["no array"].startswith("TypeError: ")
+    assert "got 'x'" in out["no array"]
+    assert out["where"] == ["cpu", "cpu", "cpu"]
+    assert out["sum"] == 6.0
+    assert out["no gpu"].startswith("ValueError: ")
+    assert "got 'gpu'" in out["no gpu"]
     assert "restart" in out["again"]
 
 
@@ -69,7 +74,8 @@ def test_start_up_notices_are_held_back():
         KERAS_BACKEND="tensorflow",
         TF_CPP_MIN_LOG_LEVEL="0",
     )
-    assert done.stdout.strip() == "tensorflow" and done.stderr.strip() == ""
+    assert done.stdout.strip() == "tensorflow"
+    assert done.stderr.strip() == ""
 
 
 def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
@@ -78,7 +84,8 @@ def test_a_framework_that_fails_at_import_is_not_silenced(tmp_path):
     )
     done = python("import accel_helpers as ah; ah.use_backend()", path=[tmp_path])
     assert done.returncode != 0
-    assert "broken wheel" in done.stderr and "native words" in done.stderr
+    assert "broken wheel" in done.stderr
+    assert "native words" in done.stderr
 
 
 def test_jax_runs_ahead_and_wait_catches_up():
@@ -95,18 +102,27 @@ print(y.is_ready(), done > ordered)
     assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("device", "waited"), [("GPU:0", ["sync"]), ("CPU:0", [])])
-def test_tensors_on_a_gpu_are_waited_for_without_a_copy(device, waited):
+class Tensor:
+    __module__ = "tensorflow.fake"
+    dtype = "float32"
+
+    def __init__(self, device):
+        self.device = f"/job:localhost/replica:0/task:0/device:{device}"
+
+
+@pytest.mark.parametrize(
+    ("devices", "waited"), [(["GPU:0"], ["sync"]), (["CPU:0"], []), (["CPU:0", "GPU:0"], ["sync"])]
+)
+def test_tensors_on_a_gpu_are_waited_for_without_a_copy(devices, waited):
     calls = []
     experimental = SimpleNamespace(sync_devices=lambda: calls.append("sync"))
     framework = SimpleNamespace(test=SimpleNamespace(experimental=experimental))
-    kind = type("Tensor", (), {"__module__": "tensorflow.fake", "dtype": "float32"})
-    tensor = kind()
-    tensor.device = f"/job:localhost/replica:0/task:0/device:{device}"
-    held = [tensor, None]
+    tensors = [Tensor(device) for device in devices]
+    held = [*tensors, None]
     held.append(held)  # what holds itself is waited for once
     assert backend.wait(held, frameworks={"tensorflow": framework}) is held
-    assert calls == waited and backend.where(tensor) == device[:3].lower()
+    assert calls == waited
+    assert backend.where(tensors[0]) == devices[0][:3].lower()
 
 
 ASKS = """

@@ -29,9 +29,12 @@ def test_every_machine_gets_what_is_wrong_with_it(name, tmp_path):
     more = {"loaded": machine.loaded, "page": machine.page, "used": machine.used}
     told = doctor.diagnose(**machine.build(tmp_path), **more)
     assert tuple(one.id for one in told.findings) == machine.finds
-    assert told.next_step and json.loads(json.dumps(told.to_dict())) == told.to_dict()
+    assert told.next_step
+    assert json.loads(json.dumps(told.to_dict())) == told.to_dict()
     for one in told.findings:
-        assert one.cause.endswith(".") and one.fix and one.source.startswith("https://")
+        assert one.cause.endswith(".")
+        assert one.fix
+        assert one.source.startswith("https://")
         assert "{" not in one.cause + one.fix, "every brace was filled in"
         assert " ".join(one.cause.split()) in " ".join(str(told).split())
     if machine.environ.keys() & {"COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE"}:
@@ -59,23 +62,24 @@ def test_an_error_that_was_caught_is_diagnosed_and_so_is_the_one_behind_it():
     for error in (raised.value.__cause__, raised.value):  # and the machine is not looked at
         told = doctor.diagnose(error, environ={"KERAS_BACKEND": "theano"})
         (finding,) = told.findings
-        assert finding.evidence == OLD and told.next_step == finding.fix
+        assert finding.evidence == OLD
+        assert told.next_step == finding.fix
     assert doctor.diagnose(Odd()).findings == ()
 
 
 @pytest.mark.parametrize("text", ["ValueError: shapes (3,4) and (5,6) not aligned", " \n"])
 def test_what_is_not_known_is_said_with_what_to_do(text):
     told = doctor.diagnose(text)
-    assert (
-        told.findings == ()
-        and told.next_step.split() == str(told).split()[-len(told.next_step.split()) :]
-    )
+    assert told.findings == ()
+    assert told.next_step.split() == str(told).split()[-len(told.next_step.split()) :]
 
 
 def test_what_is_said_of_an_unknown_failure_is_no_finding():
     unknown, known = doctor.diagnose("XlaRuntimeError: INTERNAL: x"), doctor.diagnose(OLD)
-    assert unknown.findings == () and unknown.to_dict()["unknown"] == unknown.unknown != ""
-    assert known.unknown == "" and known.seen is None
+    assert unknown.findings == ()
+    assert unknown.to_dict()["unknown"] == unknown.unknown != ""
+    assert known.unknown == ""
+    assert known.seen is None
 
 
 def test_what_to_do_names_the_place_the_package_and_the_line_that_the_text_shows():
@@ -126,7 +130,8 @@ def test_the_recipe_fits_the_versions_at_hand_and_sets_all_before_tensorflow(
     code = code[code.index("import os, libtpu") :]
     compile(code, "recipe", "exec")
     before, after = code.split("import tensorflow as tf")
-    assert before.count("os.environ[") == 4 and "os.environ" not in after
+    assert before.count("os.environ[") == 4
+    assert "os.environ" not in after
 
 
 def cli(*words, given=b"", environ=(), folder=None):
@@ -157,5 +162,6 @@ def test_the_command_examines_this_runtime():
 
 def test_a_file_that_is_not_there_is_a_sentence_and_1(tmp_path):
     told = cli("nothing.log", "--json", folder=tmp_path)
-    assert told.returncode == 1 and "nothing.log" in json.loads(told.stdout)["error"]
+    assert told.returncode == 1
+    assert "nothing.log" in json.loads(told.stdout)["error"]
     assert cli(tmp_path).returncode == 1, "a folder is no log"

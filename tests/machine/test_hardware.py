@@ -20,10 +20,13 @@ NO_MATCHES = [
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_a_row_has_sources_and_its_figures_fit_together(row):
-    assert row.name.strip() and row.unit.strip() and re.search(r"https://\S+\.\S+", row.source)
+    assert row.name.strip()
+    assert row.unit.strip()
+    assert re.search(r"https://\S+\.\S+", row.source)
     figures = {name for name, value in vars(row).items() if isinstance(value, float)}
     assert all(0 < getattr(row, name) < math.inf for name in figures)
-    assert set(row.less_sure) <= figures and ("on_chip_mib" in figures) == bool(row.on_chip_source)
+    assert set(row.less_sure) <= figures
+    assert ("on_chip_mib" in figures) == bool(row.on_chip_source)
     assert re.match(r"(high|medium|low)\b", row.confidence_note)
     order = [row.peak_fp32_tflops, row.peak_tf32_tflops_dense, row.peak_bf16_tflops_dense,
              row.peak_fp8_tflops_dense]  # fmt: skip
@@ -110,7 +113,8 @@ def test_a_rate_is_judged_by_the_path_that_the_hardware_takes(verdict, rate, dev
     given = {"flops": rate, **given} if "bytes_moved" not in given else given
     seconds = given.get("bytes_moved", rate) / rate
     answer = judge(seconds=seconds, accelerator=device, **given)
-    assert answer.verdict == verdict and answer.rate == pytest.approx(rate)
+    assert answer.verdict == verdict
+    assert answer.rate == pytest.approx(rate)
     assert (answer.limit is None) == (answer.share is None) == (verdict == "unknown")
 
 

@@ -71,14 +71,18 @@ def test_the_error_of_the_cell_that_failed_last_is_diagnosed_with_what_was_print
     (file := tmp_path / "page.ipynb").write_text(found, "utf-8")
     for told in (doctor.diagnose(found), doctor.diagnose(file)):
         assert [one.id for one in told.findings] == ["tpu-node-address", "tensorflow-replaced"]
-        assert [one.id for one in told.lines] == ["cell 5, line 1"] and "tf.Session" in str(told)
-        assert told._repr_html_() and not told.unknown
+        assert [one.id for one in told.lines] == ["cell 5, line 1"]
+        assert "tf.Session" in str(told)
+        assert told._repr_html_()
+        assert not told.unknown
     assert file.read_text("utf-8") == found, "nothing is changed"
 
 
 def test_a_page_without_an_error_says_that_and_its_lines():
     told = doctor.diagnose(page(code(["import jax\n", "jax.tree_map(f, x)"])))
-    assert told.findings == () and told.unknown and "jax.tree_map(f, x)" in str(told)
+    assert told.findings == ()
+    assert told.unknown
+    assert "jax.tree_map(f, x)" in str(told)
 
 
 @pytest.mark.parametrize(

@@ -86,13 +86,15 @@ def test_an_error_that_was_caught_is_seen_and_so_is_where_it_was_raised():
             raise StopIteration("no page") from error
     except StopIteration as error:
         it = seen(error)
-    assert it.error == "StopIteration: no page" and it.package == "your own code"
+    assert it.error == "StopIteration: no page"
+    assert it.package == "your own code"
     assert it.your_line.endswith('raise StopIteration("no page") from error')
     try:
         json.loads("{")
     except ValueError as error:
         it = seen(error)
-    assert it.package == "Python's own library" and 'json.loads("{")' in it.your_line
+    assert it.package == "Python's own library"
+    assert 'json.loads("{")' in it.your_line
     assert seen(KeyError("never raised")).error == "KeyError: 'never raised'"
 
 
@@ -123,7 +125,8 @@ def test_the_error_of_a_notebook_is_seen_with_its_cell():
 )
 def test_whether_it_speaks_of_the_machine_and_only_then_what_forgets_all(text, concerns):
     told = in_colab(text)
-    assert concerns in told.seen.concerns and bool(concerns) == bool(told.seen.concerns)
+    assert concerns in told.seen.concerns
+    assert bool(concerns) == bool(told.seen.concerns)
     assert (FORGETS_ALL in str(told)) == (concerns == "GPU or TPU")
 
 
@@ -171,11 +174,14 @@ def test_ordinary_errors_are_seen_and_none_is_told_to_delete_the_runtime():
 )
 def test_what_is_only_slow_is_said_with_what_it_means_and_that_it_is_no_error(text, word):
     told = in_colab(text)
-    assert "No error is seen" in told.unknown and told.seen is None
-    assert word in told.slow[0].cause and word in " ".join(str(told).split())
+    assert "No error is seen" in told.unknown
+    assert told.seen is None
+    assert word in told.slow[0].cause
+    assert word in " ".join(str(told).split())
     assert FORGETS_ALL not in str(told)
     raised = doctor.diagnose(f"{text}ValueError: 3")
-    assert raised.slow == () and raised.seen.error == "ValueError: 3", "the error comes first"
+    assert raised.slow == (), "the error comes first"
+    assert raised.seen.error == "ValueError: 3", "the error comes first"
 
 
 @pytest.mark.parametrize("text", ["my training does not work", "es geht nicht", "loss: nan"])

@@ -159,7 +159,8 @@ def test_the_card_is_aligned_and_fits_a_terminal(colab):
 def test_to_dict_is_json_and_tells_nothing_about_the_person(colab):
     text = json.dumps(colab.to_dict())
     assert json.loads(text) == colab.to_dict()
-    assert colab.to_dict()["accelerator"]["name"] == "Tesla T4" and "/" not in text
+    assert colab.to_dict()["accelerator"]["name"] == "Tesla T4"
+    assert "/" not in text
     real = json.dumps(describe().to_dict())
     for secret in (str(Path.home()), os.getcwd(), sys.prefix, platform.node()):
         assert len(secret) < 4 or secret not in real

@@ -101,7 +101,8 @@ print(json.dumps(out))
 
 def hostile(root="/", **how):
     out = said(python(HOSTILE, str(root), **how))
-    assert out["loaded"] == [] and out["loss"] > 0
+    assert out["loaded"] == []
+    assert out["loss"] > 0
     return out
 
 
@@ -115,7 +116,8 @@ def hostile(root="/", **how):
 )  # fmt: skip
 def test_a_nonsense_environment(environ, finds, without_tensorflow):
     out = hostile(path=without_tensorflow, **JAX, **environ)
-    assert out["finds"] == finds and "TPU" in out["reason"]
+    assert out["finds"] == finds
+    assert "TPU" in out["reason"]
 
 
 @slow
@@ -146,7 +148,8 @@ def aborting(tmp_path):
 @pytest.mark.parametrize("environ", [{}, pytest.param({"KERAS_BACKEND": "tensorflow"}, marks=slow)])
 def test_a_tensorflow_that_aborts_at_import(aborting, environ):
     out = hostile(path=aborting, **environ)
-    assert out["backend"] == "jax" and not out["tensorflow"]
+    assert out["backend"] == "jax"
+    assert not out["tensorflow"]
     assert out["finds"] == ["tensorflow-twice", "tensorflow-tpu-without-tpu"]
     assert "tensorflow-tpu 2.20.0" in out["reason"]
 
@@ -165,5 +168,7 @@ def test_neither_a_scope_nor_choose_imports_a_tensorflow_that_aborts(aborting):
         "except ImportError as error: print(error)"
     )
     first, second, third = python(code, path=aborting).stdout.splitlines()
-    assert "tensorflow-tpu" in first and "KERAS_BACKEND=jax" in first
-    assert second == "jax" and "tensorflow-tpu is kept out of this kernel" in third
+    assert "tensorflow-tpu" in first
+    assert "KERAS_BACKEND=jax" in first
+    assert second == "jax"
+    assert "tensorflow-tpu is kept out of this kernel" in third

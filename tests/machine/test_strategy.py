@@ -42,6 +42,12 @@ def test_every_machine_trains_where_it_can_or_hears_the_doctors_words(on, name, 
         assert fault.id in NOT_TOLD or fault.cause in picked.reason
 
 
+def test_gpus_that_the_framework_does_not_see_are_an_error_and_no_silent_cpu(on, keras):
+    picked = on("kaggle t4 x2")
+    with pytest.raises(RuntimeError, match="has 2 GPUs and TensorFlow sees 0"):
+        picked.build()
+
+
 @pytest.mark.parametrize("name", machines.MACHINES)
 def test_choose_takes_the_framework_that_pick_takes(name, tmp_path):
     machine = machines.MACHINES[name]
@@ -54,7 +60,8 @@ def test_choose_takes_the_framework_that_pick_takes(name, tmp_path):
             return
     asked = machine.environ.get("KERAS_BACKEND")
     choice = backend.choose(**recorded)
-    assert recorded["environ"]["KERAS_BACKEND"] == choice.name and choice.reason.endswith(".")
+    assert recorded["environ"]["KERAS_BACKEND"] == choice.name
+    assert choice.reason.endswith(".")
     if asked or not machine.loaded:  # PyTorch trains where nothing else is, on no strategy of ours
         others = "torch" if "torch" in machine.packages else machine.picks[1]
         assert choice.name == (asked or others)
@@ -98,7 +105,8 @@ OFF_TPU = {"tensorflow": None, "tensorflow-tpu": "2.20.0"}
 def test_a_tensorflow_for_tpus_trains_on_a_cpu_only_where_nothing_else_can(on):
     assert on("colab cpu", packages=OFF_TPU).backend == "jax"
     asked = on("colab cpu", packages=OFF_TPU, environ={"KERAS_BACKEND": "tensorflow"})
-    assert asked.backend == "jax" and "tensorflow-tpu 2.20.0" in asked.reason
+    assert asked.backend == "jax"
+    assert "tensorflow-tpu 2.20.0" in asked.reason
     alone = {**OFF_TPU, "jax": None, "jaxlib": None}
     assert on("colab cpu", packages=alone).backend == "tensorflow"
     assert on("colab cpu", packages=OFF_TPU, loaded=keras_on("tensorflow")).backend == "tensorflow"

@@ -37,11 +37,13 @@ def test_a_whole_log_of_a_failure_gives_its_cause_and_fix(log):
         symptom.cause,
         symptom.to_do("local"),
     )
-    assert found[0].evidence and len(found[0].evidence) <= 200
+    assert found[0].evidence
+    assert len(found[0].evidence) <= 200
     seen = found[0].evidence.removeprefix("...").removesuffix("...")
     assert any(seen in line for line in lines)
     key = [n for n, line in enumerate(lines) if any(each.search(line) for each in symptom.patterns)]
-    assert len(lines) / 3 <= key[0] + 1 and key[-1] <= 2 * len(lines) / 3, "in the middle third"
+    assert len(lines) / 3 <= key[0] + 1, "in the middle third"
+    assert key[-1] <= 2 * len(lines) / 3, "in the middle third"
     assert symptom.id not in ids("\n".join(x for n, x in enumerate(lines) if n not in key))
 
 
@@ -67,7 +69,8 @@ def test_a_healthy_log_or_an_unrelated_error_gives_nothing(log):
 def test_an_ordinary_error_gives_nothing_or_what_it_is():
     got = [(error["kind"], ids(error["text"])) for error in ORDINARY]
     assert got == [(error["kind"], error.get("answer", [])) for error in ORDINARY]
-    assert len(ORDINARY) == 100 and sum("answer" in error for error in ORDINARY) < 20
+    assert len(ORDINARY) == 100
+    assert sum("answer" in error for error in ORDINARY) < 20
 
 
 def test_a_real_report_still_gets_the_answer_that_was_judged():
@@ -84,7 +87,8 @@ def test_what_to_do_is_said_in_the_words_of_the_place(name):
     if "{" in symptom.fix and not symptom.at:  # else it is the same everywhere
         assert "Runtime →" not in symptom.to_do("kaggle") + symptom.to_do("local")
     for place in ("colab", "kaggle", "local"):
-        assert "{" not in symptom.to_do(place) and len(symptom.to_do(place)) <= 400
+        assert "{" not in symptom.to_do(place)
+        assert len(symptom.to_do(place)) <= 400
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
@@ -142,7 +146,8 @@ def test_a_failure_comes_once_and_its_evidence_is_one_short_line_with_the_match_
     long = "x " * 900 + OOM + " y" * 900
     for text in (f"   {OOM}   \n" * 50, long, f"a\n{long}\nb"):
         (finding,) = find(text)
-        assert OOM in finding.evidence and len(finding.evidence) <= 200
+        assert OOM in finding.evidence
+        assert len(finding.evidence) <= 200
         assert finding.evidence == finding.evidence.strip()
 
 
@@ -191,7 +196,8 @@ def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ship
     allowed = ("On your own machine", "of your own: ", "If it must be", "pip uninstall")
     for symptom in KNOWN:
         for words in (symptom.cause, symptom.fix):
-            assert words.endswith(".") and 40 < len(words) <= 400, symptom.id
+            assert words.endswith("."), symptom.id
+            assert 40 < len(words) <= 400, symptom.id
         assert all(re.fullmatch(r"https://\S+", source) for source in symptom.source)
         before, installs, _ = symptom.fix.partition("pip install")
         assert not installs or any(words in before for words in allowed), symptom.id
@@ -211,7 +217,9 @@ def test_each_place_hears_only_of_itself():
     for name in ("no-internet", "google-credentials", "kaggle-phone"):
         for place in ("colab", "kaggle", "local"):
             said = SYMPTOMS[name].to_do(place)
-            assert "In Colab:" not in said and "On Kaggle:" not in said and "Elsewhere" not in said
+            assert "In Colab:" not in said
+            assert "On Kaggle:" not in said
+            assert "Elsewhere" not in said
     switch = [SYMPTOMS["no-internet"].to_do(each) for each in ("colab", "kaggle", "local")]
     assert ["switch Internet on" in said for said in switch] == [False, True, False]
 
@@ -221,7 +229,8 @@ def test_each_place_hears_only_of_itself():
 )
 def test_what_happens_in_colab_alone_is_answered_with_colabs_menus(name):
     said = {SYMPTOMS[name].to_do(place) for place in ("colab", "kaggle", "local")}
-    assert len(said) == 1 and "Runtime →" in said.pop()
+    assert len(said) == 1
+    assert "Runtime →" in said.pop()
 
 
 def test_a_full_disk_is_not_told_to_make_a_new_environment():

@@ -46,9 +46,11 @@ class Pretend:
 
 def test_the_rates_of_a_known_device_come_out():
     found = Pretend(float32=100e9, bfloat16=250e9, float16=250e9).measure()
-    assert [p.dtype for p in found.products] == [*ceilings.DTYPES] and found.notes == ()
+    assert [p.dtype for p in found.products] == [*ceilings.DTYPES]
+    assert found.notes == ()
     assert [p.rate for p in found.products] == pytest.approx([100e9, 250e9, 250e9])
-    assert found.copy.rate == pytest.approx(10e9) and "memory, on cpu: 10 GB/s" in str(found)
+    assert found.copy.rate == pytest.approx(10e9)
+    assert "memory, on cpu: 10 GB/s" in str(found)
     of_the_median = Measurement.from_samples([1.0, 2.0, 2.0, 2.0, 9.0])
     assert Ceiling("float32", 8e9, of_the_median).rate == 4e9
 
@@ -57,11 +59,13 @@ def test_the_size_that_suits_the_device_best_is_kept_and_a_slow_one_is_spared():
     peaked = Pretend(float32=lambda n: 100e9 if n == 512 else 40e9)
     found = peaked.measure()
     product = found.products[0]
-    assert product.work == 2 * 512**3 and product.rate == pytest.approx(100e9)
+    assert product.work == 2 * 512**3
+    assert product.rate == pytest.approx(100e9)
     assert "512" in product.time.notes[0]
     slow = Pretend(memory=1e9, float32=10e9, bfloat16=9e9)
     slow.measure()
-    assert max(n for _, n in slow.tried) <= 512 and slow.now < 6
+    assert max(n for _, n in slow.tried) <= 512
+    assert slow.now < 6
     quick, full = Pretend(float32=100e9), Pretend(float32=100e9)
     full.measure()
     quick.measure(seconds=0.75)
@@ -73,7 +77,8 @@ def test_a_number_type_that_is_hopeless_or_refused_is_left_out_at_once():
     found = device.measure()
     assert [p.dtype for p in found.products] == ["float32"]
     for dtype, note in zip(("bfloat16", "float16"), found.notes, strict=True):
-        assert dtype in note and note in str(found)
+        assert dtype in note
+        assert note in str(found)
     assert [n for dtype, n in device.tried if dtype == "bfloat16"] == [256]
 
 
@@ -109,7 +114,8 @@ def test_a_real_device_is_measured(framework, monkeypatch):
     parts, notes, sums, product = json.loads(done.stdout.splitlines()[-1])
     assert {part[0] for part in parts} | {note.split()[0] for note in notes} == {*ceilings.DTYPES}
     for _, work, rate, seconds in parts:
-        assert rate * seconds == pytest.approx(work) and seconds > 0
+        assert rate * seconds == pytest.approx(work)
+        assert seconds > 0
     assert all(round((work / 2) ** (1 / 3)) in (256, 512) for _, work, *_ in parts[:-1])
     assert parts[-1][1] == 12 * ceilings.QUICK.numbers
     # what is timed does its work: sums grow in place, the product is the product
@@ -135,7 +141,8 @@ def test_what_bounds_a_piece_of_work(flops, moved, verdict, share):
     roof = Ceilings("cpu", (product,), copy)
     work = SimpleNamespace(flops=flops, bytes=moved)
     answer = bound_by(work, 1.0, roof)
-    assert answer.verdict == verdict and answer.share == pytest.approx(share)
+    assert answer.verdict == verdict
+    assert answer.share == pytest.approx(share)
     time = Measurement.from_samples([0.9, 1.0, 5.0])
     assert bound_by(work, time, roof) == answer
     with pytest.raises(ValueError, match="seconds"):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from accel_helpers.measure import results
+from accel_helpers.measure.measurement import locate
 from accel_helpers.measure.timing import Measurement, benchmark, compare
 
 measured = Measurement.from_samples
@@ -35,17 +36,30 @@ class LateDevice:
         return benchmark(self.start, wait=self.wait, clock=lambda: self.now, **options)
 
 
+def test_an_interval_that_is_to_be_surer_is_wider_by_students_quantiles():
+    rng = random.Random(4)
+    values = [rng.gauss(0, 1) for _ in range(20)]
+    widths = []
+    for confidence in (0.95, 0.99):
+        low, high = locate(values, confidence=confidence).interval
+        widths.append(high - low)
+    # With 19 degrees of freedom, as every table has them.
+    assert widths[1] / widths[0] == pytest.approx(2.861 / 2.093, rel=0.01)
+
+
 @pytest.mark.parametrize("work", [0.001, 0.01, 0.25, 2.0])
 def test_a_device_that_finishes_late_is_timed_within_one_percent(work):
     device = LateDevice(work, compile_time=3.0)
     found, truth = device.benchmark(), work + device.order
-    assert found.median == pytest.approx(truth, rel=0.01) and found.calls_per_sample == 1
+    assert found.median == pytest.approx(truth, rel=0.01)
+    assert found.calls_per_sample == 1
     assert found.first_call == pytest.approx(3.0 + truth, rel=0.03)
 
 
 def test_short_calls_are_timed_in_blocks_and_it_says_so():
     found = LateDevice(10e-6, order=1e-6).benchmark(min_time=0.01)
-    assert found.calls_per_sample > 1 and found.notes
+    assert found.calls_per_sample > 1
+    assert found.notes
     assert found.median == pytest.approx(10e-6, rel=0.05)
 
 
@@ -54,7 +68,8 @@ def test_a_slow_function_is_not_called_more_often_than_asked_and_it_stops_in_tim
     device.benchmark(repeats=6)
     assert device.orders == 7  # the first call, then six samples
     found = LateDevice(10.0).benchmark(max_time=60)
-    assert 5 <= len(found.samples) < 30 and "60 s" in found.notes[0]
+    assert 5 <= len(found.samples) < 30
+    assert "60 s" in found.notes[0]
 
 
 # --- no false alarms, and no blindness --------------------------------------------------------
@@ -126,6 +141,19 @@ class SharedMachine:
         return compare(slow, fast, clock=lambda: self.now, min_time=0)
 
 
+def test_every_other_round_begins_with_the_second_function():
+    calls = []
+
+    def clock():
+        return 0.01 * len(calls)
+
+    compare(
+        lambda: calls.append("a"), lambda: calls.append("b"), clock=clock, repeats=5, min_time=0
+    )
+    # The first call of each, and one to see how long a call is, which is the first sample.
+    assert "".join(calls) == "aabb" + "ba" + "ab" + "ba" + "ab"
+
+
 def test_taking_turns_cancels_a_drift():
     # the machine doubles its times during the comparison: one after the other would be 1.5
     alarms = sum(SharedMachine(seed).compare().conclusive for seed in range(200))
@@ -144,10 +172,14 @@ GPU = measured([0.1, 0.101, 0.1, 0.102, 0.101, 0.1], name="GPU")
 def test_a_ratio_names_the_faster_one_whichever_it_is_and_there_is_none_in_doubt():
     said = "GPU is 10 times as fast as CPU (95 % interval 9.83 to 10.2)"
     assert str(compare(CPU, GPU)) == str(compare(GPU, CPU)) == said
-    assert compare(CPU, GPU).verdict == "faster" and compare(GPU, CPU).verdict == "slower"
+    assert compare(CPU, GPU).verdict == "faster"
+    assert compare(GPU, CPU).verdict == "slower"
     doubt = compare(measured([1.0, 1.2, 0.9, 1.1, 1.3]), measured([1.1, 0.9, 1.2, 1.0, 1.2]))
-    assert doubt.ratio is None and not doubt.conclusive and "times as fast" not in str(doubt)
-    assert doubt.verdict == "no measurable difference" and doubt.reason
+    assert doubt.ratio is None
+    assert not doubt.conclusive
+    assert "times as fast" not in str(doubt)
+    assert doubt.verdict == "no measurable difference"
+    assert doubt.reason
 
 
 @pytest.mark.parametrize("in_turns", [False, True])
@@ -156,7 +188,8 @@ def test_a_difference_of_less_than_5_percent_counts_as_none(in_turns):
         measured([level + i % 3 / 1000 for i in range(6)]) for level in (1, 1.01, 1.07)
     )
     same = compare(one, level, in_turns=in_turns)
-    assert same.verdict == "no measurable difference" and same.ratio is None
+    assert same.verdict == "no measurable difference"
+    assert same.ratio is None
     assert "less than 5 %" in same.reason
     assert compare(seven, level, in_turns=in_turns).verdict == "faster"
 
@@ -238,11 +271,13 @@ def test_measurements_taken_in_turns_are_compared_pair_by_pair():
     fast = measured([0.10 * a for a in drift])
     assert not compare(slow, fast).conclusive
     found = compare(slow, fast, in_turns=True, names=("A", "B"))
-    assert found.ratio == pytest.approx(1.1, rel=0.01) and found.fast.name == "B"
+    assert found.ratio == pytest.approx(1.1, rel=0.01)
+    assert found.fast.name == "B"
     assert found.interval[0] < 1.1 < found.interval[1]
     assert not compare(slow, slow, in_turns=True).conclusive
     few = [measured([level, level]) for level in (9.0, 1.0)]
-    assert not compare(*few, in_turns=True).conclusive and not compare(*few).conclusive
+    assert not compare(*few, in_turns=True).conclusive
+    assert not compare(*few).conclusive
 
 
 @pytest.mark.parametrize(
@@ -269,7 +304,8 @@ def test_what_is_measured_is_kept_under_its_name(monkeypatch, tmp_path, capsys):
     pair = compare(lambda: 1, lambda: 1, names=("A", "B"), keep="02/race", **options)
     compare(pair.slow, pair.fast, keep=("03/c", "03/d"))
     kept = results.load(tmp_path / "card.json").measurements
-    assert kept["01/once"] == once and kept["02/race/B"] == kept["03/d"] == pair.fast
+    assert kept["01/once"] == once
+    assert kept["02/race/B"] == kept["03/d"] == pair.fast
     assert set(kept) == {"01/once", "02/race/A", "02/race/B", "03/c", "03/d"}
     assert capsys.readouterr().out == ""
     monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "none" / "card.json"))

@@ -27,9 +27,11 @@ def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
     assert needed <= figures("04", "ResNet-50 step")
     assert 2 * middle.padded_bytes < middle.peak_memory  # the answer that is revealed
     best = {str(step.largest_batch) for step in (large, refused)}
-    assert best <= figures("04", f"`{large.policy}`") and on_v6e == ["fits", "fits"]
+    assert best <= figures("04", f"`{large.policy}`")
+    assert on_v6e == ["fits", "fits"]
     ridge = 1e3 * chip.peak_bf16_tflops_dense / chip.mem_bw_gb_s
-    assert "240" in figures("04", "*intensity:*") and 235 < ridge < 246
+    assert "240" in figures("04", "*intensity:*")
+    assert 235 < ridge < 246
     assert f"{small.intensity:.0f}" in figures("04", "memory")
     assert f"{large.versions}" in text
     assert f"{large.memory / 1e9:.1f}" in figures("04", "GiB")
@@ -43,7 +45,8 @@ def test_what_lesson_05_says_of_the_forecast_is_its_score():
 def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
     t4, h100 = (hardware.match(name) for name in ("T4", "H100-SXM5-80GB"))
     hand, fitted = the_cell("05", "step_t4 =").source, step_time.fitted().constants
-    assert f"{t4.peak_fp32_tflops}e12" in hand and f"{t4.mem_bw_gb_s:.0f}e9" in hand
+    assert f"{t4.peak_fp32_tflops}e12" in hand
+    assert f"{t4.mem_bw_gb_s:.0f}e9" in hand
     assert f"{fitted['passes_training']:.0f} * batch_size" in hand
     assert f"{1e6 * fitted['operation_training']:.0f}e-6" in hand
     operations = h100.peak_fp32_tflops / t4.peak_fp32_tflops
@@ -54,7 +57,8 @@ def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
 def test_the_figures_in_lesson_06_are_those_that_are_stored():
     v5e = {n: ah.course.stored_product(n, n, n) for n in (128, 129)}
     grown = v5e[129].estimated_cycles / v5e[128].estimated_cycles
-    assert 1.08 < grown < 1.12 and "a tenth longer" in prose("06")
+    assert 1.08 < grown < 1.12
+    assert "a tenth longer" in prose("06")
     v6e = {n: ah.course.stored_product(n, n, n, "v6e").instructions for n in (256, 257)}
     assert {str(v6e[257]), str(v6e[256])} <= figures("06", "v6e")
     unit = ah.course.MatrixUnit(128, 128)  # "about four times" is the answer that is revealed

@@ -17,7 +17,8 @@ from accel_helpers.measure import results
 def test_every_lesson_ends_with_its_quiz_and_installs_nothing(number):
     shown = ("lesson.quiz()", f'ah.course.show_quiz("{number}")')
     (quiz,) = [cell for cell in cells(number) if cell.source in shown]
-    assert quiz.outputs and "quiz" in notebook(number).cells[0].source
+    assert quiz.outputs
+    assert "quiz" in notebook(number).cells[0].source
     for cell in cells(number)[1:]:  # behind the setup cell
         assert not re.search(r'^\s*[!%]\s*(pip|conda|apt)|"pip"|-m pip', cell.source, re.M)
 
@@ -57,9 +58,12 @@ def test_the_review_is_of_all_questions_and_the_paper_of_this_exam():
     reviews = [cell for cell in cells("11") if cell.source.startswith("ah.course.both_answers(")]
     shown = "\n".join(cell.outputs[0].data["text/plain"] for cell in reviews)
     assert {*re.findall(r"^E\d+", shown, re.M)} == {f"E{n}" for n in range(1, 15)}
-    assert "fourteen" in prose("11").lower() and exam.PASS == 14
-    assert "twenty" in prose("11").lower() and exam.COUNT == 20
-    assert "nineteen" in prose("11") and len(ledger.claims()) == 19
+    assert "fourteen" in prose("11").lower()
+    assert exam.PASS == 14
+    assert "twenty" in prose("11").lower()
+    assert exam.COUNT == 20
+    assert "nineteen" in prose("11")
+    assert len(ledger.claims()) == 19
 
 
 def test_the_picture_of_the_readme_is_the_one_that_lesson_00_stores():

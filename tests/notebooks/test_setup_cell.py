@@ -86,7 +86,8 @@ def machine(tmp_path, seen):
     """Make a machine, and make sure that it has the very packages afterwards that it had."""
     machine = Machine(tmp_path, seen)
     before = machine.packages()
-    assert len(before) > 20 and OURS not in {name for name, _ in before}
+    assert len(before) > 20
+    assert OURS not in {name for name, _ in before}
     yield machine
     assert {p for p in machine.packages() if p[0] != OURS} == before
 
@@ -160,7 +161,9 @@ def test_a_wheel_beside_the_lesson_is_installed(machine):
     wheel(machine.folder, "0.10.0")
     setup = setup_source(STAMP, "03")
     first, version, again = machine.run(setup, "print(ah.__version__)", setup)
-    assert set_up(first) and version == printed("0.10.0\n") and again == []
+    assert set_up(first)
+    assert version == printed("0.10.0\n")
+    assert again == []
     assert (OURS, "0.10.0") in machine.packages()
 
 
@@ -204,7 +207,8 @@ def test_an_unstamped_copy_says_what_to_do_and_run_all_stops_there(machine):
     """All cells are sent at once, as Jupyter's Run All does: those behind must not run."""
     setup = setup_source(UNSTAMPED, "03")
     said = said_of_failure(machine.run(setup)[0])
-    assert "never published" in said and ".whl file beside this page" in said
+    assert "never published" in said
+    assert ".whl file beside this page" in said
     manager = kernel.manager(machine.bin / "python", KernelManager)()
     manager.start_kernel(env=machine.environment, cwd=str(machine.folder))
     client = manager.client()

@@ -20,7 +20,7 @@ from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
-from accel_helpers.plots import accuracy, rows, style
+from accel_helpers.plots import accuracy, rows, style, widths
 from accel_helpers.worth.break_even import Plan, break_even
 
 MACHINE = "a machine that was made up, 2026-01-01"
@@ -57,10 +57,10 @@ def ceilings(memory=14e9, **rates):
 def either(verb, *data, **named):
     """A picture of the learner's own, of the reference run's, or of both."""
 
-    def drawn(own=True, grey=False):
+    def drawn(own=True, grey=False, alone=False):
         packed = data[0] if len(data) == 1 else data
         mine = data if own else (None,) * len(data)
-        reference = results.Reference(packed, MACHINE) if grey else None
+        reference = results.Reference(packed, MACHINE, alone) if grey else None
         return verb(*mine, title="T", reference=reference, **named)
 
     return drawn
@@ -164,15 +164,18 @@ def test_the_pieces_of_a_bar_lie_end_to_end():
         (columns,) = np.nonzero((shown == rgb).all(axis=2).any(axis=0))
         ends.append((columns.min(), columns.max()))
     (start, middle), (begins, end) = ends
-    assert abs(begins - middle) < 4 and 2.9 < (end - begins) / (middle - start) < 3.1
+    assert abs(begins - middle) < 4
+    assert 2.9 < (end - begins) / (middle - start) < 3.1
 
 
 @pytest.mark.parametrize("name", [*DRAWN, *UNLIKE])
 def test_a_picture_is_a_png_with_a_sentence_and_nothing_is_cut_at_its_edge(name):
     made = drawn(name)
     data, metadata = made._repr_mimebundle_()
-    assert data["image/png"].startswith(b"\x89PNG") and len(data["image/png"]) < 150_000
-    assert {**DRAWN, **UNLIKE}[name][1] in made.alt and made.alt.endswith(".")
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert len(data["image/png"]) < 150_000
+    assert {**DRAWN, **UNLIKE}[name][1] in made.alt
+    assert made.alt.endswith(".")
     assert metadata["image/png"]["alt"] == made.alt == str(made) == data["text/plain"]
     assert 300 < metadata["image/png"]["width"] <= 860
     shown = pixels(made)
@@ -189,10 +192,14 @@ def test_a_reference_machine_is_grey_and_named_and_the_learner_is_not(name):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_the_stored_picture_is_the_reference_run_alone(name, monkeypatch):
+def test_a_reference_that_is_to_stand_alone_hides_what_the_learner_measured(name):
+    assert drawn(name, True, True, True).png == drawn(name, False, True).png
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_no_variable_of_the_environment_changes_a_picture(name, monkeypatch):
     monkeypatch.setenv("ACCEL_PICTURES", "reference")
-    alone, own = drawn.__wrapped__(name, True, True), drawn.__wrapped__(name)
-    assert alone.png == drawn(name, False, True).png and own.png == drawn(name).png
+    assert drawn.__wrapped__(name).png == drawn(name).png
 
 
 def contrast(colour):
@@ -203,7 +210,8 @@ def contrast(colour):
 
 
 def test_what_is_grey_can_be_seen_and_what_is_written_in_grey_can_be_read():
-    assert min(map(contrast, style.GREYS)) >= 3 and contrast("#777777") < 4.5
+    assert min(map(contrast, style.GREYS)) >= 3
+    assert contrast("#777777") < 4.5
     assert min(map(contrast, (style.INK, style.SAID))) >= 4.5
 
 
@@ -226,6 +234,17 @@ def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
     }.items():
         made = plots.break_even(break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9))
         assert f" {said}: " in made.alt
+
+
+@pytest.mark.parametrize("conclusive, filled", [(True, "#123456"), (False, "white")])
+def test_a_mark_is_hollow_where_no_difference_can_be_measured(conclusive, filled):
+    speedup = Speedup(None, None, (0.9, 1.1), conclusive=conclusive, ratio=None)
+    look = {"color": "#123456"}
+    curve = widths.Curve("batches of 32", {16: speedup}, mark={"marker": "o"}, look=look)
+    with style.figure(4, 3, "T") as (_, axes):
+        widths._draw_curve(axes, curve)
+        faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"]
+    assert faces == [filled]
 
 
 def test_what_is_not_1_is_not_written_as_1():
@@ -264,7 +283,9 @@ def test_labels_beside_the_axes_cover_each_other_nowhere_and_stay_beside_them():
         figure.draw_without_rendering()
         _apart(axes.texts, figure)
         places = [text.get_position()[1] for text in axes.texts]  # of the axes' height
-    assert places == sorted(places) and 0 < places[0] < 0.2 and 0.8 < places[-1] < 1
+    assert places == sorted(places)
+    assert 0 < places[0] < 0.2
+    assert 0.8 < places[-1] < 1
 
 
 def _apart(texts, figure):
@@ -299,7 +320,8 @@ def test_a_break_even_that_tells_nothing_or_sells_time_says_so_in_its_title():
     assert "Too few timings for a verdict" in plots.break_even(few).alt
     free, paid = replace(here, price=0.0), replace(there, price=1.0)
     alt = plots.break_even(break_even(free, paid, epochs=90, axis="money")).alt
-    assert "it saves time, not money" in alt and "never pays" not in alt
+    assert "it saves time, not money" in alt
+    assert "never pays" not in alt
 
 
 def test_an_interval_that_crosses_zero_is_seen_to_cross_it_beside_a_large_one():

@@ -75,4 +75,6 @@ def test_an_error_that_is_pasted_gets_its_cause(address, lesson):
 def test_where_it_cannot_be_built_the_reason_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     reason = browser_lab.build(tmp_path / "lab", cache=tmp_path / "cache")
-    assert "npm" in reason and "\n" not in reason and not (tmp_path / "lab").exists()
+    assert "npm" in reason
+    assert "\n" not in reason
+    assert not (tmp_path / "lab").exists()

@@ -39,10 +39,12 @@ def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
     out.write(tmp_path)
     parsed = json.loads(subprocess.check_output(["node", "-e", PARSE], cwd=tmp_path))
     read = {each["id"]: each for each in parsed if each["type"] != "Category"}
-    assert [*read] == [*BANK] and len(parsed) - len(read) == len({q.lesson for q in BANK.values()})
+    assert [*read] == [*BANK]
+    assert len(parsed) - len(read) == len({q.lesson for q in BANK.values()})
     for q, got in zip(BANK.values(), read.values(), strict=True):
         asked, after = plain(got["stem"]["text"]), plain(got["globalFeedback"]["text"])
-        assert got["type"] == KINDS.get(q.kind, "Essay") and asked.startswith(plain(q.stem))
+        assert got["type"] == KINDS.get(q.kind, "Essay")
+        assert asked.startswith(plain(q.stem))
         assert q.further == ("Further question" in asked)
         assert all(plain(text) in after for _, text in q.two_answers), q.id
         pairs = [(p["subquestion"]["text"], p["subanswer"]) for p in got.get("matchPairs", ())]
@@ -55,7 +57,8 @@ def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
         for o, choice in zip(options, got["choices"], strict=True):
             text, weight = choice["text"], choice["weight"]
             if q.kind == "number":
-                assert text["number"] == o.value and text["range"] <= q.tolerance * o.value
+                assert text["number"] == o.value
+                assert text["range"] <= q.tolerance * o.value
             else:
                 assert plain(text["text"]) == plain(o.text)
             assert (choice["isCorrect"] if weight is None else weight > 0) == o.correct, o

@@ -23,7 +23,9 @@ def test_terms(site):
     for name, lesson in lessons.items():
         links = lesson.select("a.term")
         to = [link["href"].removeprefix("../docs/glossary.html#") for link in links]
-        assert len(to) > 9 and set(to) <= anchors and len(to) == len(set(to)), name
+        assert len(to) > 9, name
+        assert set(to) <= anchors, name
+        assert len(to) == len(set(to)), name
         assert not lesson.select(":is(h1, h2, h3, h4, pre, code, .cell, a) a.term"), name
         words = [link.text.replace("\n", " ") for link in links]
         for link, word in zip(links, words, strict=True):

@@ -26,10 +26,11 @@ WIDGET = f"""display(
 GREY = """import time
 
 from accel_helpers import plots
+from accel_helpers.course.references import for_page
 from accel_helpers.measure import results
 
 print(time.time())
-theirs = results.Reference({"theirs": 1.0}, "another machine")
+theirs = for_page(results.Reference({"theirs": 1.0}, "another machine"))
 plots.parts({"own": time.time()}, title="T", reference=theirs)"""
 
 
@@ -61,14 +62,17 @@ def built(tmp_path_factory):
 def test_what_a_framework_said_is_kept_with_the_machine_that_it_said_it_on(built):
     said = cell(lesson.parse(built.text), "spoken").outputs
     text = "".join(output.text for output in said)
-    assert "(Printed on " in text and "cores, with " in text and "keras" in text
+    assert "(Printed on " in text
+    assert "cores, with " in text
+    assert "keras" in text
     assert cell(lesson.parse(built.again), "spoken").outputs == said
     assert cell(lesson.parse(built.fresh), "spoken").outputs != said
 
 
 def test_it_stores_what_nbval_will_see_in_form_and_a_second_run_changes_nothing(built):
     assert form.check(built.text, built.path) == []
-    assert built.again == lesson.dump(built.old) and "b2xk" not in built.fresh
+    assert built.again == lesson.dump(built.old)
+    assert "b2xk" not in built.fresh
     assert os.listdir(built.path.parent) == [NAME], "nothing is left beside the lesson"
     assert cell(built.old, "address").outputs
     (output,) = cell(built.old, "widget").outputs
@@ -78,7 +82,8 @@ def test_it_stores_what_nbval_will_see_in_form_and_a_second_run_changes_nothing(
 def test_a_picture_of_the_reference_run_is_stored_alone_and_is_the_same_when_made_anew(built):
     first, anew = (cell(lesson.parse(text), "grey") for text in (built.text, built.fresh))
     (output,) = first.outputs
-    assert first == anew and output.metadata["image/png"]["alt"] == output.data["text/plain"]
+    assert first == anew
+    assert output.metadata["image/png"]["alt"] == output.data["text/plain"]
     assert output.data["text/plain"].endswith(": on another machine: theirs 1 s.")
 
 
@@ -114,7 +119,8 @@ def test_an_interruption_stops_it_and_leaves_every_file(tmp_path):
         while not started.exists() and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-    assert process.returncode == 130 and path.read_bytes() == before
+    assert process.returncode == 130
+    assert path.read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == [NAME, "started"]
 
 
@@ -165,5 +171,6 @@ def test_a_picture_that_appears_or_whose_code_was_edited_is_stored():
 
 def test_nbval_reads_every_replacement():
     text = lesson.SANITIZE.read_text(encoding="utf-8")
-    assert get_sanitize_patterns(text) == REPLACED and len(REPLACED) == text.count("\nregex:") == 4
+    assert get_sanitize_patterns(text) == REPLACED
+    assert len(REPLACED) == text.count("\nregex:") == 4
     assert all(new for _, new in REPLACED), "an editor would strip the blank, and switch it off"

@@ -56,10 +56,12 @@ def test_a_row_gets_what_the_forecast_of_its_model_says(
     load, _ = load_of(model, 256)
     for row, name in zip(table, names, strict=True):
         said = step_time.on_chip(load, name, dtype, training=mode == "train")
-        assert row.pop("id") == said.chip and [*row] == ["forecast_ms", "low_ms", "high_ms"]
+        assert row.pop("id") == said.chip
+        assert [*row] == ["forecast_ms", "low_ms", "high_ms"]
         times = [float(each) / 1e3 for each in row.values()]
         assert times == pytest.approx(said.step, rel=1e-3)
-    assert "strange" in err and "tpu" in err
+    assert "strange" in err
+    assert "tpu" in err
 
 
 def test_a_fit_finds_the_constants_that_rows_were_made_from():
@@ -111,8 +113,10 @@ def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
     machine, path = {"accelerator": {"kind": "GPU", "name": "Tesla T4"}}, tmp_path / "theirs.json"
     results.save(results.Card("2027-01-02", "made for a test", machine, taken), path)
     table, err = printed(capsys, "--card", path)
-    assert [*table[0]] == HEADER and [float(row["step_ms"]) for row in table] == [1, 4]
-    assert "theirs/03/step/gpu/width 2048" in err and "cpu" not in err
+    assert [*table[0]] == HEADER
+    assert [float(row["step_ms"]) for row in table] == [1, 4]
+    assert "theirs/03/step/gpu/width 2048" in err
+    assert "cpu" not in err
     assert forecast_page.of_cards(tmp_path).count("theirs/03/step/gpu") == 2
     models = quickstart.quickstart_model(), lesson_03.MAKERS[lesson_03.CNN]()
     for row, model in zip(tool.read(written(path, *table))[0], models, strict=True):
@@ -122,4 +126,5 @@ def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
 def test_a_card_of_a_cpu_gives_no_row_and_is_named(capsys):
     for path in results.RUNS.glob("*.json"):
         table, err = printed(capsys, "--card", path)
-        assert table == [] and path.name in err
+        assert table == []
+        assert path.name in err

@@ -108,13 +108,16 @@ def test_lessons_run_in_the_order_asked_for_and_a_failure_stops_none(made):
     failed = ("02_second", "code cell 2: ValueError: <b>broken</b> cell")
     assert errors == [("05_first", None), failed, ("03_third", None)]
     lines = made.said.splitlines()
-    assert lines[0] == "05_first (1 of 3): started" and len(lines) == 6 and "\r" not in made.said
+    assert lines[0] == "05_first (1 of 3): started"
+    assert len(lines) == 6
+    assert "\r" not in made.said
 
 
 def test_a_lesson_runs_in_its_folder_with_this_python_whatever_kernels_are_installed(made):
     seen = made.seen
     assert seen["python"] == sys.executable
-    assert seen["cwd"] == str(made.out.parent / "notebooks") and seen["FAST"] == "1"
+    assert seen["cwd"] == str(made.out.parent / "notebooks")
+    assert seen["FAST"] == "1"
     assert Path(seen["RESULT_CARD"]).parent.parent == made.out
     # The learner's answers and guesses are neither shown, nor changed, nor published.
     assert Path(seen["PROGRESS"]).parent == Path(seen["RESULT_CARD"]).parent
@@ -125,21 +128,30 @@ def test_a_page_shows_what_came_out_here_where_it_failed_and_the_way_to_others(m
     failed, ran = made.pages["02_second"], made.pages["05_first"]
     assert "before the failure\n</pre>" in failed
     assert "after the failure\n</pre>" not in failed  # its source is there, an output is not
-    assert "stored output" not in failed and "<b>broken</b>" not in failed
-    assert "This lesson failed" in failed and "&lt;b&gt;broken&lt;/b&gt; cell" in failed
-    assert "took 1.25 seconds here\n</pre>" in ran and "ZeroDivisionError" in ran
-    assert "ran a skipped cell\n</pre>" not in ran and ran.count("stored output") == 1
+    assert "stored output" not in failed
+    assert "<b>broken</b>" not in failed
+    assert "This lesson failed" in failed
+    assert "&lt;b&gt;broken&lt;/b&gt; cell" in failed
+    assert "took 1.25 seconds here\n</pre>" in ran
+    assert "ZeroDivisionError" in ran
+    assert "ran a skipped cell\n</pre>" not in ran
+    assert ran.count("stored output") == 1
     text = BeautifulSoup(ran, "html.parser").get_text()
-    assert "from folded code" in text and "'from folded '" not in text
-    assert "<p>the question in words</p>" in ran and 'class="jupyter-widgets' not in ran
-    assert '<a href="02_second.html">next</a>' in ran and 'href="index.html"' in ran
+    assert "from folded code" in text
+    assert "'from folded '" not in text
+    assert "<p>the question in words</p>" in ran
+    assert 'class="jupyter-widgets' not in ran
+    assert '<a href="02_second.html">next</a>' in ran
+    assert 'href="index.html"' in ran
     assert '<a href="../README.md">else</a>' in ran
 
 
 def test_each_lesson_is_left_as_it_ran_for_a_site_with_own_results(made):
     kept = {path.stem: path.read_text("utf-8") for path in made.out.glob("notebooks/*.ipynb")}
-    assert PIXEL in kept["05_first"] and 'widget-view+json": {' not in kept["05_first"]
-    assert str(made.out / "course_summary.html") in kept["03_third"] and len(kept) == 3
+    assert PIXEL in kept["05_first"]
+    assert 'widget-view+json": {' not in kept["05_first"]
+    assert str(made.out / "course_summary.html") in kept["03_third"]
+    assert len(kept) == 3
 
 
 def test_every_plot_is_a_file_and_has_its_sentence_for_those_who_do_not_see_it(made):
@@ -159,7 +171,8 @@ def test_pages_ask_the_network_for_nothing(made):
             one.get("src") or one.get("href") for one in soup(["script", "img", "iframe", "link"])
         ]
         assert not any(re.match(r"(https?:)?//", url) for url in loads if url), name
-        assert "@import" not in page and not re.search(r"url\([\"']?(https?:)?//", page), name
+        assert "@import" not in page, name
+        assert not re.search(r"url\([\"']?(https?:)?//", page), name
         assert not name[0].isdigit() or "Content-Security-Policy" in page
     assert len(made.pages) == 5
     assert "Open in Colab" in made.pages["05_first"]  # the badge's words, not its picture
@@ -214,14 +227,18 @@ def test_going_further_is_run_when_asked_for_and_the_page_says_when_it_was_not(t
         (ran,) = report.run([path], tmp_path / "out", everything=everything, stream=io.StringIO())
         page = (tmp_path / "out" / "01_a.html").read_text("utf-8")
         assert ("further\n</pre>" in page) == everything != ("was not run" in page)
-        assert ran.ok and len(ran.cells) == 1 + everything and "stored output" not in page
+        assert ran.ok
+        assert len(ran.cells) == 1 + everything
+        assert "stored output" not in page
     first, second = ran.cells
     took = {"on": "a pencil", "date": "2027-01-02", "whole": 662, "cells": {first: 50, second: 600}}
     both = [path, tmp_path / "02_b.ipynb"]
     said = report.forecast([path], False, {"01_a": took})
-    assert "About 1 min" in said and "1 of 1 lessons, 2027-01-02: a pencil" in said
+    assert "About 1 min" in said
+    assert "1 of 1 lessons, 2027-01-02: a pencil" in said
     said = report.forecast(both, True, {"01_a": took})
-    assert "About 11 min" in said and "1 of 2 lessons" in said
+    assert "About 11 min" in said
+    assert "1 of 2 lessons" in said
 
 
 def test_a_lesson_is_found_by_number_or_name():
@@ -251,7 +268,8 @@ def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_card(course
     told = subprocess.run([sys.executable, *words], env=environ, capture_output=True, text=True)
     assert told.returncode == 1, told.stderr
     assert told.stdout.startswith("02_bad: failed in code cell 1: OSError: no\n1 of 2 lessons")
-    assert "noise" not in told.stdout and Path("elsewhere", "index.html").is_file()
+    assert "noise" not in told.stdout
+    assert Path("elsewhere", "index.html").is_file()
     card = results.load(Path("elsewhere", "result_card.json"))
     assert "run_lessons.py --lessons '1 02'" in card.command
     assert str(Path(sys.executable).parent) not in card.command
@@ -260,14 +278,16 @@ def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_card(course
 def test_an_unknown_lesson_is_wrong_usage_and_names_those_that_exist(course, capsys):
     assert report.main(["--lessons", "99"]) == 2
     said = capsys.readouterr().err
-    assert "'99'" in said and "01_noisy, 02_bad" in said
+    assert "'99'" in said
+    assert "01_noisy, 02_bad" in said
     assert not (course / "course_report").exists()
 
 
 def test_a_report_that_cannot_be_written_is_one_sentence(course, capsys):
     (course / "taken").write_text("a file")
     assert report.main(["--lessons", "1", "--out", "taken"]) == 2
-    assert "taken" in capsys.readouterr().err and (course / "taken").read_text() == "a file"
+    assert "taken" in capsys.readouterr().err
+    assert (course / "taken").read_text() == "a file"
 
 
 def until(condition, seconds=120):
@@ -303,7 +323,8 @@ def test_a_stopped_run_leaves_the_old_report_whole_and_no_kernel_behind(tmp_path
     if how == signal.SIGINT:
         assert process.returncode == 2
         assert "Stopped: 1 of 2 lessons had run (01_quick)." in said
-        assert not (old_report / report.UNFINISHED).exists() and not psutil.pid_exists(kernel)
+        assert not (old_report / report.UNFINISHED).exists()
+        assert not psutil.pid_exists(kernel)
     until(lambda: not psutil.pid_exists(kernel))
     assert (old_report / "result_card.json").read_text() == OLD_CARD
     assert (old_report / "index.html").read_text() == "the old index"

@@ -79,10 +79,13 @@ def test_the_default_is_the_remote_and_its_password_is_not_shown(course, run):
     assert run()[0] == 2, "no remote"
     git(course, "remote", "add", "one", "https://me:secret@example.org/a/b.git")
     status, said = run()
-    assert status == 2 and "example.org/a/b.git" in said and "secret" not in said
+    assert status == 2
+    assert "example.org/a/b.git" in said
+    assert "secret" not in said
     git(course, "remote", "add", "two", f"https://github.com/{OURS}")
     status, said = run()
-    assert status == 2 and "one, two" in said, "which of them?"
+    assert status == 2, "which of them?"
+    assert "one, two" in said, "which of them?"
     assert texts(course) == before
     git(course, "remote", "add", "origin", f"git@github.com:{OURS}.git")
     assert run()[1].startswith(f"Wrote {OURS} at trunk into 2 lessons")
@@ -112,13 +115,16 @@ def test_everything_gets_the_same_stamp_and_can_be_stamped_anew_and_unstamped(co
             assert form.check(path.read_text(), path) == []
             assert path.read_text() == lesson.dump(example(new, name))
     readme = (course / "README.md").read_text()
-    assert link(new, NAME) in readme and THEIRS in readme
+    assert link(new, NAME) in readme
+    assert THEIRS in readme
     for line in ("clone https://github.com/a/my.course.git", "github.com/a/my.course course"):
         assert line in readme
     assert "git+https://github.com/a/my.course@v2" in readme
-    assert f"{UNSTAMPED.repository}-tools" in readme and "somebody/else@main" in readme
+    assert f"{UNSTAMPED.repository}-tools" in readme
+    assert "somebody/else@main" in readme
     assert "0 files changed" in run("--repo", repository, "--ref", ref)[1]
-    assert run("--unstamp")[0] == 0 and texts(course) == before
+    assert run("--unstamp")[0] == 0
+    assert texts(course) == before
     assert sorted(os.listdir(course / "notebooks")) == [NAME, OTHER], "nothing is left there"
 
 
@@ -145,5 +151,6 @@ def test_what_cannot_be_done_is_refused_before_anything_is_written(course, run):
     with pytest.raises(SystemExit):
         run("--unstamp", "--repo=a/b")
     status, said = run("--repo=a/b", "--ref=v1")
-    assert status == 2 and OTHER in said
+    assert status == 2
+    assert OTHER in said
     assert texts(course) == before

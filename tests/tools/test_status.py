@@ -40,7 +40,8 @@ def rows(*cards):
 def test_every_chip_that_colab_lends_has_a_row_and_nothing_is_measured_without_a_card():
     table = rows()
     assert {cell for cells in table.values() for cell in cells} == {NO, "–"}
-    assert [*table][0] == "CPU" and [*table][-2:] == ["several GPUs", "several TPU chips"]
+    assert [*table][0] == "CPU"
+    assert [*table][-2:] == ["several GPUs", "several TPU chips"]
     for chip in hardware.load():
         offered = re.match("free tier|paid|reported by users", chip.colab_status_2026)
         assert (chip.name in table) == bool(offered)
@@ -81,10 +82,13 @@ def test_the_newest_run_is_named_and_every_run_is_told_and_none_can_break_the_pa
     new = card("03/epoch/cpu", day="2027-03-04", command="KERAS_BACKEND=jax make run")
     new = replace(new, measurements={"01/product/cpu": M, "03/epoch/cpu": WIDE, "03/a/b": M})
     text = page(old, new)
-    assert "| [2027-03-04](#run-2) |" in text and "[2027-01-02]" not in text
-    assert "`KERAS_BACKEND=jax make run`" in text and "Python 3.12.1" in text
+    assert "| [2027-03-04](#run-2) |" in text
+    assert "[2027-01-02]" not in text
+    assert "`KERAS_BACKEND=jax make run`" in text
+    assert "Python 3.12.1" in text
     assert "* **Command:** `make 'run' / tee # A title`\n" in text
-    assert WIDE.warnings and "2 of lesson 03 (1 with a warning)" in text
+    assert WIDE.warnings
+    assert "2 of lesson 03 (1 with a warning)" in text
     assert re.findall(r"^## Run (\d+)$", text, re.M) == ["1", "2"]
 
 
@@ -103,7 +107,8 @@ def test_a_card_of_small_sizes_is_refused():
 
 def test_a_page_that_is_out_of_date_is_complained_of_and_mended(tmp_path, capsys):
     path, cards = tmp_path / "status.md", results.reference_runs()
-    assert status.main([], path, cards=cards) == 1 and not path.exists()
+    assert status.main([], path, cards=cards) == 1
+    assert not path.exists()
     assert status.RUN_IT in capsys.readouterr().out
     assert status.main(["--fix"], path, cards=cards) == 0 == status.main([], path, cards=cards)
     later = replace(cards[-1], created="2031-01-01T00:00:00+00:00")

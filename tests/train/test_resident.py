@@ -40,7 +40,8 @@ def built(keras, *layers, kind=None, optimizer="sgd", metrics=(), width=(28, 28)
 
 
 def agree(history, other, tolerance=1e-4):
-    assert history.epoch == other.epoch and list(history.history) == list(other.history)
+    assert history.epoch == other.epoch
+    assert list(history.history) == list(other.history)
     for name, values in other.history.items():
         assert history.history[name] == pytest.approx(values, rel=tolerance), name
 
@@ -161,7 +162,8 @@ def test_callbacks_are_called_at_epochs_and_can_stop_training(keras, digits, cap
     )
     assert called[:2] == [("begin", 0), ("tested", ["accuracy", "loss"])]
     assert {"accuracy", "loss", "val_loss"} <= set(called[2][2])
-    assert called[-1] == ("over",) and history.epoch == [0, 1], "stopped after the second"
+    assert called[-1] == ("over",), "stopped after the second"
+    assert history.epoch == [0, 1], "stopped after the second"
     assert float(model.optimizer.learning_rate) == pytest.approx(rate / 4)
     assert "Epoch 1/9" in capsys.readouterr().out
 
@@ -176,7 +178,9 @@ def test_a_second_call_goes_on_and_compiles_nothing_until_the_model_is_compiled_
         return fit_resident(model, x, y, verbose=0).history["loss"][0]
 
     first, made = loss(), dict(model._accel_helpers_resident.programs)
-    assert loss() < first and model._accel_helpers_resident.programs == made and len(made) == 1
+    assert loss() < first
+    assert model._accel_helpers_resident.programs == made
+    assert len(made) == 1
     fit_resident(model, x[:64], y[:64], verbose=0)
     programs = model._accel_helpers_resident.programs
     assert len(programs) == 2, "one traced again and again would make TensorFlow warn"
@@ -190,7 +194,8 @@ def test_a_second_call_goes_on_and_compiles_nothing_until_the_model_is_compiled_
     before = model.get_weights()
     loss()
     after = model.get_weights()
-    assert np.array_equal(before[0], after[0]) and not np.array_equal(before[2], after[2])
+    assert np.array_equal(before[0], after[0])
+    assert not np.array_equal(before[2], after[2])
     model.compile(keras.optimizers.SGD(0.0), model.loss)
     loss()
     same = [np.array_equal(a, b) for a, b in zip(after, model.get_weights(), strict=True)]

@@ -327,6 +327,8 @@ def test_where_the_own_machine_is_free_hours_are_bought_and_their_price_is_said(
     assert found.price_of_an_hour == pytest.approx(prices)
     assert "2.6 to 3.2 hours" in str(found)
     assert "does not pay" not in str(found)
+    perhaps_faster = Plan("another", (50, 80), 5, price=2.0)
+    assert break_even(free, perhaps_faster, 240, "money").verdict == "time for money"
     slower = Plan("a slower one", (70, 80), 5, price=2.0)
     assert break_even(free, slower, 240, "money").verdict == "not worth it"
 

@@ -1,14 +1,18 @@
 """Turns: each variant has a fresh model, and gives the seconds of an epoch."""
 
+import itertools
+import math
 from functools import partial
 
 import numpy as np
 import pytest
 
+from accel_helpers import worth
 from accel_helpers.course.quickstart import quickstart_model
+from accel_helpers.train.stopwatch import stopwatch
 from accel_helpers.worth.fresh_models import FreshModels
 from accel_helpers.worth.training_data import training_data
-from accel_helpers.worth.turns import FIT, NOTHING, RESIDENT, Turns, Variant
+from accel_helpers.worth.turns import FIT, NOTHING, RESIDENT, ResidentTraining, Turns, Variant
 
 VARIANTS = {
     "as it is": Variant("cpu", 32, 1, jit_compile=False),
@@ -40,6 +44,18 @@ def test_each_kind_of_variant_is_timed(turns, name):
     turns(VARIANTS["as it is"])
     seconds = [turns(VARIANTS[name]) for _ in range(2)]
     assert min(seconds) > 0
+
+
+def test_a_turn_of_resident_training_counts_for_a_whole_epoch(keras, digits, monkeypatch):
+    x, y = (np.concatenate(20 * [array]) for array in digits)
+    times = itertools.count()
+    watch = partial(stopwatch, clock=lambda: float(next(times)))
+    monkeypatch.setattr(worth.turns, "stopwatch", watch)
+    data = training_data(x, y, 32)
+    variant = VARIANTS["resident"]
+    training = ResidentTraining(quickstart_model(), data, variant, most_steps=64, turn_seconds=1.0)
+    epoch_steps = math.ceil(len(x) / 32)
+    assert training.seconds_per_epoch() == epoch_steps / 2, "two steps took a second"
 
 
 def test_what_computes_nothing_is_faster_than_a_wide_model(keras, digits):

@@ -12,7 +12,7 @@ from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import backend
 from accel_helpers.worth import time_box
 from accel_helpers.worth.forecast import forecast
-from accel_helpers.worth.race import LATE
+from accel_helpers.worth.race import LATE, NOW, OTHER, Race
 from accel_helpers.worth.turns import Turns
 from accel_helpers.worth.worth_it import worth_it
 
@@ -124,6 +124,43 @@ def test_the_box_is_kept(asked):
     machine = Machine(cpu=8.0, nothing=1.0)
     asked(machine)
     assert 2.5 <= machine.now <= 3.1
+
+
+@pytest.mark.parametrize("epochs, verdict", [(4, "no GPU can pay"), (6, "cannot be told")])
+def test_without_a_forecast_no_gpu_can_pay_only_where_that_is_sure(asked, keras, epochs, verdict):
+    class Own(keras.Model):
+        """Its work cannot be counted, so that there is no forecast."""
+
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(10)
+
+        def call(self, x):
+            return self.dense(keras.ops.reshape(x, (-1, 784)))
+
+    def make_model():
+        model = Own()
+        model(np.zeros((1, 28, 28), "float32"))
+        model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        return model
+
+    # It pays from 6 minutes on at the earliest, and an epoch takes a minute, more or less.
+    found = asked(Machine(cpu=60.0, nothing=10.0), epochs, make_model)
+    assert found.verdict.startswith(verdict)
+
+
+def test_every_other_round_of_a_race_goes_backwards():
+    calls = []
+
+    def turns(variant):
+        calls.append(variant.device)
+        return 1.0
+
+    race = Race(turns, SimpleNamespace(seconds_left=lambda: 100.0), on_accelerator=False)
+    race.enter(NOW, SimpleNamespace(device="a"))
+    race.enter(OTHER, SimpleNamespace(device="b"))
+    # Each is warmed up by two turns.
+    assert "".join(calls[:12]) == "aabb" + "ab" + "ba" + "ab" + "ba"
 
 
 def test_too_small_a_box_gives_no_factor(asked):

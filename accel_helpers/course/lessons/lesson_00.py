@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from accel_helpers import plots
-from accel_helpers.course.checks import choices
 from accel_helpers.course.lessons.lesson_03 import finding, their_sweep
+from accel_helpers.course.word_checks import choices
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.timing import compare

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from accel_helpers.course.checks import choices
+from accel_helpers.course.word_checks import choices
 from accel_helpers.machine import hardware
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement

@@ -4,7 +4,7 @@ import importlib.resources
 from itertools import product
 
 from accel_helpers._values import records
-from accel_helpers.course.checks import choices
+from accel_helpers.course.word_checks import choices
 
 _PACKAGE = importlib.resources.files("accel_helpers")
 _FILE = _PACKAGE / "course" / "data" / "detective.toml"

@@ -7,9 +7,11 @@ from itertools import product
 
 from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.course import climb
-from accel_helpers.course.checks import Asked, Check, Result, Told, choices
+from accel_helpers.course.checks import Asked, Check, Result, Told
 from accel_helpers.course.lessons.pretend_device import TRUTH, Device, device_for, timed
 from accel_helpers.course.quickstart import time_steps
+from accel_helpers.course.references import for_page
+from accel_helpers.course.word_checks import choices
 from accel_helpers.machine import backend
 from accel_helpers.measure import ceilings, results, timing
 from accel_helpers.measure.measurement import Measurement, Speedup
@@ -212,7 +214,7 @@ def their_line(device: str, runs: Sequence[Card] | None = None) -> Reference | N
     for (model, batch_size), ratio in whole_sweep.data.items():
         if batch_size == GREY:
             line[model, batch_size] = ratio
-    return Reference(line, whole_sweep.label)
+    return for_page(Reference(line, whole_sweep.label))
 
 
 def make_net(filters: Sequence[int] = (16, 32)):
@@ -296,7 +298,7 @@ def their_roofline(work: StepWork, runs: Sequence[Card] | None = None) -> Refere
         return None
     limits = ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
     climbed = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    return card.reference((roofline_points(work, climbed), limits))
+    return for_page(card.reference((roofline_points(work, climbed), limits)))
 
 
 # --- the exercises: broken benchmarks of the pretend accelerator ----------------------------------

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from accel_helpers._values.words import format_bytes
 from accel_helpers.course import text
-from accel_helpers.course.checks import choices
+from accel_helpers.course.word_checks import choices
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import lines, rows, style
 from accel_helpers.plots.style import Picture

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from accel_helpers.course.checks import calls, meant
+from accel_helpers.course.answers import meant
+from accel_helpers.course.checks import calls
 from accel_helpers.course.slips import Slips
 
 CHEAPER = "cheaper"

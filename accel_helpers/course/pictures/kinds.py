@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from accel_helpers import plots
 from accel_helpers.course.climb import Climb, needed
 from accel_helpers.course.pictures import climb as climb_picture
+from accel_helpers.course.references import for_page
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card, Reference
@@ -81,7 +82,7 @@ def reference_for(
     card = results.reference(*names, runs=runs)
     if card is None:
         return None
-    return card.reference(kind.restored(card, path))
+    return for_page(card.reference(kind.restored(card, path)))
 
 
 def lesson_of(path: str) -> str:

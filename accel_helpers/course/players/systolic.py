@@ -17,26 +17,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accel_helpers._values.records import whole
+from accel_helpers.course.players.grid import Grid
+from accel_helpers.course.players.operands import operands
+from accel_helpers.course.players.step import KINDS, Step, count_cells
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import ArrayLike
 
 __all__ = ["MatrixUnit"]
-KINDS = ("useful", "padding", "waiting")  # of what a cell can do in a cycle
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A product, and what its cells did: each cell in each cycle is of one of three kinds."""
+    """A product of two matrices, and how the unit's cells spent their cycles.
+
+    A cell-cycle is one cell in one cycle; each is useful, padding or waiting, so that the three
+    counts add up to the unit's cells times `cycles`.
+    """
 
     unit: MatrixUnit
     shape: tuple[int, int, int]  # (m, k, n)
     product: np.ndarray = field(repr=False)  # of shape (m, n)
     cycles: int
     tiles: int
-    useful: int  # cell-cycles spent on a product of two given numbers: m·k·n
-    padding: int  # on a product with a zero that only fills the grid up
-    waiting: int  # without an activation: while weights are loaded, at the start and the end
+    useful: int  # cell-cycles that multiply an element of a by an element of b: m·k·n
+    padding: int  # cell-cycles that multiply by a zero which only fills the grid up
+    waiting: int  # cell-cycles without an activation: while loading, at the start and the end
 
     def __str__(self) -> str:
         m, k, n = self.shape
@@ -44,48 +51,13 @@ class Run:
         shares = []
         for kind in KINDS:
             count = getattr(self, kind)
-            share = 100 * count / total
-            shares.append(f"{kind} {share:.1f} %")
-        unit_of_tiles = "tile" if self.tiles == 1 else "tiles"
-        return (
-            f"({m}, {k}) times ({k}, {n}) on {self.unit}: {self.cycles:,} cycles, "
-            f"{self.tiles} {unit_of_tiles}.\n"
-            f"Of {total:,} cell-cycles: {', '.join(shares)}."
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Step:
-    """The unit at the end of one cycle. What is empty is masked, and None in `tolist()`."""
-
-    cycle: int  # from 1
-    cycles: int
-    tile: int  # of weights at work, from 1
-    tiles: int
-    phase: str  # "loading" or "computing"
-    # In each cell, of shape (rows, columns): its weight, the activation it has, the sum it took
-    # and the one it hands down; and what it does: exactly one of the three is True.
-    weights: np.ma.MaskedArray
-    activations: np.ma.MaskedArray
-    from_above: np.ma.MaskedArray
-    sums: np.ma.MaskedArray
-    useful: np.ndarray
-    padding: np.ndarray
-    waiting: np.ndarray
-    queue: np.ma.MaskedArray  # what has yet to enter each row; column 0 comes next
-    product: np.ma.MaskedArray  # so far, of shape (m, n)
-    leaving: np.ndarray  # where `product` grew in this cycle,
-    finished: np.ndarray  # and where nothing more will be added
-    useful_so_far: int  # cell-cycles, up to and with this cycle
-
-    def __str__(self) -> str:
-        counts = []
-        for kind in KINDS:
-            cells = getattr(self, kind)
-            counts.append(f"{int(cells.sum())} {kind}")
-        return f"Cycle {self.cycle} of {self.cycles}, {self.phase}: {', '.join(counts)}."
-
-    __repr__ = __str__  # seventeen arrays would fill a page
+            percentage = 100 * count / total
+            shares.append(f"{kind} {percentage:.1f} %")
+        tile_word = "tile" if self.tiles == 1 else "tiles"
+        product = f"({m}, {k}) times ({k}, {n}) on {self.unit}"
+        length = f"{self.cycles:,} cycles, {self.tiles} {tile_word}"
+        use = ", ".join(shares)
+        return f"{product}: {length}.\nOf {total:,} cell-cycles: {use}."
 
 
 @dataclass(frozen=True)
@@ -95,7 +67,7 @@ class MatrixUnit:
     Parameters
     ----------
     rows, columns : int
-        At least 1.
+        At least 1; a ValueError says so for anything else.
 
     Examples
     --------
@@ -109,7 +81,7 @@ class MatrixUnit:
 
     def __post_init__(self):
         for name in ("rows", "columns"):
-            # A NumPy integer becomes an int.
+            # A NumPy integer becomes an int. A frozen dataclass can be changed in this way only.
             size = whole(getattr(self, name), name)
             object.__setattr__(self, name, size)
 
@@ -122,45 +94,89 @@ class MatrixUnit:
         return self.rows * self.columns
 
     def tiles(self, k: int, n: int) -> int:
-        """The number of tiles, of at most rows times columns, that (k, n) weights are cut into."""
+        """Count the tiles that a weight matrix of shape (k, n) is cut into.
+
+        A tile has at most as many rows and columns as the unit. Raises for sizes below 1.
+        """
         down = math.ceil(whole(k, "k") / self.rows)
         across = math.ceil(whole(n, "n") / self.columns)
         return down * across
 
     def cycles(self, m: int, k: int, n: int) -> int:
-        """Calculate the cycles of (m, k) times (k, n): tiles · (rows + m + rows + columns - 2)."""
-        loading = self.rows  # of one tile's weights, row by row
-        # A row of activations enters in each cycle; the last one has the whole grid to go through.
-        streaming = whole(m, "m") + self.rows + self.columns - 2
-        return self.tiles(k, n) * (loading + streaming)
+        """Calculate the cycles of the product of matrices of shapes (m, k) and (k, n).
+
+        That is tiles · (rows + m + rows + columns - 2). Raises for sizes below 1.
+        """
+        # The weights of a tile are loaded row by row.
+        loading = self.rows
+        streaming = self.streaming_cycles(m)
+        tiles = self.tiles(k, n)
+        return tiles * (loading + streaming)
+
+    def streaming_cycles(self, m: int) -> int:
+        """Calculate the cycles that m rows of activations take through a loaded tile.
+
+        One row enters in each cycle, and the last one still has to cross the whole grid. Raises
+        for m below 1.
+        """
+        return whole(m, "m") + self.rows + self.columns - 2
 
     def utilisation(self, m: int, k: int, n: int) -> float:
-        """Calculate the share of all cell-cycles that is useful, from 0 to 1, as `cycles` does."""
+        """Calculate the share of useful cell-cycles, from 0 to 1.
+
+        The matrices have the shapes (m, k) and (k, n). Raises for sizes below 1.
+        """
         spent = self.cells * self.cycles(m, k, n)
         return float(m * k * n / spent)
 
-    def multiply(self, a, b, *, dtype: str | None = None) -> Run:
-        """Multiply activations a (m, k) by weights b (k, n) cycle by cycle; count what cells do.
+    def multiply(self, a: ArrayLike, b: ArrayLike, *, dtype: str | None = None) -> Run:
+        """Multiply a matrix of activations by a matrix of weights, and count what the cells do.
 
-        Integers are exact, as int64, and all else is float64; dtype "bfloat16" rounds both matrices
-        to it and adds up in float32, as a TPU does.
+        Parameters
+        ----------
+        a : array_like
+            The activations, of shape (m, k).
+        b : array_like
+            The weights, of shape (k, n).
+        dtype : {None, "bfloat16"}, optional
+            None computes integers exactly, as int64, and all else in float64. "bfloat16" rounds
+            both matrices to bfloat16 and adds up in float32, as a TPU does.
 
+        Raises
+        ------
+        ValueError
+            Where a matrix has not two dimensions or is empty, the shapes do not fit each other, or
+            `dtype` is another one.
+        TypeError
+            Where a matrix holds anything but real numbers.
+
+        Examples
+        --------
         >>> run = MatrixUnit(2, 2).multiply([[1, 2, 3]], [[1], [10], [100]])
         >>> run.product.tolist(), run.cycles, run.useful, run.padding, run.waiting
         ([[321]], 10, 3, 5, 32)
         """
-        counts = dict.fromkeys(KINDS, 0)
+        cell_cycles = dict.fromkeys(KINDS, 0)
         for step in self.steps(a, b, dtype=dtype):
             for kind in KINDS:
-                cells = getattr(step, kind)
-                counts[kind] += int(cells.sum())
-        # The last step has the whole product.
-        m, n = step.product.shape
-        shape = (m, len(b), n)
-        return Run(self, shape, step.product.data, step.cycle, step.tile, **counts)
+                cell_cycles[kind] += count_cells(step, kind)
+        # `step` is the last one now, which has the whole product.
+        product = step.product.data
+        m, n = product.shape
+        k = len(b)
+        return Run(
+            unit=self,
+            shape=(m, k, n),
+            product=product,
+            cycles=step.cycle,
+            tiles=step.tile,
+            **cell_cycles,
+        )
 
-    def steps(self, a, b, *, dtype: str | None = None) -> Iterator[Step]:
-        """Multiply as `multiply` does, and give every cycle as a `Step`.
+    def steps(self, a: ArrayLike, b: ArrayLike, *, dtype: str | None = None) -> Iterator[Step]:
+        """Return an iterator over the cycles of a product, each as a `Step`.
+
+        Takes and refuses what `multiply` does, already when it is called.
 
         >>> for step in MatrixUnit(1, 2).steps([[3]], [[4, 5]]):
         ...     print(step, step.product.tolist())
@@ -168,154 +184,159 @@ class MatrixUnit:
         Cycle 2 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, None]]
         Cycle 3 of 3, computing: 1 useful, 0 padding, 1 waiting. [[12, 15]]
         """
-        activations, weights = _matrices(a, b, dtype)
+        activations, weights = operands(a, b, dtype)
         return _Simulation(self, activations, weights).steps()
 
 
 @dataclass(frozen=True)
 class _Tile:
-    """The weights that are in the grid at the same time, and the activations that pass it."""
+    """The weights that are in the grid at the same time, and the activations that pass them.
+
+    Its arrays have the unit's shape (rows, columns), except for the queue.
+    """
 
     number: int  # from 1
-    left: int  # the first of the columns of the product that it adds to
-    width: int  # and how many they are
+    left: int  # the first column of the product that it adds to, from 0
+    width: int  # the number of columns of the product that it adds to
     weights: np.ndarray  # with a zero in each cell that has no weight of the matrix
-    is_given: np.ndarray  # in which cells there is a weight of the matrix
-    queue: np.ma.MaskedArray  # what enters each row, cycle by cycle; masked where nothing does
-
-
-@dataclass
-class _Grid:
-    """What the cells hold at the end of a cycle."""
-
-    weights: np.ndarray
-    is_loaded: np.ndarray  # which cells have a weight
-    activations: np.ndarray
-    is_passed: np.ndarray  # which cells have an activation
-    from_above: np.ndarray
-    sums: np.ndarray
-
-    @classmethod
-    def empty(cls, rows: int, columns: int, dtype) -> _Grid:
-        """A grid whose cells hold nothing."""
-        import numpy as np
-
-        zeros = np.zeros((rows, columns), dtype)
-        nowhere = np.zeros((rows, columns), bool)
-        return cls(zeros, nowhere, zeros, nowhere, zeros, zeros)
-
-    # Every method makes new arrays, since a `Step` keeps those of its cycle.
-
-    def load(self, row) -> None:
-        """Move all weights down by a row, and put a row in at the top."""
-        import numpy as np
-
-        filled = np.ones(len(row), bool)
-        self.weights = np.vstack([row, self.weights[:-1]])
-        self.is_loaded = np.vstack([filled, self.is_loaded[:-1]])
-
-    def compute(self, entering) -> None:
-        """Let each cell take what its left and its upper neighbour had a cycle ago."""
-        import numpy as np
-
-        is_entering = ~entering.mask
-        from_left = self.activations[:, :-1]
-        self.activations = np.column_stack([entering.data, from_left])
-        passed_left = self.is_passed[:, :-1]
-        self.is_passed = np.column_stack([is_entering, passed_left])
-        zeros = np.zeros_like(self.sums[0])
-        self.from_above = np.vstack([zeros, self.sums[:-1]])
-        self.sums = self.from_above + self.activations * self.weights
+    is_given: np.ndarray  # True in the cells that have a weight of the matrix
+    queue: np.ma.MaskedArray  # of shape (rows, cycles): what enters each row in each cycle
 
 
 class _Simulation:
-    """A product on a matrix unit, cycle by cycle."""
+    """A product on a matrix unit, cycle by cycle.
 
-    def __init__(self, unit: MatrixUnit, a, b):
+    Words: the unit first *loads* the weights of a tile into its grid, one row in each cycle; then
+    the activations *stream* through it. A *time* is the number of a streaming cycle, from 0 in
+    each tile. A sum *arrives* when it leaves the last row of the grid and is added to the product.
+    """
+
+    def __init__(self, unit: MatrixUnit, a: np.ndarray, b: np.ndarray):
         import numpy as np
 
         self.unit = unit
-        self.a = a
-        self.b = b
+        self.a = a  # activations, of shape (m, k)
+        self.b = b  # weights, of shape (k, n)
         m, k = a.shape
         _, n = b.shape
-        self.cycles = unit.cycles(m, k, n)
+        self.cycles = unit.cycles(m, k, n)  # of the whole product
         self.tile_count = unit.tiles(k, n)
-        self.tiles_for_a_sum = unit.tiles(k, 1)
-        self.streaming = m + unit.rows + unit.columns - 2  # cycles of a tile after its loading
+        self.tiles_for_a_sum = unit.tiles(k, 1)  # how many tiles add to each number of the product
+        self.streaming_cycles = unit.streaming_cycles(m)  # of each tile
         self.product = np.zeros((m, n), a.dtype)
-        self.arrived = np.zeros((m, n), int)  # how many tiles have added to each number so far
-        self.cycle = 0
+        self.arrivals = np.zeros((m, n), int)  # how many tiles have added to each number so far
+        self.cycle = 0  # the number of the last cycle that was yielded
         self.useful = 0  # cell-cycles so far
 
     def steps(self) -> Iterator[Step]:
-        """Every cycle."""
-        rows, columns = self.unit.rows, self.unit.columns
+        """Yield a `Step` for every cycle, and add to the product meanwhile; call it once."""
         for tile in self._tiles():
-            grid = _Grid.empty(rows, columns, self.a.dtype)
-            # The last row of weights goes in first.
+            grid = Grid.empty(self.unit.rows, self.unit.columns, self.a.dtype)
+            # The last row of weights goes in first, since it has the longest way down.
             for row in reversed(tile.weights):
                 grid.load(row)
                 yield self._step(tile, grid, "loading", tile.queue)
-            for time in range(self.streaming):
-                grid.compute(tile.queue[:, time])
-                places = self._arrivals(tile, grid, time)
+            for time in range(self.streaming_cycles):
+                entering_values = tile.queue[:, time]
                 queue = tile.queue[:, time + 1 :]
+                grid.compute(entering_values)
+                places = self._add_arrivals(tile, grid, time)
                 yield self._step(tile, grid, "computing", queue, places)
 
     def _tiles(self) -> Iterator[_Tile]:
-        """The tiles in their order: down first, so that the sums of a column are soon complete."""
-        import numpy as np
-
-        rows, columns = self.unit.rows, self.unit.columns
+        """Yield the tiles of the weights, those of the same columns one after the other."""
         k, n = self.b.shape
         number = 0
-        for left in range(0, n, columns):
-            for top in range(0, k, rows):
+        # Down before across, so that the sums of a column are soon complete.
+        for left in range(0, n, self.unit.columns):
+            for top in range(0, k, self.unit.rows):
                 number += 1
-                part = self.b[top : top + rows, left : left + columns]
-                height, width = part.shape
-                weights = np.zeros((rows, columns), self.b.dtype)
-                weights[:height, :width] = part
-                is_given = np.zeros((rows, columns), bool)
-                is_given[:height, :width] = True
-                queue = self._queue(top, height)
-                yield _Tile(number, left, width, weights, is_given, queue)
+                yield self._tile(number, top, left)
+
+    def _tile(self, number: int, top: int, left: int) -> _Tile:
+        """Return the tile whose upper left weight stands at row `top` and column `left` of b.
+
+        `number` is the tile's place in the order of work, from 1; `top` and `left` are from 0.
+        """
+        import numpy as np
+
+        grid_shape = (self.unit.rows, self.unit.columns)
+        bottom = top + self.unit.rows
+        right = left + self.unit.columns
+        # At the lower and right edges of the matrix, a part can be smaller than the grid.
+        part = self.b[top:bottom, left:right]
+        height, width = part.shape
+        weights = np.zeros(grid_shape, self.b.dtype)
+        weights[:height, :width] = part
+        is_given = np.zeros(grid_shape, bool)
+        is_given[:height, :width] = True
+        queue = self._queue(top, height)
+        return _Tile(number, left, width, weights, is_given, queue)
 
     def _queue(self, top: int, height: int) -> np.ma.MaskedArray:
-        """The activations before the left edge: row r is r cycles late, so they are a staircase."""
+        """Return what enters each row of the grid in each cycle; masked where nothing does.
+
+        The tile has `height` rows of weights, of which the first is row `top` of b. Row r begins r
+        cycles late, so that an activation meets the partial sum from the row above:
+        a = [[1, 2], [3, 4]] enters a unit of 2 x 1 cells as [[1, 3, -], [-, 2, 4]].
+        """
         import numpy as np
 
         rows = self.unit.rows
         m = len(self.a)
-        zeros = np.zeros((rows, self.streaming), self.a.dtype)
+        zeros = np.zeros((rows, self.streaming_cycles), self.a.dtype)
         queue = np.ma.masked_array(zeros, mask=True)
         for row in range(rows):
-            # Rows that have no weight of the matrix get zeros. What is written is masked no more.
-            entering = self.a[:, top + row] if row < height else 0
-            queue[row, row : row + m] = entering
+            # Rows that have no weight of the matrix get zeros.
+            entering_values = 0
+            if row < height:
+                entering_values = self.a[:, top + row]
+            # To assign values also takes the mask away there.
+            end = row + m
+            queue[row, row:end] = entering_values
         return queue
 
-    def _arrivals(self, tile: _Tile, grid: _Grid, time: int) -> tuple:
-        """Add the sums that leave the grid to the product; return their rows and columns."""
+    def _add_arrivals(self, tile: _Tile, grid: Grid, time: int) -> tuple[np.ndarray, np.ndarray]:
+        """Add the sums that leave the grid at this time to the product, in place.
+
+        Returns their rows and their columns in the product, as NumPy indexes by; both are empty
+        where no sum leaves.
+        """
         import numpy as np
 
+        # Columns of the grid beyond the tile's width belong to no column of the product.
+        is_leaving = grid.is_passed[-1, : tile.width]
+        columns = np.flatnonzero(is_leaving)
+        leaving_sums = grid.sums[-1, columns]
         # Row i of a enters at time i. Its sum leaves column c at time i + rows - 1 + c.
-        last_row = grid.is_passed[-1, : tile.width]
-        columns = np.flatnonzero(last_row)
         rows = time - (self.unit.rows - 1) - columns
         places = (rows, tile.left + columns)
-        self.product[places] += grid.sums[-1, columns]
-        self.arrived[places] += 1
+        self.product[places] += leaving_sums
+        self.arrivals[places] += 1
         return places
 
-    def _step(self, tile: _Tile, grid: _Grid, phase: str, queue, places: tuple = ()) -> Step:
-        """The end of a cycle; `places` of the product grew in it."""
+    def _step(
+        self,
+        tile: _Tile,
+        grid: Grid,
+        phase: str,
+        queue: np.ma.MaskedArray,
+        places: tuple = (),
+    ) -> Step:
+        """Count one more cycle, and return the unit at its end.
+
+        `places` are the rows and columns where the product grew, as `_add_arrivals` returns them;
+        empty while loading. The other parameters are as in `Step`.
+        """
         import numpy as np
 
         masked = np.ma.masked_array
         waiting = ~grid.is_passed
         useful = grid.is_passed & tile.is_given
+        padding = grid.is_passed & ~tile.is_given
+        # A copy, since the step keeps it while later cycles add to the product.
+        product = self.product.copy()
+        is_missing = self.arrivals == 0
         leaving = np.zeros(self.product.shape, bool)
         if places:
             leaving[places] = True
@@ -332,47 +353,11 @@ class _Simulation:
             from_above=masked(grid.from_above, waiting),
             sums=masked(grid.sums, waiting),
             useful=useful,
-            padding=grid.is_passed & ~tile.is_given,
+            padding=padding,
             waiting=waiting,
             queue=queue,
-            product=masked(self.product.copy(), self.arrived == 0),
+            product=masked(product, is_missing),
             leaving=leaving,
-            finished=self.arrived == self.tiles_for_a_sum,
+            finished=self.arrivals == self.tiles_for_a_sum,
             useful_so_far=self.useful,
         )
-
-
-def _matrices(a, b, dtype: str | None) -> list[np.ndarray]:
-    """Both matrices in the number type of the computation, after every check."""
-    import numpy as np
-
-    if dtype not in (None, "bfloat16"):
-        raise ValueError(f"dtype must be None or 'bfloat16'; got {dtype!r}.")
-    a = _matrix("a", a)
-    b = _matrix("b", b)
-    if a.shape[1] != b.shape[0]:
-        raise ValueError(
-            f"a of shape {a.shape} cannot be multiplied by b of shape {b.shape}: a must have as "
-            "many columns as b has rows. Does one of them need a .T?"
-        )
-    if dtype == "bfloat16":
-        import ml_dtypes
-
-        rounded = [matrix.astype(ml_dtypes.bfloat16) for matrix in (a, b)]
-        return [matrix.astype(np.float32) for matrix in rounded]
-    whole_numbers = all(matrix.dtype.kind in "iu" for matrix in (a, b))
-    exact = np.int64 if whole_numbers else np.float64
-    return [matrix.astype(exact) for matrix in (a, b)]
-
-
-def _matrix(name: str, values) -> np.ndarray:
-    """A matrix of numbers; a ValueError or a TypeError for anything else."""
-    import numpy as np
-
-    matrix = np.asarray(values)
-    if matrix.ndim != 2 or not matrix.size:
-        raise ValueError(f"{name} must have two dimensions; its shape is {matrix.shape}.")
-    is_number = matrix.dtype.kind in "iuf" or matrix.dtype.name == "bfloat16"
-    if not is_number:
-        raise TypeError(f"{name} holds {matrix.dtype.name}; the unit multiplies numbers only.")
-    return matrix

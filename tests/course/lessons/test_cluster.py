@@ -12,9 +12,11 @@ SLOW, COUNTS = Cluster(step=0.25, parameters=25e6, bandwidth=1e9), [1, 2, 4, 8, 
 
 
 def test_one_device_waits_for_nobody_more_lose_more_and_a_faster_link_loses_less():
-    assert SLOW.seconds(1) == SLOW.step and SLOW.speed_up(1) == 1
+    assert SLOW.seconds(1) == SLOW.step
+    assert SLOW.speed_up(1) == 1
     lost = [1 - SLOW.speed_up(chips) / chips for chips in COUNTS]
-    assert lost == sorted(lost) and len(set(lost)) == len(COUNTS)
+    assert lost == sorted(lost)
+    assert len(set(lost)) == len(COUNTS)
     fast = replace(SLOW, bandwidth=1e10)
     assert all(fast.speed_up(chips) > SLOW.speed_up(chips) for chips in COUNTS[1:])
 
@@ -41,7 +43,8 @@ def test_every_real_cluster_has_a_source_and_a_pretend_one_with_the_same_numbers
     alex = [row for row in published() if row.name == "AlexNet, NVLink"][-1]
     assert (alex.speed_up, alex.cluster.step) == (17822 / 2987, 512 / 2987)  # as in the source
     for row in published():
-        assert ("http" in row.source or "arXiv" in row.source) and row.speed_up <= row.devices
+        assert "http" in row.source or "arXiv" in row.source
+        assert row.speed_up <= row.devices
         assert (row.cluster.spread, row.cluster.overlap) == (SLOW.spread, 0)  # nothing is fitted
         if row.cluster.bandwidth < 1e10:  # a network: some is hidden, at most behind backward
             most = replace(row.cluster, overlap=2 / 3).speed_up(row.devices)

@@ -42,9 +42,13 @@ def said(tag):
 def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_passes():
     stubs, solutions = [*said("exercise")], [*said("solution")]
     for asked, text in stubs:
-        assert len(asked) == 1 and "Not yet." in text and "still empty" in text and "Hint:" in text
+        assert len(asked) == 1
+        assert "Not yet." in text
+        assert "still empty" in text
+        assert "Hint:" in text
     for asked, text in solutions:
-        assert text.count("Right.") == len(asked) and "Not yet." not in text
+        assert text.count("Right.") == len(asked)
+        assert "Not yet." not in text
     there = {path.name[:2] for path in LESSONS}  # some lessons are in preparation
     exercises = sorted(name for name in EXERCISES if name[:2] in there)
     for cells in (stubs, solutions):
@@ -74,12 +78,15 @@ def in_place(truth, wrong, n):
 def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
     check = EXERCISES[exercise]
     right = check(check.truth)
-    assert right.ok and not right.hint, str(right)
+    assert right.ok, str(right)
+    assert not right.hint, str(right)
     told = [*slips(check)]
     assert len({(message, hint) for _, message, hint in told}) >= 2
     for answer, message, hint in told:
         result = check(answer)
-        assert not result.ok and message in result.message and result.hint == hint, str(result)
+        assert not result.ok, str(result)
+        assert message in result.message, str(result)
+        assert result.hint == hint, str(result)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +166,8 @@ def test_each_wrong_fate_in_lesson_01_hears_why(step, said):
 )  # fmt: skip
 def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(answer, message):
     result = checks.check("08/pays_after", answer)
-    assert not result.ok and result.message.startswith(message)
+    assert not result.ok
+    assert result.message.startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -272,8 +280,11 @@ HOSTILE |= {f"returns {name}": lambda *_, said=said: said for name, said in RETU
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_is_no_answer_gets_a_result(exercise, name):
     result = checks.check(exercise, HOSTILE[name])
-    assert isinstance(result, Result) and not result.ok
-    assert result.message and result.hint and len(str(result)) < 600
+    assert isinstance(result, Result)
+    assert not result.ok
+    assert result.message
+    assert result.hint
+    assert len(str(result)) < 600
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
@@ -289,7 +300,8 @@ def test_a_slip_is_told_how_many_are_right():
 
 def test_a_result_reads_well():
     result = Result(False, "got 3", "try 4")
-    assert str(result) == repr(result) == "Not yet. got 3\nHint: try 4" and not result
+    assert str(result) == repr(result) == "Not yet. got 3\nHint: try 4"
+    assert not result
 
 
 def test_an_unknown_exercise_is_named():

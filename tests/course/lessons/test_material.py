@@ -98,7 +98,8 @@ def test_the_pairs_of_lesson_00_show_what_it_says_of_them():
     apart = {n for n, (old, new) in ends.items() if old[1] < new[0] or new[1] < old[0]}
     assert apart == {"A", "C"}
     inside, outside = ends["D"]
-    assert outside[0] < inside[0] and inside[1] < outside[1]
+    assert outside[0] < inside[0]
+    assert inside[1] < outside[1]
     assert all(low < 0.0195 < high for low, high in ends["B"]), "the solution names 19.5 ms"
     assert not any(m.warnings for pair in lesson_00.PAIRS.values() for m in pair)
 
@@ -190,7 +191,8 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
     exec(shown + rest, scope)
     said = {n: scope[f"broken_{n.lower()}"](lesson_03.device_for(n)) for n in lesson_03.TRUTH}
     assert said == pytest.approx({"A": 0.0001, "B": 0.2101, "C": 0.0101, "D": 0})
-    assert "says 0.1 ms where the truth is 10.1 ms" in text and lesson_03.TRUTH["A"] == 0.0101
+    assert "says 0.1 ms where the truth is 10.1 ms" in text
+    assert lesson_03.TRUTH["A"] == 0.0101
     assert not check("03/a", scope["broken_a"]).ok
 
 
@@ -199,7 +201,8 @@ def test_a_net_is_held_against_the_accelerator_or_against_itself_without_convolu
     steps = {(1, 32): 1, (16, 32): 3, (net, 32): 8, (bare, 32): 2}
     cpu = {size: timing.Measurement.from_samples([s] * 5) for size, s in steps.items()}
     alone = lesson_03.times_as_fast({"cpu": cpu})
-    assert round(alone[16, 32].ratio) == 3 and round(alone[lesson_03.NETS[net], 32].ratio) == 4
+    assert round(alone[16, 32].ratio) == 3
+    assert round(alone[lesson_03.NETS[net], 32].ratio) == 4
     both = lesson_03.times_as_fast({"cpu": cpu, "gpu": dict.fromkeys(cpu, cpu[1, 32])})
     assert round(both[lesson_03.NETS[net], 32].ratio) == 8
 
@@ -300,7 +303,8 @@ def test_bfloat16_is_rounded_as_ml_dtypes_does():
 def test_bits_and_number_lead_to_one_another():
     for x in many_floats().tolist():
         assert number(bits(x)) == x
-    assert bits(1.0) == np.float32(1).view(np.uint32) and bits(0.1) == bits(np.float32(0.1))
+    assert bits(1.0) == np.float32(1).view(np.uint32)
+    assert bits(0.1) == bits(np.float32(0.1))
 
 
 @pytest.mark.parametrize("tiny", [0, 1e-7])
@@ -314,7 +318,8 @@ def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scal
 @pytest.mark.parametrize("share", [2, 20])
 def test_a_split_holds_out_about_a_fifth(share):
     result = check("10/split", lambda originals, seed: split(originals, seed, share))
-    assert not result.ok and "about a fifth" in result.message
+    assert not result.ok
+    assert "about a fifth" in result.message
 
 
 @pytest.mark.parametrize("lesson", sorted(LESSONS.glob("*.ipynb")), ids=lambda path: path.name[:2])

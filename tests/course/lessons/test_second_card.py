@@ -51,6 +51,14 @@ def test_what_is_grey_comes_from_the_machine_that_its_label_names(name):
     assert theirs(()) is None, "a lesson goes on without a reference run"
 
 
+@pytest.mark.parametrize("name", [name for name in THEIRS if name != "03 sweep"])  # always alone
+def test_a_stored_lesson_shows_the_reference_machine_alone(name, monkeypatch):
+    theirs = THEIRS[name]
+    assert not theirs((FIRST,)).alone
+    monkeypatch.setenv("ACCEL_PICTURES", "reference")
+    assert theirs((FIRST,)).alone
+
+
 def test_a_card_with_a_third_of_the_names_lacks_some_and_has_others():
     had = [name for name, theirs in THEIRS.items() if theirs((SECOND,)) is not None]
     assert 0 < len(had) < len(THEIRS), had
@@ -95,7 +103,8 @@ def test_the_first_picture_of_the_course_names_the_machine_of_its_numbers():
 
 def test_a_plot_names_the_machine_that_comes_with_the_data():
     (_, grey), under = style.sides({"a": 1.0}, results.Reference({"a": 2.0}, "some machine"))
-    assert grey == ({"a": 2.0}, False, "on some machine: ") and under == "Grey: some machine."
+    assert grey == ({"a": 2.0}, False, "on some machine: ")
+    assert under == "Grey: some machine."
 
 
 @pytest.mark.slow

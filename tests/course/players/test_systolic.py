@@ -27,7 +27,8 @@ def test_integers_are_exact_and_the_cycles_are_those_of_the_formula(case):
     unit, a, b = made(case)
     (m, k), n = a.shape, b.shape[1]
     run = unit.multiply(a, b)
-    assert run.product.dtype == np.int64 and (run.product == a @ b).all()
+    assert run.product.dtype == np.int64
+    assert (run.product == a @ b).all()
     assert run.tiles == unit.tiles(k, n) == -(-k // unit.rows) * -(-n // unit.columns)
     formula = run.tiles * (unit.rows + m + unit.rows + unit.columns - 2)
     assert run.cycles == unit.cycles(m, k, n) == formula == len(list(unit.steps(a, b)))
@@ -51,7 +52,8 @@ def test_bfloat16_is_rounded_before_and_added_up_in_float32(case):
             tile += x[:, k, None] * y[None, k]
         expected += tile
     product = unit.multiply(a, b, dtype="bfloat16").product
-    assert product.dtype == np.float32 and (product == expected).all()
+    assert product.dtype == np.float32
+    assert (product == expected).all()
 
 
 def test_numbers_of_any_kind_can_be_given():
@@ -72,7 +74,8 @@ def test_each_cell_has_what_its_neighbour_had_a_cycle_ago(case):
     steps = list(unit.steps(a, b))
     for old, new in zip(steps, steps[1:], strict=False):
         if new.phase == "loading":  # row by row, downwards
-            assert new.waiting.all() and same(new.product, old.product)
+            assert new.waiting.all()
+            assert same(new.product, old.product)
             assert old.phase != "loading" or same(new.weights[1:], old.weights[:-1])
             continue
         assert same(new.activations[:, 1:], old.activations[:, :-1])
@@ -96,10 +99,13 @@ def test_the_steps_count_what_the_run_counts(case):
         assert (step.useful.astype(int) + step.padding + step.waiting == 1).all()
     assert [step.cycle for step in steps] == list(range(1, run.cycles + 1))
     assert {(step.cycles, step.tiles) for step in steps} == {(run.cycles, run.tiles)}
-    assert steps[-1].useful_so_far == run.useful and steps[-1].tile == run.tiles
-    assert (steps[-1].product == run.product).all() and not steps[-1].product.mask.any()
+    assert steps[-1].useful_so_far == run.useful
+    assert steps[-1].tile == run.tiles
+    assert (steps[-1].product == run.product).all()
+    assert not steps[-1].product.mask.any()
     done = [step.finished.sum() for step in steps]
-    assert done == sorted(done) and done[-1] == run.product.size
+    assert done == sorted(done)
+    assert done[-1] == run.product.size
     left = sum(step.leaving.astype(int) for step in steps)
     assert (left == unit.tiles(len(b), 1)).all()  # once for each tile above it
 
