@@ -1,6 +1,6 @@
 """The work of activation functions, for `layers`."""
 
-# Operations for each element, forward and backward, from the formulas. The exponential, the
+# Name -> operations for each element, (forward, backward), from the formulas. The exponential, the
 # hyperbolic tangent and the error function themselves are not counted.
 ACTIVATIONS = {
     "linear": (0, 0),

@@ -2,17 +2,17 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 from accel_helpers._values.records import positive
 from accel_helpers._values.words import format_rate, format_seconds
 from accel_helpers.machine import backend
 from accel_helpers.machine.hardware import MARGIN
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.measure import results
+from accel_helpers.measure import kernels, results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import benchmark
 
@@ -21,16 +21,22 @@ FEW_SECONDS = 2  # for all ceilings: in less, large arrays take too long to make
 HOPELESS = 20  # a number type that is so many times slower than the best is left out
 SHARE = 0.5  # of what the chip allows: from there on, the chip is what bounds the work
 
+# `MakeProduct` makes from number type and rows what multiplies two matrices; `MakePass` makes from
+# a count of numbers what passes over two arrays.
+MakeProduct = Callable[[str, int], Callable[[], object]]
+MakePass = Callable[[int], Callable[[], object]]
+Clock = Callable[[], float]  # returns seconds
+
 __all__ = ["Ceilings", "bound_by", "measure"]
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is timed for the ceilings of a device."""
+    """What is timed for the ceilings of a device, and for how long."""
 
-    sizes: tuple[int, ...]  # rows of the matrices, growing
-    numbers: int  # in an array, 4 bytes each
-    seconds: float = 1.0  # for one ceiling
+    sizes: tuple[int, ...]  # rows of the square matrices to try, growing
+    numbers: int  # in each array of the pass, 4 bytes each
+    seconds: float = 1.0  # of timing for one ceiling
 
 
 QUICK = _Plan((256, 512), 2**24)
@@ -40,20 +46,20 @@ ACCELERATOR = _Plan((1024, 2048, 4096, 8192), 2**27)
 
 @dataclass(frozen=True)
 class Ceiling:
-    """One best rate of a device."""
+    """One best rate of a device: of a matrix product, or of a pass over arrays (a copy)."""
 
-    dtype: str
-    work: float  # FLOP or bytes moved, in one call
-    time: Measurement  # its first note is what exactly was run
+    dtype: str  # such as "float32"
+    work: float  # of one call: FLOP of a product, bytes read and written of a copy
+    time: Measurement  # of one call; its first note is what exactly was run
 
     @property
     def rate(self) -> float:
-        """FLOP or bytes in a second, by the median."""
+        """The FLOP/s of a product or the B/s of a copy, by the median time."""
         return self.work / self.time.median
 
     @property
     def fastest(self) -> "Ceiling":
-        """The same rate by the fastest call alone."""
+        """The same ceiling with only the shortest of its times."""
         fastest_call = min(self.time.samples)
         timing = Measurement((fastest_call,), name=self.time.name, notes=self.time.notes)
         return replace(self, time=timing)
@@ -61,10 +67,10 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Ceilings:
-    """The ceilings of one device: the best `products` of its number types, the best `copy`."""
+    """The ceilings of one device: the best product of each number type, and the best copy."""
 
-    device: str
-    products: tuple[Ceiling, ...]
+    device: str  # one of `backend.devices`, such as "cpu"
+    products: tuple[Ceiling, ...]  # one for each number type that could be measured
     copy: Ceiling
     notes: tuple[str, ...] = ()  # what was left out, and why
 
@@ -79,10 +85,10 @@ class Ceilings:
         return replace(self, products=products, copy=copy)
 
     def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """Name measurements and numbers for a result card.
+        """Return measurements and numbers by the names that they have on a result card.
 
-        The names are as "PREFIX/product float32" for a time, and the same with "/work" behind for
-        the FLOP or bytes of one call.
+        A time is named as "PREFIX/product float32" or "PREFIX/copy float32"; the FLOP or bytes of
+        one call have the same name with "/work" at its end.
         """
         ceilings: dict[str, Ceiling] = {}
         for product in self.products:
@@ -96,8 +102,18 @@ class Ceilings:
         return times, work
 
     @classmethod
-    def from_card(cls, measurements, numbers, prefix: str, device: str = "cpu") -> Self:
-        """Restore the ceilings that `record_as` put on a card."""
+    def from_card(
+        cls,
+        measurements: Mapping[str, Measurement],
+        numbers: Mapping[str, Sequence[float]],
+        prefix: str,
+        device: str = "cpu",
+    ) -> Self:
+        """Return the ceilings that `record_as` named for a card.
+
+        `measurements` and `numbers` are those of the card; other names on it are left out. Raises
+        ValueError if it has no copy under this prefix.
+        """
         ceilings: dict[str, list[Ceiling]] = {"product": [], "copy": []}
         start = f"{prefix}/"
         for name, timing in measurements.items():
@@ -132,12 +148,12 @@ BOUNDS = ("arithmetic", "memory", "neither", "above the ceiling")  # the verdict
 class Bound:
     """What bounds a piece of work, and how much of that limit it reaches."""
 
-    verdict: str
-    share: float
+    verdict: str  # one of `BOUNDS`
+    share: float  # the rate over the attainable rate; 1 at the limit
 
 
-def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
-    """Say what bounds a piece of work: arithmetic, memory, or neither of them.
+def bound_by(work: Any, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
+    """Return what bounds a piece of work: arithmetic, memory, or neither of them.
 
     Work that does few operations per byte waits for memory, work that does many for arithmetic:
     the roofline of Williams, Waterman and Patterson (2009), https://doi.org/10.1145/1498765.1498785
@@ -147,9 +163,27 @@ def bound_by(work, seconds: float | Measurement, ceilings: Ceilings) -> Bound:
     such as Python between steps; "above the ceiling" where it is faster than can be: the time or
     the count is wrong, or the data stayed in the chip's own memory.
 
-    The `work` is a `work.StepWork`, or anything else that knows its `flops`, in float32, and
-    `bytes`; the ceilings are those of the device on which it ran.
+    Parameters
+    ----------
+    work : StepWork
+        Or anything else with `flops`, in float32, and `bytes`, both above zero.
+    seconds : float or Measurement
+        How long the work took; a Measurement counts by its median.
+    ceilings : Ceilings
+        Of the device on which it ran, with a product in float32.
 
+    Returns
+    -------
+    Bound
+        With `verdict` and `share`.
+
+    Raises
+    ------
+    ValueError
+        If `seconds` is no finite number above zero.
+
+    Examples
+    --------
     >>> from types import SimpleNamespace
     >>> times = Measurement.from_samples([1.0])
     >>> product, copy = (Ceiling("float32", work, times) for work in (100e9, 10e9))
@@ -178,9 +212,9 @@ def measure(
     *,
     seconds: float | None = None,
     keep: str = "",
-    clock: Callable[[], float] = time.perf_counter,
-    make_product: Callable[[str, int], Callable[[], object]] | None = None,
-    make_pass: Callable[[int], Callable[[], object]] | None = None,
+    clock: Clock = time.perf_counter,
+    make_product: MakeProduct | None = None,
+    make_pass: MakePass | None = None,
 ) -> Ceilings:
     """Measure the best rates of a device with the framework under Keras.
 
@@ -192,17 +226,29 @@ def measure(
     Parameters
     ----------
     device : str, optional
-        One of `backend.devices`; a ValueError where it is not.
+        One of `backend.devices`.
     seconds : float, optional
         About how long it may take; in less than two, sizes are small, too.
     keep : str, optional
-        Under which prefix the result card keeps it, such as "03/ceiling".
+        The prefix of the names on the result card, such as "03/ceiling"; "" saves nothing.
     clock : callable, optional
-        The time in seconds.
+        For tests: returns the time in seconds.
     make_product : callable, optional
-        What makes a function that multiplies two matrices, from number type and size.
+        For tests: makes, from number type and rows, a function that multiplies two matrices.
     make_pass : callable, optional
-        What makes a function that passes over arrays, from how many numbers they have.
+        For tests: makes, from how many numbers an array has, a function that passes over arrays.
+
+    Returns
+    -------
+    Ceilings
+        With `products`, `copy`, and `notes` on what is left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such device.
+    RuntimeError
+        If no number type could be measured.
 
     Examples
     --------
@@ -211,9 +257,9 @@ def measure(
     """
     plan = _plan(device, seconds)
     if make_product is None:
-        make_product = partial(_product, device)
+        make_product = partial(kernels.product, device)
     if make_pass is None:
-        make_pass = partial(_pass, device)
+        make_pass = partial(kernels.array_pass, device)
     copy = _measure_pass(make_pass, plan, clock)
     products = []
     notes = []
@@ -235,7 +281,7 @@ def measure(
 
 
 def _plan(device: str, seconds: float | None) -> _Plan:
-    """What to time on a device in so many seconds."""
+    """Return what to time on a device in about so many seconds in all; None: as long as usual."""
     plan = CPU if device == "cpu" else ACCELERATOR
     if seconds is None:
         return plan
@@ -247,7 +293,7 @@ def _plan(device: str, seconds: float | None) -> _Plan:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of an error, or its type where it has no text."""
+    """Return the first 160 characters of an error's first line, or its type if it has no text."""
     text = str(error).strip()
     if not text:
         return type(error).__name__
@@ -257,17 +303,21 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A product of one size, called a few times."""
+    """A product of two matrices of one size, called a few times."""
 
-    size: int
+    size: int  # rows of the square matrices
     seconds: float  # of the fastest call
-    run: Callable[[], object]
+    run: Callable[[], object]  # multiplies them once
 
 
-def _find_best_sizes(make_product, dtype, plan: _Plan, clock, fastest) -> list[_Trial]:
-    """The two sizes with the best rates; larger ones are spared that would take too long.
+def _find_best_sizes(
+    make_product: MakeProduct, dtype: str, plan: _Plan, clock: Clock, fastest: dict[int, float]
+) -> list[_Trial]:
+    """Return trials of the two sizes with the best rates, the better one first; one at least.
 
-    `fastest` has the seconds of each size with the fastest number type so far, and is updated.
+    Sizes that would take longer than half of `plan.seconds` are not tried. `fastest` has the
+    seconds of each size with the fastest number type so far, and is updated. Raises RuntimeError
+    for a number type that is far slower than that, and the framework's error for an unknown one.
     """
     deadline = clock() + plan.seconds / 2
     trials: list[_Trial] = []
@@ -288,13 +338,15 @@ def _find_best_sizes(make_product, dtype, plan: _Plan, clock, fastest) -> list[_
 
 
 def _expected_seconds(trial: _Trial, size: int) -> float:
-    """The seconds that a trial of another size will take, all its four calls."""
+    """Return the seconds that the four calls of a trial of another `size` will take in all."""
     growth = size / trial.size
     return 4 * trial.seconds * growth**3
 
 
-def _try_size(make_product, dtype, size: int, clock, deadline: float) -> _Trial:
-    """One size, called once to compile, and then three times or up to the deadline."""
+def _try_size(
+    make_product: MakeProduct, dtype: str, size: int, clock: Clock, deadline: float
+) -> _Trial:
+    """Return a trial of one size: one call to compile, then three, or fewer from `deadline` on."""
     with held_back():  # TensorFlow remarks there how it will multiply float16
         run = make_product(dtype, size)
         backend.wait(run())
@@ -310,8 +362,8 @@ def _try_size(make_product, dtype, size: int, clock, deadline: float) -> _Trial:
     return _Trial(size, max(shortest, 1e-9), run)
 
 
-def _measure_best_product(trials: list[_Trial], dtype, plan: _Plan, clock) -> Ceiling:
-    """The best of a few sizes, all timed anew."""
+def _measure_best_product(trials: list[_Trial], dtype: str, plan: _Plan, clock: Clock) -> Ceiling:
+    """Time the product of each trial anew, and return the ceiling with the best rate."""
     seconds = plan.seconds / 2 / len(trials)
     ceilings = []
     for trial in trials:
@@ -323,8 +375,8 @@ def _measure_best_product(trials: list[_Trial], dtype, plan: _Plan, clock) -> Ce
     return max(ceilings, key=lambda ceiling: ceiling.rate)
 
 
-def _measure_pass(make_pass, plan: _Plan, clock) -> Ceiling:
-    """The rate of a pass over two arrays."""
+def _measure_pass(make_pass: MakePass, plan: _Plan, clock: Clock) -> Ceiling:
+    """Return the ceiling of memory: a pass over two arrays, timed."""
     count = plan.numbers
     run = make_pass(count)
     detail = f"{count:,} numbers added to {count:,} in place: 2 read, 1 written, 4 bytes each"
@@ -333,67 +385,14 @@ def _measure_pass(make_pass, plan: _Plan, clock) -> Ceiling:
     return Ceiling("float32", moved_bytes, timing)
 
 
-def _time(run, name: str, detail: str, seconds: float, clock) -> Measurement:
-    """The time of a call; its first note says what was run."""
+def _time(
+    run: Callable[[], object], name: str, detail: str, seconds: float, clock: Clock
+) -> Measurement:
+    """Return the time of a call of `run`, measured for at most `seconds` where calls are short.
+
+    Its first note is `detail`, which says what was run.
+    """
     min_time = 0.7 * seconds
     timing = benchmark(run, clock=clock, name=name, repeats=5, min_time=min_time, max_time=seconds)
     notes = (detail, *timing.notes)
     return replace(timing, notes=notes)
-
-
-def _product(device: str, dtype: str, size: int) -> Callable[[], object]:
-    """A function that multiplies two square matrices on a device."""
-    import numpy as np
-    from keras import ops
-
-    values = np.random.default_rng(0).random((2, size, size), dtype="float32") - 0.5
-    with backend.on(device):
-        tensors = [ops.convert_to_tensor(matrix) for matrix in values]
-        left, right = [ops.cast(tensor, dtype) for tensor in tensors]
-    multiply = backend.jit(ops.matmul)
-
-    def run():
-        with backend.on(device):
-            return multiply(left, right)
-
-    return run
-
-
-def _pass(device: str, count: int) -> Callable[[], object]:
-    """A function that adds one array to another in place: a new one would time the allocator."""
-    import keras
-
-    with backend.on(device):
-        total = keras.ops.full((count,), 0.0, "float32")
-        ones = keras.ops.full((count,), 1.0, "float32")
-        if keras.backend.backend() == "jax":
-            return _pass_of_jax(total, ones)
-        return _pass_of_tensorflow(total, ones)
-
-
-def _pass_of_jax(total, ones) -> Callable[[], object]:
-    """The same for JAX, which writes into an array that is given away."""
-    import jax
-
-    add = jax.jit(lambda total, ones: total + ones, donate_argnums=0)
-
-    def run():
-        nonlocal total
-        total = add(total, ones)
-        return total
-
-    return run
-
-
-def _pass_of_tensorflow(total, ones) -> Callable[[], object]:
-    """The same for TensorFlow, which writes into a variable."""
-    import tensorflow as tf
-
-    variable = tf.Variable(total)
-
-    @tf.function(autograph=False)
-    def run():
-        variable.assign_add(ones)
-        return variable[0]  # one number to wait for
-
-    return run

@@ -1,13 +1,18 @@
 """The work of convolutions, for the rules of `layers`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 from accel_helpers.measure.parts import Parts, Shape, add_bias
 
 
-def count_convolution(layer, inputs, output) -> Parts:
-    """A filter at every place; a separable convolution has one of 1 x 1 after it."""
+def count_convolution(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count a filter at every place of a convolution; a separable one has 1 x 1 filters after it.
+
+    `inputs` has one shape; all shapes have the batch first. `layer` is a convolution of Keras:
+    ordinary, depthwise, separable or transposed, in one, two or three dimensions.
+    """
     is_separable = type(layer).__name__.startswith("Separable")
     kernel = layer.depthwise_kernel if is_separable else layer.kernel
     # Pairs of a channel that comes in and one that goes out.
@@ -31,15 +36,19 @@ def count_convolution(layer, inputs, output) -> Parts:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the filter of a convolution lies, for one example and one pair of channels."""
+    """Where the filter of a convolution lies, for one example and one pair of channels.
+
+    A place is where the filter is applied once; at each place all numbers of the filter lie over
+    an element of the input or over a zero of the padding.
+    """
 
     filters: int  # places of the filter
-    on_elements: int  # numbers of all these filters that lie over an element
-    on_zeros: int  # and over padding
+    on_elements: int  # numbers of the filter over elements, summed over all places
+    on_zeros: int  # numbers of the filter over padding, summed over all places
 
 
 def _count_places(layer, inputs: Shape, output: Shape) -> _Places:
-    """The places of a convolution's filter, over elements and over padding."""
+    """Return the places of a convolution's filter; both shapes have the batch in them."""
     wide = _space(layer, inputs)
     narrow = _space(layer, output)
     if "Transpose" in type(layer).__name__:
@@ -56,14 +65,18 @@ def _count_places(layer, inputs: Shape, output: Shape) -> _Places:
 
 
 def _space(layer, shape: Shape) -> Shape:
-    """A shape without its batch and its channels."""
+    """Return a shape without its batch and its channels: (32, 28, 28, 3) -> (28, 28)."""
     if layer.data_format == "channels_first":
         return shape[2:]
     return shape[1:-1]
 
 
 def _count_elements(size: int, kernel: int, stride: int, dilation: int, padding: str) -> int:
-    """How often a filter of one dimension lies over an element, and not over padding."""
+    """Return how many numbers of a filter lie over elements in one dimension, over all places.
+
+    `size` is that of the input, `kernel` that of the filter, and `padding` one of "valid", "same"
+    and "causal". 5 elements, a kernel of 3, stride 1 and "same" -> 13 of 15.
+    """
     reach = (kernel - 1) * dilation
     zeros_before = 0
     if padding == "causal":

@@ -8,8 +8,9 @@ root read its counter.
 import contextlib
 import importlib
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from accel_helpers._values.words import format_rate, format_seconds, wrapped
 from accel_helpers.machine import hardware
@@ -19,18 +20,21 @@ __all__ = ["meter", "upper_limit"]
 
 @dataclass
 class Energy:
-    """What `meter` gives; it is filled in when the block ends."""
+    """The energy that the NVIDIA GPUs took for a block of code; `meter` fills it in.
+
+    A board is one GPU; its counter is the joules that it took since its driver was loaded.
+    """
 
     OUTCOMES: ClassVar = ("measured", "no counter")  # of its `verdict`
 
-    joules: float | None = None
+    joules: float | None = None  # of all boards together; None: not measured
     how: str = "not measurable here"  # or "NVML"
-    seconds: float = 0.0
-    notes: tuple[str, ...] = ()  # why there is no number
+    seconds: float = 0.0  # how long the block took
+    notes: tuple[str, ...] = ()  # why `joules` is None
 
     @property
     def verdict(self) -> str:
-        """Whether there was a counter to read."""
+        """Return "measured", or "no counter" where `joules` is None."""
         measured, no_counter = self.OUTCOMES
         if self.joules is None:
             return no_counter
@@ -47,18 +51,23 @@ class Energy:
 
 
 @contextlib.contextmanager
-def meter(*, gpu=None, clock=time.monotonic):
-    """Measure what all NVIDIA GPUs of this machine take in a ``with`` block.
+def meter(*, gpu: Any = None, clock: Callable[[], float] = time.monotonic) -> Iterator[Energy]:
+    """Measure the energy that all NVIDIA GPUs of this machine take in a ``with`` block.
 
-    The block gets an Energy, filled in at its end: `joules` (None: not measured), `how`,
-    `seconds`, `notes`. A reading is up to a second old: let the block last ten.
+    A reading of a counter is up to a second old: let the block last ten seconds or more. Without
+    an NVIDIA GPU nothing is raised: `joules` stays None, and `notes` says why.
 
     Parameters
     ----------
     gpu : optional
-        For tests: what answers in place of the module ``pynvml``.
+        For tests: an object to use in place of the module ``pynvml``.
     clock : callable, optional
-        For tests: the time in seconds.
+        For tests: returns the time in seconds.
+
+    Yields
+    ------
+    Energy
+        Filled in when the block ends: `joules` (None: not measured), `how`, `seconds`, `notes`.
 
     Examples
     --------
@@ -80,8 +89,11 @@ def meter(*, gpu=None, clock=time.monotonic):
                 _fill_in(energy, before, after)
 
 
-def _read(gpu, energy: Energy) -> list[float] | None:
-    """The joules that each board has counted so far; None, with a note, where NVML gives none."""
+def _read(gpu: Any, energy: Energy) -> list[float] | None:
+    """Return the joules that each board has counted so far, or None where NVML cannot be read.
+
+    In that case a note with the reason is added to `energy`. `gpu` is that of `meter`.
+    """
     try:
         return _counters(gpu)
     except Exception as error:  # NVML has errors of its own
@@ -89,8 +101,12 @@ def _read(gpu, energy: Energy) -> list[float] | None:
         return None
 
 
-def _counters(gpu) -> list[float]:
-    """The joules that each board has counted since the driver was loaded."""
+def _counters(gpu: Any) -> list[float]:
+    """Return the joules that each board has counted since the driver was loaded.
+
+    `gpu` is the module ``pynvml``, or None to import it. Raises ImportError without that module,
+    LookupError where the driver lists no GPU, and errors of NVML's own.
+    """
     if gpu is None:
         gpu = importlib.import_module("pynvml")
     gpu.nvmlInit()
@@ -98,16 +114,20 @@ def _counters(gpu) -> list[float]:
     if count == 0:
         raise LookupError("the driver lists no GPU")
     boards = [gpu.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+    # NVML counts in millijoules.
     return [gpu.nvmlDeviceGetTotalEnergyConsumption(board) / 1e3 for board in boards]
 
 
 def _fill_in(energy: Energy, before: list[float], after: list[float]) -> None:
-    """Set the joules between two readings, or say why they give none."""
+    """Set `joules` and `how` of `energy`, or add a note to it if the readings cannot be used.
+
+    `before` and `after` are the joules that each board had counted.
+    """
     if len(before) != len(after):
         energy.notes += ("a GPU came or went in between",)
         return
     differences = [end - start for start, end in zip(before, after, strict=True)]
-    # A driver that was loaded anew counts from 0 again. A board that takes nothing does not exist.
+    # The driver counts from 0 again when it is loaded anew, and no board takes nothing at all.
     if min(differences) < 0 or sum(differences) == 0:
         energy.notes += ("a counter stood still, or started again",)
         return
@@ -116,10 +136,23 @@ def _fill_in(energy: Energy, before: list[float], after: list[float]) -> None:
 
 
 def upper_limit(seconds: float, accelerator: str) -> tuple[float | None, str]:
-    """Give joules by design power times time, and whose power that is: never a measurement.
+    """Return the joules that a chip takes at its design power: a limit, and no measurement.
 
-    None where none is published. The name is as for `hardware.match`.
+    Parameters
+    ----------
+    seconds : float
+        How long the work takes.
+    accelerator : str
+        The name of a chip, as for `hardware.match`, such as "Tesla T4".
 
+    Returns
+    -------
+    tuple of (float or None, str)
+        The joules, and whose power that is. None, and a sentence that says so, where no design
+        power of the chip is published.
+
+    Examples
+    --------
     >>> upper_limit(100, "Tesla T4")
     (7000.0, '70 W (TDP) of NVIDIA T4, published and not measured')
     """

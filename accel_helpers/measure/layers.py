@@ -1,6 +1,11 @@
-"""What one use of a Keras layer computes: a rule for every kind, for `work.count_step`."""
+"""What one use of a Keras layer computes: a rule for every kind, for `work.count_step`.
+
+A rule takes a layer, the shapes of its inputs and the shape of its output, all with the batch
+first, and returns the Parts of one use of the layer.
+"""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import prod
 
@@ -12,13 +17,14 @@ from accel_helpers.measure.parts import Parts, Rule, Shape, add_bias
 def _elementwise(
     forward: int, backward: int, passes_gradient: bool = False, operations: int = 1
 ) -> Rule:
-    """A rule: so many operations for each element of the output.
+    """Return a rule for a layer that works on each element by itself.
 
-    Of a layer with several inputs they are, forward, between each two of them, and backward for
-    each of them.
+    `forward` and `backward` are operations for each element of the output. A layer with n inputs,
+    such as Add, has n - 1 times `forward` and n times `backward`. `passes_gradient` and
+    `operations` are as in Parts.
     """
 
-    def count(layer, inputs, output):
+    def count(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
         size = prod(output)
         pairs = max(len(inputs) - 1, 1)
         parts = Parts()
@@ -34,8 +40,8 @@ def _elementwise(
 _count_view = _elementwise(0, 0, passes_gradient=True, operations=0)
 
 
-def _count_dropout(layer, inputs, output) -> Parts:
-    """The product with a mask of random bits, and its scaling, in training alone."""
+def _count_dropout(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count the product with a random mask, and its scaling; both take place only in training."""
     parts = Parts()
     parts.operations = 0
     if layer.rate == 0:
@@ -48,8 +54,8 @@ def _count_dropout(layer, inputs, output) -> Parts:
     return parts
 
 
-def _count_dense(layer, inputs, output) -> Parts:
-    """One product, and a bias."""
+def _count_dense(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count the product of a Dense layer, and its bias."""
     units = output[-1]
     parts = Parts()
     parts.input_products = 2 * prod(inputs[0]) * units
@@ -59,21 +65,21 @@ def _count_dense(layer, inputs, output) -> Parts:
     return parts
 
 
-def _count_embedding(layer, inputs, output) -> Parts:
-    """The rows of a table that are read, and their gradients, which are added to it."""
+def _count_embedding(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count the rows of the table that are read, and the sums of their gradients."""
     size = prod(output)
     return Parts(weights_read=size, weight_sums=size)
 
 
-def _count_pool(layer, inputs, output) -> Parts:
-    """One operation for each element of a window."""
+def _count_pool(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count one operation for each element of a window, forward and backward."""
     window = prod(layer.pool_size)
     operations = prod(output) * window
     return Parts(forward=operations, backward=operations)
 
 
-def _count_global_pool(layer, inputs, output) -> Parts:
-    """One operation for each element; the gradient of a maximum has to look for it again."""
+def _count_global_pool(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count one operation for each element of the input; going back, a maximum is found again."""
     size = prod(inputs[0])
     if type(layer).__name__.startswith("GlobalAverage"):
         return Parts(forward=size, backward=prod(output))
@@ -82,7 +88,7 @@ def _count_global_pool(layer, inputs, output) -> Parts:
 
 @dataclass(frozen=True)
 class _Norm:
-    """Operations of a normalisation for each element."""
+    """Operations of a normalisation for each element; the fields are as in Parts."""
 
     forward: int
     backward: int
@@ -100,8 +106,8 @@ NORMS = {
 FROZEN_BATCH_NORM = _Norm(2, 1, 0)  # it scales and moves by stored numbers, in training as well
 
 
-def _count_norm(layer, inputs, output) -> Parts:
-    """So many operations for each element, by the kind of normalisation."""
+def _count_norm(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count the operations that `NORMS` has for each element; `layer` is of a kind in it."""
     kind = type(layer).__name__
     norm = NORMS[kind]
     if kind == "BatchNormalization" and not layer.trainable:
@@ -119,10 +125,10 @@ def _count_norm(layer, inputs, output) -> Parts:
 class _Cell:
     """The work of a recurrent layer for each unit and step."""
 
-    gates: int
-    biases: int  # additions
-    forward: int  # elementwise
-    backward: int
+    gates: int  # each has a product with the input and one with the state
+    biases: int  # additions of biases
+    forward: int  # elementwise operations, activations included
+    backward: int  # elementwise operations, activations included
 
 
 LOOPS = {
@@ -132,8 +138,11 @@ LOOPS = {
 }
 
 
-def _count_loop(layer, inputs, output) -> Parts:
-    """The gates of a recurrent layer, step by step; its activations are in it."""
+def _count_loop(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count the gates of a recurrent layer over all steps, its activations included.
+
+    `layer` is of a kind in `LOOPS`, and its input has the shape (batch, steps, features).
+    """
     cell = LOOPS[type(layer).__name__]
     batch, steps, features = inputs[0]
     units = layer.units
@@ -156,8 +165,12 @@ def _count_loop(layer, inputs, output) -> Parts:
     return parts
 
 
-def _count_attention(layer, inputs, output) -> Parts:
-    """Queries, keys and values from the input; scores, their softmax, and the sums of values."""
+def _count_attention(layer, inputs: Sequence[Shape], output: Shape) -> Parts:
+    """Count queries, keys and values; their scores, the softmax of these, and sums of values.
+
+    The inputs are queries, values and, where they differ from the values, keys; each has the shape
+    (batch, length, features).
+    """
     batch, queries, query_features = inputs[0]
     _, length, value_features = inputs[1]
     # Without keys of their own, the values are the keys.
@@ -219,12 +232,16 @@ RULES_OF_SPACE: dict[str, Rule] = {
 
 
 def _rules_for(dimensions: str) -> dict[str, Rule]:
-    """The rules of layers for sequences ("1D"), images ("2D") or volumes ("3D")."""
+    """Return the rules of layers for sequences ("1D"), images ("2D") or volumes ("3D").
+
+    The keys are names of Keras classes, such as "Conv2D".
+    """
     rules = {f"{name}{dimensions}": rule for name, rule in RULES_OF_SPACE.items()}
     rules[f"Conv{dimensions}Transpose"] = count_convolution
     return rules
 
 
+# The name of a Keras class -> its rule.
 RULES: dict[str, Rule | None] = {
     "Flatten": _count_view,
     "Reshape": _count_view,
@@ -258,16 +275,20 @@ RULES: dict[str, Rule | None] = {
     **_rules_for("1D"),
     **_rules_for("2D"),
     **_rules_for("3D"),
-    # By the rules of what they hold.
+    # `parts_of` counts these by the rules of the layers that they hold.
     "Bidirectional": None,
     "TimeDistributed": None,
 }
 
 
-def parts_of(layer, inputs, output, notes: dict[str, None], training: bool) -> Parts:
-    """Count what a use of a layer computes, its activation too; note what is not counted.
+def parts_of(
+    layer, inputs: Sequence[Shape], output: Shape, notes: dict[str, None], training: bool
+) -> Parts:
+    """Return what a use of a layer computes, its activation included.
 
-    The notes are the keys of a dictionary, so that each stands there once.
+    `inputs` and `output` are shapes with the batch first. What is not counted is added to `notes`
+    as a key, so that each sentence stands there once. Raises TypeError for a layer that has
+    weights and no rule.
     """
     kind = type(layer).__name__
     is_of_keras = type(layer).__module__.startswith("keras.src.")
@@ -294,8 +315,13 @@ def parts_of(layer, inputs, output, notes: dict[str, None], training: bool) -> P
     return parts
 
 
-def _parts_without_rule(layer, inputs, output, notes: dict[str, None]) -> Parts:
-    """Nothing, and a note; a TypeError where the layer has weights, which must be counted."""
+def _parts_without_rule(
+    layer, inputs: Sequence[Shape], output: Shape, notes: dict[str, None]
+) -> Parts:
+    """Return parts without any work for a layer that has no rule, and add a sentence to `notes`.
+
+    Raises TypeError if the layer has weights, since its work must not be left out.
+    """
     kind = type(layer).__name__
     if getattr(layer, "weights", None):
         names = ", ".join(sorted(RULES))
@@ -305,7 +331,7 @@ def _parts_without_rule(layer, inputs, output, notes: dict[str, None]) -> Parts:
 
 
 def _add(first: Parts, second: Parts) -> Parts:
-    """The parts of two layers together."""
+    """Return the sum of two Parts, field by field; both have a number in `weights_read`."""
     total = Parts()
     for field in fields(Parts):
         value = getattr(first, field.name) + getattr(second, field.name)
@@ -314,13 +340,13 @@ def _add(first: Parts, second: Parts) -> Parts:
 
 
 def _steps_as_batch(shape: Shape) -> Shape:
-    """A shape with each step of a sequence as an example of its own."""
+    """Return a shape in which each step is an example: (32, 10, 8) -> (320, 8)."""
     batch, steps, *rest = shape
     return (batch * steps, *rest)
 
 
 def _add_activation(parts: Parts, layer, output: Shape, notes: dict[str, None]) -> None:
-    """Add the activation of a layer to its parts."""
+    """Add the activation of a layer, if it has one, to `parts`; without a count, to `notes`."""
     activation = getattr(layer, "activation", None)
     if activation is None:
         return
@@ -338,9 +364,12 @@ def _add_activation(parts: Parts, layer, output: Shape, notes: dict[str, None]) 
     parts.passes_gradient = False
 
 
-def name_of(function) -> str:
-    """Name an activation or a loss as its function is named."""
+def name_of(function: object) -> str:
+    """Return the name of an activation or a loss, which may be a function or an object.
+
+    keras.activations.relu -> "relu", CategoricalCrossentropy() -> "categorical_crossentropy".
+    """
     class_name = type(function).__name__
     name = getattr(function, "__name__", class_name)
-    # CategoricalCrossentropy becomes categorical_crossentropy.
+    # An underscore goes between "l" and "C" in "CategoricalCrossentropy".
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -23,13 +23,16 @@ Numbers = Mapping[str, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Card:
-    """Measurements, and numbers that are no times, with all that is needed to understand them."""
+    """What a result card holds: measurements, other numbers, and the machine that they are of.
 
-    created: str  # ISO 8601 in UTC
-    command: str  # that made it
-    machine: dict[str, Described | dict[str, Described]]
-    measurements: Mapping[str, Measurement] = field(default_factory=dict)
-    numbers: Numbers = field(default_factory=dict)
+    Raises ValueError if "accelerator" or "frameworks" in `machine` is neither None nor a table.
+    """
+
+    created: str  # ISO 8601 in UTC, such as "2026-03-01T12:00:00+00:00"
+    command: str  # what made the card, such as "lessons run by hand"
+    machine: dict[str, Described | dict[str, Described]]  # as `machine.runtime.describe` gives it
+    measurements: Mapping[str, Measurement] = field(default_factory=dict)  # name -> measurement
+    numbers: Numbers = field(default_factory=dict)  # name -> numbers that are no times
     schema: Literal[1] = 1
 
     def __post_init__(self):
@@ -39,7 +42,7 @@ class Card:
                 raise ValueError(f"machine, {part}: must be a table.")
 
     def _table(self, part: str) -> dict:
-        """A table of the machine's; an empty one where the card has none."""
+        """Return a table of `machine`, such as "accelerator"; an empty dict if it has none."""
         table = self.machine.get(part)
         if isinstance(table, dict):
             return table
@@ -47,7 +50,10 @@ class Card:
 
     @property
     def label(self) -> str:
-        """The machine and the day in a few words, for a plot or a sentence."""
+        """The machine and the day, such as "NVIDIA T4, 2026-03-01", for a plot or a sentence.
+
+        Without an accelerator the machine is named by its CPU, with its number of cores.
+        """
         day = self.created[:10]
         accelerator = self._table("accelerator")
         cpu_name = self.machine.get("cpu_name") or "unknown machine"
@@ -59,12 +65,12 @@ class Card:
             return f"{cpu_name}, {cores} cores, {day}"
         return f"{cpu_name}, {day}"
 
-    def reference(self, data) -> "Reference":
-        """Pair data that were made from this card with its label."""
+    def reference(self, data: Any) -> "Reference":
+        """Return a Reference of data that were made from this card, with the card's label."""
         return Reference(data, self.label)
 
     def to_dict(self) -> dict:
-        """The card as plain tables, ready for JSON."""
+        """Return the card as nested dicts of plain values, ready for `json.dumps`."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -79,7 +85,7 @@ class Card:
         ]
         for name, measurement in sorted(self.measurements.items()):
             first_line = str(measurement).splitlines()[0]
-            # The card has a name of its own for it.
+            # Only what follows the measurement's own name: "step: 20 ms" -> "20 ms".
             _, _, result = first_line.rpartition(": ")
             lines.append(f"    {name:<40} {result}")
         for name, values in sorted(self.numbers.items()):
@@ -90,15 +96,18 @@ class Card:
 
 @dataclass(frozen=True)
 class Reference:
-    """What a picture draws in grey: data of another machine, in the form that the picture takes."""
+    """Data of another machine, which a plot draws in grey beside the learner's own."""
 
-    data: Any
-    label: str  # of the machine, and the day
-    alone: bool = False  # drawn in place of the learner's data, not beside them
+    data: Any  # in the form that the plot takes for the learner's data
+    label: str  # the machine and the day, such as "NVIDIA T4, 2026-03-01"
+    alone: bool = False  # whether the plot draws only these data, and none of the learner's
 
 
 def new_card(*, command: str) -> Card:
-    """Make an empty card for this machine."""
+    """Return a card without measurements for this machine, created now.
+
+    `command` is what makes the card, such as "lessons run by hand".
+    """
     now = datetime.datetime.now(datetime.UTC)
     created = now.isoformat(timespec="seconds")
     machine = runtime.describe()
@@ -106,18 +115,35 @@ def new_card(*, command: str) -> Card:
 
 
 def save(card: Card, path: Path) -> None:
-    """Write a card, whole or not at all, into a folder that exists."""
+    """Write a card to a JSON file, whole or not at all; an older file is replaced.
+
+    The folder of `path` must exist. Raises OSError where the file cannot be written.
+    """
     tables = card.to_dict()
     text = json.dumps(tables, indent=1, ensure_ascii=False)
     write_whole(path, f"{text}\n")
 
 
-def load(path) -> Card:
-    """Read a card and check every field of it.
+def load(path: str | os.PathLike[str]) -> Card:
+    """Read a card from a JSON file, and check every field of it.
 
-    It has `measurements`, `numbers` and `machine` by name, and a `label` in a few words. A file
-    that is missing, too large, no JSON or not a card is a ValueError that names the field.
+    Parameters
+    ----------
+    path : path-like
+        A file that `save_on_card` wrote.
 
+    Returns
+    -------
+    Card
+        With `measurements` and `numbers` by name, the `machine`, and a `label` in a few words.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing, over 5 MB, no JSON or not a card; the message names the field.
+
+    Examples
+    --------
     >>> load(min(RUNS.glob("*.json"))).created[:4]
     '2026'
     """
@@ -127,7 +153,10 @@ def load(path) -> Card:
 
 
 def card_path() -> Path:
-    """Find the current card: ``ACCEL_RESULT_CARD``, or result_card.json in the working folder.
+    """Return the path of the current card, whether or not a file is there.
+
+    It is what the environment variable ``ACCEL_RESULT_CARD`` says; where that is unset or empty,
+    result_card.json in the working folder.
 
     >>> card_path().suffix
     '.json'
@@ -140,28 +169,42 @@ def card_path() -> Path:
 
 @dataclass(frozen=True)
 class Saved:
-    """Whether results are on the card, and a sentence that says where, or why not."""
+    """The outcome of saving results on a card."""
 
-    ok: bool
-    sentence: str
+    ok: bool  # whether the results are on the card
+    sentence: str  # for the learner: on which card the results are, or why they were not saved
 
 
 def save_on_card(
     measurements: Mapping[str, Measurement],
     numbers: Mapping[str, Sequence[float]] | None = None,
     *,
-    path=None,
+    path: str | os.PathLike[str] | None = None,
 ) -> Saved:
-    """Put measurements on the current card; a lesson goes on whether or not that works.
+    """Add measurements to the current card, which is made if it does not exist.
+
+    A card that cannot be read or written raises nothing, so that a lesson goes on without it.
 
     Parameters
     ----------
     measurements : mapping of str to Measurement
         By name, such as {"03/fit/cpu": measurement}. A name that is on the card is replaced.
     numbers : mapping of str to list or tuple of float, optional
-        What is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
+        By name, what is no time, such as {"04/loss/2 replicas": [2.1, 1.9]}.
     path : path-like, optional
-        By default `card_path`.
+        The card's file: by default `card_path()`.
+
+    Returns
+    -------
+    Saved
+        Its `ok` says whether the results are on the card, and its `sentence` where, or why not.
+
+    Raises
+    ------
+    TypeError
+        If a value in `measurements` is no Measurement.
+    ValueError
+        If a value in `numbers` is no list of finite numbers.
 
     Examples
     --------
@@ -194,8 +237,12 @@ def save_on_card(
 
 
 def _add_to_card(path: Path, measurements: Mapping[str, Measurement], numbers: Numbers) -> None:
-    """Write a card with these results beside those that are on it."""
-    # A card that cannot be read raises here, and is left as it is.
+    """Write the card at `path` anew, with these results beside those that are already on it.
+
+    A result whose name is on the card replaces that one; where there is no card, one is made.
+    Raises DataError where the card cannot be read, and OSError where it cannot be written.
+    """
+    # A card that cannot be read raises here, before anything is written: its file stays as it is.
     card = load(path) if path.exists() else new_card(command="lessons run by hand")
     all_measurements = {**card.measurements, **measurements}
     all_numbers = {**card.numbers, **numbers}
@@ -203,8 +250,16 @@ def _add_to_card(path: Path, measurements: Mapping[str, Measurement], numbers: N
     save(card, path)
 
 
-def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> None:
-    """Put what a verb measured on the card, if it has a name; print only that this failed."""
+def keep(
+    name: str,
+    measurements: Mapping[str, Measurement],
+    numbers: Mapping[str, Sequence[float]] | None = None,
+) -> None:
+    """Save results on the current card, as `save_on_card` does; with an empty `name` do nothing.
+
+    `name` is the `keep` argument of a function such as `ceilings.measure`, and says only whether
+    to save: the results have their full names. A sentence is printed only where saving failed.
+    """
     if not name:
         return
     saved = save_on_card(measurements, numbers)
@@ -213,19 +268,23 @@ def keep(name: str, measurements: Mapping[str, Measurement], numbers=None) -> No
 
 
 def reference_runs(folder: Path = RUNS) -> tuple[Card, ...]:
-    """Load the cards of a folder, oldest first: by default the course's own."""
+    """Return all cards of a folder, oldest first; an empty tuple where the folder has none.
+
+    By default they are the reference runs that come with the library. Raises ValueError for a
+    file that is not a card.
+    """
     cards = [load(path) for path in folder.glob("*.json")]
     cards.sort(key=lambda card: card.created)
     return tuple(cards)
 
 
 def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
-    """Find the newest reference run that has all these measurements and numbers.
+    """Return the newest reference run that has measurements or numbers of all these names.
 
     Parameters
     ----------
     names : str
-        Without any it is the newest of all.
+        Such as "03/epoch/cpu". Without any name, the newest of all runs is returned.
     runs : sequence of Card, optional
         Where to look, oldest first: by default `reference_runs`.
 
@@ -252,8 +311,23 @@ def reference(*names: str, runs: Sequence[Card] | None = None) -> Card | None:
 
 
 def reference_values(*names: str, runs: Sequence[Card] | None = None) -> Reference | None:
-    """List what the newest reference run with all these names has, for a plot's grey.
+    """Return the values of some names from the newest reference run, for a plot's grey.
 
+    Parameters
+    ----------
+    names : str
+        Of measurements or numbers, such as "03/epoch/cpu".
+    runs : sequence of Card, optional
+        Where to look, oldest first: by default `reference_runs`.
+
+    Returns
+    -------
+    Reference or None
+        Its `data` is a list with one Measurement or tuple of numbers for each name, in the order
+        of `names`. None where no run has them all.
+
+    Examples
+    --------
     >>> [epochs] = reference_values("03/epoch/cpu").data
     >>> epochs.median > 0
     True

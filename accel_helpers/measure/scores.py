@@ -14,7 +14,7 @@ MIN_IMAGES = 30  # from fewer, an interval would promise too much
 BETTER, WORSE = "better", "worse"
 VERDICTS = (BETTER, WORSE, SAME)
 
-# Student's t for few seeds, 95 %, two-sided; `student` serves from 10 on.
+# Student's t, 95 %, two-sided, for 1 to 9 degrees of freedom; from 10 on `student` is precise.
 FEW_SEEDS = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
 __all__ = ["Score", "change", "wilson"]
@@ -34,7 +34,11 @@ class Score:
 
     @classmethod
     def of(cls, name: str, answers: Sequence[Sequence[int]], labels: Sequence[int]) -> Self:
-        """Compare answers (a row for every seed) with what the images show."""
+        """Return the Score of a model's answers.
+
+        `answers` has a row for every seed and in it the predicted class of every image; `labels`
+        has the true class of every image. Raises ValueError if a row is not as long as `labels`.
+        """
         right = []
         for seed_answers in answers:
             right_of_seed = []
@@ -45,7 +49,7 @@ class Score:
 
     @property
     def by_seed(self) -> tuple[float, ...]:
-        """The share that was right, for each seed."""
+        """The share of images that was right (0 to 1), for each seed."""
         shares = []
         for right_of_seed in self.right:
             shares.append(statistics.fmean(right_of_seed))
@@ -53,7 +57,7 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """The share over all seeds."""
+        """The share of images that was right (0 to 1), averaged over the seeds."""
         return statistics.fmean(self.by_seed)
 
     def __str__(self) -> str:
@@ -72,7 +76,7 @@ class Change:
 
     after: Score
     difference: float  # of the accuracies; 0.01 is one percentage point
-    interval: tuple[float, float]
+    interval: tuple[float, float]  # the ends (low, high) of the difference's 95 % interval
 
     @property
     def verdict(self) -> str:
@@ -81,7 +85,7 @@ class Change:
         return verdict(low, high)
 
     def numbers(self) -> tuple[float, float, float]:
-        """The difference and the two ends of its interval, for a result card."""
+        """Return the difference and the ends (low, high) of its interval, for a result card."""
         low, high = self.interval
         return (self.difference, low, high)
 
@@ -97,7 +101,9 @@ class Change:
 
 
 def verdict(low: float, high: float) -> str:
-    """Judge a difference by its interval.
+    """Return what the interval of a difference, from `low` to `high`, says of a change.
+
+    It is "better", "worse", or "no measurable difference" where 0 lies in the interval.
 
     >>> verdict(0.01, 0.03), verdict(-0.01, 0.03)
     ('better', 'no measurable difference')
@@ -110,7 +116,7 @@ def verdict(low: float, high: float) -> str:
 
 
 def change(before: Score, after: Score) -> Change:
-    """Compare two scores that were taken with the same seeds on the same images.
+    """Return how far a score changed, with an interval of 95 %.
 
     The interval holds two kinds of luck (Bouthillier et al., https://arxiv.org/abs/2103.03098),
     whose half-widths are added by their squares:
@@ -123,9 +129,24 @@ def change(before: Score, after: Score) -> Change:
     Few seeds cannot show what is rare: where 15 % of the trainings collapse, the interval of 2 to 5
     seeds held the true difference in 54 to 84 % of simulated cases. Look at `Score.by_seed`.
 
-    Both scores need 2 seeds and 30 images at least (else a ValueError); row by row the same seed,
-    column by column the same image.
+    Parameters
+    ----------
+    before, after : Score
+        Of at least 2 seeds and 30 images. Row by row they have the same seed, and column by column
+        the same image.
 
+    Returns
+    -------
+    Change
+        With the `difference` of the accuracies, its `interval`, and a `verdict`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer seeds or images, or not the same number in both scores.
+
+    Examples
+    --------
     >>> before = Score.of("before", [[0] * 40 + [1] * 60] * 3, [1] * 100)
     >>> after = Score.of("after", [[0] * 10 + [1] * 90] * 3, [1] * 100)
     >>> print(change(before, after))
@@ -150,7 +171,10 @@ def change(before: Score, after: Score) -> Change:
 
 
 def _half_by_seeds(differences: Sequence[float]) -> float:
-    """Half the width of the interval for the luck of the seeds, from a difference for each."""
+    """Return half the width of the interval for the luck of the seeds.
+
+    `differences` has the change of the accuracy for each seed; two of them at least.
+    """
     seeds = len(differences)
     standard_error = statistics.stdev(differences) / math.sqrt(seeds)
     quantile = _quantile(degrees=seeds - 1)
@@ -158,18 +182,24 @@ def _half_by_seeds(differences: Sequence[float]) -> float:
 
 
 def _quantile(degrees: int) -> float:
-    """Two-sided quantile of Student's t, also for degrees that `student` is too rough for."""
+    """Return the two-sided 95 % quantile of Student's t, such as 12.706 for 1 degree.
+
+    `degrees` (of freedom) is 1 or more; for few of them `series.student` is too rough.
+    """
     if degrees <= len(FEW_SEEDS):
         return FEW_SEEDS[degrees - 1]
     return student(degrees, CONFIDENCE)
 
 
 def _half_by_images(before: Score, after: Score) -> float:
-    """Half the width of the interval for the luck of the images, averaged over the seeds."""
+    """Return half the width of the interval for the luck of the images.
+
+    Both scores have the same seeds and images. Raises ValueError if their rows differ in length.
+    """
     seeds = len(before.right)
     total = 0.0
     squares = 0.0
-    # For each image, a column of who was right: all seeds before, then all seeds after.
+    # For each image, a column of bools: right with each seed before, then with each seed after.
     columns = zip(*before.right, *after.right, strict=True)
     for column in columns:
         right_before = sum(column[:seeds])
@@ -186,8 +216,22 @@ def _half_by_images(before: Score, after: Score) -> float:
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:
-    """Give the interval of a share that was counted once: Wilson (1927, JASA 22), 95 %.
+    """Return the 95 % interval of a share, by Wilson (1927, JASA 22).
 
+    Parameters
+    ----------
+    right : int
+        How many images were right, from 0 to `total`.
+    total : int
+        How many images there were; 1 or more.
+
+    Returns
+    -------
+    tuple of (float, float)
+        The ends (low, high) of the interval, between 0 and 1.
+
+    Examples
+    --------
     >>> [round(end, 3) for end in wilson(98, 100)]
     [0.93, 0.994]
     """

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 class Row:
     """The work of one layer in one step, of the loss, or of the optimizer."""
 
-    name: str
-    kind: str
-    parameters: int | str  # 0 where a layer stands a second time
-    flops: int  # both passes together, as the rest
-    bytes: int
+    name: str  # of the layer, or "loss" or "optimizer"
+    kind: str  # the layer's class, such as "Dense"; "" for the loss and the optimizer
+    parameters: int | str  # 0 where a layer is used again, "" for the loss and the optimizer
+    flops: int  # operations; all counts are of both passes together, unless "forward" is said
+    bytes: int  # read and written
     product_flops: int = 0  # the part that is matrix products and convolutions
     padding_flops: int = 0  # in no other number: products with the zeros of padding
     operations: int = 0  # forward, one after the other
@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True)
 class StepWork:
-    """The work of one step; `product_flops` are those of products and convolutions."""
+    """The work of one training step, or of one forward pass; each count is a sum over `rows`."""
 
     batch_size: int
     rows: tuple[Row, ...]  # the layers, the loss, the optimizer
@@ -70,7 +70,7 @@ class StepWork:
 
     @property
     def backward(self) -> Row:
-        """What training adds: gradients, loss and optimizer, statistics and dropout."""
+        """What training adds to a forward pass, in one row: gradients, loss, optimizer, dropout."""
         forward = self.forward
         flops = self.flops - forward.flops
         moved_bytes = self.bytes - forward.bytes
@@ -80,6 +80,7 @@ class StepWork:
 
     @property
     def intensity(self) -> float:
+        """Operations for each byte (FLOP/B)."""
         return self.flops / self.bytes
 
     def __str__(self) -> str:
@@ -101,7 +102,7 @@ class StepWork:
 
 
 def _table(rows: tuple[Row, ...]) -> list[str]:
-    """The lines of a table: texts to the left, numbers to the right."""
+    """Return the lines of a table: a head and a line for each row, numbers to the right."""
     table = [["layer", "kind", "parameters", "operations", "bytes"]]
     for row in rows:
         table.append(_cells(row))
@@ -118,7 +119,7 @@ def _table(rows: tuple[Row, ...]) -> list[str]:
 
 
 def _cells(row: Row) -> list[str]:
-    """The cells of a row of the table."""
+    """Return the texts of the five cells of a row in the table, such as "1,024" for a number."""
     parameters = row.parameters
     # The loss and the optimizer have "" there.
     if isinstance(parameters, int):

@@ -1,12 +1,20 @@
 """The work in one step of a Keras model, counted layer by layer; nothing is run."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from accel_helpers._values.records import whole
+from accel_helpers.measure.graph import (
+    count_bytes,
+    count_numbers,
+    graph_of,
+    nodes_of,
+    shape_of,
+    size_of,
+)
 from accel_helpers.measure.layers import name_of, parts_of
 from accel_helpers.measure.parts import Parts, Shape
 from accel_helpers.measure.step_work import Row, StepWork
@@ -28,7 +36,8 @@ LOSSES_OF_LOGITS = LOSSES_OF_PROBABILITIES | {
 }
 # Operations for each trained number, and numbers that are kept beside it, from `update_step` in
 # Keras's source (keras/src/optimizers); Adam is algorithm 1 of Kingma and Ba, arXiv:1412.6980,
-# in the order of the remark at the end of its section 2. Then what a setting adds.
+# in the order of the remark at the end of its section 2. "" is the optimizer without settings; the
+# other names are settings, with what each of them adds.
 OPTIMIZERS = {
     "SGD": {"": (2, 0), "momentum": (2, 1), "nesterov": (3, 0)},
     "Adam": {"": (11, 2), "amsgrad": (1, 1)},
@@ -40,7 +49,9 @@ OPTIMIZERS = {
     "Adadelta": {"": (15, 2)},
     "Lion": {"": (9, 1)},
 }
+# The same for the settings that every optimizer has.
 OF_ANY = {"weight_decay": (3, 0), "use_ema": (3, 1)}
+# Settings of optimizers that get a note, because there is no count for them.
 NOT_COUNTED = ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulation_steps")
 
 
@@ -59,7 +70,15 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
     * `operations` are those of a forward pass that start one after the other: 1 for a layer, 1
       for an activation in it, 0 for a view, 8 for an attention, 2 for each step of a loop.
 
-    All shapes are known: Sequential with an Input, or functional; compiled, if `training`.
+    Parameters
+    ----------
+    model : keras.Model
+        Sequential with an Input, or functional, all shapes known but the batch; compiled, if
+        `training`.
+    batch_size : int
+        Examples in a batch, 1 or more.
+    training : bool, optional
+        Whether the step trains; False counts one forward pass, as in ``predict``.
 
     Returns
     -------
@@ -70,8 +89,10 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
 
     Raises
     ------
-    TypeError, ValueError
-        If a layer has weights and no rule here, layers cannot be listed, or a shape is open.
+    TypeError
+        If a layer has weights and no rule here, or layers cannot be listed.
+    ValueError
+        If a shape is open, the model is built for another batch, or `batch_size` is no such number.
 
     Examples
     --------
@@ -82,7 +103,7 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
     3072
     """
     batch_size = whole(batch_size, "batch_size")
-    graph = _graph(model)
+    graph = graph_of(model)
     for tensor in graph.inputs:
         if tensor.shape[0] not in (None, batch_size):
             raise ValueError(
@@ -107,12 +128,12 @@ def count_step(model, batch_size: int, training: bool = True) -> StepWork:
 class _WayBack:
     """What training hands back through one use of a layer."""
 
-    trained: int  # numbers of its weights that get a gradient
-    to_input: bool  # its input gets one, too
+    trained: int  # how many numbers of its weights get a gradient
+    to_input: bool  # whether its input gets a gradient
 
     @property
     def gradients(self) -> int:
-        """How many there are, of the weights and of the input: 0, 1 or 2."""
+        """The number of gradients, of the weights and of the input: 0, 1 or 2."""
         count = 0
         if self.trained:
             count += 1
@@ -124,58 +145,64 @@ class _WayBack:
 class _Count:
     """A walk through the layers of a model, in the order in which they are used.
 
-    By the ids of tensors it keeps which of them need a gradient in training; by those of layers
-    how often each was used. The notes are the keys of a dict, so that each is said once.
+    A node is one use of a layer, as in `graph`. `notes` is filled in with what is not counted: they
+    are the keys of a dict, so that each stands there once.
     """
 
     def __init__(self, batch_size: int, notes: dict[str, None], training: bool):
         self.batch_size = batch_size
         self.notes = notes
         self.training = training
-        self.needs_gradient: dict[int, bool] = {}
-        self.uses: Counter[int] = Counter()
+        self.needs_gradient: dict[int, bool] = {}  # id of a tensor -> whether it gets one
+        self.uses: Counter[int] = Counter()  # id of a layer -> how often it was used so far
 
     def layers_of(self, model) -> tuple[Row, ...]:
-        """A row for each use of a layer."""
-        graph = _graph(model)
+        """Return a row for each use of a layer, also of those in models within the model."""
+        graph = graph_of(model)
         for tensor in graph.inputs:
             self.needs_gradient[id(tensor)] = False
         rows = self._rows(model, prefix="")
         return tuple(rows)
 
     def _rows(self, model, prefix: str) -> Iterator[Row]:
-        """The rows of a model, whose names begin with those of the models around it."""
+        """Yield the rows of a model; `prefix` is set before their names, such as "encoder/"."""
         import keras
 
-        # How often each tensor was used, within this model.
+        # Id of a tensor -> how many nodes of this model have read it so far.
         readers: Counter[int] = Counter()
-        for node in _nodes(model):
+        for node in nodes_of(model):
             if isinstance(node.operation, keras.Model):
                 yield from self._rows_within(node, prefix)
             else:
                 yield self._row(node, prefix, readers)
 
     def _rows_within(self, node, prefix: str) -> Iterator[Row]:
-        """The rows of a model in the model, whose tensors stand for those outside."""
+        """Yield the rows of the model that a node uses as a layer.
+
+        It has tensors of its own for its inputs and outputs, which stand for those of the node.
+        """
         model = node.operation
-        graph = _graph(model)
+        graph = graph_of(model)
         self._hand_on(node.arguments.keras_tensors, graph.inputs)
         yield from self._rows(model, f"{prefix}{model.name}/")
         self._hand_on(graph.outputs, node.outputs)
 
-    def _hand_on(self, tensors, same_tensors) -> None:
-        """Record that a tensor needs a gradient where the same one of another model does."""
+    def _hand_on(self, tensors: Sequence[Any], same_tensors: Sequence[Any]) -> None:
+        """Set for each of `same_tensors` that it needs a gradient if that of `tensors` does."""
         for tensor, same_tensor in zip(tensors, same_tensors, strict=True):
             needs_gradient = self.needs_gradient[id(tensor)]
             self.needs_gradient[id(same_tensor)] = needs_gradient
 
     def _row(self, node, prefix: str, readers: Counter[int]) -> Row:
-        """The row of one use of a layer."""
+        """Return the row of a node, and record whether its outputs need a gradient.
+
+        `readers` counts how many nodes have read each tensor, and is updated.
+        """
         layer = node.operation
         tensors = node.arguments.keras_tensors
-        shapes = [_shape(tensor, self.batch_size, layer) for tensor in tensors]
-        output = _shape(node.outputs[0], self.batch_size, layer)
-        trainable = _numbers(layer, "trainable_variables")
+        shapes = [shape_of(tensor, self.batch_size, layer) for tensor in tensors]
+        output = shape_of(node.outputs[0], self.batch_size, layer)
+        trainable = count_numbers(layer, "trainable_variables")
         passes_back = any(self.needs_gradient[id(tensor)] for tensor in tensors)
         # In a forward pass nothing goes back.
         back = _WayBack(trained=0, to_input=False)
@@ -192,7 +219,7 @@ class _Count:
         for tensor in node.outputs:
             self.needs_gradient[id(tensor)] = passes_back or trainable > 0
 
-        weights = _numbers(layer, "weights")
+        weights = count_numbers(layer, "weights")
         is_frozen = weights > 0 and trainable == 0 and not layer.trainable
         # A layer that is used again has no further parameters.
         name = f"{prefix}{layer.name}"
@@ -218,7 +245,10 @@ class _Count:
     def _count_gradient_sums(
         self, node, shapes: Sequence[Shape], back: _WayBack, readers: Counter[int]
     ) -> int:
-        """Additions of gradients, where a layer is used twice or a tensor is read twice."""
+        """Return the additions of gradients, where a layer is used or a tensor read once more.
+
+        `shapes` are those of the node's inputs. `readers` is updated with what the node reads.
+        """
         additions = 0
         if self.uses[id(node.operation)] > 1:
             additions += back.trained
@@ -231,7 +261,7 @@ class _Count:
 
 
 def _count_products(parts: Parts, back: _WayBack) -> int:
-    """Operations of all products of one use of a layer, on both ways."""
+    """Return the operations of all products of one use of a layer, forward and backward."""
     products = parts.input_products + parts.later_products + parts.inner_products
     if back.gradients == 0:
         return products
@@ -247,7 +277,7 @@ def _count_products(parts: Parts, back: _WayBack) -> int:
 
 
 def _count_elementwise(parts: Parts, back: _WayBack) -> int:
-    """Elementwise operations of one use of a layer, on both ways."""
+    """Return the elementwise operations of one use of a layer, forward and backward."""
     operations = parts.forward
     if back.gradients > 0:
         operations += parts.backward
@@ -256,58 +286,22 @@ def _count_elementwise(parts: Parts, back: _WayBack) -> int:
     return operations
 
 
-def _nodes(model) -> Iterator:
-    """The uses of layers in a model, from its inputs to its outputs."""
-    by_depth = _graph(model)._nodes_by_depth
-    for depth in sorted(by_depth, reverse=True):
-        for node in by_depth[depth]:
-            if not node.is_input:
-                yield node
-
-
-def _numbers(layer, variables: str) -> int:
-    """How many numbers the variables of a layer hold; operations, such as +, have none."""
-    count = 0
-    for variable in getattr(layer, variables, ()):
-        count += prod(variable.shape)
-    return count
-
-
-def _graph(model):
-    """The part of a model that knows how its layers are joined."""
-    graph = getattr(model, "_functional", None) or model
-    if not hasattr(graph, "_nodes_by_depth"):
-        accepted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
-        raise TypeError(f"count_step takes {accepted}; got {model.name!r}.")
-    return graph
-
-
-def _shape(tensor, batch_size: int, layer) -> tuple[int, ...]:
-    """The shape of a tensor, with the batch in it."""
-    first, *others = tensor.shape
-    if None in others:
-        raise ValueError(
-            f"a shape at layer {layer.name!r} is open: {tensor.shape}; "
-            "give keras.Input all sizes but the batch."
-        )
-    if first is None:
-        first = batch_size
-    return (first, *others)
-
-
 def _bytes(layer, parts: Parts, node, batch_size: int, back: _WayBack) -> int:
-    """Bytes read and written, both passes: everything needed and everything made, once."""
+    """Return the bytes that one use of a layer reads and writes, forward and backward.
+
+    What is needed and what is made count once in each pass; a view, such as Flatten, moves none.
+    """
     is_view = not parts.operations and not parts.forward
     if is_view:
         return 0
-    inputs = _bytes_of(node.arguments.keras_tensors, batch_size, layer)
-    output = _bytes_of(node.outputs[:1], batch_size, layer)
+    inputs = count_bytes(node.arguments.keras_tensors, batch_size, layer)
+    output = count_bytes(node.outputs[:1], batch_size, layer)
     number_format = getattr(layer, "compute_dtype", node.outputs[0].dtype)
-    inner = parts.inner_elements * _size(number_format)
-    weight_size = _size(getattr(layer, "variable_dtype", "float32"))
+    inner = parts.inner_elements * size_of(number_format)
+    weight_size = size_of(getattr(layer, "variable_dtype", "float32"))
     weights_read = parts.weights_read
     if weights_read is None:
-        weights_read = _numbers(layer, "weights")
+        weights_read = count_numbers(layer, "weights")
     weights = weights_read * weight_size
     total = inputs + weights + output + 2 * inner
     if parts.passes_gradient or back.gradients == 0:
@@ -319,25 +313,8 @@ def _bytes(layer, parts: Parts, node, batch_size: int, back: _WayBack) -> int:
     return total
 
 
-def _bytes_of(tensors, batch_size: int, layer) -> int:
-    """The bytes of some tensors."""
-    total = 0
-    for tensor in tensors:
-        elements = prod(_shape(tensor, batch_size, layer))
-        total += elements * _size(tensor.dtype)
-    return total
-
-
-def _size(dtype) -> int:
-    """Bytes of one number: 2 of "bfloat16", 1 of what names no bits."""
-    bits = re.search(r"\d+", str(dtype))
-    if bits is None:
-        return 1
-    return int(bits[0]) // 8
-
-
-def _loss(model, outputs, batch_size: int, notes: dict[str, None]) -> Row:
-    """The row of the losses, one for each output."""
+def _loss(model, outputs: Sequence[Any], batch_size: int, notes: dict[str, None]) -> Row:
+    """Return one row for the losses of all outputs; a loss without a count is added to `notes`."""
     import keras
 
     losses = model.loss
@@ -356,15 +333,15 @@ def _loss(model, outputs, batch_size: int, notes: dict[str, None]) -> Row:
         if name not in counts:
             notes[f"The loss {name} is not counted."] = None
             continue
-        elements = prod(_shape(output, batch_size, model))
+        elements = prod(shape_of(output, batch_size, model))
         flops += counts[name] * elements
         # The outputs are read on both ways, and their gradient is written.
-        moved += 3 * elements * _size(output.dtype)
+        moved += 3 * elements * size_of(output.dtype)
     return Row("loss", "", "", flops, moved)
 
 
 def _optimizer(model, notes: dict[str, None]) -> Row:
-    """The row of the optimizer's step."""
+    """Return the row of the optimizer's step; what has no count is added to `notes`."""
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     kind = type(optimizer).__name__
     if kind not in OPTIMIZERS:
@@ -388,5 +365,5 @@ def _optimizer(model, notes: dict[str, None]) -> Row:
         numbers = prod(variable.shape)
         flops += flops_each * numbers
         # The gradient is read; the weight and what is kept beside it are read and written.
-        moved += numbers * _size(variable.dtype) * (3 + 2 * kept_numbers)
+        moved += numbers * size_of(variable.dtype) * (3 + 2 * kept_numbers)
     return Row("optimizer", "", "", flops, moved)

@@ -93,10 +93,10 @@ def test_what_is_not_here_is_named():
 CHECK = """
 import json, numpy as np
 from accel_helpers.machine import backend
-from accel_helpers.measure import ceilings
+from accel_helpers.measure import ceilings, kernels
 backend.choose()
-product = ceilings._product("cpu", "float32", 8)
-one = ceilings._pass("cpu", 1000)
+product = kernels.product("cpu", "float32", 8)
+one = kernels.array_pass("cpu", 1000)
 sums = [float(sum(np.ravel(one())[:1])) for _ in range(3)]
 found = ceilings.measure("cpu", seconds=0.75)
 parts = [(c.dtype, c.work, c.rate, c.time.median) for c in (*found.products, found.copy)]
