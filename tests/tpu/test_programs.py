@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -221,7 +222,8 @@ def kill_soon(words, *, folder, **options):
 @pytest.mark.parametrize(
     ("limits", "why"),
     [
-        ({"seconds": 0.5}, "was not done after 0.5 s; give seconds= more"),
+        # A busy machine looks a little later.
+        ({"seconds": 0.5}, r"was not done after \d\S* s; give seconds= more"),
         ({"memory": 5e7}, "needed more than 50 MB of memory; give memory= more"),
         ({"run": kill_soon}, "ended with SIGKILL"),
     ],
@@ -233,7 +235,8 @@ def test_a_child_that_is_stopped_gives_a_sentence_and_leaves_nothing(
     answer = tpu_compiler.compile_training_step(
         tpu_models.quickstart(), 32, thorough=True, environment=tpu_environment, **limits
     )
-    assert (answer.verdict, answer.why) == ("unavailable", f"the compiler's process {why}")
+    assert answer.verdict == "unavailable"
+    assert re.fullmatch(f"the compiler's process {why}", answer.why)
     assert left_in(tmp_path) == []
     assert running(str(tmp_path)) == []
 
