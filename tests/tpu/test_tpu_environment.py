@@ -111,7 +111,7 @@ def test_it_is_installed_found_and_removed(environ, kept):
 def test_where_there_is_no_pip_uv_installs_it(kept, wheels, tmp_path):
     # As `uv venv` leaves an environment: Python, and no pip.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
-    environ = asking(kept, UV_NO_INDEX="1", UV_FIND_LINKS=str(wheels), UV_CONSTRAINT="/no/such")
+    environ = asking(kept, UV_OFFLINE="1", UV_FIND_LINKS=str(wheels), UV_CONSTRAINT="/no/such")
     environ["PATH"] = os.pathsep.join([uv.find_uv_bin().removesuffix("/uv"), environ["PATH"]])
     python = tmp_path / "venv" / "bin" / "python"
     command = [python, "-m", "accel_helpers", "tpu", "install", "--json"]
