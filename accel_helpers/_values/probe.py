@@ -121,8 +121,16 @@ def run_command(
     signal_name = ""
     # The exit status after a signal is the signal's number, negative.
     if kind == "crashed" and status < 0:
-        signal_name = signal.Signals(-status).name
+        signal_name = _signal_name(-status)
     return Outcome(kind, elapsed, child.output, signal_name, memory)
+
+
+def _signal_name(number: int) -> str:
+    """Return the name of a signal, such as "SIGKILL"; "signal 40" for one that has no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def python(code: str, *arguments: object) -> list[str]:

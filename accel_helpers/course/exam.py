@@ -136,7 +136,11 @@ class Result(Shown):
         return max(self.material, self.today) >= PASS
 
     def lines(self) -> list[str]:
-        """Return the result in sentences, the verdict first."""
+        """Return the result in sentences, the verdict first.
+
+        Answers that are right by one of the two marks only are named where they decide whether the
+        paper is passed.
+        """
         count = len(self.grades)
         verdict = "Passed" if self.passed else "Not passed"
         lines = [

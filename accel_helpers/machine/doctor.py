@@ -140,17 +140,23 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
     Parameters
     ----------
     problem : exception, str or Path, optional
-        An error that you caught, the text of a traceback or a log, or that of a whole notebook; or
-        the file that it is in. Then only that is looked at. Without it, this runtime is examined.
+        An error that you caught; the text of a traceback, a log or a whole notebook; or a Path to
+        the file with that text. (A str is always read as the text itself.) Then only that is looked
+        at. Without a problem, this runtime is examined.
     **machine : optional
-        A recorded machine, as for `strategy.pick`.
+        A recorded machine, as for `strategy.pick`; beside a problem only its ``environ`` counts.
 
     Returns
     -------
     Diagnosis
         ``findings``, the first to mend first, each with ``id``, ``cause``, ``fix`` and ``source``;
-        where there is none, what is ``seen`` of the error, or what is ``slow``; of a notebook the
-        ``lines`` of yesterday; and the ``next_step``. It prints as a list.
+        where there is none, what is ``seen`` of the error, or what is ``slow``; of a notebook those
+        of its ``lines`` that no longer work today; and the ``next_step``. It prints as a list.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
 
     Examples
     --------

@@ -61,7 +61,8 @@ def memory_needed(x, y, validation_data: tuple = ()) -> int:
     """Return the bytes that data will take on a device, with the order of their samples.
 
     `x` and `y` are arrays, or lists, tuples or dicts of arrays; `validation_data` is a pair of
-    such, or empty. Tensors count nothing, since they lie there already.
+    such, or empty: as `as_arrays` returns them, and not checked again. Tensors count nothing, since
+    they lie there already. The length of the first array is the number of samples.
     """
     import keras
     import numpy as np

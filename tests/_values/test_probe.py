@@ -42,6 +42,7 @@ def command(code, *words, seconds=60, **options):
 @pytest.mark.parametrize(
     ("code", "kind", "signal", "ending"),
     [
+        ("import os; os.kill(os.getpid(), 40)", "crashed", "signal 40", "ended with signal 40"),
         ("print('well')", "finished", "", "was done after"),
         ("raise ImportError('no such wheel')", "crashed", "", "ImportError: no such wheel"),
         ("import os; os.abort()", "crashed", "SIGABRT", "SIGABRT"),
