@@ -24,7 +24,7 @@ test test-all: export PYTHONHASHSEED = 0
 
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
-	@echo 'make test        lint, unit tests, every lesson: 5 to 15 minutes on two cores'
+	@echo 'make test        lint, unit tests, every lesson: 4 to 12 minutes on two cores'
 	@echo 'make test-all    the same and the slow tests, which CI runs: 20 to 60 minutes'
 	@echo 'make lab         open the lessons in JupyterLab'
 	@echo 'make notebooks   format and execute the lessons, store what is the same everywhere'

@@ -86,12 +86,17 @@ AWAY = {
     for cell in cells(number, tag="take-away")
 }
 FIRST, *OTHERS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
-# On the first framework that is here in every run, on the other one in `make test-all`.
-BACKENDS = [FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+# In every run a few of them, on the first framework that is here; `make test-all` runs the rest.
+OFTEN = ("03", "04", "05", "10")
+RUNS = []
+for number in AWAY:
+    for backend in (FIRST, *OTHERS):
+        is_often = number in OFTEN and backend == FIRST
+        marks = () if is_often else pytest.mark.slow
+        RUNS.append(pytest.param(number, backend, marks=marks, id=f"{number}-{backend}"))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("number", AWAY)
+@pytest.mark.parametrize(("number", "backend"), RUNS)
 def test_it_runs_without_this_library(number, backend, tmp_path):
     before, after = USED[number]
     environ = {**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": ""}
