@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ("cat", "cksum", "dirname", "rm", "mkdir", "cp", "sh")
+TOOLS = ("cat", "cksum", "dirname", "rm", "mkdir", "cp", "sed", "sh")
 
 # Runs every program that it is handed, and says that it has every module, unless told otherwise.
 PYTHON = """#!/bin/sh
@@ -41,7 +41,7 @@ class Machine:
         self.course, self.bin = folder / "a course", folder / "bin"
         (self.course / ".ci").mkdir(parents=True)
         self.bin.mkdir()
-        for name in (".ci/environment", "setup.py", "requirements.txt"):
+        for name in (".ci/environment", "pyproject.toml", "requirements.txt"):
             shutil.copy(ROOT / name, self.course / name)
         for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
@@ -99,7 +99,9 @@ def test_nothing_is_done_the_second_time_until_it_has_to_be_made_again(machine, 
     elif change == "lost":
         (machine.course / ".venv" / "bin" / "python").unlink()
     else:
-        (machine.course / "setup.py").write_text("# a change\n")
+        text = (machine.course / "pyproject.toml").read_text()
+        changed = text.replace('"psutil",', '"psutil", "more",')
+        (machine.course / "pyproject.toml").write_text(changed)
     if change == "cut short":
         (machine.course / "no-network").touch()
         assert machine.make()[0] == 1
@@ -109,6 +111,14 @@ def test_nothing_is_done_the_second_time_until_it_has_to_be_made_again(machine, 
     assert code == 0
     assert "uv venv" in calls
     assert not (machine.course / ".venv" / "half").exists()
+
+
+def test_a_stamp_does_not_have_it_made_again(machine):
+    machine.has("uv", UV)
+    assert machine.make()[0] == 0
+    with (machine.course / "pyproject.toml").open("a") as file:
+        file.write('[project.urls]\nSource = "https://github.com/a/b"\n')
+    assert machine.make() == (0, "", "")
 
 
 def test_an_environment_made_by_hand_is_kept_and_completed(machine):

@@ -21,7 +21,7 @@ KERNEL = "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/stat
 WANTED = ("ipython", "jedi", "micropip", "jinja2")
 HERE = ("comm", "ipywidgets")  # as they are here: the page has the JavaScript of this version
 NOT_PACKED = shutil.ignore_patterns(".*", "__pycache__", "build", "course_*", "dist", "notebooks")
-BADGE = re.compile(r'^ *"\[!\[Open In Colab\].*\n', re.M)  # a picture from the network
+BADGE = re.compile(r'^ *"\[!\[Open \d\d in Colab\].*\n', re.M)  # a picture from the network
 
 
 def build(out: Path, cache: Path = ROOT / ".venv" / "cache" / "browser_lab") -> str | None:

@@ -118,7 +118,7 @@ def built(text, path, fresh=False, seconds=SECONDS, interrupts=(), run=None):
 
     `run` is a folder of executed lessons, as `make run ALL=1` leaves it.
     """
-    text, _ = repair.fix(text, path, lesson.neighbours(path))
+    text, _ = repair.fix(text, path)
     try:
         old = lesson.parse(text)
     except (ValueError, AttributeError, TypeError) as error:
@@ -130,7 +130,7 @@ def built(text, path, fresh=False, seconds=SECONDS, interrupts=(), run=None):
     name_machine(new)
     if not fresh:
         keep_old(new, old, patterns(lesson.read(lesson.SANITIZE)))
-    text, _ = repair.fix(lesson.dump(new), path, lesson.neighbours(path))
+    text, _ = repair.fix(lesson.dump(new), path)
     return text
 
 

@@ -26,7 +26,7 @@ class Problem:
         return f"{where}: {self.rule}: {self.message}{mend}"
 
 
-def check(text, path, neighbours=None):
+def check(text, path):
     """Give everything that is wrong with a lesson; ruff is asked too."""
     name = str(path)
     try:
@@ -39,7 +39,7 @@ def check(text, path, neighbours=None):
         return [
             Problem("valid", name, None, f"the format 4.5 does not allow it: {s}") for s in said
         ]
-    it = rules.Lesson(path, text, lesson.parse(text), neighbours or frozenset({path.name}))
+    it = rules.Lesson(path, text, lesson.parse(text))
     problems = [
         Problem(key, name, cell, message)
         for key, function in rules.RULES.items()
@@ -60,16 +60,16 @@ def main(arguments=None):
         problems, files = [], lesson.chosen(given.files)
         stamps = {}
         for path in files:
-            text, neighbours = lesson.read(path), lesson.neighbours(path)
+            text = lesson.read(path)
             if given.fix:
-                text, done = repair.fix(text, path, neighbours)
+                text, done = repair.fix(text, path)
                 if done:
                     lesson.write(path, text)
                     print(f"{path}: repaired: {', '.join(done)}.")
-            found = check(text, path, neighbours)
+            found = check(text, path)
             problems += found
             if not any(problem.rule == "valid" for problem in found):
-                stamps.setdefault(repair.stamp_of(lesson.parse(text), neighbours), str(path))
+                stamps.setdefault(repair.stamp_of(lesson.parse(text)), str(path))
         if len(stamps) > 1:
             several = "; ".join(f"{stamp} in {file}" for stamp, file in stamps.items())
             message = f"lessons carry different stamps ({several}): run `make stamp`."

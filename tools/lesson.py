@@ -15,13 +15,18 @@ LESSONS = ROOT / "notebooks"
 SETUP_TEXT = (HERE / "setup_cell.txt").read_text(encoding="utf-8").rstrip("\n")
 SANITIZE = ROOT / "tests" / "notebooks" / "nbval_sanitize.cfg"
 
+# Colab's own page *open from GitHub*: where a badge leads until `make stamp` names a repository.
 COLAB = "https://colab.research.google.com/github/"
 PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
+BADGE = re.compile(
+    r"\[!\[Open (?P<number>\d\d) in Colab\]\("
+    + re.escape(PICTURE)
+    + r"\)\]\((?P<address>[^()\s]*)\)"
+)
 # Everything up to /notebooks/: a ref may hold slashes, a name may not.
-LINK = re.compile(
+_LESSON = re.compile(
     re.escape(COLAB)
-    + r"(?P<repository>[^\s/()\"'<>]+/[^\s/()\"'<>]+)/blob/(?P<ref>[^\s()\"'<>]+?)"
-    + r"/notebooks/(?P<name>[\w.-]+\.ipynb)"
+    + r"(?P<repository>[^\s/]+/[^\s/]+)/blob/(?P<ref>\S+?)/notebooks/[\w.-]+\.ipynb"
 )
 # Where a copy was published; pip repeats the words of one that never was.
 NEVER = "This copy was never published: put the course's .whl file beside this page"
@@ -50,10 +55,10 @@ class Stamp:
     ref: str
 
     def __str__(self):
-        return f"{self.repository} at {self.ref}"
+        return f"{self.repository} at {self.ref}" if self.repository else "no repository"
 
 
-UNSTAMPED = Stamp("unstamped.copy.of.the.course.run.make.stamp/accelerator-course", "main")
+UNSTAMPED = Stamp("", "")
 
 
 def checked(stamp):
@@ -110,27 +115,38 @@ def setup_stamp(source):
 
 def link(stamp, name):
     """Give the address that opens a lesson in Colab."""
+    if stamp == UNSTAMPED:
+        return COLAB
     return f"{COLAB}{stamp.repository}/blob/{stamp.ref}/notebooks/{name}"
 
 
 def badge(stamp, name):
-    """Give the Open-in-Colab badge of a lesson, in Markdown."""
-    return f"[![Open In Colab]({PICTURE})]({link(stamp, name)})"
+    """Give the badge that opens a lesson in Colab, in Markdown."""
+    return f"[![Open {name[:2]} in Colab]({PICTURE})]({link(stamp, name)})"
 
 
-def link_stamps(source, lessons):
-    """Give the stamps of the Colab links to the course's own lessons, in their order."""
-    found = (m for m in LINK.finditer(source) if m["name"] in lessons)
-    return [Stamp(m["repository"], m["ref"]) for m in found]
+def badge_stamps(source):
+    """Give the stamp of every badge, in their order; None for one that leads elsewhere."""
+    addresses = [found["address"] for found in BADGE.finditer(source)]
+    return [_stamp_of_address(address) for address in addresses]
 
 
-def restamp_links(source, stamp, lessons):
-    """Write a stamp into the Colab links to the course's own lessons."""
+def _stamp_of_address(address):
+    if address == COLAB:
+        return UNSTAMPED
+    found = _LESSON.fullmatch(address)
+    return Stamp(found["repository"], found["ref"]) if found else None
 
-    def new(match):
-        return link(stamp, match["name"]) if match["name"] in lessons else match[0]
 
-    return LINK.sub(new, source)
+def restamp_badges(source, stamp, lessons):
+    """Write a stamp into the badges of the course's own lessons."""
+    names = {name[:2]: name for name in lessons}
+
+    def stamped(found):
+        name = names.get(found["number"])
+        return badge(stamp, name) if name else found[0]
+
+    return BADGE.sub(stamped, source)
 
 
 def raw(text):
@@ -207,8 +223,3 @@ def chosen(files, folder=LESSONS):
         if path.suffix != ".ipynb" or not path.is_file():
             raise Refused(f"{path} is not a notebook: name files that end in .ipynb.")
     return paths
-
-
-def neighbours(path):
-    """Give the names of the lessons in a lesson's folder, its own among them."""
-    return frozenset(p.name for p in path.parent.glob("*.ipynb")) | {path.name}

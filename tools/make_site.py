@@ -97,7 +97,7 @@ def stage(folder, out):
         (folder / name).write_text(MADE.get_template(template).render(given), "utf-8")
     known = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     known |= {f"notebooks/{name}" for name in paths}
-    stamp = lesson.link_stamps(readme, paths)[0]
+    stamp = lesson.badge_stamps(readme)[0]
     for path in folder.rglob("*.md"):
         path.write_text(linked(lesson.read(path), path.parent.relative_to(folder), known, stamp))
     for name, notebook in notebooks.items():

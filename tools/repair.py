@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import lesson
-from lesson import UNSTAMPED, Refused, badge, restamp_links, setup_source, setup_stamp, tags
+from lesson import UNSTAMPED, Refused, badge, restamp_badges, setup_source, setup_stamp, tags
 from nbformat import from_dict
 from nbformat.v4 import new_code_cell
 
@@ -91,15 +91,15 @@ def clean_cell_metadata(metadata):
     return clean
 
 
-def stamp_of(nb, lessons):
+def stamp_of(nb):
     """Give the stamp that a lesson carries: its setup cell's, else its badge's, else none."""
     for cell in nb.cells[:2]:
         if cell.cell_type == "code" and (stamp := setup_stamp(cell.source)):
             return stamp
     for cell in nb.cells[:1]:
-        for stamp in lesson.link_stamps(cell.source, lessons):
+        for stamp in lesson.badge_stamps(cell.source):
             try:
-                return lesson.checked(stamp)
+                return lesson.checked(stamp or UNSTAMPED)
             except Refused:
                 continue
     return UNSTAMPED
@@ -142,10 +142,10 @@ def _place_setup(nb, stamp, number):
     nb.cells.insert(1, cell)
 
 
-def _place_badge(nb, stamp, name, lessons):
+def _place_badge(nb, stamp, name):
     for cell in nb.cells:
         if cell.cell_type == "markdown":
-            cell.source = restamp_links(cell.source, stamp, lessons)
+            cell.source = restamp_badges(cell.source, stamp, [name])
     if not nb.cells or nb.cells[0].cell_type != "markdown":
         return
     title, line = nb.cells[0], badge(stamp, name)
@@ -207,15 +207,14 @@ def _run_ruff(nb, path):
     return done
 
 
-def fix(text, path, lessons=None):
+def fix(text, path):
     """Repair what needs no author; give the new text and what was done, in words."""
-    lessons = lessons or frozenset({path.name})
     try:
         old = lesson.parse(text)
         nb = with_ids(old)
     except (ValueError, AttributeError, TypeError):
         return text, []
-    stamp = stamp_of(nb, lessons)
+    stamp = stamp_of(nb)
     done = ["the file's layout"] * (lesson.dump(old) != text) + ["cell ids"] * (nb != old)
     kept = from_dict(clean_metadata(nb.metadata))
     cells = [(cell, from_dict(clean_cell_metadata(cell.metadata))) for cell in nb.cells]
@@ -225,7 +224,7 @@ def fix(text, path, lessons=None):
         "cell metadata": lambda: [cell.update(metadata=clean) for cell, clean in cells],
         "outputs that may not be stored": lambda: clean_outputs(nb),
         "the setup cell": lambda: _place_setup(nb, stamp, path.name[:2]),
-        "the badge": lambda: _place_badge(nb, stamp, path.name, lessons),
+        "the badge": lambda: _place_badge(nb, stamp, path.name),
     }
     for what, mend in steps.items():
         before = copy.deepcopy(nb)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lesson
 import repair
-from lesson import badge, is_code, link_stamps, setup_source, setup_stamp, tags
+from lesson import badge, badge_stamps, is_code, setup_source, setup_stamp, tags
 from nbformat import NotebookNode
 
 RUN_IT = "run `make notebooks`"
@@ -40,12 +40,11 @@ RULES = {}
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson as the rules see it: its file, its text, its cells and its neighbours' names."""
+    """A lesson as the rules see it: its file, its text and its cells."""
 
     path: Path
     text: str
     nb: NotebookNode
-    neighbours: frozenset
 
     def cells(self, kind):
         return [(i, cell) for i, cell in enumerate(self.nb.cells) if cell.cell_type == kind]
@@ -97,15 +96,15 @@ def _title(it):
 
 @rule("badge")
 def _badge(it):
-    stamp = repair.stamp_of(it.nb, it.neighbours)
+    stamp = repair.stamp_of(it.nb)
     title = it.nb.cells[0] if it.nb.cells else None
     wanted = badge(stamp, it.path.name)
     in_prose = title and title.cell_type == "markdown"
     if in_prose and wanted not in title.source.splitlines():
         yield 0, f"the title cell needs this line: {wanted}"
     for i, cell in it.cells("markdown"):
-        if any(found != stamp for found in link_stamps(cell.source, it.neighbours)):
-            yield i, f"a Colab link does not lead to {stamp}, where the setup cell leads."
+        if any(found != stamp for found in badge_stamps(cell.source)):
+            yield i, f"a badge does not lead to {stamp}, where the setup cell leads."
 
 
 @rule("setup")

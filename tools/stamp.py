@@ -1,4 +1,4 @@
-"""Write where this copy of the course lives into every badge and every setup cell."""
+"""Write where this copy of the course lives into badges, setup cells and metadata."""
 
 import argparse
 import re
@@ -14,6 +14,11 @@ _GITHUB = re.compile(
     r"|ssh://(?:[^@/\s]+@)?(?:ssh\.)?github\.com(?::\d+)?/"
     r"|(?:[^@/\s]+@)?github\.com:)"
     r"(?P<owner>[^/\s]+)/(?P<name>[^/\s]+?)(?:\.git)?/?"
+)
+PAGES = "The course as pages"
+_PAGES = re.compile(rf"\[{PAGES}\]\([^)\s]*\)")
+_URLS = re.compile(
+    r"(?P<comment># Where this copy lives[^\n]*\n)(?:\[project\.urls\]\n(?:\w+ = [^\n]*\n)*)?"
 )
 PASS = "Pass --repo owner/name (make stamp REPO=owner/name)."
 
@@ -72,47 +77,92 @@ def default_stamp(folder, repository, ref):
     return Stamp(repository, default_ref(folder) if ref is None else ref)
 
 
-def stamp_lesson(text, path, stamp, lessons):
-    """Give a lesson's text with the stamp in its badge, its links and its setup cell."""
+def stamp_lesson(text, path, stamp):
+    """Give a lesson's text with the stamp in its badge and its setup cell."""
     try:
         nb = lesson.parse(text)
     except (ValueError, AttributeError, TypeError) as error:
         raise Refused(f"{path} is not a notebook that can be read: {error}.") from None
     for cell in nb.cells:
         if cell.cell_type == "markdown":
-            cell.source = lesson.restamp_links(cell.source, stamp, lessons)
+            cell.source = lesson.restamp_badges(cell.source, stamp, [path.name])
         elif "setup" in lesson.tags(cell):
             cell.source = lesson.restamp_setup(cell.source, stamp)
     return lesson.dump(nb)
 
 
-def stamp_page(text, stamp, lessons, repositories):
-    """Give a page's text with the stamp in its links and its lines on `repositories`."""
-    for old in repositories:
-        repository = re.escape(old)
-        clone = rf"(git clone (?:\S+ )*https://github\.com/){repository}(?![\w-]|\.(?!git\b)\w)"
-        text = re.sub(clone, lambda m: m[1] + stamp.repository, text)
-        pip = rf"(git\+https://github\.com/){repository}((?:\.git)?)@[\w./-]*\w"
-        text = re.sub(pip, lambda m: f"{m[1]}{stamp.repository}{m[2]}@{stamp.ref}", text)
-    return lesson.restamp_links(text, stamp, lessons)
+def pages_of(stamp):
+    """Give the address at which GitHub shows a repository's pages."""
+    owner, _, name = stamp.repository.partition("/")
+    root = f"https://{owner.lower()}.github.io/"
+    # A repository that is named as its owner's pages is shown at their root.
+    if name.lower() == f"{owner.lower()}.github.io":
+        return root
+    return f"{root}{name}/"
+
+
+def stamp_readme(text, stamp, lessons):
+    """Give the README with the stamp in its badges, and the link to the pages."""
+    pages = "docs/README.md" if stamp == UNSTAMPED else pages_of(stamp)
+    text = _PAGES.sub(f"[{PAGES}]({pages})", text)
+    return lesson.restamp_badges(text, stamp, lessons)
+
+
+def stamp_metadata(text, stamp, lessons):
+    """Give pyproject.toml with the addresses that the package's page shows."""
+    home = f"https://github.com/{stamp.repository}"
+    addresses = {
+        "Homepage": pages_of(stamp),
+        "Source": home,
+        "Issues": f"{home}/issues",
+        "Changelog": f"{home}/blob/{stamp.ref}/CHANGELOG.md",
+    }
+    lines = [f'{name} = "{address}"\n' for name, address in addresses.items()]
+    table = "" if stamp == UNSTAMPED else "".join(["[project.urls]\n", *lines])
+    return _URLS.sub(lambda found: found["comment"] + table, text)
+
+
+def stamp_citation(text, stamp, lessons):
+    """Give CITATION.cff with the repository's address, its last line."""
+    text = re.sub(r"^repository-code: .*\n", "", text, flags=re.M)
+    if stamp == UNSTAMPED:
+        return text
+    return f"{text}repository-code: https://github.com/{stamp.repository}\n"
+
+
+# What is stamped beside the lessons.
+FILES = {
+    "README.md": stamp_readme,
+    "pyproject.toml": stamp_metadata,
+    "CITATION.cff": stamp_citation,
+}
 
 
 def stamp_course(folder, stamp):
-    """Stamp lessons and README, all or none; give the files and those that changed."""
+    """Stamp the lessons and what stands beside them, all or none; give the files that changed."""
     stamp = checked(stamp)
     notebooks = lesson.chosen([], folder / "notebooks")
-    lessons = frozenset(path.name for path in notebooks)
-    readme = folder / "README.md"
-    pages = [readme] if readme.is_file() else []
-    old = {path: lesson.read(path) for path in [*notebooks, *pages]}
-    links = {link for text in old.values() for link in lesson.link_stamps(text, lessons)}
-    repositories = {link.repository for link in links}
-    new = {page: stamp_page(old[page], stamp, lessons, repositories) for page in pages}
-    new |= {path: stamp_lesson(old[path], path, stamp, lessons) for path in notebooks}
+    lessons = [path.name for path in notebooks]
+    old = {path: lesson.read(path) for path in notebooks}
+    new = {path: stamp_lesson(text, path, stamp) for path, text in old.items()}
+    for name, stamped in FILES.items():
+        path = folder / name
+        old[path] = lesson.read(path)
+        new[path] = stamped(old[path], stamp, lessons)
     changed = [path for path in old if new[path] != old[path]]
     for path in changed:
         lesson.write(path, new[path])
-    return list(old), changed
+    return changed
+
+
+def carried(folder):
+    """Give the stamp that the course carries: the first one that a setup cell names."""
+    for path in lesson.chosen([], folder / "notebooks"):
+        for cell in lesson.parse(lesson.read(path)).cells:
+            found = lesson.setup_stamp(cell.source) if "setup" in lesson.tags(cell) else None
+            if found not in (None, UNSTAMPED):
+                return found
+    return UNSTAMPED
 
 
 def main(arguments=None):
@@ -120,24 +170,22 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="stamp.py", description=__doc__.splitlines()[0])
     parser.add_argument("--repo", metavar="OWNER/NAME", help="default: the git remote's")
     parser.add_argument("--ref", help="default: the tag at this commit, else the branch")
-    parser.add_argument("--unstamp", action="store_true", help="put the placeholder back")
+    parser.add_argument("--unstamp", action="store_true", help="make it as if never published")
+    parser.add_argument("--once", action="store_true", help="leave a course that carries a stamp")
     parser.add_argument("--root", type=Path, default=lesson.ROOT, help="the course's folder")
     given = parser.parse_args(arguments)
-    if given.unstamp and (given.repo is not None or given.ref is not None):
-        parser.error("--unstamp takes neither --repo nor --ref.")
+    if given.unstamp and (given.repo is not None or given.ref is not None or given.once):
+        parser.error("--unstamp takes neither --repo nor --ref nor --once.")
     try:
+        if given.once and (found := carried(given.root)) != UNSTAMPED:
+            print(f"The course carries the stamp {found}: nothing was written.")
+            return 0
         stamp = UNSTAMPED if given.unstamp else default_stamp(given.root, given.repo, given.ref)
-        files, changed = stamp_course(given.root, stamp)
+        changed = stamp_course(given.root, stamp)
     except Refused as error:
         print(error, file=sys.stderr)
         return 2
-    lessons = sum(path.suffix == ".ipynb" for path in files)
-    pages = " and README.md" if len(files) > lessons else ""
-    what = "the placeholder" if stamp == UNSTAMPED else str(stamp)
-    print(
-        f"Wrote {what} into {lessons} lesson{'s' * (lessons != 1)}{pages}: "
-        f"{len(changed)} file{'s' * (len(changed) != 1)} changed."
-    )
+    print(f"Wrote {stamp} into badges, setup cells and metadata: {len(changed)} files changed.")
     return 0
 
 

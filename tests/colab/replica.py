@@ -51,7 +51,7 @@ CPU = Runtime("cpu", (*_SHARED, "tensorflow"), VARIABLES["cpu"], "tensorflow")
 # It claims a TPU that is not attached: the nearest to the real one without the chip.
 TPU = Runtime("tpu", (*_SHARED, "libtpu"), VARIABLES["tpu"], "jax")
 RUNTIMES = (CPU, TPU)
-# The oldest that Colab's menu still offers; its Keras is the oldest that setup.py allows.
+# The oldest that Colab's menu still offers; its Keras is the oldest that pyproject.toml allows.
 PAST = Runtime("tpu-2025.07", (*_SHARED, "libtpu"), VARIABLES["tpu"], "jax", python="3.11")
 
 

@@ -16,7 +16,7 @@ HAD_STOPPED = ("08_graphs_and_compilers", "09_many_devices", "10_build_and_refin
 def test_a_lesson_runs_on_the_oldest_keras_that_the_course_allows(
     past_colab, name, wheel, tmp_path
 ):
-    allowed = (replica.ROOT / "setup.py").read_text("utf-8")
+    allowed = (replica.ROOT / "pyproject.toml").read_text("utf-8")
     assert past_colab.packages()["keras"] == "3.8.0"
     assert '"keras>=3.8"' in allowed
     folder = tmp_path / "content"

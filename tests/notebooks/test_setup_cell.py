@@ -133,11 +133,12 @@ def repository(tmp_path_factory):
     """Commit this working tree's library, tagged; it asks for a package that does not exist."""
     folder = tmp_path_factory.mktemp("repository")
     shutil.copytree(lesson.ROOT / "accel_helpers", folder / "accel_helpers")
-    shutil.copy(lesson.ROOT / "pyproject.toml", folder)
-    text = (lesson.ROOT / "setup.py").read_text(encoding="utf-8")
-    asking = text.replace("setup(\n", 'setup(\n    install_requires=["numpy==0.0.1"],\n', 1)
+    for name in ("setup.py", "LICENSE", "README.md"):
+        shutil.copy(lesson.ROOT / name, folder)
+    text = (lesson.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    asking = text.replace("dependencies = []", 'dependencies = ["numpy==0.0.1"]', 1)
     assert asking != text
-    (folder / "setup.py").write_text(asking, encoding="utf-8")
+    (folder / "pyproject.toml").write_text(asking, encoding="utf-8")
     for command in (
         "init -q",
         "add .",

@@ -85,7 +85,7 @@ MENDED = [  # what is planted, and the rules that must see it
     (at("two", id="one"), "ids"),
     (at("two", id="a b"), "ids"),
     (at("title", source=TITLE), "badge"),
-    (at("title", swap=(NAME, "01_other.ipynb")), "badge"),
+    (at("title", swap=("Open 00", "Open 01")), "badge"),
     (swapped, "setup"),
     (without("setup"), "setup"),
     (at("setup", swap=("-q ", "--quiet ")), "setup"),
@@ -242,18 +242,6 @@ def test_a_repair_keeps_the_stamp_wherever_it_stands():
     mended = lesson.parse(repair.fix(lesson.dump(nb), Path(NAME))[0])
     assert mended.cells[1].source == setup_source(STAMPED, "00")
     assert mended.cells[0].source.startswith(badge(STAMPED, NAME))
-
-
-def test_a_link_to_another_lesson_follows_the_stamp(tmp_path):
-    nb = example(STAMPED)
-    foreign = "https://colab.research.google.com/github/a/b/blob/main/notebooks/theirs.ipynb"
-    prose(f"[next]({lesson.link(lesson.UNSTAMPED, '01_next.ipynb')}), [theirs]({foreign})")(nb)
-    path, names = tmp_path / NAME, frozenset({NAME, "01_next.ipynb"})
-    assert [p.rule for p in form.check(lesson.dump(nb), path, names)] == ["badge"]
-    text, _ = repair.fix(lesson.dump(nb), path, names)
-    assert form.check(text, path, names) == []
-    assert foreign in text
-    assert lesson.link(STAMPED, "01_next.ipynb") in text
 
 
 def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path, capsys):

@@ -2,26 +2,31 @@
 
 import os
 import subprocess
+import tomllib
 
 import form
 import lesson
 import pytest
 import stamp
 from example import NAME, example, save
-from lesson import UNSTAMPED, Refused, Stamp, checked, link
+from lesson import UNSTAMPED, Refused, Stamp, badge, checked
 
 OTHER = "98_other.ipynb"
 THEIRS = "https://colab.research.google.com/github/a/b/blob/main/notebooks/theirs.ipynb"
 README = f"""# The course
 
-[![Open In Colab]({lesson.PICTURE})]({link(UNSTAMPED, NAME)}) and [theirs]({THEIRS})
+{badge(UNSTAMPED, NAME)} and [theirs]({THEIRS})
 
-    git clone https://github.com/{UNSTAMPED.repository}.git
-    git clone --depth 1 https://github.com/{UNSTAMPED.repository} course
-    pip install git+https://github.com/{UNSTAMPED.repository}@{UNSTAMPED.ref}
-    git clone https://github.com/{UNSTAMPED.repository}-tools
-    pip install git+https://github.com/somebody/else@main
+[{stamp.PAGES}](docs/README.md)
 """
+METADATA = """[project]
+name = "it"
+
+# Where this copy lives
+
+[project.optional-dependencies]
+"""
+CITATION = "cff-version: 1.2.0\n"
 
 
 def git(folder, *arguments):
@@ -31,12 +36,14 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def course(tmp_path):
-    """Make a course of two lessons and a README, in a git checkout of its own."""
+    """Make a course of two lessons and what stands beside them, in a git checkout of its own."""
     folder = tmp_path / "course"
     (folder / "notebooks").mkdir(parents=True)
     save(folder / "notebooks", example())
     save(folder / "notebooks", example(name=OTHER), OTHER)
     (folder / "README.md").write_text(README)
+    (folder / "pyproject.toml").write_text(METADATA)
+    (folder / "CITATION.cff").write_text(CITATION)
     git(folder, "init", "-q", "-b", "trunk")
     git(folder, "add", ".")
     git(folder, "commit", "-q", "-m", "all")
@@ -54,7 +61,8 @@ def run(course, capsys):
 
 
 def texts(course):
-    return {p.name: p.read_text() for p in [*course.glob("notebooks/*"), course / "README.md"]}
+    paths = [*course.glob("notebooks/*"), *(course / name for name in stamp.FILES)]
+    return {path.name: path.read_text() for path in paths}
 
 
 OURS = "some-school/course"
@@ -88,7 +96,7 @@ def test_the_default_is_the_remote_and_its_password_is_not_shown(course, run):
     assert "one, two" in said, "which of them?"
     assert texts(course) == before
     git(course, "remote", "add", "origin", f"git@github.com:{OURS}.git")
-    assert run()[1].startswith(f"Wrote {OURS} at trunk into 2 lessons")
+    assert run()[1].startswith(f"Wrote {OURS} at trunk into badges")
     with pytest.raises(Refused):  # it lies inside a checkout, and is none of its own
         stamp.default_stamp(course / "notebooks", None, "v1")
 
@@ -109,23 +117,38 @@ def test_everything_gets_the_same_stamp_and_can_be_stamped_anew_and_unstamped(co
     before = texts(course)
     for repository, ref in (("a" * 39 + "/B_c.d-e", "topic/2026_11-a"), ("a/my.course", "v2")):
         new = Stamp(repository, ref)
-        assert "into 2 lessons and README.md: 3 files" in run("--repo", repository, "--ref", ref)[1]
+        assert "5 files changed" in run("--repo", repository, "--ref", ref)[1]
         for name in (NAME, OTHER):
             path = course / "notebooks" / name
             assert form.check(path.read_text(), path) == []
             assert path.read_text() == lesson.dump(example(new, name))
     readme = (course / "README.md").read_text()
-    assert link(new, NAME) in readme
+    assert badge(new, NAME) in readme
     assert THEIRS in readme
-    for line in ("clone https://github.com/a/my.course.git", "github.com/a/my.course course"):
-        assert line in readme
-    assert "git+https://github.com/a/my.course@v2" in readme
-    assert f"{UNSTAMPED.repository}-tools" in readme
-    assert "somebody/else@main" in readme
+    assert "](https://a.github.io/my.course/)" in readme
+    metadata = tomllib.loads((course / "pyproject.toml").read_text())["project"]
+    assert metadata["urls"]["Source"] == "https://github.com/a/my.course"
+    assert metadata["urls"]["Changelog"].endswith("/blob/v2/CHANGELOG.md")
+    citation = (course / "CITATION.cff").read_text()
+    assert citation.count("repository-code: https://github.com/a/my.course\n") == 1
     assert "0 files changed" in run("--repo", repository, "--ref", ref)[1]
     assert run("--unstamp")[0] == 0
     assert texts(course) == before
     assert sorted(os.listdir(course / "notebooks")) == [NAME, OTHER], "nothing is left there"
+
+
+def test_a_course_that_carries_a_stamp_is_left_as_it_is_where_that_is_asked_for(course, run):
+    assert run("--once", "--repo", "a/first", "--ref", "main")[0] == 0
+    stamped = texts(course)
+    assert "a/first" in stamped[NAME]
+    status, said = run("--once", "--repo", "b/fork", "--ref", "main")
+    assert (status, "a/first at main" in said) == (0, True)
+    assert texts(course) == stamped
+
+
+def test_the_pages_of_a_repository_that_is_named_as_they_are():
+    assert stamp.pages_of(Stamp("Ada/ada.github.io", "main")) == "https://ada.github.io/"
+    assert stamp.pages_of(Stamp("Ada/Course", "main")) == "https://ada.github.io/Course/"
 
 
 BAD_REPOSITORIES = [
