@@ -93,7 +93,8 @@ def test_a_public_verb_shows_how_it_is_used():
 
 
 def test_lessons_and_pages_use_public_names_alone():
-    pages = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    pages = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("docs/*.md")]
+    pages += [ROOT / "README.md", ROOT / "SKILL.md"]
     doors = {
         f"{door.__name__.split('.')[1]}.{name}"
         for door in (ah.tpu, ah.course)
@@ -108,7 +109,8 @@ def test_lessons_and_pages_use_public_names_alone():
 
 
 def test_links_from_page_to_page_lead_somewhere():
-    pages = [ROOT / "README.md", ROOT / "llms.txt", *ROOT.glob("docs/*.md")]
+    pages = [ROOT / name for name in ("README.md", "llms.txt", "SKILL.md")]
+    pages += ROOT.glob("docs/*.md")
     links = [(page, to) for page in pages for to in re.findall(r"\]\(([^)\s#]+)", page.read_text())]
     gone = [to for page, to in links if "://" not in to and not (page.parent / to).exists()]
     assert gone == []
