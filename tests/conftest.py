@@ -99,11 +99,12 @@ def required():
 @pytest.fixture(scope="session")
 def needed(required):
     """The browser that some tests look with; where there is none they cannot run."""
-    import lab
+    import chromium
+    import lesson
 
     try:
-        lab.find_browser()
-    except lab.LabError as reason:
+        chromium.find()
+    except lesson.Refused as reason:
         required(str(reason))
 
 

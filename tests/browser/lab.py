@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,10 +15,9 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import kernel  # of tools
+import chromium  # of tools
+import kernel
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ON_A_MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 LIMIT = 300.0  # seconds: nothing takes so long; a machine that is busy may take its time
 # Each of these answers a question that JupyterLab would ask in a box over the page.
 SETTINGS = {
@@ -49,14 +47,6 @@ SMALL = {
 
 class LabError(RuntimeError):
     """JupyterLab or the browser did not do what it was asked."""
-
-
-def find_browser():
-    """Give the path of a Chromium or Chrome on this machine."""
-    for name in (*BROWSERS, ON_A_MAC):
-        if path := shutil.which(name):
-            return path
-    raise LabError(f"no browser here; looked for {', '.join(BROWSERS)}")
 
 
 def wait_for(what, condition, pause=time.sleep):
@@ -226,23 +216,10 @@ def started(folder):
     """Start JupyterLab in a folder, with settings of its own, and a browser."""
     work, own = Path(folder) / "work", Path(folder) / "jupyter"
     work.mkdir(parents=True)
-    with launched() as browser, _server(work, own) as (address, token):
+    with chromium.launched() as browser, _server(work, own) as (address, token):
         lab = Lab(work, browser, address, token)
         wait_for("JupyterLab", lab.answers)
         yield lab
-
-
-@contextlib.contextmanager
-def launched():
-    """Start the browser of this machine, without a window."""
-    from playwright.sync_api import sync_playwright
-
-    args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
-    path = find_browser()  # no sandbox: we may be root
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=args, timeout=1000 * LIMIT)
-        with contextlib.closing(browser):
-            yield browser
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import axe
+import chromium
 import folds
 import lab
 import nbformat
@@ -24,7 +25,7 @@ ONE_OF_EACH = """() => { const seen = new Set()
 
 @pytest.fixture(scope="module")
 def browser(needed):
-    with lab.launched() as browser:
+    with chromium.launched() as browser:
         yield browser
 
 

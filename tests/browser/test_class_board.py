@@ -1,7 +1,7 @@
 """The class board in a browser: a hostile card does nothing, and everybody can read the page."""
 
 import axe
-import lab
+import chromium
 import pytest
 
 from accel_helpers import cli
@@ -25,7 +25,7 @@ def test_the_board_asks_for_nothing_runs_nothing_and_breaks_no_rule(needed, tmp_
     (tmp_path / "cut <script>alert(3)<.json").write_text("{")
     assert cli.main(["board", str(tmp_path), "--out", str(tmp_path / "board.html")]) == 0
     happened = []
-    with lab.launched() as browser:
+    with chromium.launched() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=colours)
         page.on("request", lambda request: happened.append(request.url))
         page.on("dialog", lambda dialog: happened.append(dialog.message))

@@ -4,7 +4,7 @@ import fcntl
 import subprocess
 import sys
 
-import lab
+import chromium
 import lesson
 import pytest
 
@@ -24,5 +24,5 @@ def site(tmp_path_factory, worker_id):
 
 @pytest.fixture(scope="module")
 def browser(needed):
-    with lab.launched() as browser:
+    with chromium.launched() as browser:
         yield browser

@@ -2,7 +2,7 @@
 
 import re
 
-import lab
+import chromium
 import lesson
 import pytest
 
@@ -25,10 +25,10 @@ BAD = """() => Reveal.getSlides().flatMap(slide => {
 def test_no_slide_is_cut_off_or_small_and_none_asks_the_network(tmp_path, required):
     slides.write(tmp_path)
     try:
-        lab.find_browser()
-    except lab.LabError as reason:
+        chromium.find()
+    except lesson.Refused as reason:
         required(str(reason))
-    with lab.launched() as browser:
+    with chromium.launched() as browser:
         page, asked = browser.new_page(), []
         page.on("request", lambda r: r.url.startswith(("file:", "data:")) or asked.append(r.url))
         for size in ({"width": 1280, "height": 720}, {"width": 1024, "height": 768}):
