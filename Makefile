@@ -20,7 +20,7 @@ test test-all: export ACCEL_DATA = bundled
 test test-all: export PYTHONHASHSEED = 0
 
 .PHONY: help environment run test test-all lab notebooks stamp lint fix wheel benchmarks \
-  site slides bundle colab-check site-environment
+  site screenshots slides bundle colab-check site-environment
 
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
@@ -34,6 +34,7 @@ help:
 	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
 	@echo 'make wheel       build the package into dist/'
 	@echo 'make site        the course as pages, course_site/ (with what `make run` measured; LAB=1: a lab, too)'
+	@echo 'make screenshots show a lesson and the report in the README, as `make run` made them last'
 	@echo 'make slides      each lesson as slides, course_site/slides/'
 	@echo 'make bundle      one zip for a drive, a stick or a room without a network, into dist/'
 	@echo 'make colab-check say what a newer list of packages changes (LIST=pip-freeze.txt)'
@@ -93,6 +94,9 @@ site: slides
 	@$(PYTHON) tools/questions_out.py course_site/take
 	@$(if $(filter-out 0,$(LAB)),$(PYTHON) tools/browser_lab.py course_site/lab || true)
 	@$(PYTHON) tools/make_site.py
+
+screenshots: site
+	@$(PYTHON) tools/screenshots.py
 
 slides: site-environment
 	@$(PYTHON) tools/slides.py

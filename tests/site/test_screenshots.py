@@ -1,0 +1,90 @@
+"""The README's pictures of a lesson and of the report: whole, sharp, small, and not of nothing."""
+
+import subprocess
+import sys
+from datetime import datetime
+from types import SimpleNamespace
+
+import chromium
+import lesson
+import pages
+import pytest
+import screenshots
+from PIL import Image
+
+from accel_helpers.machine import runtime
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
+IN_THE_README = 620  # pixels: as wide as the README shows a picture
+MOST_BYTES = 250_000
+CUT_OFF = "one => one.scrollWidth > one.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The folder of a report of three lessons, with the pictures that are stored with them."""
+    folder = tmp_path_factory.mktemp("course_report")
+    (folder / "plots").mkdir()
+    names, runs = [path.stem for path in lesson.chosen([])], []
+    for path in lesson.chosen([])[:3]:
+        run = pages.LessonRun(path.stem, path.stem, 1.0)
+        notebook = lesson.parse(lesson.read(path))
+        runs.append(pages.write_lesson(run, notebook, path, names, folder))
+    index = pages.index(runs, runtime.describe(), datetime.now(), True, "")
+    (folder / "index.html").write_text(index, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def taken(needed, site, report, tmp_path_factory):
+    """The files that the tool writes."""
+    out = tmp_path_factory.mktemp("pictures") / "new"
+    screenshots.take(site, report, out)
+    return SimpleNamespace(lesson=out / "lesson.png", report=out / "report.png")
+
+
+@pytest.fixture(params=["lesson", "report"])
+def picture(request, taken):
+    return getattr(taken, request.param)
+
+
+@pytest.mark.parametrize("missing", ["site", "report"])
+def test_what_was_not_made_is_named_with_the_command_that_makes_it(missing, tmp_path):
+    page = tmp_path / "site" / screenshots.LESSON
+    if missing == "report":
+        page.parent.mkdir(parents=True)
+        page.touch()
+    folders = (f"--{name}={tmp_path / name}" for name in ("site", "report", "out"))
+    command = [sys.executable, screenshots.__file__, *folders]
+    child = subprocess.run(command, capture_output=True, text=True)
+    made_by = {"site": "make site", "report": "make run"}[missing]
+    assert child.returncode != 0
+    assert child.stderr.endswith(f" is missing: `{made_by}` makes it.\n")
+    assert child.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_picture_is_sharp_in_the_readme_holds_something_and_is_quickly_loaded(picture):
+    image = Image.open(picture)
+    assert image.format == "PNG"
+    assert image.width == screenshots.WIDTH * screenshots.SCALE
+    assert image.width >= 2 * IN_THE_README
+    assert image.width / 2 < image.height < image.width * 3 / 2
+    colours = sorted(image.convert("RGB").getcolors(), reverse=True)
+    assert len(colours) > 20
+    assert colours[0][0] < 0.95 * image.width * image.height
+    assert picture.stat().st_size < MOST_BYTES
+
+
+def test_the_lesson_shows_a_model_the_line_that_asks_and_the_answer_none_cut_off(needed, site):
+    with chromium.launched() as browser:
+        page = browser.new_page(viewport={"width": screenshots.WIDTH, "height": 900})
+        page.goto((site / screenshots.LESSON).as_uri())
+        first, last = screenshots.of_lesson(page)
+        lines = [line for cell in (first, last) for line in cell.locator("pre").all()]
+        cut_off = [line.inner_text() for line in lines if line.evaluate(CUT_OFF)]
+        assert "keras.Sequential" in first.inner_text()
+        assert "ah.forecast" in last.inner_text()
+        assert "this CPU" in last.locator("table").inner_text()
+        assert first.bounding_box()["y"] < last.bounding_box()["y"]
+        assert cut_off == []
