@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from datetime import datetime
-from types import SimpleNamespace
 
 import chromium
 import lesson
@@ -26,46 +25,38 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course_report")
     (folder / "plots").mkdir()
     names, runs = [path.stem for path in lesson.chosen([])], []
-    for path in lesson.chosen([])[:3]:
+    for path in lesson.chosen([])[3:6]:
         run = pages.LessonRun(path.stem, path.stem, 1.0)
         notebook = lesson.parse(lesson.read(path))
         runs.append(pages.write_lesson(run, notebook, path, names, folder))
+    write_index(folder, runs)
+    return folder
+
+
+def write_index(folder, runs):
     index = pages.index(runs, runtime.describe(), datetime.now(), True, "")
     (folder / "index.html").write_text(index, "utf-8")
-    return folder
+
+
+def take(**folders):
+    """Run the tool as `make screenshots` does."""
+    words = (f"--{name}={folder}" for name, folder in folders.items())
+    command = [sys.executable, screenshots.__file__, *words]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
 def taken(needed, site, report, tmp_path_factory):
-    """The files that the tool writes."""
+    """The folder into which the tool wrote."""
     out = tmp_path_factory.mktemp("pictures") / "new"
-    screenshots.take(site, report, out)
-    return SimpleNamespace(lesson=out / "lesson.png", report=out / "report.png")
+    child = take(site=site, report=report, out=out)
+    assert child.returncode == 0, child.stderr
+    return out
 
 
-@pytest.fixture(params=["lesson", "report"])
-def picture(request, taken):
-    return getattr(taken, request.param)
-
-
-@pytest.mark.parametrize("missing", ["site", "report"])
-def test_what_was_not_made_is_named_with_the_command_that_makes_it(missing, tmp_path):
-    page = tmp_path / "site" / screenshots.LESSON
-    if missing == "report":
-        page.parent.mkdir(parents=True)
-        page.touch()
-    folders = (f"--{name}={tmp_path / name}" for name in ("site", "report", "out"))
-    command = [sys.executable, screenshots.__file__, *folders]
-    child = subprocess.run(command, capture_output=True, text=True)
-    made_by = {"site": "make site", "report": "make run"}[missing]
-    assert child.returncode != 0
-    assert child.stderr.endswith(f" is missing: `{made_by}` makes it.\n")
-    assert child.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_picture_is_sharp_in_the_readme_holds_something_and_is_quickly_loaded(picture):
-    image = Image.open(picture)
+@pytest.mark.parametrize("name", ["lesson.png", "report.png"])
+def test_a_picture_is_sharp_in_the_readme_holds_something_and_is_quickly_loaded(taken, name):
+    image = Image.open(taken / name)
     assert image.format == "PNG"
     assert image.width == screenshots.WIDTH * screenshots.SCALE
     assert image.width >= 2 * IN_THE_README
@@ -73,7 +64,7 @@ def test_a_picture_is_sharp_in_the_readme_holds_something_and_is_quickly_loaded(
     colours = sorted(image.convert("RGB").getcolors(), reverse=True)
     assert len(colours) > 20
     assert colours[0][0] < 0.95 * image.width * image.height
-    assert picture.stat().st_size < MOST_BYTES
+    assert (taken / name).stat().st_size < MOST_BYTES
 
 
 def test_the_lesson_shows_a_model_the_line_that_asks_and_the_answer_none_cut_off(needed, site):
@@ -88,3 +79,21 @@ def test_the_lesson_shows_a_model_the_line_that_asks_and_the_answer_none_cut_off
         assert "this CPU" in last.locator("table").inner_text()
         assert first.bounding_box()["y"] < last.bounding_box()["y"]
         assert cut_off == []
+
+
+@pytest.mark.parametrize("made_by", ["make site", "make run"])
+def test_what_was_not_made_is_named_with_the_command_that_makes_it(made_by, needed, site, tmp_path):
+    made = {"site": site} if made_by == "make run" else {}
+    child = take(**{name: tmp_path / name for name in ("site", "report", "out")} | made)
+    assert child.returncode != 0
+    assert child.stderr.endswith(f" is missing: `{made_by}` makes it.\n")
+    assert child.stderr.count("\n") == 1
+    assert not (tmp_path / "out" / "report.png").exists()
+
+
+def test_a_report_of_other_lessons_is_not_shown_in_place_of_the_whole(needed, site, tmp_path):
+    write_index(tmp_path, [pages.LessonRun("00_start_here", "00", 1.0, page="00_start_here.html")])
+    child = take(site=site, report=tmp_path, out=tmp_path)
+    assert child.returncode != 0
+    assert child.stderr.endswith(" lacks what report.png shows: `make run` makes all of it.\n")
+    assert child.stderr.count("\n") == 1
