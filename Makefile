@@ -34,7 +34,7 @@ help:
 	@echo 'make benchmarks  measure the claims about speed here, side by side: a quarter of an hour'
 	@echo 'make wheel       build the package into dist/'
 	@echo 'make site        the course as pages, course_site/ (with what `make run` measured; LAB=1: a lab, too)'
-	@echo 'make screenshots show a lesson and the report in the README, as `make run` made them last'
+	@echo 'make screenshots pictures for the README of a lesson and the report, which `make run` made last'
 	@echo 'make slides      each lesson as slides, course_site/slides/'
 	@echo 'make bundle      one zip for a drive, a stick or a room without a network, into dist/'
 	@echo 'make colab-check say what a newer list of packages changes (LIST=pip-freeze.txt)'
