@@ -15,7 +15,7 @@ _GITHUB = re.compile(
     r"|(?:[^@/\s]+@)?github\.com:)"
     r"(?P<owner>[^/\s]+)/(?P<name>[^/\s]+?)(?:\.git)?/?"
 )
-PAGES = "The course as pages"
+PAGES = "the course as pages"
 _PAGES = re.compile(rf"\[{PAGES}\]\([^)\s]*\)")
 _URLS = re.compile(
     r"(?P<comment># Where this copy lives[^\n]*\n)(?:\[project\.urls\]\n(?:\w+ = [^\n]*\n)*)?"
