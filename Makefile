@@ -5,6 +5,7 @@ FAST ?=
 ALL ?=
 REPO ?=
 REF ?=
+ONCE ?=
 LAB ?=
 LIST ?=
 
@@ -27,7 +28,7 @@ help:
 	@echo 'make test        lint, unit tests, every lesson: 4 to 12 minutes on two cores'
 	@echo 'make test-all    the same and the slow tests, which CI runs: 20 to 60 minutes'
 	@echo 'make lab         open the lessons in JupyterLab'
-	@echo 'make notebooks   format and execute the lessons, store what is the same everywhere'
+	@echo 'make notebooks   format and execute lessons, store what is the same everywhere (LESSONS="03")'
 	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
 	@echo 'make lint        check style, and the form of the lessons'
 	@echo 'make fix         mend what lint finds and a program can mend; then lint says the rest'
@@ -74,14 +75,15 @@ lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
 
 notebooks: environment
-	@$(PYTHON) tools/build.py
+	@$(PYTHON) tools/build.py $(foreach number,$(LESSONS),$(wildcard notebooks/$(number)_*.ipynb))
 
 stamp: environment
-	@$(PYTHON) tools/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)")
+	@$(PYTHON) tools/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)") $(if $(filter-out 0,$(ONCE)),--once)
 
 wheel: environment
 	@rm -rf build  # what an earlier build left there would end up in the wheel
 	@$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build  # a folder of this name is a package to ruff, which would sort imports anew
 
 benchmarks: environment
 	@$(PYTHON) benchmarks/run.py

@@ -67,7 +67,7 @@ def fold(cell):
 
 
 def stage(folder, out):
-    """Lay out what Sphinx reads, as it lies in the repository."""
+    """Lay out what Sphinx reads, as it lies in the repository; give the stamp of the course."""
     docs, readme = folder / "docs", lesson.read(ROOT / "README.md")
     shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.py", "README.md"))
     paths = {path.name: path for path in lesson.chosen([])}
@@ -108,6 +108,20 @@ def stage(folder, out):
             if cell.cell_type == "markdown":
                 cell.source = linked(cell.source, Path("notebooks"), known, stamp)
         lesson.write(folder / "notebooks" / name, ASKS.sub(ANSWER, lesson.dump(notebook)))
+    return stamp
+
+
+def repository_buttons(stamp):
+    """Give the words for Sphinx that put the repository and its issues on every page."""
+    if stamp == lesson.UNSTAMPED:
+        return []
+    options = {
+        "repository_url": f"https://github.com/{stamp.repository}",
+        "use_repository_button": "true",
+        "use_issues_button": "true",
+    }
+    pairs = [f"html_theme_options.{name}={value}" for name, value in options.items()]
+    return [word for pair in pairs for word in ("-D", pair)]
 
 
 def built(builder, work, *words):
@@ -126,10 +140,10 @@ def main():
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         try:
-            stage(Path(work, "source"), given.out)
+            stamp = stage(Path(work, "source"), given.out)
         except (Refused, ValueError) as error:
             sys.exit(str(error))
-        pages = built("html", Path(work), "-q", "-W", "--keep-going")
+        pages = built("html", Path(work), "-q", "-W", "--keep-going", *repository_buttons(stamp))
         for old in given.out.glob("*"):
             if old.name not in KEPT:
                 shutil.rmtree(old) if old.is_dir() else old.unlink()

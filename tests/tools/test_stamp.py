@@ -146,6 +146,13 @@ def test_a_course_that_carries_a_stamp_is_left_as_it_is_where_that_is_asked_for(
     assert texts(course) == stamped
 
 
+def test_a_badge_without_a_stamp_opens_colabs_own_page():
+    colab = "https://colab.research.google.com/github/"
+    assert badge(UNSTAMPED, NAME).endswith(f"]({colab})")
+    named = Stamp("ada/course", "main")
+    assert badge(named, NAME).endswith(f"]({colab}ada/course/blob/main/notebooks/{NAME})")
+
+
 def test_the_pages_of_a_repository_that_is_named_as_they_are():
     assert stamp.pages_of(Stamp("Ada/ada.github.io", "main")) == "https://ada.github.io/"
     assert stamp.pages_of(Stamp("Ada/Course", "main")) == "https://ada.github.io/Course/"
