@@ -69,7 +69,8 @@ fix: environment
 	@$(PYTHON) tools/status.py --fix
 	@$(PYTHON) tools/minutes.py --fix >/dev/null
 	@$(PYTHON) tools/library.py
-	@$(MAKE) lint
+	@$(MAKE) --no-print-directory lint
+	@echo 'In form. What lessons store is not made anew here: `make notebooks` does it, `make test` compares it.'
 
 lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
