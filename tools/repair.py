@@ -97,9 +97,9 @@ def stamp_of(nb):
         if cell.cell_type == "code" and (stamp := setup_stamp(cell.source)):
             return stamp
     for cell in nb.cells[:1]:
-        for stamp in lesson.badge_stamps(cell.source):
+        for stamp in filter(None, lesson.badge_stamps(cell.source)):
             try:
-                return lesson.checked(stamp or UNSTAMPED)
+                return lesson.checked(stamp)
             except Refused:
                 continue
     return UNSTAMPED
