@@ -1,0 +1,29 @@
+"""A whole training, from a new model on, timed in every turn: with all that compiles."""
+
+from collections.abc import Callable
+
+from accel_helpers.machine import backend
+from accel_helpers.machine.quiet import held_back, without_remarks
+from accel_helpers.train.fit_call import FitCall
+from accel_helpers.train.timed_fit import Turn
+
+
+class WholeFit:
+    """Makes a new model in every turn, and trains it for all its epochs."""
+
+    def __init__(self, call: FitCall, callbacks: list, clock: Callable[[], float]):
+        self.call = call
+        self._callbacks = callbacks
+        self._clock = clock
+
+    def turn(self) -> Turn:
+        """Train, and return the seconds of the whole training, in place of those of an epoch."""
+        arguments = self.call.shortened(0)
+        started = self._clock()
+        model = self.call.make_model()
+        with held_back(), without_remarks():
+            model.fit(
+                **arguments, epochs=self.call.epochs or 1, callbacks=self._callbacks, verbose=0
+            )
+        backend.wait(model)
+        return Turn(self._clock() - started, 0.0)
