@@ -15,7 +15,7 @@ from accel_helpers.train.epoch_parts import Apart, EpochParts
 from accel_helpers.train.fit_call import FitCall, fit_call
 from accel_helpers.train.other_backend import OtherBackend
 from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile
-from accel_helpers.train.proposal import ELSEWHERE, EPOCHS, RESIDENT, TRAININGS, Proposal
+from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
 from accel_helpers.train.resident_turns import ResidentTurns
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit
@@ -201,13 +201,14 @@ class _Trial:
         """Return a change with its gain."""
         assert proposal.make_call, "a proposal without a reason has a call"
         call = proposal.make_call()
-        gains = {
-            EPOCHS: self._gain_of_epochs,
-            TRAININGS: self._gain_of_trainings,
-            RESIDENT: self._gain_of_resident,
-            ELSEWHERE: self._gain_elsewhere,
-        }
-        gain = gains[proposal.timed](call)
+        if proposal.timed == TRAININGS:
+            gain = self._gain_of_trainings(call, proposal.undo)
+        elif proposal.timed == RESIDENT:
+            gain = self._gain_of_resident(call)
+        elif proposal.timed == ELSEWHERE:
+            gain = self._gain_elsewhere(call)
+        else:
+            gain = self._gain_of_epochs(call)
         note = ""
         if proposal.note:
             note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
@@ -224,11 +225,11 @@ class _Trial:
             training.replan()
             return in_turns(self._apart.as_it_is, training, self._box)
 
-    def _gain_of_trainings(self, call: FitCall) -> Speedup:
+    def _gain_of_trainings(self, call: FitCall, undo: Callable[[], None] | None) -> Speedup:
         """Return the gain of a change by whole trainings, a new model for each."""
         with BorrowedCallbacks(call.arguments.get("callbacks")) as borrowed:
-            now = WholeFit(self._apart.call, borrowed.copies(), self._clock)
-            training = WholeFit(call, borrowed.copies(), self._clock)
+            now = WholeFit(self._apart.call, borrowed.copies(), self._clock, undo)
+            training = WholeFit(call, borrowed.copies(), self._clock, undo)
             # what is kept from one training to the next is there from the second one on
             training.turn()
             return in_turns(now, training, self._box)

@@ -21,3 +21,5 @@ class Proposal:
     reason: str = ""  # why it is not tried; "" where it is
     note: str = ""  # the name of a sentence on what else it changes
     timed: str = EPOCHS  # or one of the others above
+    # puts back what the change sets for the whole process, where it does
+    undo: Callable[[], None] | None = None
