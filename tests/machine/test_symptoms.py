@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.machine import doctor
+from accel_helpers.machine import doctor, pages
 from accel_helpers.machine.symptoms import GROUPS, KNOWN, SLOW, find
 
 ROOT = Path(__file__).parents[2]
@@ -263,6 +263,15 @@ def test_what_happens_in_colab_alone_is_answered_with_colabs_menus(name):
     said = {SYMPTOMS[name].to_do(place) for place in ("colab", "kaggle", "local")}
     assert len(said) == 1
     assert "Runtime →" in said.pop()
+
+
+def test_what_an_error_says_of_the_set_up_of_a_tpu_is_what_a_page_is_told_of_the_line():
+    (line,) = [old for old in pages.YESTERDAY if "TPUClusterResolver" in old.line]
+    error = SYMPTOMS["tpu-name-missing"]
+    for words in ("Delete ", "JAX drives the TPU without set-up", "print(ah.tpu.recipe())"):
+        assert words in line.instead
+        assert words in error.fix
+    assert not [symptom.id for symptom in KNOWN if re.search("tpu='local'", symptom.fix)]
 
 
 def test_a_full_disk_is_not_told_to_make_a_new_environment():
