@@ -293,12 +293,16 @@ def _without_split(call: FitCall) -> FitCall:
 
 
 def _check_validation(call: FitCall) -> None:
-    """Raise TypeError where the validation data are a generator, which could be read once."""
+    """Raise TypeError where the validation data are a generator that ends.
+
+    One that is read for so many `validation_steps` in every epoch is without end.
+    """
     data = call.arguments.get("validation_data")
-    if hasattr(data, "__next__"):
+    if hasattr(data, "__next__") and "validation_steps" not in call.arguments:
         raise TypeError(
             "validation_data is a generator, which can be read once, and every turn validates. "
-            "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset."
+            "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset, or validation_steps= "
+            "where it is without end."
         )
 
 

@@ -24,6 +24,7 @@ from accel_helpers.train.whole_fit import WholeFit
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 BLOCKS = 2  # of five rounds each, for a change that is hard to tell from none
+WORTH_A_BLOCK = 1.1  # times as fast, from which on a change that is unsure gets its second block
 
 
 def profile_fit(
@@ -252,7 +253,8 @@ class _Trial:
 def in_turns(training, changed, box: TimeBox, names=("as it is", "with the change")) -> Speedup:
     """Take turns of two trainings, and compare their epochs: the first over the second.
 
-    There are five rounds, or fewer if the time is up, and as many again if they tell too little.
+    There are five rounds, or fewer if the time is up, and as many again if they promise much and
+    tell too little.
     """
     seconds: list[float] = []
     seconds_changed: list[float] = []
@@ -267,13 +269,12 @@ def in_turns(training, changed, box: TimeBox, names=("as it is", "with the chang
         is_late = box.seconds_left() < 0
         if len(seconds) < FEW_SAMPLES and not is_late:
             continue
-        name, name_changed = names
-        gain = timing.compare(
-            Measurement.from_samples(seconds, name=name),
-            Measurement.from_samples(seconds_changed, name=name_changed),
-            in_turns=True,
-        )
-        if gain.conclusive or is_late or len(seconds) >= BLOCKS * FEW_SAMPLES:
+        now = Measurement.from_samples(seconds, name=names[0])
+        then = Measurement.from_samples(seconds_changed, name=names[1])
+        gain = timing.compare(now, then, in_turns=True)
+        is_enough = gain.conclusive or len(seconds) >= BLOCKS * FEW_SAMPLES
+        promises_little = now.median < WORTH_A_BLOCK * then.median
+        if is_enough or promises_little or is_late:
             return gain
 
 
