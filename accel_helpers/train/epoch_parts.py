@@ -14,7 +14,8 @@ from accel_helpers.train.fit_watch import timed_callbacks
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit, Turn, WarmUp
 
-PARTS = ("input", "compute", "memory", "overhead", "callbacks", "validation")
+# the first three as in the bar of a step, in `parts`
+PARTS = ("compute", "memory", "overhead", "input", "callbacks", "validation")
 MOST_ROUNDS = 12
 TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
 LONGEST_TURN = 0.4  # seconds

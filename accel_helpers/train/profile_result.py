@@ -68,11 +68,12 @@ class Profile:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds of an epoch by part, for a picture."""
+        """Seconds of an epoch by part, for a picture; without parts that there are not."""
         seconds = {}
         for part in PARTS:
-            if part in self.shares:
-                seconds[part] = self.shares[part] * self.epoch.median
+            share = self.shares.get(part, 0.0)
+            if share > 0:
+                seconds[part] = share * self.epoch.median
         return seconds
 
     def __str__(self) -> str:
