@@ -20,6 +20,9 @@ MOST_ROUNDS = 12
 TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
 LONGEST_TURN = 0.4  # seconds
 MEASURING_SHARE = 0.5  # of the box; the rest is for the changes
+# where a round takes more than this share of the box, so many rounds that agree are enough
+DEAR = 0.08
+FEW_ROUNDS = 3
 # Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
 # their parts can be the largest: they are not taken apart unless there is time.
 SMALL_SHARE = 0.3
@@ -182,6 +185,10 @@ class Apart:
                 break
             if number and share_left < (1 - MEASURING_SHARE) / 2:
                 break
+            is_dear = cost_of_a_round > DEAR * self._box.seconds
+            enough = FEW_ROUNDS if is_dear else FEW_SAMPLES
+            if number >= enough and _is_clear(turns):
+                break
             names = list(entries)
             # every other round goes backwards: a machine that gets slower is then unfair to nobody
             if number % 2 == 1:
@@ -232,6 +239,16 @@ def _parts(turns: dict[str, list[Turn]]) -> dict[str, tuple[float, ...]]:
     parts["callbacks"] = _differences(without_validation, steps_alone)
     parts["validation"] = validation
     return parts
+
+
+def _is_clear(turns: dict[str, list[Turn]]) -> bool:
+    """Return whether one part was the largest in every round."""
+    parts = _parts(turns)
+    largest_parts = set()
+    for seconds in zip(*parts.values(), strict=True):
+        by_part = dict(zip(parts, seconds, strict=True))
+        largest_parts.add(max(by_part, key=by_part.__getitem__))
+    return len(largest_parts) == 1
 
 
 def _differences(more: tuple[float, ...], less: tuple[float, ...]) -> tuple[float, ...]:

@@ -23,8 +23,12 @@ from accel_helpers.train.whole_fit import WholeFit
 
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
-BLOCKS = 2  # of five rounds each, for a change that is hard to tell from none
-WORTH_A_BLOCK = 1.1  # times as fast, from which on a change that is unsure gets its second block
+OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
+# A change that is not this many times as fast, and in doubt, is given up after a few rounds; one
+# that is, gets as many as it takes, up to the most.
+LITTLE = 1.1
+FEW_ROUNDS = 3
+MOST_ROUNDS = 10
 
 
 def profile_fit(
@@ -194,9 +198,12 @@ class _Trial:
         return tried, not_tried
 
     def _seconds_needed(self) -> float:
-        """Return about how long a change takes: a compilation, and five turns of two trainings."""
-        turn = 3 * self._apart.turn_seconds
-        return self._apart.warm_up.passed + 2 * FEW_SAMPLES * turn
+        """Return about how long a change takes: a compilation, and five turns of two trainings.
+
+        The change is hoped to take half as long as the training as it is.
+        """
+        turn = 1.5 * self._apart.as_it_is.cost
+        return self._apart.warm_up.passed + FEW_SAMPLES * turn - OVERTIME * self._box.seconds
 
     def _try(self, proposal: Proposal) -> Change:
         """Return a change with its gain."""
@@ -221,10 +228,25 @@ class _Trial:
         with BorrowedCallbacks(call.arguments.get("callbacks")) as borrowed:
             callbacks = borrowed.copies()
             turn_seconds = self._apart.turn_seconds
-            training = TimedFit(call, turn_seconds, callbacks=callbacks, clock=self._clock)
+            training = TimedFit(
+                call,
+                turn_seconds,
+                callbacks=callbacks,
+                clock=self._clock,
+                model=self._model_for(call),
+            )
             training.warm_up(self._box.seconds / 8)
             training.replan()
             return in_turns(self._apart.as_it_is, training, self._box)
+
+    def _model_for(self, call: FitCall):
+        """Return the model that is compiled already, where a change leaves its steps alone."""
+        now = self._apart.call
+        same_model = call.make_model is now.make_model
+        same_steps = call.steps == now.steps and call.batch_size == now.batch_size
+        if same_model and same_steps:
+            return self._apart.as_it_is.model
+        return None
 
     def _gain_of_trainings(self, call: FitCall, undo: Callable[[], None] | None) -> Speedup:
         """Return the gain of a change by whole trainings, a new model for each."""
@@ -253,8 +275,8 @@ class _Trial:
 def in_turns(training, changed, box: TimeBox, names=("as it is", "with the change")) -> Speedup:
     """Take turns of two trainings, and compare their epochs: the first over the second.
 
-    There are five rounds, or fewer if the time is up, and as many again if they promise much and
-    tell too little.
+    There are five rounds, or fewer if the time is up or if they promise little; and more if they
+    promise much and are in doubt.
     """
     seconds: list[float] = []
     seconds_changed: list[float] = []
@@ -266,15 +288,18 @@ def in_turns(training, changed, box: TimeBox, names=("as it is", "with the chang
         else:
             seconds_changed.append(changed.turn().epoch)
             seconds.append(training.turn().epoch)
-        is_late = box.seconds_left() < 0
-        if len(seconds) < FEW_SAMPLES and not is_late:
+        is_late = box.share_left() < 0
+        if len(seconds) < FEW_ROUNDS and box.share_left() > -OVERTIME:
             continue
         now = Measurement.from_samples(seconds, name=names[0])
         then = Measurement.from_samples(seconds_changed, name=names[1])
         gain = timing.compare(now, then, in_turns=True)
-        is_enough = gain.conclusive or len(seconds) >= BLOCKS * FEW_SAMPLES
-        promises_little = now.median < WORTH_A_BLOCK * then.median
-        if is_enough or promises_little or is_late:
+        promises_little = now.median < LITTLE * then.median
+        if promises_little and not gain.conclusive:
+            return gain
+        if len(seconds) < FEW_SAMPLES and box.share_left() > -OVERTIME:
+            continue
+        if gain.conclusive or is_late or len(seconds) >= MOST_ROUNDS:
             return gain
 
 

@@ -12,7 +12,11 @@ from accel_helpers.train.fit_watch import EpochMarks, fit_watch
 # a first turn, while it is unknown how long a step takes, has data for so many groups of steps
 PILOT_STEPS = 64
 # an epoch that is shorter than so many turns is timed whole
-WHOLE_EPOCHS = 2
+WHOLE_EPOCHS = 8
+# where it is shorter than so many, another epoch goes before it, to warm up
+WARMED_EPOCHS = 2
+MOST_VALIDATION = 2  # turns: a longer validation is cut
+FEW_STEPS = 4  # a turn has at least so many, even where it takes longer, up to so many times
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class TimedFit:
         if model is None:
             self.model = new_model(call)
         self.traces = _count_traces(self.model)
+        self.cost = 0.0  # seconds that the last turn took, with all that `fit` does around it
         self._callbacks = callbacks or []
         self._clock = clock
         self._turn_seconds = turn_seconds
@@ -105,9 +110,10 @@ class TimedFit:
 
     def turn(self) -> Turn:
         """Take a turn."""
-        if not self._steps:
-            return self._whole_turn()
-        return self._part_turn()
+        started = self._clock()
+        turn = self._part_turn() if self._steps else self._whole_turn()
+        self.cost = self._clock() - started
+        return turn
 
     def replan(self) -> Turn:
         """Take a turn, and plan again by it: the steps that compiled may have been slower."""
@@ -139,7 +145,9 @@ class TimedFit:
         """Plan turns of about `turn_seconds`, by the seconds of a step."""
         step = max(step, 1e-6)
         epoch = self.call.steps * step
-        wanted = max(1, ceil(self._turn_seconds / step / self._group)) * self._group
+        steps = self._turn_seconds / step
+        steps = max(steps, min(FEW_STEPS, FEW_STEPS * steps))
+        wanted = max(1, ceil(steps / self._group)) * self._group
         # fit is slower at first, while it starts the pipeline that brings the data
         self._warmup_steps = max(1, wanted // self._group // 2) * self._group
         self._steps = self._short_epoch(wanted + self._warmup_steps)
@@ -147,8 +155,8 @@ class TimedFit:
             self._steps = 0
         if not self._steps:
             self._epochs = max(1, round(self._turn_seconds / epoch))
-            # one more goes first, unless epochs are long
-            self._warmup_epochs = int(epoch < 2 * WHOLE_EPOCHS * self._turn_seconds)
+            is_short = epoch < WARMED_EPOCHS * self._turn_seconds
+            self._warmup_epochs = 1 if is_short else 0
 
     def _plan_validation(self, marks: EpochMarks) -> None:
         """Have turns validate on a part of the data, where all of them take longer than a turn."""
@@ -156,7 +164,7 @@ class TimedFit:
         if not marks.validation or not steps:
             return
         self._all_validation_steps = steps
-        if marks.validation > WHOLE_EPOCHS * self._turn_seconds:
+        if marks.validation > MOST_VALIDATION * self._turn_seconds:
             share = self._turn_seconds / marks.validation
             few_steps = max(2, round(share * steps))
             if few_steps < steps:
