@@ -1,5 +1,6 @@
 """Where the time of a ``fit`` goes: on a device whose every cost is known, with Keras's own fit."""
 
+import functools
 import threading
 
 import numpy as np
@@ -37,7 +38,7 @@ class FakeDevice:
     """A training whose step costs so many seconds of a clock for each of its parts.
 
     The clock is moved by the data, by the callback, by the data of the validation, and by a layer:
-    when a compiled step runs, and by `compiling` when a framework traces it.
+    when a compiled step runs, and by `compiling` when a framework first traces it.
     """
 
     def __init__(self, keras, costs, compiling=0.0):
@@ -45,13 +46,12 @@ class FakeDevice:
         self.clock = Clock()
         self.costs = dict.fromkeys(PARTS, SMALL) | costs
         self.compiling = compiling
-        self.compiled = 0.0  # seconds that were spent on tracing
         self.layer = self._make_layer_class()
 
-    def profile(self, seconds=SECONDS, **arguments):
-        arguments.setdefault("callbacks", [self.callback()])
-        arguments.setdefault("validation_data", self.data(4, STEPS / 4 * self.costs["validation"]))
-        x = self.data(STEPS, self.costs["input"])
+    def profile(self, seconds=SECONDS, steps=STEPS, **arguments):
+        x = self.data(steps, self.costs["input"])
+        arguments["callbacks"] = [self.callback()]
+        arguments["validation_data"] = self.data(4, steps / 4 * self.costs["validation"])
         return profile_fit(self.model, x, seconds=seconds, clock=self.clock, **arguments)
 
     def expected(self):
@@ -99,15 +99,12 @@ class FakeDevice:
 
         return Slow()
 
-    def _trace(self):
-        self.clock.advance(self.compiling)
-        self.compiled += self.compiling
-
     def _make_layer_class(device):
         class Layer(device.keras.layers.Layer):
             def __init__(self, units, **settings):
                 super().__init__(**settings)
                 self.units = units
+                self.is_traced = False
 
             def get_config(self):
                 return {**super().get_config(), "units": self.units}
@@ -118,7 +115,9 @@ class FakeDevice:
             def call(self, x, training=None):
                 if not training:
                     return x
-                device._trace()
+                if not self.is_traced:
+                    self.is_traced = True
+                    device.clock.advance(device.compiling)
                 costs = device.costs
                 seconds = costs["overhead"] + costs["memory"] * self.units / WIDTH
                 return x + device._zero_after(seconds, costs["compute"] / SAMPLES, x)
@@ -143,13 +142,80 @@ class FakeDevice:
         zero.set_shape(())
         return zero
 
+    @property
+    def epoch(self):
+        return STEPS * sum(self.costs.values())
+
+
+@pytest.fixture(scope="module")
+def profiled(keras):
+    """A device on which a part is the largest, and its profile."""
+
+    @functools.cache
+    def profiled(largest):
+        device = FakeDevice(keras, {largest: LARGE})
+        return device, device.profile()
+
+    return profiled
+
 
 @pytest.mark.parametrize("largest", PARTS)
-def test_each_part_has_the_share_that_it_costs(keras, largest):
-    device = FakeDevice(keras, {largest: LARGE})
-    profile = device.profile()
+def test_each_part_has_the_share_that_it_costs(profiled, largest):
+    device, profile = profiled(largest)
     assert profile.verdict == largest
     for part, share in device.expected().items():
         assert profile.shares[part] == pytest.approx(share, abs=POINTS), part
-    assert profile.epoch.median == pytest.approx(STEPS * sum(device.costs.values()), rel=0.01)
-    assert device.clock.now < 1.5 * SECONDS
+    assert profile.epoch.median == pytest.approx(device.epoch, rel=0.01)
+    assert profile.steps == STEPS
+
+
+@pytest.mark.parametrize("largest", PARTS)
+def test_it_takes_about_the_seconds_that_were_given(profiled, largest):
+    device, _ = profiled(largest)
+    assert device.clock.now < 1.2 * SECONDS
+
+
+@pytest.mark.parametrize(
+    ("largest", "name", "seconds_saved"),
+    [
+        ("callbacks", "without Slow", STEPS * LARGE),
+        ("validation", "validation_freq=5", STEPS * LARGE * 4 / 5),
+    ],
+)
+def test_the_gain_of_a_change_is_what_it_takes_away(profiled, largest, name, seconds_saved):
+    device, profile = profiled(largest)
+    assert profile.change.name == name
+    expected = device.epoch / (device.epoch - seconds_saved)
+    assert profile.change.gain.ratio == pytest.approx(expected, rel=0.05)
+
+
+def test_in_a_short_time_there_is_a_verdict_and_no_change_is_tried(keras):
+    profile = FakeDevice(keras, {"callbacks": LARGE}).profile(seconds=4)
+    assert profile.verdict == "callbacks"
+    assert profile.tried == ()
+    assert set(profile.not_tried.values()) == {"the time was up"}
+
+
+def test_a_long_epoch_is_calculated_from_a_part_of_it(keras):
+    device = FakeDevice(keras, {"overhead": LARGE})
+    profile = device.profile(steps=40 * STEPS)
+    assert profile.verdict == "overhead"
+    assert profile.epoch.median == pytest.approx(40 * device.epoch, rel=0.1)
+    assert device.clock.now < 3 * SECONDS
+
+
+@pytest.mark.parametrize(("epochs", "verdict"), [(2, "compilation"), (1000, "overhead")])
+def test_a_compilation_is_weighed_against_the_whole_training(keras, epochs, verdict):
+    compiling = 10.0
+    device = FakeDevice(keras, {"overhead": LARGE}, compiling)
+    profile = device.profile(epochs=epochs)
+    training = compiling + epochs * device.epoch
+    assert profile.verdict == verdict
+    assert profile.compile_seconds == pytest.approx(compiling, rel=0.05)
+    assert profile.shares["compilation"] == pytest.approx(compiling / training, abs=POINTS)
+    assert profile.late_compilations == 0
+
+
+@pytest.mark.slow
+def test_it_holds_on_jax_too(on_jax):
+    on_jax("not on_jax", __file__)
