@@ -8,6 +8,7 @@ import pytest
 from accel_helpers import profile_fit
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.train.fit_call import fit_call
+from accel_helpers.train.fit_watch import fit_watch
 
 X, Y = np.ones((100, 3), "float32"), np.ones((100, 1), "float32")
 X.flags.writeable = Y.flags.writeable = False
@@ -219,14 +220,12 @@ def profiled(keras, tmp_path_factory):
         keras.callbacks.CSVLogger(folder / "log.csv"),
     ]
     kept = list(callbacks)
-    profile = profile_fit(
-        model, X, Y, seconds=3, epochs=4, batch_size=10, callbacks=callbacks, verbose=0
-    )
-    return profile, model, before, folder, callbacks, kept
+    profile_fit(model, X, Y, seconds=3, epochs=4, batch_size=10, callbacks=callbacks, verbose=0)
+    return model, before, folder, callbacks, kept
 
 
 def test_a_model_that_is_handed_over_is_not_trained(profiled):
-    _, model, before, *_ = profiled
+    model, before, *_ = profiled
     for weights, kept in zip(model.get_weights(), before, strict=True):
         assert np.array_equal(weights, kept)
     assert int(model.optimizer.iterations) == 0
@@ -234,7 +233,7 @@ def test_a_model_that_is_handed_over_is_not_trained(profiled):
 
 
 def test_callbacks_write_nothing_where_the_caller_would_have_them_write(profiled):
-    folder = profiled[3]
+    folder = profiled[2]
     assert list(folder.iterdir()) == []
 
 
@@ -247,11 +246,18 @@ def test_the_callers_callbacks_are_not_called(profiled):
     assert stopping.model is None
 
 
-def test_a_callback_that_stops_a_training_does_not_stop_the_measuring(profiled):
-    profile = profiled[0]
-    assert len(profile.epoch.samples) >= 1
-    assert profile.steps == 10
-    assert "callbacks" in profile.shares
+def test_a_training_is_timed_to_its_end_though_a_callback_would_stop_it(keras, make_model):
+    stopping = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
+    first, last = fit_watch()
+    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[first, stopping, last])
+    assert len(first.epochs) == 5
+
+
+def test_a_training_ends_where_it_was_timed_for_long_enough(make_model):
+    first, last = fit_watch(is_enough=lambda marks, now: marks.last_step == 1)
+    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[first, last])
+    assert first.is_over
+    assert len(first.epochs) == 1
 
 
 def trained_with_copies(make_model, callback):
