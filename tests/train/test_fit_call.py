@@ -1,0 +1,305 @@
+"""What somebody hands to `profile_fit`: what is refused, and what is left as it was."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accel_helpers import profile_fit
+from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.train.fit_call import fit_call
+from accel_helpers.train.fit_watch import fit_watch
+
+X, Y = np.ones((100, 3), "float32"), np.ones((100, 1), "float32")
+X.flags.writeable = Y.flags.writeable = False
+
+
+def batches():
+    for start in range(0, 96, 32):
+        yield X[start : start + 32], Y[start : start + 32]
+
+
+def endless():
+    while True:
+        yield from batches()
+
+
+@pytest.fixture
+def make_model(keras):
+    def make_model():
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+        return model
+
+    return make_model
+
+
+@pytest.fixture
+def dataset(keras):
+    tf = pytest.importorskip("tensorflow")
+    return tf.data.Dataset.from_tensor_slices((X, Y)).batch(32)
+
+
+@pytest.fixture
+def py_dataset(keras):
+    class Data(keras.utils.PyDataset):
+        def __len__(self):
+            return 7
+
+        def __getitem__(self, index):
+            return X[:32], Y[:32]
+
+    return Data()
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ({"x": batches()}, TypeError, "without the brackets"),
+        ({"x": X, "y": Y, "batchsize": 8}, TypeError, "batchsize is no argument of fit"),
+        ({"x": X, "y": Y, "validation_data": batches()}, TypeError, "validation_data is a gen"),
+        ({"x": batches, "y": Y}, ValueError, "y=None"),
+        ({"x": X[:5], "y": Y[:6]}, ValueError, "same number of samples"),
+        ({"x": X[:0], "y": Y[:0]}, ValueError, "at least one"),
+        ({"x": X, "y": Y, "seconds": 0}, ValueError, "seconds"),
+        ({"x": X, "y": Y, "steps_per_epoch": -1}, ValueError, "steps_per_epoch"),
+    ],
+)
+def test_data_and_arguments_that_cannot_be_measured_are_named(make_model, arguments, error, said):
+    with pytest.raises(error, match=said):
+        profile_fit(make_model, **arguments)
+
+
+@pytest.mark.usefixtures("keras")
+@pytest.mark.parametrize("wrong", [None, "model", 3])
+def test_what_is_no_function_is_refused_with_the_lines_to_write(wrong):
+    with pytest.raises(TypeError, match="def make_model"):
+        profile_fit(wrong, X, Y)
+
+
+@pytest.mark.usefixtures("keras")
+def test_a_function_that_returns_no_model_is_refused():
+    with pytest.raises(TypeError, match=r"compiled keras\.Model"):
+        profile_fit(lambda: None, X, Y)
+
+
+@pytest.mark.parametrize("handed_over", [True, False])
+def test_a_model_that_is_not_compiled_is_refused(keras, handed_over):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    with pytest.raises(ValueError, match=r"model\.compile"):
+        profile_fit(model if handed_over else lambda: model, X, Y)
+
+
+def test_a_model_that_cannot_be_copied_is_refused_with_the_way_out(keras):
+    class Own(keras.Model):
+        def __init__(self, width):
+            super().__init__()
+            self.dense = keras.layers.Dense(width)
+
+        def call(self, x):
+            return self.dense(x)
+
+    model = Own(1)
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="def make_model"):
+        profile_fit(model, X, Y)
+
+
+def test_targets_beside_a_dataset_are_refused(make_model, dataset):
+    with pytest.raises(ValueError, match="holds its targets"):
+        profile_fit(make_model, dataset, Y)
+
+
+def test_a_dataset_without_end_is_refused(make_model, dataset):
+    with pytest.raises(ValueError, match="steps_per_epoch"):
+        profile_fit(make_model, dataset.repeat())
+
+
+def test_a_generator_that_does_not_end_is_refused(make_model):
+    with pytest.raises(ValueError, match="steps_per_epoch"):
+        profile_fit(make_model, endless, seconds=1)
+
+
+# How many steps an epoch has
+
+
+@pytest.mark.parametrize(
+    ("arguments", "steps"),
+    [
+        ({"x": X, "y": Y}, 4),  # of 32 samples, Keras's own number; the last one has 4
+        ({"x": X, "y": Y, "batch_size": 10}, 10),
+        ({"x": {"a": X, "b": X}, "y": [Y, Y], "batch_size": 50}, 2),
+        ({"x": X, "y": Y, "steps_per_epoch": 2}, 2),
+        ({"x": endless, "steps_per_epoch": 9}, 9),
+        ({"x": batches}, 0),  # an epoch will tell
+    ],
+)
+def test_the_steps_of_an_epoch_are_those_of_fit(make_model, arguments, steps):
+    arguments = dict(arguments)
+    assert (
+        fit_call(make_model, arguments.pop("x"), arguments.pop("y", None), arguments).steps == steps
+    )
+
+
+def test_data_in_batches_say_how_many_steps_an_epoch_has(make_model, dataset, py_dataset):
+    assert fit_call(make_model, dataset, None, {}).steps == 4
+    assert fit_call(make_model, py_dataset, None, {}).steps == 7
+    assert fit_call(make_model, dataset.repeat(), None, {"steps_per_epoch": 5}).steps == 5
+    of_unknown_length = dataset.filter(lambda x, y: True)
+    assert fit_call(make_model, of_unknown_length, None, {}).steps == 0
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_part_of_an_epoch_has_the_first_samples_without_a_copy(make_model, steps):
+    call = fit_call(make_model, {"a": X}, Y, {"batch_size": 20, "sample_weight": Y[:, 0]})
+    arguments = call.shortened(steps)
+    assert len(arguments["x"]["a"]) == 20 * steps
+    assert len(arguments["y"]) == 20 * steps
+    assert len(arguments["sample_weight"]) == 20 * steps
+    assert np.shares_memory(arguments["x"]["a"], X)
+
+
+# validation_split
+
+
+@pytest.mark.parametrize(("count", "share"), [(10, 0.2), (11, 0.3), (100, 0.07), (10, 0.7)])
+def test_a_validation_split_has_the_samples_that_fit_takes(keras, count, share):
+    """The loss is the mean of the samples, and nothing is learned: it tells which they are."""
+    x, y = np.arange(float(count))[:, None] ** 2, np.zeros((count, 1))
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Rescaling(1.0)])
+    model.compile("sgd", "mae")
+    expected = model.fit(x, y, validation_split=share, batch_size=count, verbose=0).history
+    call = fit_call(lambda: model, x, y, {"validation_split": share, "batch_size": count})
+    assert "validation_split" not in call.arguments
+    found = model.fit(**call.arguments, verbose=0).history
+    assert found["loss"] == pytest.approx(expected["loss"])
+    assert found["val_loss"] == pytest.approx(expected["val_loss"])
+
+
+def test_weights_are_split_too(make_model):
+    weights = np.arange(100.0)
+    call = fit_call(make_model, X, Y, {"validation_split": 0.25, "sample_weight": weights})
+    assert list(call.arguments["sample_weight"]) == list(range(75))
+    assert list(call.arguments["validation_data"][2]) == list(range(75, 100))
+
+
+def test_validation_data_go_before_a_split_as_in_fit(make_model):
+    arguments = {"validation_split": 0.5, "validation_data": (X[:7], Y[:7])}
+    call = fit_call(make_model, X, Y, arguments)
+    assert len(call.arguments["x"]) == 100
+    assert len(call.arguments["validation_data"][0]) == 7
+
+
+# What stays as it was
+
+
+@pytest.fixture(scope="module")
+def profiled(keras, tmp_path_factory):
+    """A model that was handed over with callbacks, and what came of it."""
+    folder = tmp_path_factory.mktemp("callers")
+
+    class Counts(keras.callbacks.Callback):
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.seen.append(epoch)
+
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    before = model.get_weights()
+    callbacks = [
+        Counts(),
+        keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9),
+        keras.callbacks.ReduceLROnPlateau("loss", patience=0, min_delta=1e9),
+        keras.callbacks.ModelCheckpoint(folder / "best.keras"),
+        keras.callbacks.CSVLogger(folder / "log.csv"),
+    ]
+    kept = list(callbacks)
+    profile_fit(model, X, Y, seconds=3, epochs=4, batch_size=10, callbacks=callbacks, verbose=0)
+    return model, before, folder, callbacks, kept
+
+
+def test_a_model_that_is_handed_over_is_not_trained(profiled):
+    model, before, *_ = profiled
+    for weights, kept in zip(model.get_weights(), before, strict=True):
+        assert np.array_equal(weights, kept)
+    assert int(model.optimizer.iterations) == 0
+    assert "train_step" not in vars(model)
+
+
+def test_callbacks_write_nothing_where_the_caller_would_have_them_write(profiled):
+    folder = profiled[2]
+    assert list(folder.iterdir()) == []
+
+
+def test_the_callers_callbacks_are_not_called(profiled):
+    *_, callbacks, kept = profiled
+    assert callbacks == kept
+    counts, stopping, *_ = callbacks
+    assert counts.seen == []
+    assert stopping.stopped_epoch == 0
+    assert stopping.model is None
+
+
+def test_a_training_is_timed_to_its_end_though_a_callback_would_stop_it(keras, make_model):
+    stopping = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
+    first, last = fit_watch()
+    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[first, stopping, last])
+    assert len(first.epochs) == 5
+
+
+def test_a_training_ends_where_it_was_timed_for_long_enough(make_model):
+    first, last = fit_watch(is_enough=lambda marks, now: marks.last_step == 1)
+    make_model().fit(X, Y, epochs=5, verbose=0, callbacks=[first, last])
+    assert first.is_over
+    assert len(first.epochs) == 1
+
+
+def trained_with_copies(make_model, callback):
+    """Train with a copy of a callback; return what it wrote into the folder of the copies."""
+    with BorrowedCallbacks(callback) as borrowed:
+        make_model().fit(X, Y, epochs=2, verbose=0, callbacks=borrowed.copies())
+        folder = Path(borrowed._folder.name)
+        written = [path.name for path in folder.rglob("*")]
+    assert not folder.exists()
+    return written
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "settings"),
+    [
+        ("ModelCheckpoint", "model.keras", {}),
+        ("ModelCheckpoint", "of-{epoch}.weights.h5", {"save_weights_only": True}),
+        ("CSVLogger", "log.csv", {}),
+        ("CSVLogger", "log.csv", {"append": True}),
+        ("TensorBoard", "logs", {}),
+    ],
+)
+def test_each_of_keras_callbacks_writes_elsewhere(
+    keras, make_model, tmp_path, kind, name, settings
+):
+    if kind == "TensorBoard":
+        pytest.importorskip("tensorboard")
+    mine = tmp_path / name
+    callback = getattr(keras.callbacks, kind)(str(mine), **settings)
+    before = dict(vars(callback))
+    assert trained_with_copies(make_model, callback), "a copy works"
+    assert list(tmp_path.iterdir()) == []
+    assert vars(callback) == before
+
+
+def test_a_callback_that_cannot_be_copied_takes_part_itself_and_is_named(keras):
+    class Locked(keras.callbacks.Callback):
+        def __init__(self):
+            super().__init__()
+            self.generator = batches()
+
+    callback = Locked()
+    with BorrowedCallbacks([callback]) as borrowed:
+        assert borrowed.copies() == [callback]
+        assert borrowed.uncopied == ["Locked"]

@@ -1,0 +1,224 @@
+"""Where the time of a ``fit`` goes: on a device whose every cost is known, with Keras's own fit."""
+
+import functools
+import threading
+
+import numpy as np
+import pytest
+
+from accel_helpers import profile_fit
+from accel_helpers.machine import backend
+
+PARTS = ("input", "compute", "memory", "overhead", "callbacks", "validation")
+STEPS = 5  # of an epoch
+SAMPLES = 8  # of a batch
+WIDTH = 100  # of the layer
+LARGE = 0.1  # seconds of a step: the part that is to be found
+SMALL = 0.01  # and each of the five others
+POINTS = 0.05  # a share may be wrong by so much
+SECONDS = 60  # on the fake clock
+
+
+class Clock:
+    """A clock that only `advance` moves; several threads may do so."""
+
+    def __init__(self):
+        self.now = 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self):
+        return self.now
+
+    def advance(self, seconds):
+        with self._lock:
+            self.now += seconds
+
+
+class FakeDevice:
+    """A training whose step costs so many seconds of a clock for each of its parts.
+
+    The clock is moved by the data, by the callback, by the data of the validation, and by a layer:
+    when a compiled step runs, and by `compiling` when a framework first traces it.
+    """
+
+    def __init__(self, keras, costs, compiling=0.0):
+        self.keras = keras
+        self.clock = Clock()
+        self.costs = dict.fromkeys(PARTS, SMALL) | costs
+        self.compiling = compiling
+        self.layer = self._make_layer_class()
+
+    def profile(self, seconds=SECONDS, steps=STEPS, **arguments):
+        x = self.data(steps, self.costs["input"])
+        arguments["callbacks"] = [self.callback()]
+        if self.costs["validation"]:
+            arguments["validation_data"] = self.data(4, steps / 4 * self.costs["validation"])
+        return profile_fit(self.model, x, seconds=seconds, clock=self.clock, **arguments)
+
+    def expected(self):
+        """The share of each part: at width 1 and with one sample, a step is overhead."""
+        costs = self.costs
+        narrow = costs["memory"] / WIDTH + costs["compute"] / SAMPLES
+        seconds = {
+            **costs,
+            "memory": costs["memory"] * (WIDTH - 1) / WIDTH,
+            "compute": costs["compute"] * (SAMPLES - 1) / SAMPLES,
+            "overhead": costs["overhead"] + narrow,
+        }
+        epoch = sum(costs.values())
+        return {part: seconds[part] / epoch for part in PARTS}
+
+    def model(self):
+        keras = self.keras
+        layers = [keras.Input((3,)), self.layer(WIDTH), keras.layers.Dense(1)]
+        model = keras.Sequential(layers)
+        # on TensorFlow, XLA would not compile a call of Python; on JAX, this is what compiles
+        model.compile("sgd", "mse", jit_compile=backend.framework() == "jax")
+        return model
+
+    def data(self, steps, seconds):
+        """Batches that take so many seconds each."""
+        clock = self.clock
+
+        class Data(self.keras.utils.PyDataset):
+            def __len__(self):
+                return steps
+
+            def __getitem__(self, index):
+                clock.advance(seconds)
+                return np.ones((SAMPLES, 3), "float32"), np.ones((SAMPLES, 1), "float32")
+
+        return Data()
+
+    def callback(self):
+        clock = self.clock
+        seconds = self.costs["callbacks"]
+
+        class Slow(self.keras.callbacks.Callback):
+            def on_train_batch_end(self, batch, logs=None):
+                clock.advance(seconds)
+
+        return Slow()
+
+    def _make_layer_class(device):
+        class Layer(device.keras.layers.Layer):
+            def __init__(self, units, **settings):
+                super().__init__(**settings)
+                self.units = units
+                self.is_traced = False
+
+            def get_config(self):
+                return {**super().get_config(), "units": self.units}
+
+            def compute_output_shape(self, shape):
+                return shape
+
+            def call(self, x, training=None):
+                if not training:
+                    return x
+                if not self.is_traced:
+                    self.is_traced = True
+                    device.clock.advance(device.compiling)
+                costs = device.costs
+                seconds = costs["overhead"] + costs["memory"] * self.units / WIDTH
+                return x + device._zero_after(seconds, costs["compute"] / SAMPLES, x)
+
+        return Layer
+
+    def _zero_after(self, seconds, seconds_per_sample, x):
+        """A zero that is ready when the clock has moved by what these samples take."""
+
+        def advance(samples):
+            self.clock.advance(seconds + seconds_per_sample * int(samples))
+            return np.zeros((), "float32")
+
+        samples = self.keras.ops.shape(x)[0]
+        if backend.framework() == "jax":
+            import jax
+
+            return jax.pure_callback(advance, jax.ShapeDtypeStruct((), "float32"), samples)
+        import tensorflow as tf
+
+        zero = tf.numpy_function(advance, [samples], tf.float32)
+        zero.set_shape(())
+        return zero
+
+    @property
+    def epoch(self):
+        return STEPS * sum(self.costs.values())
+
+
+@pytest.fixture(scope="module")
+def profiled(keras):
+    """A device on which a part is the largest, and its profile."""
+
+    @functools.cache
+    def profiled(largest):
+        device = FakeDevice(keras, {largest: LARGE})
+        return device, device.profile()
+
+    return profiled
+
+
+@pytest.mark.parametrize("largest", PARTS)
+def test_each_part_has_the_share_that_it_costs(profiled, largest):
+    device, profile = profiled(largest)
+    assert profile.verdict == largest
+    for part, share in device.expected().items():
+        assert profile.shares[part] == pytest.approx(share, abs=POINTS), part
+    assert profile.epoch.median == pytest.approx(device.epoch, rel=0.01)
+    assert profile.steps == STEPS
+
+
+@pytest.mark.parametrize("largest", PARTS)
+def test_it_takes_about_the_seconds_that_were_given(profiled, largest):
+    device, _ = profiled(largest)
+    assert device.clock.now < 1.2 * SECONDS
+
+
+@pytest.mark.parametrize(
+    ("largest", "name", "seconds_saved"),
+    [
+        ("callbacks", "without Slow", STEPS * LARGE),
+        ("validation", "validation_freq=5", STEPS * LARGE * 4 / 5),
+    ],
+)
+def test_the_gain_of_a_change_is_what_it_takes_away(profiled, largest, name, seconds_saved):
+    device, profile = profiled(largest)
+    assert profile.change.name == name
+    expected = device.epoch / (device.epoch - seconds_saved)
+    assert profile.change.gain.ratio == pytest.approx(expected, rel=0.05)
+
+
+def test_in_a_short_time_there_is_a_verdict_all_the_same(keras):
+    device = FakeDevice(keras, {"callbacks": LARGE})
+    profile = device.profile(seconds=0.1)
+    assert profile.verdict == "callbacks"
+    assert len(profile.epoch.samples) == 1
+    assert profile.tried == ()
+    assert set(profile.not_tried.values()) == {"the time was up"}
+
+
+def test_a_long_epoch_is_calculated_from_a_part_of_it(keras):
+    device = FakeDevice(keras, {"overhead": LARGE, "validation": 0.0})
+    profile = device.profile(steps=40 * STEPS)
+    assert profile.verdict == "overhead"
+    assert profile.epoch.median == pytest.approx(40 * device.epoch, rel=0.1)
+    assert device.clock.now < 1.2 * SECONDS
+
+
+@pytest.mark.parametrize(("epochs", "verdict"), [(2, "compilation"), (1000, "overhead")])
+def test_a_compilation_is_weighed_against_the_whole_training(keras, epochs, verdict):
+    compiling = 10.0
+    device = FakeDevice(keras, {"overhead": LARGE}, compiling)
+    profile = device.profile(epochs=epochs)
+    training = compiling + epochs * device.epoch
+    assert profile.verdict == verdict
+    assert profile.compile_seconds == pytest.approx(compiling, rel=0.05)
+    assert profile.shares["compilation"] == pytest.approx(compiling / training, abs=POINTS)
+    assert profile.late_compilations == 0
+
+
+@pytest.mark.slow
+def test_it_holds_on_jax_too(on_jax):
+    on_jax("not on_jax", __file__)
