@@ -20,6 +20,7 @@ class BorrowedCallbacks:
             prefix="accel-profile-", ignore_cleanup_errors=True
         )
         self.uncopied: list[str] = []
+        self._copies = 0
         if callbacks is None:
             callbacks = []
         if not isinstance(callbacks, (list, tuple)):
@@ -51,9 +52,22 @@ class BorrowedCallbacks:
         except Exception:
             self.uncopied.append(type(callback).__name__)
             return callback
-        for place in PLACES:
-            path = getattr(copied, place, None)
-            if isinstance(path, (str, Path)) and place in vars(copied):
-                # the name stays, since a checkpoint's ending says how it is written
-                setattr(copied, place, str(Path(self._folder.name) / Path(path).name))
+        self._redirect(copied)
         return copied
+
+    def _redirect(self, callback) -> None:
+        """Have a callback of Keras's write into a part of the temporary folder of its own."""
+        self._copies += 1
+        folder = Path(self._folder.name) / str(self._copies)
+        attributes = vars(callback)
+        for place in PLACES:
+            path = attributes.get(place)
+            if not isinstance(path, (str, Path)) or not str(path):
+                continue
+            # the name stays, since a checkpoint's ending says how it is written
+            new_path = str(folder / Path(path).name)
+            # a backup's files have paths of their own, which begin with that of its folder
+            for name, value in list(attributes.items()):
+                if isinstance(value, (str, Path)) and str(value).startswith(str(path)):
+                    setattr(callback, name, new_path + str(value)[len(str(path)) :])
+        folder.mkdir(exist_ok=True)

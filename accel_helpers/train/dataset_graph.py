@@ -35,8 +35,11 @@ def in_parallel(dataset):
             node.attr.pop("force_synchronous", None)
     variant = tf.raw_ops.DatasetFromGraph(graph_def=graph.SerializeToString())
     made = tf.data.experimental.from_variant(variant, dataset.element_spec)
+    count = int(dataset.cardinality())
+    if count < 0:
+        return made  # not known, or without end
     # a graph does not say how many elements there are
-    return made.apply(tf.data.experimental.assert_cardinality(dataset.cardinality()))
+    return made.apply(tf.data.experimental.assert_cardinality(count))
 
 
 def _graph_of(dataset):

@@ -69,7 +69,7 @@ class EpochParts:
             high = max(shares)
         else:
             low, high = locate(shares).interval
-        return middle, max(min(low, middle), 0.0), min(max(high, middle), 1.0)
+        return min(middle, 1.0), max(min(low, middle, 1.0), 0.0), min(max(high, middle), 1.0)
 
 
 class Apart:
@@ -100,7 +100,7 @@ class Apart:
         self.warm_up = self.as_it_is.warm_up(box.seconds / 4)
         # with the number of steps, which the first epoch may have told
         self.call = self.as_it_is.call
-        self.batches = self.call.first_batches(take_away.MOST_BATCHES, 2 * self.turn_seconds)
+        self.batches = self.call.first_batches(take_away.MOST_BATCHES, 2 * self.turn_seconds, clock)
         self._steps_alone = take_away.steps_alone(self.call)
         self._notes: list[str] = []
 

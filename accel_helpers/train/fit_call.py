@@ -99,16 +99,18 @@ class FitCall:
                 samples[name] = keras.tree.map_structure(lambda array: array[:count], value)
         return samples
 
-    def first_batches(self, count: int, seconds: float) -> list[tuple]:
+    def first_batches(
+        self, count: int, seconds: float, clock: Callable[[], float] = time.perf_counter
+    ) -> list[tuple]:
         """Return the first batches of the data, each a tuple (x, y) or (x, y, weights).
 
         At most `count`, and none is begun when so many seconds are over; at least one.
         """
-        end = time.perf_counter() + seconds
+        end = clock() + seconds
         batches = []
         for batch in self._batches():
             batches.append(batch if isinstance(batch, tuple) else (batch,))
-            if len(batches) == count or time.perf_counter() > end:
+            if len(batches) == count or clock() > end:
                 break
         return batches
 

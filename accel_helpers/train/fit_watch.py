@@ -31,6 +31,8 @@ class EpochMarks:
     # the step from which on it is timed, and when it began: then the device had caught up
     warm_step: int = 0
     warm: float = NOT_YET
+    # when the last step of the epoch began, if it was another one; the device had caught up again
+    last_began: float = NOT_YET
     steps_over: float = NOT_YET  # when the device was done with the last step
     validation_began: float = NOT_YET
     first_validation_batch: float = NOT_YET
@@ -53,21 +55,22 @@ def fit_watch(
     clock: Callable[[], float] = time.perf_counter,
     *,
     warmup_steps: int = 0,
+    last_step: int = 0,
     is_enough: Callable[[EpochMarks, float], bool] | None = None,
 ):
     """Return two Keras callbacks, the first and the last of a training's list.
 
     The first one's `epochs` are `EpochMarks`. It waits for the device before the step that comes
-    after `warmup_steps`, and after the last one. A training ends when its epochs are over, and not
-    because some other callback stops it; or when `is_enough`, which is asked before each step with
-    the marks of the epoch and the time, says so.
+    after `warmup_steps`, before the one with the number `last_step`, and after the last one. A
+    training ends when its epochs are over, and not because some other callback stops it; or when
+    `is_enough`, which is asked before each step with the marks of the epoch and the time, says so.
     """
     import keras
 
     # Made here, since a Keras callback is a class of Keras's, which is loaded now.
     first_class = type("FirstCallback", (FirstCallback, keras.callbacks.Callback), {})
     last_class = type("LastCallback", (LastCallback, keras.callbacks.Callback), {})
-    first = first_class(clock, warmup_steps, is_enough)
+    first = first_class(clock, warmup_steps, last_step, is_enough)
     return first, last_class(first)
 
 
@@ -76,12 +79,13 @@ class FirstCallback:
 
     model: Any  # Keras sets it
 
-    def __init__(self, clock, warmup_steps, is_enough):
+    def __init__(self, clock, warmup_steps, last_step, is_enough):
         super().__init__()
         self.epochs: list[EpochMarks] = []
         self.is_over = False
         self._clock = clock
         self._warmup_steps = warmup_steps
+        self._last_step = last_step
         self._is_enough = is_enough
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -96,6 +100,9 @@ class FirstCallback:
             backend.wait(self.model)
             marks.warm_step = batch
             marks.warm = self._clock()
+        elif batch == self._last_step:
+            backend.wait(self.model)
+            marks.last_began = self._clock()
         now = self._clock()
         marks.last_step = batch
         if self._is_enough is not None and self._is_enough(marks, now):

@@ -133,6 +133,8 @@ def _as_floats(call: FitCall, names: list[str]) -> FitCall:
     import numpy as np
 
     def as_floats(array):
+        if str(getattr(array, "dtype", "")) != "float64":
+            return array
         return np.asarray(array, "float32")
 
     converted = {}

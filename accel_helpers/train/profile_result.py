@@ -1,7 +1,7 @@
 """The answer of `profile_fit`: where an epoch goes, and a change that was measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
 from accel_helpers.measure.measurement import FASTER, SAME, Measurement, Speedup
 from accel_helpers.train.epoch_parts import PARTS
-from accel_helpers.train.fit_call import FitCall
+from accel_helpers.train.fit_call import GENERATOR, FitCall
 
 WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
 COMPILATION = "compilation"
@@ -25,7 +25,8 @@ class Change:
     name: str  # such as "jit_compile=True"
     gain: Speedup  # seconds per epoch as it is over those with the change
     note: str  # a sentence on what else it changes, or ""
-    call: FitCall | None  # with the change; None where it takes another process
+    # with the change; None where it takes another process
+    call: FitCall | None = field(repr=False)
 
     def apply(self):
         """Return (make_model, fit_arguments) with the change, for ``make_model().fit(...)``.
@@ -34,7 +35,11 @@ class Change:
         """
         if self.call is None:
             raise ValueError(f"{self.name} takes a new session: set it before Keras is imported.")
-        return self.call.make_model, dict(self.call.arguments)
+        arguments = dict(self.call.arguments)
+        if self.call.form == GENERATOR:
+            arguments["x"] = self.call.shortened(0)["x"]
+            arguments["steps_per_epoch"] = self.call.steps
+        return self.call.make_model, arguments
 
     def __str__(self) -> str:
         return f"{self.name}: {gain_in_words(self.gain)}."

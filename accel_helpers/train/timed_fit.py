@@ -1,10 +1,12 @@
 """A training whose ``fit`` is timed for a moment in every turn."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
+from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of, new_model
 from accel_helpers.train.fit_watch import EpochMarks, fit_watch
@@ -15,6 +17,7 @@ PILOT_STEPS = 64
 WHOLE_EPOCHS = 8
 # where it is shorter than so many, another epoch goes before it, to warm up
 WARMED_EPOCHS = 2
+SHORTEST_STEP = 1e-5  # seconds; no fit is faster, and a clock may say so
 MOST_VALIDATION = 2  # turns: a longer validation is cut
 FEW_STEPS = 4  # a turn has at least so many, even where it takes longer, up to so many times
 
@@ -143,7 +146,7 @@ class TimedFit:
 
     def _plan(self, step: float) -> None:
         """Plan turns of about `turn_seconds`, by the seconds of a step."""
-        step = max(step, 1e-6)
+        step = max(step, SHORTEST_STEP)
         epoch = self.call.steps * step
         steps = self._turn_seconds / step
         steps = max(steps, min(FEW_STEPS, FEW_STEPS * steps))
@@ -191,7 +194,14 @@ class TimedFit:
 
     def _fit(self, steps, epochs, *, warmup_steps=0, is_enough=None) -> tuple[list, bool]:
         """Call ``fit``; return the `EpochMarks` of its epochs, and whether `is_enough` ended it."""
-        first, last = fit_watch(self._clock, warmup_steps=warmup_steps, is_enough=is_enough)
+        # the last step begins the last group of them
+        all_steps = steps or self.call.steps
+        first, last = fit_watch(
+            self._clock,
+            warmup_steps=warmup_steps,
+            last_step=(all_steps - 1) // self._group * self._group,
+            is_enough=is_enough,
+        )
         arguments = self.call.shortened(steps)
         if self._validation_steps:
             arguments["validation_steps"] = self._validation_steps
@@ -225,16 +235,37 @@ class TimedFit:
             measured, weighed = self._validation_of(marks)
             seconds += marks.over - marks.began - measured + weighed
             validation += weighed
+        if not self._warmup_epochs:
+            seconds -= self._validation_setup(timed[0], self.call.steps)
         return Turn(seconds / len(timed), validation / len(timed))
 
     def _part_turn(self) -> Turn:
         """Train a part of an epoch, and return a whole one at the pace of its steps."""
         [marks], _ = self._fit(self._steps, 1, warmup_steps=self._warmup_steps)
-        pace = (marks.steps_over - marks.warm) / (self._steps - marks.warm_step)
+        pace = _pace(marks, self._steps)
         begin = max(marks.warm - marks.began - marks.warm_step * pace, 0.0)
         measured, weighed = self._validation_of(marks)
         end = marks.over - marks.steps_over - measured
         return Turn(begin + self.call.steps * pace + end + weighed, weighed)
+
+    def _validation_setup(self, marks: EpochMarks, steps: int) -> float:
+        """Return the seconds in which fit prepares the validation data, once in each call of it."""
+        if not marks.validation or math.isnan(marks.last_began):
+            return 0.0
+        steps_left = steps - marks.last_step
+        steps_end = marks.last_began + steps_left * _pace(marks, steps)
+        return max(marks.steps_over - steps_end, 0.0)
+
+
+def _pace(marks: EpochMarks, steps: int) -> float:
+    """Return the seconds of a step, from the first one that is timed to the beginning of the last.
+
+    Behind the last one fit may prepare the validation, which is no step. Where no other step is
+    timed, that counts as well.
+    """
+    if math.isnan(marks.last_began):
+        return (marks.steps_over - marks.warm) / (steps - marks.warm_step)
+    return (marks.last_began - marks.warm) / (marks.last_step - marks.warm_step)
 
 
 def _every(frequency) -> float:
@@ -250,6 +281,11 @@ def _every(frequency) -> float:
 
 def _count_traces(model) -> Callable[[], int]:
     """Count from now on how often a framework traces the training step; return a way to ask."""
+    compiles = not model.run_eagerly
+    if backend.framework() == "jax":
+        compiles = compiles and bool(model.jit_compile)
+    if not compiles:
+        return lambda: 0
     count = getattr(model, "_accel_traces", None)
     if count is None:
         count = [0]
