@@ -63,7 +63,8 @@ def read(path):
         except (KeyError, TypeError, ValueError) as error:
             others[row["id"]] = f"a field cannot be used: {error}"
             continue
-        load = step_time.Load(2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations)
+        counts = 2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations
+        load = step_time.Load(*counts, examples=round(batch))
         args = {"load": load, "dtype": dtype, "training": row["mode"] == "train"}
         args["casts"] = precision == "amp16" and row["execution"] == "eager"
         seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
