@@ -26,6 +26,7 @@ _VERBS = {
     "benchmark": ("measure.timing", "benchmark"),
     "compare": ("measure.timing", "compare"),
     "time_fit": ("train.epochs", "time_fit"),
+    "profile_fit": ("train.profile", "profile_fit"),
     "fit_resident": ("train.resident", "fit_resident"),
     "worth_it": ("worth.worth_it", "worth_it"),
     "forecast": ("worth.forecast", "forecast"),

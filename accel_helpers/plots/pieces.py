@@ -13,8 +13,12 @@ Pieces = Mapping[str, float]  # the seconds of each part of a step
 Steps = Mapping[str, Pieces]
 
 
-def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> Picture:
+def parts(
+    values: Pieces, *, title: str, reference: Reference | None = None, whole: str = "one step"
+) -> Picture:
     """Draw one bar in pieces, given by name in seconds, and a row for each with its share.
+
+    `whole` is what the pieces make up together.
 
     >>> print(parts({"compute": 0.001, "overhead": 0.003}, title="A step"))
     Bar in pieces. A step: 75 % overhead: compute 1 ms; overhead 3 ms.
@@ -29,7 +33,7 @@ def parts(values: Pieces, *, title: str, reference: Reference | None = None) -> 
         title = f"{title}: {share} {longest_piece}"
     totals = [sum(side.data.values()) for side in sides]
     longest_step = max(totals)
-    axis = ValueAxis("time of one step", 0, longest_step, format_seconds)
+    axis = ValueAxis(f"time of {whole}", 0, longest_step, format_seconds)
     heads = ["time", "share"]
     return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
 

@@ -1,0 +1,59 @@
+"""Copies of somebody's callbacks, which write into a folder of their own."""
+
+import copy
+import tempfile
+from pathlib import Path
+
+# attributes of Keras's callbacks that say where they write
+PLACES = ("filepath", "filename", "log_dir", "_log_dir", "backup_dir", "_backup_dir")
+
+
+class BorrowedCallbacks:
+    """Copies of callbacks, so that no file and no state of the caller's is touched.
+
+    What Keras's own callbacks write goes into a temporary folder, which is gone after `close`. A
+    callback that cannot be copied takes part itself, and its class is named in `uncopied`.
+    """
+
+    def __init__(self, callbacks):
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="accel-profile-", ignore_cleanup_errors=True
+        )
+        self.uncopied: list[str] = []
+        if callbacks is None:
+            callbacks = []
+        if not isinstance(callbacks, (list, tuple)):
+            callbacks = [callbacks]
+        self._callbacks = list(callbacks)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def copies(self) -> list:
+        """Return a new copy of each callback."""
+        return [self._copy(callback) for callback in self._callbacks]
+
+    def close(self) -> None:
+        """Delete what they wrote."""
+        self._folder.cleanup()
+
+    def _copy(self, callback):
+        """Return a copy of one callback that writes into the temporary folder."""
+        try:
+            # a model that it was trained with before is not copied along
+            copied = copy.copy(callback)
+            for name, value in vars(callback).items():
+                if name not in ("model", "_model"):
+                    setattr(copied, name, copy.deepcopy(value))
+        except Exception:
+            self.uncopied.append(type(callback).__name__)
+            return callback
+        for place in PLACES:
+            path = getattr(copied, place, None)
+            if isinstance(path, (str, Path)) and place in vars(copied):
+                # the name stays, since a checkpoint's ending says how it is written
+                setattr(copied, place, str(Path(self._folder.name) / Path(path).name))
+        return copied

@@ -1,0 +1,149 @@
+"""Changes to a training that mostly compiles: one shape, a cache of programs, or no compiling."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from math import inf
+
+from accel_helpers.machine import backend
+from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
+from accel_helpers.train.proposal import TRAININGS, Proposal
+
+# settings of JAX
+FOLDER = "jax_compilation_cache_dir"
+FEWEST_SECONDS = "jax_persistent_cache_min_compile_time_secs"
+FEW_STEPS = 200  # in a whole training, up to which it may be faster not to compile at all
+
+
+def proposals(call: FitCall, model, batches: list[tuple]) -> Iterator[Proposal]:
+    """Yield what to try where compiling takes most of a training, the likeliest first."""
+    if shapes_change(batches):
+        yield Proposal(
+            "batches padded to one shape", lambda: _padded(call), note="padded", timed=TRAININGS
+        )
+    if backend.framework() == "jax":
+        yield _with_cache(call)
+    elif model.jit_compile:
+        yield _setting(call, "jit_compile", value=False)
+    steps = call.steps * (call.epochs or 1)
+    if steps <= FEW_STEPS:
+        yield _setting(call, "run_eagerly", value=True)
+
+
+def shapes_change(batches: list[tuple]) -> bool:
+    """Return whether samples have other shapes from batch to batch; not how many there are."""
+    import keras
+
+    shapes = set()
+    for batch in batches:
+        tensors = keras.tree.flatten(batch)
+        shapes.add(tuple(tuple(tensor.shape[1:]) for tensor in tensors))
+    return len(shapes) > 1
+
+
+def _setting(call: FitCall, name: str, *, value: bool) -> Proposal:
+    """Propose another setting of ``compile``."""
+
+    def make_model():
+        model = call.make_model()
+        setattr(model, name, value)
+        return model
+
+    return Proposal(f"{name}={value}", lambda: call.with_model(make_model), timed=TRAININGS)
+
+
+def _with_cache(call: FitCall) -> Proposal:
+    """Propose to keep the programs that JAX compiles in a folder."""
+    import jax
+
+    folder_before = getattr(jax.config, FOLDER)
+    seconds_before = getattr(jax.config, FEWEST_SECONDS)
+
+    def make_call():
+        folder = tempfile.mkdtemp(prefix="jax-cache-")
+
+        def make_model():
+            # by default what compiled in less than a second is not kept
+            _keep_programs(folder, 0)
+            return call.make_model()
+
+        return call.with_model(make_model)
+
+    def undo():
+        _keep_programs(folder_before, seconds_before)
+
+    return Proposal(FOLDER, make_call, note="cache", timed=TRAININGS, undo=undo)
+
+
+def _keep_programs(folder: str | None, seconds: float) -> None:
+    """Have JAX keep in a folder what takes so many seconds to compile; None: keep nothing."""
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    jax.config.update(FOLDER, folder)
+    jax.config.update(FEWEST_SECONDS, seconds)
+    # JAX looks at these settings once, and then no more
+    compilation_cache.reset_cache()
+
+
+def _padded(call: FitCall) -> FitCall:
+    """Return a training whose batches are padded with zeros to the largest shape of an epoch."""
+    batches = call.first_batches(call.steps, inf)
+    largest = _largest_shapes(batches)
+
+    def pad(batch):
+        return _pad(batch, largest)
+
+    return call.changed(x=_mapped(call, pad))
+
+
+def _largest_shapes(batches: list[tuple]) -> list[tuple[int, ...]]:
+    """Return for each array of a batch the largest length along each axis of a sample."""
+    import keras
+
+    largest: list[tuple[int, ...]] = []
+    for batch in batches:
+        shapes = [tuple(map(int, array.shape[1:])) for array in keras.tree.flatten(batch)]
+        if not largest:
+            largest = shapes
+        largest = [tuple(map(max, a, b)) for a, b in zip(largest, shapes, strict=True)]
+    return largest
+
+
+def _pad(batch, shapes: list[tuple[int, ...]]):
+    """Return a batch with its samples padded with zeros to some shapes, one for each array."""
+    import keras
+    import numpy as np
+
+    arrays = []
+    for array, shape in zip(keras.tree.flatten(batch), shapes, strict=True):
+        array = np.asarray(array)
+        missing = [(0, 0)]
+        for wanted, length in zip(shape, array.shape[1:], strict=True):
+            missing.append((0, wanted - length))
+        arrays.append(np.pad(array, missing))
+    return keras.tree.pack_sequence_as(batch, arrays)
+
+
+def _mapped(call: FitCall, change: Callable):
+    """Return the data of a call with a change to every batch."""
+    import keras
+
+    x = call.arguments["x"]
+    if call.form == BATCHES:
+
+        class Changed(keras.utils.PyDataset):
+            def __len__(self):
+                return call.steps
+
+            def __getitem__(self, index):
+                return change(x[index])
+
+        return Changed()
+
+    def batches():
+        source = x() if callable(x) else x
+        for batch in source:
+            yield change(batch)
+
+    assert call.form in (DATASET, "a function that makes a generator", ARRAYS)
+    return batches

@@ -1,0 +1,353 @@
+"""A call of ``fit`` as somebody writes it: a function that makes the model, and the arguments."""
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+from accel_helpers._values.records import whole
+from accel_helpers._values.words import shown
+from accel_helpers.machine import backend
+
+BATCH_SIZE = 32  # of arrays, where the call names none: Keras's own
+
+# the forms of data
+ARRAYS = "arrays"
+DATASET = "a tf.data.Dataset"
+BATCHES = "a keras.utils.PyDataset"  # or what else has a length and gives batches by number
+GENERATOR = "a function that makes a generator"
+
+
+@dataclass(frozen=True)
+class FitCall:
+    """A training as somebody calls it: ``make_model().fit(**arguments)``."""
+
+    make_model: Callable[[], Any]
+    # of ``fit``, "x" among them; in place of a generator x is a function that makes one
+    arguments: Mapping[str, Any]
+    steps: int = 0  # of an epoch; 0 while they are not known
+    device: str = ""  # "cpu", "gpu" or "tpu"; "" for the one that Keras takes by itself
+
+    def on_its_device(self) -> AbstractContextManager:
+        """Place the work of a ``with`` block on the device of this training."""
+        if self.device:
+            return backend.on(self.device)
+        return nullcontext()
+
+    def changed(self, **arguments) -> "FitCall":
+        """Return the same call with some other arguments; those that are None are left out."""
+        merged = {**self.arguments, **arguments}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        return replace(self, arguments=kept)
+
+    def with_model(self, make_model: Callable[[], Any]) -> "FitCall":
+        """Return the same call for another model."""
+        return replace(self, make_model=make_model)
+
+    @property
+    def form(self) -> str:
+        """The form of the training data: ARRAYS, DATASET, BATCHES or GENERATOR."""
+        return form_of(self.arguments["x"])
+
+    @property
+    def batch_size(self) -> int:
+        """How many samples of arrays are a batch."""
+        return self.arguments.get("batch_size") or BATCH_SIZE
+
+    @property
+    def epochs(self) -> int | None:
+        """How many epochs the training has; None where the call does not say."""
+        return self.arguments.get("epochs")
+
+    def shortened(self, steps: int) -> dict[str, Any]:
+        """Return the arguments of ``fit`` for epochs of so many steps; 0: whole epochs.
+
+        Of arrays only the samples of these steps are handed over, since ``fit`` copies and shuffles
+        whatever it is given. The number of epochs and the callbacks are left to the caller.
+        """
+        arguments = dict(self.arguments)
+        for name in ("epochs", "callbacks", "initial_epoch", "verbose"):
+            arguments.pop(name, None)
+        form = self.form
+        if form in (DATASET, GENERATOR):
+            # these shuffle by themselves, and fit warns if it is asked to do so
+            arguments["shuffle"] = False
+        if form == GENERATOR:
+            arguments["x"] = arguments["x"]()
+            if self.steps:
+                # the next epoch begins anew where a generator ends with its epoch
+                arguments["x"] = _endless(self.arguments["x"])
+                arguments["steps_per_epoch"] = steps or self.steps
+        elif form == ARRAYS and steps:
+            arguments.pop("steps_per_epoch", None)
+            arguments |= self._first_samples(steps * self.batch_size)
+        elif steps:
+            arguments["steps_per_epoch"] = steps
+        return arguments
+
+    def _first_samples(self, count: int) -> dict[str, Any]:
+        """Return x, y and the weights of the first samples of arrays; they are views."""
+        import keras
+
+        samples = {}
+        for name in ("x", "y", "sample_weight"):
+            value = self.arguments.get(name)
+            if value is not None:
+                samples[name] = keras.tree.map_structure(lambda array: array[:count], value)
+        return samples
+
+    def first_batches(self, count: int, seconds: float) -> list[tuple]:
+        """Return the first batches of the data, each a tuple (x, y) or (x, y, weights).
+
+        At most `count`, and none is begun when so many seconds are over; at least one.
+        """
+        end = time.perf_counter() + seconds
+        batches = []
+        for batch in self._batches():
+            batches.append(batch if isinstance(batch, tuple) else (batch,))
+            if len(batches) == count or time.perf_counter() > end:
+                break
+        return batches
+
+    def _batches(self) -> Iterator:
+        """Yield the batches of one epoch."""
+        x = self.arguments["x"]
+        if self.form == ARRAYS:
+            yield from self._slices()
+        elif self.form == GENERATOR:
+            yield from x()
+        elif hasattr(x, "__getitem__") and hasattr(x, "__len__"):
+            for index in range(self.steps or len(x)):
+                yield x[index]
+        else:
+            yield from x
+
+    def _slices(self) -> Iterator[tuple]:
+        """Yield the batches of arrays."""
+        import keras
+
+        names = [name for name in ("x", "y", "sample_weight") if name in self.arguments]
+        whole_data = tuple(self.arguments[name] for name in names)
+        size = self.batch_size
+        for step in range(self.steps or 1):
+            rows = slice(step * size, (step + 1) * size)
+            yield keras.tree.map_structure(lambda array, rows=rows: array[rows], whole_data)
+
+
+def samples_in(batch) -> int:
+    """Return how many samples a batch has; 0 where its tensors are single numbers."""
+    import keras
+
+    shape = keras.tree.flatten(batch)[0].shape
+    return int(shape[0]) if len(shape) else 0
+
+
+def _endless(make: Callable) -> Iterator:
+    """Yield from a new generator whenever the last one has ended."""
+    while True:
+        yield from make()
+
+
+def form_of(x) -> str:
+    """Return the form of data as ``fit`` takes them: ARRAYS, DATASET, BATCHES or GENERATOR.
+
+    Raises TypeError for a generator, which could be read once.
+    """
+    if hasattr(x, "__next__"):
+        raise TypeError(
+            f"x is a {type(x).__name__}, which can be read once, and every turn begins anew. Give "
+            "the function that makes it, without the brackets: x=batches in place of x=batches()."
+        )
+    if hasattr(x, "rebatch"):
+        return DATASET
+    gives_batches = hasattr(x, "num_batches") or hasattr(x, "batch_sampler")
+    if gives_batches:
+        return BATCHES
+    if callable(x) and not hasattr(x, "shape"):
+        return GENERATOR
+    return ARRAYS
+
+
+def fit_call(make_model, x, y, arguments: Mapping[str, Any]) -> FitCall:
+    """Check what somebody would call ``fit`` with, and return it as a `FitCall`.
+
+    A model that is handed over in place of a function is copied, and stays as it is; an argument
+    `validation_split` becomes `validation_data`.
+
+    Raises TypeError or ValueError where `make_model` makes no compiled model, an argument is none
+    of ``fit``, or the data cannot be read again and again.
+    """
+    make_model = _checked(make_model)
+    call = FitCall(make_model, {}).changed(x=x, y=y, **arguments)
+    if call.form == ARRAYS:
+        call = _without_split(call)
+    _check_validation(call)
+    return replace(call, steps=_steps(call))
+
+
+def _checked(make_model) -> Callable[[], Any]:
+    """Return a function that makes the model: the one that was given, or copies of a model."""
+    import keras
+
+    if isinstance(make_model, keras.Model):
+        _check_compiled(make_model)
+        return copies_of(make_model)
+    if not callable(make_model):
+        raise TypeError(
+            f"a function that makes the model is needed; got {shown(make_model)}. "
+            "Put the lines that make your model into `def make_model():`, with `return model`."
+        )
+    return make_model
+
+
+def copies_of(model) -> Callable[[], Any]:
+    """Return a function that makes copies of a compiled model, with its weights.
+
+    Raises ValueError where the model cannot be made again from its own configuration.
+    """
+    import keras
+
+    settings = model.get_compile_config()
+    weights = model.get_weights()
+
+    def make_model():
+        copy = keras.models.clone_model(model)
+        copy.compile_from_config(settings)
+        copy.set_weights(weights)
+        return copy
+
+    try:
+        make_model()
+    except Exception as error:
+        raise ValueError(
+            "This model cannot be copied from its own configuration "
+            f"({type(error).__name__}: {shown(str(error))}). Put the lines that make it into "
+            "`def make_model():`, with `return model`, and hand that over."
+        ) from error
+    return make_model
+
+
+def new_model(call: FitCall):
+    """Return a new model of a call; TypeError or ValueError if it cannot be trained."""
+    with call.on_its_device():
+        model = call.make_model()
+    _check_compiled(model)
+    return model
+
+
+def two_models(call: FitCall) -> tuple:
+    """Return two new models of a call; ValueError if they are one and the same."""
+    first = new_model(call)
+    second = new_model(call)
+    if first is second:
+        raise ValueError(
+            "make_model returned the same model twice, and every measurement needs a fresh one: "
+            "the second would go on training the first. Put the lines that make your model into "
+            "the function."
+        )
+    return first, second
+
+
+def _check_compiled(model) -> None:
+    """Raise TypeError if this is no Keras model, and ValueError if it is not compiled."""
+    import keras
+
+    if not isinstance(model, keras.Model):
+        raise TypeError(f"make_model must return a compiled keras.Model; got {shown(model)}.")
+    if not model.compiled or model.optimizer is None:
+        raise ValueError(
+            "The model of make_model cannot be measured: it is not compiled: call "
+            "model.compile(…) first."
+        )
+
+
+def check_arguments(model, arguments: Mapping[str, Any]) -> None:
+    """Raise TypeError if one of these arguments is none of the model's ``fit``."""
+    accepted = list(inspect.signature(model.fit).parameters)
+    for name in arguments:
+        if name not in accepted:
+            names = ", ".join(accepted)
+            raise TypeError(f"{name} is no argument of fit, which takes {names}.")
+
+
+def _without_split(call: FitCall) -> FitCall:
+    """Return a call with the samples of `validation_split` as `validation_data`, as in ``fit``."""
+    import keras
+
+    share = call.arguments.get("validation_split")
+    if not share or "validation_data" in call.arguments:
+        return call.changed(validation_split=None)
+    names = [name for name in ("x", "y", "sample_weight") if name in call.arguments]
+    count = _samples(call)
+    kept = int(count * (1 - share))
+    training = {}
+    validation = []
+    for name in names:
+        value = call.arguments[name]
+        training[name] = keras.tree.map_structure(lambda array: array[:kept], value)
+        validation.append(keras.tree.map_structure(lambda array: array[kept:], value))
+    return call.changed(validation_split=None, validation_data=tuple(validation), **training)
+
+
+def _check_validation(call: FitCall) -> None:
+    """Raise TypeError where the validation data are a generator that ends.
+
+    One that is read for so many `validation_steps` in every epoch is without end.
+    """
+    data = call.arguments.get("validation_data")
+    if hasattr(data, "__next__") and "validation_steps" not in call.arguments:
+        raise TypeError(
+            "validation_data is a generator, which can be read once, and every turn validates. "
+            "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset, or validation_steps= "
+            "where it is without end."
+        )
+
+
+def _samples(call: FitCall) -> int:
+    """Return how many samples arrays have; ValueError if there are none, or not equally many."""
+    import keras
+
+    arrays = keras.tree.flatten((call.arguments["x"], call.arguments.get("y")))
+    counts = set()
+    for array in arrays:
+        if array is not None:
+            has_samples = bool(getattr(array, "shape", ()))
+            counts.add(len(array) if has_samples else 0)
+    if len(counts) != 1 or 0 in counts:
+        raise ValueError(
+            "x and y must be arrays, or lists or dicts of arrays, with the same number of "
+            f"samples, at least one; got {sorted(counts) or 'none'}."
+        )
+    return counts.pop()
+
+
+def _steps(call: FitCall) -> int:
+    """Return how many steps an epoch has; 0 where only an epoch can say so.
+
+    Raises ValueError for arrays that are empty or of different lengths, for data without end and
+    without `steps_per_epoch`, and for targets beside data that hold their own.
+    """
+    x = call.arguments["x"]
+    form = call.form
+    if form != ARRAYS and "y" in call.arguments:
+        raise ValueError(f"{form} holds its targets, so y=None is needed.")
+    named = call.arguments.get("steps_per_epoch")
+    if named:
+        return whole(named, "steps_per_epoch")
+    if form == ARRAYS:
+        return ceil(_samples(call) / call.batch_size)
+    if form == BATCHES:
+        # num_batches is None for a set without end
+        batches = x.num_batches if hasattr(x, "num_batches") else len(x)
+    elif form == DATASET:
+        batches = int(x.cardinality())
+        if batches == -2:
+            return 0  # not known, but not without end
+    else:
+        return 0
+    if not batches or batches < 1:
+        raise ValueError(f"{form} without end (or empty) needs steps_per_epoch=, as in fit.")
+    return batches

@@ -1,0 +1,174 @@
+"""Callbacks that note when the parts of an epoch begin and end, and that end a training in time."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from accel_helpers.machine import backend
+
+# the methods of a callback that fit calls between the begin and the end of a training
+HOOKS = (
+    "on_train_batch_begin",
+    "on_train_batch_end",
+    "on_batch_begin",
+    "on_batch_end",
+    "on_epoch_begin",
+    "on_epoch_end",
+)
+
+
+NOT_YET = math.nan  # the time of what has not happened
+
+
+@dataclass
+class EpochMarks:
+    """Times of one epoch, in seconds of a clock."""
+
+    began: float
+    last_step: int = 0  # the number of the last step that began, from 0
+    # the step from which on it is timed, and when it began: then the device had caught up
+    warm_step: int = 0
+    warm: float = NOT_YET
+    steps_over: float = NOT_YET  # when the device was done with the last step
+    validation_began: float = NOT_YET
+    first_validation_batch: float = NOT_YET
+    validation_over: float = NOT_YET
+    over: float = NOT_YET  # after all callbacks
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether a step was reached that is timed."""
+        return not math.isnan(self.warm)
+
+    @property
+    def validation(self) -> float:
+        """Seconds of the validation; 0 where there was none."""
+        seconds = self.validation_over - self.validation_began
+        return 0.0 if math.isnan(seconds) else seconds
+
+
+def fit_watch(
+    clock: Callable[[], float] = time.perf_counter,
+    *,
+    warmup_steps: int = 0,
+    is_enough: Callable[[EpochMarks, float], bool] | None = None,
+):
+    """Return two Keras callbacks, the first and the last of a training's list.
+
+    The first one's `epochs` are `EpochMarks`. It waits for the device before the step that comes
+    after `warmup_steps`, and after the last one. A training ends when its epochs are over, and not
+    because some other callback stops it; or when `is_enough`, which is asked before each step with
+    the marks of the epoch and the time, says so.
+    """
+    import keras
+
+    # Made here, since a Keras callback is a class of Keras's, which is loaded now.
+    first_class = type("FirstCallback", (FirstCallback, keras.callbacks.Callback), {})
+    last_class = type("LastCallback", (LastCallback, keras.callbacks.Callback), {})
+    first = first_class(clock, warmup_steps, is_enough)
+    return first, last_class(first)
+
+
+class FirstCallback:
+    """Notes the times of each epoch, before any other callback does something."""
+
+    model: Any  # Keras sets it
+
+    def __init__(self, clock, warmup_steps, is_enough):
+        super().__init__()
+        self.epochs: list[EpochMarks] = []
+        self.is_over = False
+        self._clock = clock
+        self._warmup_steps = warmup_steps
+        self._is_enough = is_enough
+
+    def on_epoch_begin(self, epoch, logs=None):
+        now = self._clock()
+        self._end_epoch(now)
+        self.epochs.append(EpochMarks(now))
+
+    # not at the end of a batch: fit would wait for its logs, and no longer run ahead
+    def on_train_batch_begin(self, batch, logs=None):
+        marks = self.epochs[-1]
+        if not marks.is_warm and batch >= self._warmup_steps:
+            backend.wait(self.model)
+            marks.warm_step = batch
+            marks.warm = self._clock()
+        now = self._clock()
+        marks.last_step = batch
+        if self._is_enough is not None and self._is_enough(marks, now):
+            self.is_over = True
+            self.model.stop_training = True
+
+    def on_test_begin(self, logs=None):
+        self._end_steps()
+        self.epochs[-1].validation_began = self._clock()
+
+    def on_test_batch_begin(self, batch, logs=None):
+        marks = self.epochs[-1]
+        if math.isnan(marks.first_validation_batch):
+            marks.first_validation_batch = self._clock()
+
+    def on_test_end(self, logs=None):
+        self.epochs[-1].validation_over = self._clock()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._end_steps()
+
+    def on_train_end(self, logs=None):
+        self._end_epoch(self._clock())
+        backend.look_for_idle()
+
+    def _end_steps(self):
+        marks = self.epochs[-1]
+        if math.isnan(marks.steps_over):
+            backend.wait(self.model)
+            marks.steps_over = self._clock()
+
+    def _end_epoch(self, now):
+        if self.epochs and math.isnan(self.epochs[-1].over):
+            self.epochs[-1].over = now
+
+
+class LastCallback:
+    """Has a training go on that another callback, such as EarlyStopping, would end."""
+
+    model: Any  # Keras sets it
+
+    def __init__(self, first):
+        super().__init__()
+        self._first = first
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.stop_training = self._first.is_over
+
+
+def timed_callbacks(callbacks: list, clock: Callable[[], float] = time.perf_counter) -> dict:
+    """Time the methods of callbacks from now on: {"ModelCheckpoint": [0.0], …}, in seconds.
+
+    Each list holds one number, the sum so far. Two callbacks of one class share it.
+    """
+    seconds: dict[str, list[float]] = {}
+    for callback in callbacks:
+        total = seconds.setdefault(type(callback).__name__, [0.0])
+        for name in HOOKS:
+            method = getattr(callback, name)
+            # fit skips the methods that Keras itself defines, which do nothing
+            if not getattr(method, "_is_default", False):
+                setattr(callback, name, _timed(method, total, clock))
+    return seconds
+
+
+def _timed(method: Callable, total: list[float], clock: Callable[[], float]) -> Callable:
+    """Return a function that calls a method and adds the seconds to a total."""
+
+    def timed(*arguments, **named):
+        started = clock()
+        try:
+            return method(*arguments, **named)
+        finally:
+            total[0] += clock() - started
+
+    return timed

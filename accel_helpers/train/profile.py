@@ -1,0 +1,298 @@
+"""Where does the time of a ``fit`` go? Measured by taking things away, and one change tried."""
+
+import time
+from collections.abc import Callable, Iterable
+from statistics import median
+
+from accel_helpers._values import records
+from accel_helpers._values.records import positive
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.train import changes
+from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.train.compile_changes import shapes_change
+from accel_helpers.train.epoch_parts import Apart, EpochParts
+from accel_helpers.train.fit_call import FitCall, fit_call
+from accel_helpers.train.other_backend import OtherBackend
+from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile
+from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
+from accel_helpers.train.resident_turns import ResidentTurns
+from accel_helpers.train.time_box import TimeBox
+from accel_helpers.train.timed_fit import TimedFit
+from accel_helpers.train.whole_fit import WholeFit
+
+LATE = "the time was up"  # the reason for which a change was not tried
+MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
+BLOCKS = 2  # of five rounds each, for a change that is hard to tell from none
+WORTH_A_BLOCK = 1.1  # times as fast, from which on a change that is unsure gets its second block
+
+
+def profile_fit(
+    make_model: Callable,
+    x,
+    y=None,
+    *,
+    seconds: float = 60.0,
+    clock: Callable[[], float] = time.perf_counter,
+    **fit_arguments,
+) -> Profile:
+    """Say where the time of a ``fit`` goes, and try a change that may make it faster.
+
+    Parameters
+    ----------
+    make_model : callable or keras.Model
+        Without arguments; it returns the model, compiled. A model that is handed over is copied.
+    x, y
+        As for ``fit``; in place of a generator the function that makes it.
+    seconds : float, optional
+        For everything. A step or a compilation that has begun is waited for.
+    clock : callable, optional
+        What returns the time in seconds.
+    **fit_arguments
+        As for ``fit``: `batch_size`, `epochs`, `callbacks`, `validation_data`, and so on.
+
+    Returns
+    -------
+    Profile
+        Its `verdict` is one of `Profile.OUTCOMES`, its `shares` are those of an epoch, and its
+        `change` has a `gain` that was measured; it prints as a few sentences.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If no compiled model is made, an argument is none of ``fit``, or the data can be read only
+        once.
+
+    Notes
+    -----
+    One thing is taken away after the other, and epochs are timed in turns: callbacks and
+    validation; the input (batches that lie in memory, again and again); all of a batch but one
+    sample; the width of the layers. **Overhead** is what is left then, **memory** is what the
+    width adds to it, **compute** is what the batch adds to that, as in lesson 03. Callbacks take
+    part as copies, and those of Keras write into a temporary folder; progress bars are left out.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> import keras
+    >>> def make_model():
+    ...     model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
+    ...     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    ...     return model
+    >>> x, y = numpy.ones((320, 8), "float32"), numpy.arange(320) % 3
+    >>> found = profile_fit(make_model, x, y, seconds=3)
+    >>> found.verdict in found.OUTCOMES
+    True
+    """
+    box = TimeBox(positive(seconds, "seconds"), clock)
+    call = fit_call(make_model, x, y, fit_arguments)
+    with Apart(call, box, clock) as apart:
+        parts = apart.measure()
+        return profile_of(apart, parts, box, clock)
+
+
+def profile_of(
+    apart: Apart, parts: EpochParts, box: TimeBox, clock: Callable[[], float] = time.perf_counter
+) -> Profile:
+    """Return the profile of a training that was taken apart, once changes have been tried."""
+    compile_seconds = _compile_seconds(parts, apart)
+    verdict, shares, intervals = _verdict(parts, apart.call, compile_seconds)
+    model = apart.as_it_is.model
+    proposals = changes.proposals(verdict, apart.call, model, apart.batches, parts.slowest_callback)
+    callback_seconds = median(parts.seconds["callbacks"])
+    tried, not_tried = _Trial(apart, box, clock, callback_seconds).of(proposals)
+    sentences = records.load(WORDS, "set of sentences")["note"]
+    return Profile(
+        verdict,
+        epoch=parts.epoch,
+        steps=apart.call.steps,
+        shares=shares,
+        intervals=intervals,
+        compile_seconds=compile_seconds,
+        compilations=parts.traces,
+        late_compilations=parts.late_traces,
+        input_alone=parts.input_alone,
+        slowest_callback=parts.slowest_callback,
+        change=best_of(tried),
+        tried=tuple(tried),
+        not_tried=not_tried,
+        notes=tuple(sentences[name] for name in parts.notes),
+    )
+
+
+def _verdict(parts: EpochParts, call: FitCall, compile_seconds: float):
+    """Return the largest part, the share of each, and their intervals.
+
+    A compilation that goes on in later epochs is what is left of an epoch when all of its parts are
+    taken away.
+    """
+    shares = {}
+    intervals = {}
+    for part in parts.seconds:
+        middle, low, high = parts.share(part)
+        shares[part] = middle
+        intervals[part] = (low, high)
+    verdict = max(shares, key=shares.__getitem__)
+    if call.epochs:
+        epoch = parts.epoch.median
+        again = 0.0
+        if parts.late_traces:
+            again = max(1 - sum(shares.values()), 0.0) * epoch
+        compiling = compile_seconds + call.epochs * again
+        share = compiling / (compile_seconds + call.epochs * epoch)
+        shares[COMPILATION] = share
+        intervals[COMPILATION] = (share, share)
+        if share > MOSTLY:
+            verdict = COMPILATION
+    return verdict, shares, intervals
+
+
+def _compile_seconds(parts: EpochParts, apart: Apart) -> float:
+    """Return how much longer than others the steps of the first epoch took that compiled.
+
+    Where shapes change from step to step these are not only the first one; then an epoch that was
+    not trained to its end is taken to go on as it began.
+    """
+    warm_up = parts.warm_up
+    steps = apart.call.steps
+    step = parts.epoch.median / steps
+    if not shapes_change(apart.batches):
+        return max(warm_up.first_step - step, 0.0)
+    surplus = max(warm_up.passed - warm_up.steps * step, 0.0)
+    return surplus * max(steps / warm_up.steps, 1.0)
+
+
+class _Trial:
+    """Tries changes in turns with a training as it is, until the time is up."""
+
+    def __init__(
+        self, apart: Apart, box: TimeBox, clock: Callable[[], float], callback_seconds: float
+    ):
+        self._apart = apart
+        self._box = box
+        self._clock = clock
+        self._callback_seconds = callback_seconds
+
+    def of(self, proposals: Iterable[Proposal]) -> tuple[list[Change], dict[str, str]]:
+        """Return the changes that were tried, and the others with the reason."""
+        tried = []
+        not_tried = {}
+        for proposal in proposals:
+            reason = proposal.reason
+            if not reason and self._box.seconds_left() < self._seconds_needed():
+                reason = LATE
+            if not reason:
+                try:
+                    change = self._try(proposal)
+                except Exception as error:
+                    # too much memory, an operation that XLA does not know, …
+                    reason = _first_line(error)
+                else:
+                    tried.append(change)
+            if reason:
+                not_tried[proposal.name] = reason
+        return tried, not_tried
+
+    def _seconds_needed(self) -> float:
+        """Return about how long a change takes: a compilation, and five turns of two trainings."""
+        turn = 3 * self._apart.turn_seconds
+        return self._apart.warm_up.passed + 2 * FEW_SAMPLES * turn
+
+    def _try(self, proposal: Proposal) -> Change:
+        """Return a change with its gain."""
+        assert proposal.make_call, "a proposal without a reason has a call"
+        call = proposal.make_call()
+        if proposal.timed == TRAININGS:
+            gain = self._gain_of_trainings(call, proposal.undo)
+        elif proposal.timed == RESIDENT:
+            gain = self._gain_of_resident(call)
+        elif proposal.timed == ELSEWHERE:
+            gain = self._gain_elsewhere(call)
+        else:
+            gain = self._gain_of_epochs(call)
+        note = ""
+        if proposal.note:
+            note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
+        takes_another_process = proposal.timed == ELSEWHERE
+        return Change(proposal.name, gain, note, None if takes_another_process else call)
+
+    def _gain_of_epochs(self, call: FitCall) -> Speedup:
+        """Return the gain of a change by the epochs of a model of its own."""
+        with BorrowedCallbacks(call.arguments.get("callbacks")) as borrowed:
+            callbacks = borrowed.copies()
+            turn_seconds = self._apart.turn_seconds
+            training = TimedFit(call, turn_seconds, callbacks=callbacks, clock=self._clock)
+            training.warm_up(self._box.seconds / 8)
+            training.replan()
+            return in_turns(self._apart.as_it_is, training, self._box)
+
+    def _gain_of_trainings(self, call: FitCall, undo: Callable[[], None] | None) -> Speedup:
+        """Return the gain of a change by whole trainings, a new model for each."""
+        with BorrowedCallbacks(call.arguments.get("callbacks")) as borrowed:
+            now = WholeFit(self._apart.call, borrowed.copies(), self._clock, undo)
+            training = WholeFit(call, borrowed.copies(), self._clock, undo)
+            # what is kept from one training to the next is there from the second one on
+            training.turn()
+            return in_turns(now, training, self._box)
+
+    def _gain_of_resident(self, call: FitCall) -> Speedup:
+        """Return the gain of `fit_resident`."""
+        training = ResidentTurns(call, self._apart.turn_seconds, self._clock)
+        return in_turns(self._apart.as_it_is, training, self._box)
+
+    def _gain_elsewhere(self, call: FitCall) -> Speedup:
+        """Return the gain of the other backend, in a process of its own."""
+        callbacks = self._callback_seconds
+        training = OtherBackend(call, self._apart.turn_seconds, callbacks)
+        try:
+            return in_turns(self._apart.as_it_is, training, self._box)
+        finally:
+            training.close()
+
+
+def in_turns(training, changed, box: TimeBox, names=("as it is", "with the change")) -> Speedup:
+    """Take turns of two trainings, and compare their epochs: the first over the second.
+
+    There are five rounds, or fewer if the time is up, and as many again if they promise much and
+    tell too little.
+    """
+    seconds: list[float] = []
+    seconds_changed: list[float] = []
+    while True:
+        # every other round goes backwards: a machine that gets slower is then unfair to nobody
+        if len(seconds) % 2 == 0:
+            seconds.append(training.turn().epoch)
+            seconds_changed.append(changed.turn().epoch)
+        else:
+            seconds_changed.append(changed.turn().epoch)
+            seconds.append(training.turn().epoch)
+        is_late = box.seconds_left() < 0
+        if len(seconds) < FEW_SAMPLES and not is_late:
+            continue
+        now = Measurement.from_samples(seconds, name=names[0])
+        then = Measurement.from_samples(seconds_changed, name=names[1])
+        gain = timing.compare(now, then, in_turns=True)
+        is_enough = gain.conclusive or len(seconds) >= BLOCKS * FEW_SAMPLES
+        promises_little = now.median < WORTH_A_BLOCK * then.median
+        if is_enough or promises_little or is_late:
+            return gain
+
+
+def best_of(tried: list[Change]) -> Change | None:
+    """Return the change that was faster by the most for sure, or else the first that was tried."""
+    best = None
+    largest_gain = 0.0
+    for change in tried:
+        sure_gain = change.gain.interval[0]
+        if change.gain.verdict == FASTER and sure_gain > largest_gain:
+            best = change
+            largest_gain = sure_gain
+    if best is None and tried:
+        best = tried[0]
+    return best
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of an error's message, at most 100 characters of it."""
+    first_line = str(error).strip().partition("\n")[0]
+    return first_line[:100] or type(error).__name__

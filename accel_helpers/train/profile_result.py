@@ -1,0 +1,157 @@
+"""The answer of `profile_fit`: where an epoch goes, and a change that was measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from accel_helpers._values import records
+from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
+from accel_helpers.measure.measurement import FASTER, SAME, Measurement, Speedup
+from accel_helpers.train.epoch_parts import PARTS
+from accel_helpers.train.fit_call import FitCall
+
+WORDS = Path(__file__).parents[1] / "data" / "profile.toml"
+COMPILATION = "compilation"
+LABELS = (*PARTS, COMPILATION)
+NOTABLE = 0.05  # a smaller share is not said
+HIDDEN = 0.3  # share of an epoch from which on input that nobody waits for is worth a sentence
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to a training, tried in turns with the training as it is."""
+
+    name: str  # such as "jit_compile=True"
+    gain: Speedup  # seconds per epoch as it is over those with the change
+    note: str  # a sentence on what else it changes, or ""
+    call: FitCall | None  # with the change; None where it takes another process
+
+    def apply(self):
+        """Return (make_model, fit_arguments) with the change, for ``make_model().fit(...)``.
+
+        Raises ValueError where the change is another backend, which takes a new session.
+        """
+        if self.call is None:
+            raise ValueError(f"{self.name} takes a new session: set it before Keras is imported.")
+        return self.call.make_model, dict(self.call.arguments)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {gain_in_words(self.gain)}."
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the time of a ``fit`` goes; it prints as a few sentences.
+
+    A share is a part of an epoch, from 0 to 1. Input is what steps wait for: what is made while the
+    device works costs nothing, so the shares need not add up. The share of the compilation is one
+    of the whole training.
+    """
+
+    OUTCOMES: ClassVar = LABELS  # of its `verdict`
+
+    verdict: str
+    epoch: Measurement  # seconds
+    steps: int  # of an epoch
+    shares: Mapping[str, float]  # part -> share; without a part that cannot be told
+    intervals: Mapping[str, tuple[float, float]]  # part -> low and high
+    compile_seconds: float  # of the first step
+    compilations: int  # how often the step was traced
+    late_compilations: int  # of these, after the first moments
+    input_alone: float  # seconds that the input of an epoch takes where nothing waits for it
+    slowest_callback: str  # its class, or ""
+    change: Change | None  # the best that was tried, or the first; None where none was
+    tried: tuple[Change, ...]
+    not_tried: Mapping[str, str]  # change -> reason
+    notes: tuple[str, ...]  # sentences
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of an epoch by part, for a picture; without parts that there are not."""
+        seconds = {}
+        for part in PARTS:
+            share = self.shares.get(part, 0.0)
+            if share > 0:
+                seconds[part] = share * self.epoch.median
+        return seconds
+
+    def __str__(self) -> str:
+        sentences = records.load(WORDS, "set of sentences")
+        fields = self._fields()
+        names = [self.verdict, "shares"]
+        if self.input_alone > HIDDEN * self.epoch.median and self.verdict != "input":
+            names.append("hidden")
+        names.append("compiled")
+        if self.late_compilations:
+            names.append("again")
+        texts = [sentences[name].format(**fields) for name in names]
+        texts += self.notes
+        texts += self.on_changes()
+        return "\n".join(wrapped(text, indent=2) for text in texts)
+
+    def _fields(self) -> dict[str, object]:
+        """Return the values for the {fields} of the sentences."""
+        low, high = self.epoch.interval
+        return {
+            "epoch": format_duration(self.epoch.median),
+            "span": spanned(format_duration(low), format_duration(high)),
+            "steps": f"{self.steps:,}",
+            "share": self._share_in_words(self.verdict),
+            "parts": self.parts_in_words,
+            "input": format_duration(self.input_alone),
+            "compiling": format_duration(self.compile_seconds),
+            "times": self.compilations,
+            "late": self.late_compilations,
+            "callback": self.slowest_callback,
+        }
+
+    def _share_in_words(self, part: str) -> str:
+        """Return a share with its interval: "72 % (70 to 75)"."""
+        low, high = (round(100 * share) for share in self.intervals[part])
+        middle = percent(self.shares[part])
+        if low == high:
+            return middle
+        return f"{middle} ({low} to {high})"
+
+    @property
+    def parts_in_words(self) -> str:
+        """Return the parts that are worth a word, the largest first."""
+        ordered = sorted(PARTS, key=lambda part: -self.shares.get(part, 0.0))
+        texts = []
+        for part in ordered:
+            if self.shares.get(part, 0.0) >= NOTABLE:
+                texts.append(f"{part} {self._share_in_words(part)}")
+        return ", ".join(texts)
+
+    def on_changes(self) -> list[str]:
+        """Return the sentences on what was tried and what was not."""
+        sentences = records.load(WORDS, "set of sentences")
+        texts = []
+        change = self.change
+        if change and change.gain.verdict == FASTER:
+            gain = gain_in_words(change.gain)
+            texts.append(sentences["change"].format(name=change.name, gain=gain))
+            if change.note:
+                texts.append(change.note)
+        elif change:
+            texts.append(sentences["nothing"])
+        else:
+            texts.append(sentences["none"])
+        others = [str(other).rstrip(".") for other in self.tried if other is not change]
+        if change and change.gain.verdict != FASTER:
+            others.insert(0, str(change).rstrip("."))
+        if others:
+            texts.append(sentences["tried"].format(tried="; ".join(others)))
+        if self.not_tried:
+            reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
+            texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
+        return texts
+
+
+def gain_in_words(gain: Speedup) -> str:
+    """Return "2.1 times as fast (2 to 2.3)", or "no measurable difference"."""
+    if gain.ratio is None or not gain.conclusive:
+        return SAME
+    low, high = gain.interval
+    return f"{times(gain.ratio)} times as fast ({times(low)} to {times(high)})"

@@ -1,0 +1,158 @@
+"""A training with one thing taken away: its input, its batch, its width, its arithmetic."""
+
+from itertools import cycle
+
+from accel_helpers.machine import backend
+from accel_helpers.train.fit_call import FitCall
+
+MOST_BATCHES = 16  # that are kept in memory in place of the input
+# arguments of ``fit`` that belong to the data or to what happens beside the steps
+BESIDE_THE_STEPS = (
+    "y",
+    "sample_weight",
+    "class_weight",
+    "batch_size",
+    "shuffle",
+    "validation_data",
+    "validation_steps",
+    "validation_batch_size",
+    "validation_freq",
+    "callbacks",
+)
+# settings of Keras's layers that are the width of a layer
+WIDTHS = ("units", "filters", "output_dim", "key_dim", "value_dim", "intermediate_dim")
+
+
+def steps_alone(call: FitCall) -> FitCall:
+    """Return a training without callbacks and without validation."""
+    names = [name for name in BESIDE_THE_STEPS if name.startswith(("validation", "callbacks"))]
+    return call.changed(**dict.fromkeys(names))
+
+
+def without_input(call: FitCall, batches: list[tuple]) -> FitCall:
+    """Return a training on batches that lie in memory, again and again; the steps alone."""
+    kept = call.changed(**dict.fromkeys(BESIDE_THE_STEPS))
+    return kept.changed(x=_repeated(batches), steps_per_epoch=call.steps)
+
+
+def first_samples(batches: list[tuple]) -> list[tuple]:
+    """Return batches of one sample each: the first of each batch."""
+    import keras
+
+    return [keras.tree.map_structure(lambda array: array[:1], batch) for batch in batches]
+
+
+def _repeated(batches: list[tuple]):
+    """Return data for ``fit`` that cost next to nothing: the same batches, again and again."""
+    import keras
+
+    tensors = [keras.tree.map_structure(_tensor, batch) for batch in batches]
+    if backend.framework() != "tensorflow":
+        return lambda: cycle(tensors)
+    import tensorflow as tf
+
+    dataset = tf.data.Dataset.from_tensors(tensors[0])
+    for batch in tensors[1:]:
+        dataset = dataset.concatenate(tf.data.Dataset.from_tensors(batch))
+    return dataset.repeat()
+
+
+def _tensor(value):
+    """Return an array as a tensor of Keras's backend, floats in Keras's float type."""
+    import keras
+
+    dtype = str(getattr(value, "dtype", ""))
+    if "string" in dtype:
+        return value
+    if "float" in dtype:
+        return keras.ops.convert_to_tensor(value, keras.config.floatx())
+    return keras.ops.convert_to_tensor(value)
+
+
+def narrow_copy(model):
+    """Return a copy of a compiled model whose layers have width 1, but for those of its output.
+
+    Returns None where such a copy cannot be made from the model's configuration: layers of a class
+    of somebody's own, or shapes that a width of 1 does not fit.
+    """
+    import keras
+
+    if not isinstance(model, keras.Sequential) and not _is_functional(model):
+        return None
+    kept = {layer.name for layer in _last_layers(model)}
+    narrowed = False
+
+    def narrow(layer):
+        nonlocal narrowed
+        settings = layer.get_config()
+        for name in WIDTHS:
+            wide = isinstance(settings.get(name), int) and settings[name] > 1
+            if wide and layer.name not in kept:
+                settings[name] = 1
+                narrowed = True
+        return type(layer).from_config(settings)
+
+    try:
+        copy = keras.models.clone_model(model, clone_function=narrow, recursive=True)
+        copy.compile_from_config(model.get_compile_config())
+    except Exception:
+        return None
+    return copy if narrowed else None
+
+
+def _is_functional(model) -> bool:
+    """Return whether a model is a plain functional one, which `clone_model` can go through."""
+    import keras
+
+    return type(model) is keras.Model or type(model).__name__ == "Functional"
+
+
+def _last_layers(model) -> list:
+    """Return the layers with a width that no other layer with a width comes after.
+
+    Their width is that of the targets. Of a Sequential model it is the last one.
+    """
+    import keras
+
+    if isinstance(model, keras.Sequential):
+        wide = [layer for layer in model.layers if _has_width(layer)]
+        return wide[-1:]
+    last_layers = []
+    for output in model.outputs:
+        layer = output._keras_history.operation
+        while not _has_width(layer) and layer._inbound_nodes[-1].input_tensors:
+            layer = layer._inbound_nodes[-1].input_tensors[0]._keras_history.operation
+        last_layers.append(layer)
+    return last_layers
+
+
+def _has_width(layer) -> bool:
+    """Return whether a layer has one of the settings that are a width."""
+    return any(isinstance(getattr(layer, name, None), int) for name in WIDTHS)
+
+
+def idle_model():
+    """Return a compiled Keras model that computes nothing and learns nothing.
+
+    What its ``fit`` takes is feeding and Python, which no other chip would do faster.
+    """
+    import keras
+
+    class Idle(keras.Model):
+        def call(self, x):
+            return x
+
+        def train_step(self, *arguments):
+            # the arguments are (data,) on TensorFlow, and (state, data) on JAX
+            logs = {"loss": keras.ops.zeros(())}
+            if backend.framework() == "jax":
+                # there a step must return its state, too
+                state = arguments[0]
+                return logs, state
+            return logs
+
+    model = Idle()
+    # it has no weights to build, and fit asks
+    model.built = True
+    model.compile("sgd")
+    return model
