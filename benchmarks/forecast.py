@@ -17,6 +17,7 @@ import argparse
 import csv
 import itertools
 import math
+import statistics
 import sys
 from collections import defaultdict
 from dataclasses import replace
@@ -48,6 +49,8 @@ WORK = [
 # in a framework, as XLA does under Keras.
 ENGINES = ("TensorRT", "FasterTransformer")
 SMALL = "(Keras example)"  # so the rows of Keras's own small examples are marked
+LIGHT = 0.5  # below so many billion multiplications for an example a model is light
+ON_JAX = ("JAX", "Flax")  # in the name of a framework: JAX itself, or Keras on it
 DRAWS = 2000  # sources drawn again and again, for the interval of a coverage
 
 
@@ -86,12 +89,20 @@ def stands_still(row, other, given):
     return larger >= MORE and row.seconds < GROWS * other.seconds and needed > row.seconds / 2
 
 
-def score(rows):
-    """What is promised, as (what, figure) pairs."""
+def error(rows, constants=None) -> float:
+    """The median of |forecast / measured - 1|."""
+    pairs = zip(rows, tool.expected(rows, constants), strict=True)
+    return statistics.median(abs(seconds / row.seconds - 1) for row, seconds in pairs)
+
+
+def score(rows, fit=None):
+    """What is promised, as (what, figure) pairs; of another fit where one is given."""
     import numpy as np
 
-    expected = np.array(tool.expected(rows))
-    width = np.array([step_time.interval(row.chip, 1.0)[1] for row in rows])
+    fit = fit or step_time.fitted()
+    expected = np.array(tool.expected(rows, fit.constants))
+    width = [fit.width if row.chip.name in fit.chips else fit.width_of_new_chips for row in rows]
+    width = np.array(width)
     off = np.abs(np.log(expected / [row.seconds for row in rows]))
     within, sources = off <= np.log(width), np.array([row.source for row in rows])
     each = {name: within[sources == name] for name in sorted(set(sources))}
@@ -102,7 +113,7 @@ def score(rows):
     low, high = np.quantile(drawn, [0.025, 0.975])
     return [
         ("rows", f"{len(rows)} of {len(each)} sources"),
-        ("median error", f"{math.expm1(np.median(off)):.0%}"),
+        ("median error", f"{error(rows, fit.constants):.0%}"),
         ("within a factor of 2", f"{(off <= math.log(2)).mean():.0%}"),
         ("8 of 10 lie within, times and over", f"{math.exp(np.quantile(off, 0.8)):.2f}"),
         ("interval, times and over", f"{width.min():.2f} to {width.max():.2f}"),
@@ -154,6 +165,18 @@ def small_keras(rows, given):
     """The trainings of Keras's own small examples, each with its forecast."""
     own = [row for row in rows if SMALL in given[row.id]["model"] and row.args["training"]]
     return list(zip(own, tool.expected(own), strict=True))
+
+
+def light(rows, given):
+    """The trainings of models with little arithmetic for an example."""
+    return [
+        row for row in rows if row.args["training"] and float(given[row.id]["gmac_example"]) < LIGHT
+    ]
+
+
+def on_jax(rows, given):
+    """The rows of JAX, or of Keras on JAX, whatever they time."""
+    return [row for row in rows if any(name in given[row.id]["framework"] for name in ON_JAX)]
 
 
 def worst(rows, given, most=10):

@@ -63,7 +63,8 @@ def read(path):
         except (KeyError, TypeError, ValueError) as error:
             others[row["id"]] = f"a field cannot be used: {error}"
             continue
-        load = step_time.Load(2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations)
+        counts = 2e9 * gmac * batch, 1e6 * mact * batch, 1e6 * mparam, operations
+        load = step_time.Load(*counts, examples=round(batch))
         args = {"load": load, "dtype": dtype, "training": row["mode"] == "train"}
         args["casts"] = precision == "amp16" and row["execution"] == "eager"
         seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
@@ -110,31 +111,31 @@ def expected(rows, constants=None):
     return [sum(step_time.terms(chip=r.chip, constants=constants, **r.args).values()) for r in rows]
 
 
-def fit(rows):
+def fit(rows, start=START, formula=expected):
     """The constants with which the rows' logarithms come nearest."""
     from scipy.optimize import least_squares
 
-    begin, spread = np.array([(math.log(value), hold) for value, hold in START.values()]).T
+    begin, spread = np.array([(math.log(value), hold) for value, hold in start.values()]).T
     count = Counter(row.harness for row in rows)  # its rows go together: they weigh their root
     weight = np.array([count[row.harness] ** -0.5 for row in rows])
 
     def residuals(x):
-        found = np.log(expected(rows, dict(zip(START, np.exp(x), strict=True))))
+        found = np.log(formula(rows, dict(zip(start, np.exp(x), strict=True))))
         off = (found - np.log([row.seconds for row in rows])) / BEND
         bent = BEND * np.sqrt(2 * (np.sqrt(1 + off**2) - 1))  # grows like the root, far out
         held = HOLD * math.sqrt(len(rows)) * (x - begin) / spread
         return np.concatenate([np.sqrt(weight / weight.mean()) * bent, held])
 
-    return dict(zip(START, np.exp(least_squares(residuals, begin).x), strict=True))
+    return dict(zip(start, np.exp(least_squares(residuals, begin).x), strict=True))
 
 
-def left_out(rows, groups):
+def left_out(rows, groups, start=START, formula=expected):
     """Each row, and what constants of the rows that share none of its groups say of it."""
     found = []
     for name in sorted(set(map(groups, rows))):
         own = [row for row in rows if groups(row) == name]
         rest = [row for row in rows if not {*groups(row)} & {*name}]
-        found += zip(own, expected(own, fit(rest)), strict=True)
+        found += zip(own, formula(own, fit(rest, start, formula)), strict=True)
     return found
 
 

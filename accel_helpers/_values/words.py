@@ -27,27 +27,31 @@ PREFIXES = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1}
 WORDS = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
-def format_seconds(seconds: float) -> str:
-    """Return a time in seconds with three digits and the unit that suits it.
+def format_seconds(seconds: float, digits: int = 3) -> str:
+    """Return a time in seconds with three digits, or as many as asked for, and a unit that suits.
 
     >>> [format_seconds(s) for s in (0, 0.00000123, 0.0456, 1.5, 999.7)]
     ['0 s', '1.23 µs', '45.6 ms', '1.5 s', '1000 s']
+    >>> [format_seconds(s, digits=2) for s in (0.0456, 0.187, 1234)]
+    ['46 ms', '190 ms', '1200 s']
     """
     if seconds == 0:
         return "0 s"
-    return _scaled(seconds, SECONDS)
+    return _scaled(float(f"{seconds:.{digits}g}"), SECONDS)
 
 
 def format_duration(seconds: float) -> str:
     """Return a time in seconds as a person says it: from two minutes on in minutes, then hours.
 
+    It has two digits.
+
     >>> [format_duration(s) for s in (0, 3.21, 300, 6_660, 10_000, float("inf"))]
-    ['0 s', '3.21 s', '5 minutes', '110 minutes', '2.8 hours', 'any length']
+    ['0 s', '3.2 s', '5 minutes', '110 minutes', '2.8 hours', 'any length']
     """
     if seconds == float("inf"):
         return "any length"
     if seconds < 120:
-        return format_seconds(seconds)
+        return format_seconds(seconds, digits=2)
     if seconds < 7200:
         # "{:.2g}" alone writes 110 as 1.1e+02.
         minutes = float(f"{seconds / 60:.2g}")
@@ -56,11 +60,13 @@ def format_duration(seconds: float) -> str:
 
 
 def spanned(low: str, high: str) -> str:
-    """Join two amounts as "LOW to HIGH", naming their unit once where it is the same.
+    """Join two amounts as "LOW to HIGH", naming their unit, or both alike, once.
 
-    >>> spanned("5 minutes", "15 minutes"), spanned("50 s", "2 minutes")
-    ('5 to 15 minutes', '50 s to 2 minutes')
+    >>> spanned("5 minutes", "15 minutes"), spanned("50 s", "2 minutes"), spanned("3 s", "3 s")
+    ('5 to 15 minutes', '50 s to 2 minutes', '3 s')
     """
+    if low == high:
+        return low
     low_number, _, low_unit = low.partition(" ")
     _, _, high_unit = high.partition(" ")
     if low_unit == high_unit:

@@ -7,6 +7,7 @@ from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.worth.break_even import Plan
 from accel_helpers.worth.choice_result import Choice, Held
+from accel_helpers.worth.step_time import DOES_NOT_FIT
 
 THIS_GPU = "this GPU"  # the name of the chip that is attached
 
@@ -35,7 +36,7 @@ def choices(
     this_cpu = Plan("this CPU", (forecast.steps * low, forecast.steps * high), samples=count)
     chips: dict[str, Plan] = {}
     factors: dict[str, tuple[float, float]] = {}
-    no_room: list[str] = []
+    no_room: dict[str, int] = {}
     raced: tuple[str, ...] = ()
     attached_chip = attached()
     if race:
@@ -50,8 +51,8 @@ def choices(
         # a TPU has no terms: the least time alone is known of it, which makes no plan
         if not row.terms or was_raced:
             continue
-        if row.memory == "does not fit":
-            no_room.append(row.chip)
+        if row.memory == DOES_NOT_FIT:
+            no_room[row.chip] = row.fitting_batch
             continue
         name = THIS_GPU if is_attached else row.chip
         _, step_low, step_high = forecast.step(row)
@@ -59,8 +60,22 @@ def choices(
         chips[name] = Plan(_with_article(name), epoch, setup_minutes, samples=count)
         factors[name] = forecast.faster(row) or (0.0, math.inf)
     if not chips:
-        raise ValueError("No chip of this forecast has room for the model.")
-    return Choice(forecast.model, epochs, this_cpu, chips, factors, tuple(no_room), my_hour, raced)
+        message = "No chip of this forecast has room for the model."
+        largest_batch = max(no_room.values(), default=0)
+        if largest_batch:
+            message += f" A batch of {largest_batch:,} would fit."
+        raise ValueError(message)
+    return Choice(
+        forecast.model,
+        epochs,
+        this_cpu,
+        chips,
+        factors,
+        no_room,
+        my_hour,
+        raced,
+        notes=forecast.notes,
+    )
 
 
 def _plan_of_race(forecast, race: Speedup, setup_minutes: float) -> Plan:
@@ -92,7 +107,7 @@ def against(forecast, race: Speedup | None) -> Held | None:
 
 
 def attached() -> str | None:
-    """Return the full name of the GPU that Keras uses here, such as "A100-SXM4-40GB".
+    """Return the name of the GPU that Keras uses here, such as "A100-SXM4-40GB" or "G4".
 
     Returns None if Keras uses no GPU, or if the data sheet of the GPU is not known.
     """
@@ -101,7 +116,8 @@ def attached() -> str | None:
     chip = hardware.match(backend.device_name("gpu"))
     if chip is None or not chip.mem_bw_gb_s or chip.kind != "GPU":
         return None
-    return chip.name
+    # of the names that a chip is found by, the one that people use
+    return min(chip.names, key=len)
 
 
 def _with_article(chip: str) -> str:

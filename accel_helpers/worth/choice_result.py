@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -46,9 +46,11 @@ class Choice:
     here: Plan  # of this machine
     chips: Mapping[str, Plan]  # by name; at least one; their set-up is in them
     factors: Mapping[str, tuple[float, float]]  # times as fast as here, low and high
-    no_room: tuple[str, ...] = ()  # names of chips that the model does not fit on
+    # chips that the model does not fit on, and the batch that would fit; 0 where none would
+    no_room: Mapping[str, int] = field(default_factory=dict)
     my_hour: float | None = None  # what an hour of yours is worth, in any currency
     raced: tuple[str, ...] = ()  # names of chips that were measured, and not forecast
+    notes: tuple[str, ...] = ()  # sentences on the forecast
 
     @cached_property
     def found(self) -> dict[str, BreakEven]:
@@ -188,8 +190,11 @@ class Choice:
         for name in self.found:
             rows.append(self._row(name))
             prices.append(self._price(name))
-        for name in self.no_room:
-            rows.append((name, "no room", "-", "-", "-", "-"))
+        for name, batch in self.no_room.items():
+            pays = "no room"
+            if batch:
+                pays += f"; a batch of {batch:,} fits"
+            rows.append((name, pays, "-", "-", "-", "-"))
             prices.append("-")
         if self.my_hour is None:
             return rows
@@ -254,11 +259,13 @@ class Choice:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        return f"{self.table}\n{wrapped(self.advice)}"
+        sentences = [wrapped(text) for text in (self.advice, *self.notes)]
+        return "\n".join([self.table, *sentences])
 
     def _repr_html_(self) -> str | None:
-        """Return the table and the advice as HTML, for a notebook; None without Jinja2."""
-        return fragment("data/templates/choice/table", self.heads, self.rows, self.advice)
+        """Return table, advice and notes as HTML, for a notebook; None without Jinja2."""
+        below = " ".join((self.advice, *self.notes))
+        return fragment("data/templates/choice/table", self.heads, self.rows, below)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from accel_helpers._values import records
-from accel_helpers._values.words import format_range, format_seconds, shown, times, wrapped
+from accel_helpers._values.words import format_seconds, shown, spanned, times, wrapped
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.worth import choice, step_time
 from accel_helpers.worth.break_even import WORDS
 from accel_helpers.worth.choice import Choice, Held
+
+DIGITS = 2  # of each time that is printed: a forecast knows no more
+CLEAR_CHANGE = 0.1  # share of a step; what float16 changes by less than this is not said
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,21 @@ class Forecast:
             max(low_with_feeding, least),
             max(high_with_feeding, least),
         )
+
+    def float16_step(self, row: step_time.Row) -> float | None:
+        """Return the seconds of a step in float16, with feeding; None where that changes little.
+
+        It is said of a float32 model on a T4.
+        """
+        if row.float16_seconds is None:
+            return None
+        step, _, _ = self.step(row)
+        seconds = row.float16_seconds
+        if self.host is not None:
+            seconds = max(seconds + self.host.median, self._least)
+        if abs(seconds / step - 1) <= CLEAR_CHANGE:
+            return None
+        return seconds
 
     @property
     def _least(self) -> float:
@@ -157,6 +175,11 @@ class Forecast:
         for reason, chips in self._reasons().items():
             names = ", ".join(chips)
             below.append(f"{names}: {sentences[reason]}")
+        for row in self.rows:
+            float16_step = self.float16_step(row)
+            if float16_step is not None:
+                step = format_seconds(float16_step, DIGITS)
+                below.append(sentences["float16"].format(chip=row.chip, step=step))
         if self.host is not None:
             below.append(self._measured_here(sentences))
         below += self.notes
@@ -190,15 +213,15 @@ class Forecast:
         """Return the cells of a chip's line; the last ones may be missing."""
         if not row.terms:
             # a TPU has no interval: its step is the least time
-            least = format_seconds(row.step[0])
-            return [row.chip, f"over {least}", "", "", row.memory]
+            least = format_seconds(row.step[0], DIGITS)
+            return [row.chip, f"over {least}", "", "", _room(row)]
         step, low, high = self.step(row)
         percents = [f"{100 * share:.0f}" for share in self.shares(row).values()]
         shares = " + ".join(percents)
-        interval = format_range(low, high)
-        cells = [row.chip, format_seconds(step), interval, shares, row.memory]
+        interval = _span(low, high)
+        cells = [row.chip, format_seconds(step, DIGITS), interval, shares, _room(row)]
         if self.steps:
-            epoch = format_range(self.steps * low, self.steps * high)
+            epoch = _span(self.steps * low, self.steps * high)
             cells.append(epoch)
         faster = self.faster(row)
         if faster is not None:
@@ -234,15 +257,15 @@ class Forecast:
         step = self.here.median
         host = self.host.median
         fields = {
-            "step": format_seconds(step),
+            "step": format_seconds(step, DIGITS),
             "epoch": "",
-            "host": format_seconds(host),
+            "host": format_seconds(host, DIGITS),
             "samples": samples_of(self.here),
             "ceiling": times(self.ceiling),
             "middle": times(step / host),
         }
         if self.steps:
-            epoch = format_seconds(self.steps * step)
+            epoch = format_seconds(self.steps * step, DIGITS)
             fields["epoch"] = f" (an epoch {epoch})"
         texts = [sentences["host"].format(**fields)]
         if not self.measured:
@@ -256,6 +279,18 @@ class Forecast:
         return " ".join(texts)
 
 
+def _span(low: float, high: float) -> str:
+    """Return an interval of seconds, two digits each: "4.1 to 12 ms"."""
+    return spanned(format_seconds(low, DIGITS), format_seconds(high, DIGITS))
+
+
+def _room(row: step_time.Row) -> str:
+    """Return the cell that says whether the model fits, or else which batch would."""
+    if not row.fitting_batch:
+        return row.memory
+    return f"{row.memory}; a batch of {row.fitting_batch:,} would"
+
+
 def samples_of(measured: Measurement) -> str:
     """Return how many samples a measurement has, in words."""
     count = len(measured.samples)
@@ -265,15 +300,19 @@ def samples_of(measured: Measurement) -> str:
 
 
 def promised(rows: tuple[step_time.Row, ...]) -> str:
-    """Say how many published benchmarks lie in such intervals, and of small Keras models."""
+    """Say how many published benchmarks lie in such intervals, and of models like this one."""
     sentences = records.load(WORDS, "set of sentences")["forecast"]
-    # of Keras's own examples, which are faster than most published benchmarks
-    small = step_time.score()["small_keras"]
+    score = step_time.score()
+    texts = [sentences["promise"]]
+    if any(row.light for row in rows):
+        texts.append(sentences["light"].format(**score["light"]))
+    # of Keras's own examples, whose steps are shorter than those of most published benchmarks
+    small = score["small_keras"]
     steps = []
     for row in rows:
         if row.terms:
             seconds, _, _ = row.step
             steps.append(seconds)
     if steps and min(steps) <= small["longest"]:
-        return sentences["small"].format(**small)
-    return sentences["promise"]
+        texts.append(sentences["small"].format(**small))
+    return " ".join(texts)

@@ -5,6 +5,7 @@ from math import prod
 
 from accel_helpers._values import records
 from accel_helpers._values.words import shown
+from accel_helpers.machine import backend
 from accel_helpers.measure import work
 from accel_helpers.measure.step_work import StepWork
 from accel_helpers.worth import step_time
@@ -28,8 +29,12 @@ def expected_rows(
     dtype = dtype_of(model)
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
     notes = step_work.notes
+    sentences = records.load(WORDS, "set of sentences")["forecast"]
+    # how many published steps in JAX were compared, and how many of them are of light models
+    jax = step_time.score()["jax"]
+    if backend.framework() == "jax" and step_time.is_light(load) and not jax["light"]:
+        notes += (sentences["jax"].format(**jax),)
     if any(row.kind in LOOPS for row in step_work.rows):
-        sentences = records.load(WORDS, "set of sentences")["forecast"]
         notes += (sentences["loops"],)
     return rows, notes
 
@@ -45,7 +50,8 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
     if not isinstance(model, keras.Model):
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
     step_work = work.count_step(model, batch_size, training=False)
-    load = _sum_of(step_work.rows)._replace(kept=_numbers_of_the_optimizer(model))
+    kept = _numbers_of_the_optimizer(model)
+    load = _sum_of(step_work.rows)._replace(kept=kept, examples=batch_size)
     if any(row.frozen for row in step_work.rows):
         without_way_back = []
         frozen_above_trained = []

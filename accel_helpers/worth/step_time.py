@@ -28,6 +28,12 @@ FULL = {
 }
 LOW_POWER = 75  # watts; such cards reach less of their peaks, for want of power
 KEPT = 3  # numbers kept for the way back for each that a product makes; at least one
+# the chip that Colab lends for free: its units for short numbers do nothing for float32
+FASTER_IN_FLOAT16 = "NVIDIA T4"
+# what `Row.memory` says
+FITS = "fits"
+MAY_NOT_FIT = "may not fit"
+DOES_NOT_FIT = "does not fit"
 
 
 class Load(NamedTuple):
@@ -43,6 +49,7 @@ class Load(NamedTuple):
     parameters: float
     operations: float
     kept: float = 0  # numbers that the optimizer keeps
+    examples: int = 0  # in the batch; 0 where it is not known
     no_way_back: "Load | None" = None
     frozen: "Load | None" = None
 
@@ -71,6 +78,9 @@ class Row:
     step: tuple[float, float, float]  # seconds, low and high; of a TPU thrice the least
     memory: str  # "fits", "may not fit" or "does not fit"
     fitted: bool  # rows of this chip were
+    light: bool = False  # the model is of the class of light ones that `score` tells apart
+    fitting_batch: int = 0  # of what does not fit, the largest power of two that does; 0: none
+    float16_seconds: float | None = None  # of a float32 model on a T4, the step in float16
 
     @property
     def largest(self) -> str:
@@ -223,10 +233,15 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
         names = ", ".join(["T4", "L4", "G4", *FULL, "K80", "v5e-1", "v6e-1"])
         raise ValueError(f"no such chip: {shown(name)}. Known: {names}, and full names.")
     memory = _memory(load, chip, dtype, training)
+    fitting_batch = 0
+    if memory == DOES_NOT_FIT:
+        fitting_batch = _fitting_batch(load, chip, dtype, training)
     was_fitted = chip.name in fitted().chips
+    light = is_light(load)
     if chip.kind == "TPU":
         least = _least_seconds(load, chip, dtype, training)
-        return Row(name, {}, (least, least, least), memory, was_fitted)
+        step = (least, least, least)
+        return Row(name, {}, step, memory, was_fitted, light, fitting_batch)
     # float32 is multiplied in TF32 where the chip has it, as TensorFlow and JAX do
     product_dtype = dtype
     if dtype == "float32":
@@ -234,7 +249,12 @@ def on_chip(load: Load, name: str, dtype: str, training: bool) -> Row:
     parts = terms(load, chip, product_dtype, training)
     seconds = sum(parts.values())
     low, high = interval(chip, seconds)
-    return Row(name, parts, (seconds, low, high), memory, was_fitted)
+    float16_seconds = None
+    if chip.name == FASTER_IN_FLOAT16 and product_dtype == "tfloat32":
+        float16_parts = terms(load, chip, "float16", training)
+        float16_seconds = sum(float16_parts.values())
+    step = (seconds, low, high)
+    return Row(name, parts, step, memory, was_fitted, light, fitting_batch, float16_seconds)
 
 
 def _least_seconds(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> float:
@@ -261,7 +281,36 @@ def _memory(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) 
     assert chip.mem_gb, f"{chip.name} has no published memory"
     room = 1e9 * chip.mem_gb
     if weights + activations > room:
-        return "does not fit"
+        return DOES_NOT_FIT
     if weights + KEPT * activations < 0.9 * room:
-        return "fits"
-    return "may not fit"
+        return FITS
+    return MAY_NOT_FIT
+
+
+def _fitting_batch(load: Load, chip: hardware.Accelerator, dtype: str, training: bool) -> int:
+    """Return the largest power of two that fits as a batch, below that of the load; 0: none."""
+    if not load.examples:
+        return 0
+    batch = 2 ** (load.examples.bit_length() - 1)
+    while batch > 0:
+        smaller_load = _with_batch(load, batch)
+        if _memory(smaller_load, chip, dtype, training) == FITS:
+            return batch
+        batch //= 2
+    return 0
+
+
+def _with_batch(load: Load, examples: int) -> Load:
+    """Return what numbers the same model makes and keeps in a batch of another size."""
+    share = examples / load.examples
+    no_way_back = _no_way_back(load)
+    smaller_part = no_way_back._replace(made=share * no_way_back.made)
+    return load._replace(made=share * load.made, examples=examples, no_way_back=smaller_part)
+
+
+def is_light(load: Load) -> bool:
+    """Return whether an example takes few multiplications, as those that `score` tells apart."""
+    if not load.examples:
+        return False
+    multiplications = load.product_flops / 2 / load.examples
+    return multiplications < 1e9 * score()["light"]["below_gmac"]

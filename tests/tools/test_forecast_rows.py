@@ -16,7 +16,7 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import step_time
 from accel_helpers.worth.model_load import load_of
 from benchmarks import forecast as judging
-from benchmarks import forecast_page
+from benchmarks import forecast_page, forecast_variants
 
 HEADER = tool.PUBLISHED.read_text("utf-8").partition("\n")[0].split(",")
 T4 = {"id": "good", "chip": "NVIDIA T4", "mode": "train", "precision": "amp16", "execution": "xla"}
@@ -85,6 +85,33 @@ def test_the_committed_constants_are_those_of_the_published_rows():
 
 def test_the_committed_score_is_that_of_the_measured_rows():
     assert forecast_page.printed_score() == step_time.SCORE.read_text("utf-8")
+
+
+def test_a_forecast_of_half_the_time_is_half_off_and_so_is_one_of_half_more():
+    chip = hardware.match("T4")
+    args = {"load": step_time.Load(1e12, 1e8, 1e6, 50), "dtype": "float32", "training": True}
+    (seconds,) = tool.expected([tool.Row("", chip, args, 0, "", "")])
+    rows = [tool.Row("", chip, args, seconds / ratio, "one", "") for ratio in (0.5, 1.5, 1.5)]
+    assert judging.error(rows) == pytest.approx(0.5)
+    assert ("median error", "50%") in judging.score(rows)
+
+
+def test_light_models_and_those_on_jax_are_told_apart():
+    _, given, _ = judging.judged(judging.MEASURED)
+    rows, _ = tool.read(judging.MEASURED)
+    light = judging.light(rows, given)
+    assert all(row.args["training"] for row in light)
+    assert max(float(given[row.id]["gmac_example"]) for row in light) < judging.LIGHT
+    on_jax = {given[row.id]["framework"] for row in judging.on_jax(rows, given)}
+    assert all("JAX" in name or "Flax" in name for name in on_jax)
+
+
+def test_traffic_was_counted_of_every_net_that_was_fitted():
+    rows, _ = tool.read(tool.PUBLISHED)
+    moved = forecast_variants.read_and_written(rows)
+    numbers = [row.args["load"].made for row in moved]
+    made = [row.args["load"].made for row in rows]
+    assert all(one > other for one, other in zip(numbers, made, strict=True))
 
 
 def test_what_torch_compiles_is_no_engine():

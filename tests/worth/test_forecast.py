@@ -2,18 +2,20 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 
 import pytest
 
+from accel_helpers._values.words import format_seconds
 from accel_helpers.course.quickstart import quickstart_model
-from accel_helpers.machine import hardware
+from accel_helpers.machine import backend, hardware
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.worth import step_time
+from accel_helpers.worth import choice, step_time
 from accel_helpers.worth.break_even import LABELS, Plan, break_even
 from accel_helpers.worth.forecast import forecast
 from accel_helpers.worth.forecast_result import Forecast
-from accel_helpers.worth.model_load import load_of
+from accel_helpers.worth.model_load import expected_rows, load_of
 
 LOSSES = ["sparse_categorical_crossentropy", "categorical_crossentropy", "mse"]
 CPU, GPU = Plan("this CPU", (60, 60), price=1.5), Plan("a GPU", (10, 20), 5)
@@ -223,13 +225,13 @@ def test_what_is_kept_for_the_way_back_is_kept_only_where_there_is_one():
     assert [row.memory for row in rows] == ["may not fit", "fits"]
 
 
-def known(here, host, steps=100, rows=("T4", "A100"), count=5, load=None):
+def known(here, host, steps=100, rows=("T4", "A100"), count=5, load=None, dtype="float32"):
     """A forecast with times that are given: seconds of a step here, and of one of nothing."""
     load = load or step_time.Load(1e9, made=1e6, parameters=1e5, operations=20)
-    rows = tuple(step_time.on_chip(load, name, "float32", True) for name in rows)
+    rows = tuple(step_time.on_chip(load, name, dtype, True) for name in rows)
     noise = (1.0, 1.02, 0.99, 1.01, 0.98)[:count]
     here, host = (Measurement.from_samples([each * n for n in noise]) for each in (here, host))
-    return Forecast("small", 32, "float32", rows, (), steps, here, host)
+    return Forecast("small", 32, dtype, rows, (), steps, here, host)
 
 
 @pytest.mark.parametrize("host", [1e-5, 1e-3])
@@ -345,3 +347,131 @@ def test_colabs_g4_has_a_forecast_by_the_name_that_colab_gives_it(keras):
     assert row.chip == "G4"
     assert row.terms
     assert hardware.match("G4").name.startswith("NVIDIA RTX PRO 6000 Blackwell Server")
+
+
+LARGE = step_time.Load(1e13, made=6e9, parameters=1e7, operations=500, kept=2e7, examples=48)
+
+
+def said(found):
+    """What a forecast or a choice prints, in one line."""
+    return " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("attached", ["RTX PRO 6000 Blackwell Server Edition", "Tesla T4"])
+def test_an_attached_gpu_has_the_first_row_by_the_name_that_people_use(
+    keras, monkeypatch, attached
+):
+    monkeypatch.setattr(backend, "devices", lambda: ["cpu", "gpu"])
+    monkeypatch.setattr(backend, "device_name", lambda kind: attached)
+    row, *others = forecast(quickstart_model, 32, seconds=0).rows
+    assert row.chip == {"Tesla T4": "T4"}.get(attached, "G4")
+    assert row.chip not in [other.chip for other in others]
+
+
+def test_a_g4_stands_among_the_choices_as_a_chip_that_costs_money(keras, monkeypatch):
+    monkeypatch.setattr(choice, "attached", lambda: None)
+    found = known(here=1.0, host=1e-3, rows=("G4",)).choices(epochs=400, my_hour=20)
+    assert found.rows[1][:2] == ("G4", "probably")
+    assert not found.free("G4")
+    assert "take a G4" in said(found)
+    assert "costs money" in said(found)
+
+
+def test_beside_the_promise_stands_the_score_of_light_models():
+    score = step_time.score()["light"]
+    held = f"{score['held']} of {score['rows']}"
+    # 0.4 and 0.6 billion multiplications for an example
+    light = step_time.Load(32 * 0.8e9, made=1e6, parameters=1e5, operations=20, examples=32)
+    heavy = light._replace(product_flops=32 * 1.2e9)
+    assert held in said(known(here=1.0, host=1e-3, load=light))
+    assert held not in said(known(here=1.0, host=1e-3, load=heavy))
+
+
+def test_on_jax_a_forecast_of_a_light_model_is_a_guess_while_no_published_step_is_like_it(
+    keras, monkeypatch
+):
+    def guessed(framework, light_rows):
+        monkeypatch.setattr(backend, "framework", lambda: framework)
+        jax = {"rows": 20, "held": 19, "light": light_rows}
+        score = {"jax": jax, "light": {"below_gmac": 0.5}}
+        monkeypatch.setattr(step_time, "score", lambda: score)
+        _, notes = expected_rows(quickstart_model(), 32, "T4")
+        return "On JAX this forecast is a guess" in " ".join(notes)
+
+    assert guessed("jax", light_rows=0)
+    assert not guessed("jax", light_rows=5)
+    assert not guessed("tensorflow", light_rows=0)
+
+
+@pytest.mark.parametrize("here, host", [(0.01234, 1.234e-3), (12.34, 0.1234), (0.5678, 5.678e-5)])
+def test_no_number_that_is_printed_has_more_than_two_digits(here, host):
+    found = known(here, host, rows=("T4", "A100", "v5e-1"))
+    # names of chips and types, and the score's own counts, are no results
+    lines = str(found).split("\nT4, ")[0].splitlines()[2:]
+    texts = [line.partition(" ")[2] for line in lines]
+    here_text = said(found).partition("Here a step")[2]
+    numbers = re.findall(r"(?<![\w.,])\d[\d.,]*\d|\d", " ".join([*texts, here_text]))
+    assert len(numbers) > 12
+    for number in numbers:
+        digits = re.sub(r"[.,]", "", number).strip("0")
+        assert len(digits) <= 2, number
+
+
+@pytest.mark.parametrize("chip", ["T4", "L4", "v5e-1"])
+def test_what_does_not_fit_comes_with_the_largest_power_of_two_that_would(chip):
+    row = step_time.on_chip(LARGE, chip, "float32", True)
+    assert row.memory == "does not fit"
+
+    def memory(batch):
+        share = batch / LARGE.examples
+        load = LARGE._replace(made=share * LARGE.made, examples=batch)
+        return step_time.on_chip(load, chip, "float32", True).memory
+
+    assert memory(row.fitting_batch) == "fits"
+    assert memory(2 * row.fitting_batch) != "fits"
+    assert f"a batch of {row.fitting_batch} would" in said(
+        known(9.0, 1e-3, rows=(chip,), load=LARGE)
+    )
+
+
+def test_where_the_weights_alone_do_not_fit_no_batch_is_named():
+    found = known(9.0, 1e-3, rows=("T4",), load=LARGE._replace(parameters=1e10))
+    assert found.rows[0].fitting_batch == 0
+    assert "does not fit" in said(found)
+    assert "a batch of" not in said(found).partition("chip")[2]
+
+
+def test_a_choice_names_the_batch_for_a_chip_without_room(keras, monkeypatch):
+    monkeypatch.setattr(choice, "attached", lambda: None)
+    found = known(here=60.0, host=1e-3, rows=("T4", "A100"), load=LARGE)
+    batch = found.rows[0].fitting_batch
+    assert ("T4", f"no room; a batch of {batch} fits") in [
+        row[:2] for row in found.choices(epochs=40).rows
+    ]
+    with pytest.raises(ValueError, match=f"A batch of {batch} would fit"):
+        known(here=60.0, host=1e-3, rows=("T4",), load=LARGE).choices(epochs=40)
+
+
+def test_a_t4_says_what_float16_would_make_of_a_step():
+    found = known(here=60.0, host=1e-3, load=LARGE)
+    t4, a100 = found.rows
+    short = sum(step_time.terms(LARGE, hardware.match("T4"), "float16").values())
+    assert found.float16_step(t4) == pytest.approx(short + 1e-3)
+    assert found.float16_step(a100) is None
+    step = format_seconds(short + 1e-3, 2)
+    assert f"T4: in float16 a step would take about {step}," in said(found)
+    assert "mixed_float16" in said(found)
+
+
+def test_float16_is_not_named_where_it_changes_little_or_is_there(keras):
+    little = step_time.Load(1e6, made=1e3, parameters=1e3, operations=20)
+    assert "float16" not in said(known(here=1.0, host=1e-3, load=little))
+    assert "in float16 a step" not in said(known(9.0, 1e-3, load=LARGE, dtype="float16"))
+
+
+def test_a_choice_prints_the_notes_of_its_forecast(keras, monkeypatch):
+    monkeypatch.setattr(choice, "attached", lambda: None)
+    noted = replace(known(here=1.0, host=1e-3), notes=("Here it is a guess.",))
+    found = noted.choices(epochs=40)
+    assert "Here it is a guess." in said(found)
+    assert "Here it is a guess." in found._repr_html_()
