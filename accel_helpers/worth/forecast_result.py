@@ -84,6 +84,14 @@ class Forecast:
             return None
         return seconds
 
+    def on_float16(self, row: step_time.Row) -> str:
+        """Return a sentence on what float16 would make of a chip's step; "" where little."""
+        seconds = self.float16_step(row)
+        if seconds is None:
+            return ""
+        sentence = records.load(WORDS, "set of sentences")["forecast"]["float16"]
+        return sentence.format(chip=row.chip, step=format_seconds(seconds, DIGITS))
+
     @property
     def _least(self) -> float:
         """Seconds that a step takes at the ceiling."""
@@ -175,11 +183,7 @@ class Forecast:
         for reason, chips in self._reasons().items():
             names = ", ".join(chips)
             below.append(f"{names}: {sentences[reason]}")
-        for row in self.rows:
-            float16_step = self.float16_step(row)
-            if float16_step is not None:
-                step = format_seconds(float16_step, DIGITS)
-                below.append(sentences["float16"].format(chip=row.chip, step=step))
+        below += filter(None, map(self.on_float16, self.rows))
         if self.host is not None:
             below.append(self._measured_here(sentences))
         below += self.notes
@@ -214,12 +218,12 @@ class Forecast:
         if not row.terms:
             # a TPU has no interval: its step is the least time
             least = format_seconds(row.step[0], DIGITS)
-            return [row.chip, f"over {least}", "", "", _room(row)]
+            return [row.chip, f"over {least}", "", "", room_in(row)]
         step, low, high = self.step(row)
         percents = [f"{100 * share:.0f}" for share in self.shares(row).values()]
         shares = " + ".join(percents)
         interval = _span(low, high)
-        cells = [row.chip, format_seconds(step, DIGITS), interval, shares, _room(row)]
+        cells = [row.chip, format_seconds(step, DIGITS), interval, shares, room_in(row)]
         if self.steps:
             epoch = _span(self.steps * low, self.steps * high)
             cells.append(epoch)
@@ -284,7 +288,7 @@ def _span(low: float, high: float) -> str:
     return spanned(format_seconds(low, DIGITS), format_seconds(high, DIGITS))
 
 
-def _room(row: step_time.Row) -> str:
+def room_in(row: step_time.Row) -> str:
     """Return the cell that says whether the model fits, or else which batch would."""
     if not row.fitting_batch:
         return row.memory

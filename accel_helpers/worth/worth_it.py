@@ -15,8 +15,9 @@ from accel_helpers.train.profile_result import Profile
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan, break_even
-from accel_helpers.worth.forecast_result import Forecast, promised
+from accel_helpers.worth.forecast_result import Forecast, promised, room_in
 from accel_helpers.worth.model_load import dtype_of, expected_rows
+from accel_helpers.worth.step_time import DOES_NOT_FIT
 from accel_helpers.worth.verdict import CANNOT_BE_TOLD, NO_GPU_CAN_PAY, TOO_CLOSE, Worth
 
 # Chips for a forecast where there is no accelerator, the cheapest first.
@@ -227,7 +228,7 @@ def _with_forecast(worth: Worth, model, batch_size: int) -> Worth:
         host=_measurement_of_step(worth.factor.fast, steps),
     )
     choice = None
-    with_room = [row for row in rows if row.memory != "does not fit"]
+    with_room = [row for row in rows if row.memory != DOES_NOT_FIT]
     if with_room:
         choice = forecast.choices(epochs=worth.epochs, setup_minutes=worth.setup_minutes)
         named = [row for row in with_room if row.chip == choice.chip]
@@ -235,6 +236,10 @@ def _with_forecast(worth: Worth, model, batch_size: int) -> Worth:
         row = (named or with_room)[0]
     else:
         row = rows[-1]
+        notes += (f"{row.chip}: the model {room_in(row)}.",)
+    on_float16 = forecast.on_float16(row)
+    if on_float16:
+        notes += (on_float16,)
     _, low, high = forecast.step(row)
     cpu = Plan("this CPU", worth.epoch.interval)
     chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
