@@ -89,7 +89,8 @@ class TimedFit:
             if marks.last_step < 2 * self._group or self.traces() > traces:
                 traces = self.traces()
                 quiet_since = now
-            is_quiet = now - quiet_since > self._turn_seconds
+            # where the number of steps is not known, the end of the epoch tells it
+            is_quiet = self.call.steps > 0 and now - quiet_since > self._turn_seconds
             return is_quiet or now - started > most_seconds
 
         steps = 0
