@@ -178,6 +178,22 @@ def test_the_pieces_of_a_bar_lie_end_to_end():
     assert 2.9 < (end - begins) / (middle - start) < 3.1
 
 
+def has_colour(picture, colour):
+    """Whether some pixels of a picture have exactly this colour, given as "#0072B2"."""
+    rgb = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return (pixels(picture) == rgb).all(axis=2).any()
+
+
+def test_a_part_has_the_same_colour_in_the_bar_of_an_epoch_and_of_a_step():
+    step = plots.parts({"compute": 1.0, "memory": 1.0, "overhead": 1.0}, title="T")
+    epoch = plots.epoch_parts({"input": 3.0, "overhead": 1.0}, title="T")
+    compute, _, overhead = style.COLOURS[:3]
+    assert has_colour(step, overhead)
+    assert has_colour(epoch, overhead)
+    assert has_colour(step, compute)
+    assert not has_colour(epoch, compute)
+
+
 @pytest.mark.parametrize("name", [*DRAWN, *UNLIKE])
 def test_a_picture_is_a_png_with_a_sentence_and_nothing_is_cut_at_its_edge(name):
     made = drawn(name)
