@@ -1,16 +1,14 @@
-"""Is what `worth_it` says true? Five models of no lesson; a fake accelerator of a known factor."""
+"""Is what `worth_it` says true? Six models of no lesson, and each change measured again."""
 
 import argparse
 import sys
 import time
-from dataclasses import replace
 from functools import partial
 
 import accel_helpers as ah
 from accel_helpers.machine import backend
-from accel_helpers.worth.turns import Turns
 
-SECONDS, TURNS, RUNS, FACTOR = 60, 7, 20, 3.0
+SECONDS, TURNS = 60, 7
 
 
 def pictures(size: int, count: int):
@@ -84,71 +82,59 @@ def cases(count: int = 4096) -> dict:
         "LSTM": (lstm, lambda size: (x8[..., 0], y)),
         "transformer block": (transformer, lambda size: (x16[..., 0], y)),
         "two inputs, tf.data": (two_inputs, batches),
+        "MobileNetV2, frozen": (frozen, lambda size: (x64[:512], y[:512])),
         "step of some 2 ms": (tiny, lambda size: (x8.reshape(-1, 64), y)),
     }
 
 
-def epochs_of(make, data, change: str = ""):
-    """A function that trains a model of its own for two epochs, with a change."""
-    name, _, value = change.partition("=")
-    options = {name: int(value)} if name == "steps_per_execution" else {}
-    options |= {"jit_compile": True} if name == "jit_compile" else {}
-    model = make(sys.modules["keras"], **options)
-    size = int(value) if name == "batch_size" else 32
-    given = data(size)
-    fit = partial(ah.fit_resident, model) if name == "fit_resident" else model.fit
-    sized = {"batch_size": size} if len(given) > 1 else {}
+def frozen(keras, **options):
+    """MobileNetV2 whose layers are frozen, below a new head: transfer learning."""
+    base = keras.applications.MobileNetV2((96, 96, 3), include_top=False, weights=None)
+    base.trainable = False
+    x = keras.Input((64, 64, 1))
+    out = keras.layers.Concatenate()([keras.layers.Resizing(96, 96)(x)] * 3)
+    return compiled(keras, x, keras.layers.GlobalAveragePooling2D()(base(out)), **options)
+
+
+def epochs_of(make_model, arguments):
+    """A function that trains a model of its own for two epochs."""
+    model = make_model()
+    given = {**arguments, "epochs": 2}
 
     def train():
-        fit(*given, **sized, epochs=2, verbose=0)
+        model.fit(**given, verbose=0)
         return model
 
     return train
 
 
-def five(only: str) -> None:
+def main(only: str) -> None:
     """Print what it said of each, and whether each change gave that gain, measured anew."""
     for name, (make, data) in cases().items():
         if only not in name:
             continue
         make_model, start = partial(make, sys.modules["keras"]), time.perf_counter()
-        found = ah.worth_it(make_model, *data(32), seconds=SECONDS)
+        x, y, *_ = (*data(32), None)
+        found = ah.worth_it(make_model, x, y, seconds=SECONDS)
         print(f"\n== {name}, {time.perf_counter() - start:.0f} s ==\n{found}", flush=True)
-        for change, said in found.tried.items():
-            pair = epochs_of(make, data), epochs_of(make, data, change)
+        now = {"x": x, "y": y} if y is not None else {"x": x}
+        for change in found.profile.tried:
+            if change.call is None:
+                continue  # another backend, which takes another process
+            pair = epochs_of(make_model, now), epochs_of(*change.apply())
             then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=60)
-            (low, high), (bottom, top) = said.interval, then.interval
-            mark = "advised" if change == found.advice else ""
+            (low, high), (bottom, top) = change.gain.interval, then.interval
+            mark = "advised" if change.name == found.advice else ""
             mark += "" if low <= top and bottom <= high else " APART"
-            print(f"{change:<22} said {said.verdict}, {low:.2f} to {high:.2f}; ", end="")
+            print(
+                f"{change.name:<22} said {change.gain.verdict}, {low:.2f} to {high:.2f}; ", end=""
+            )
             print(f"again {then.verdict}, {bottom:.2f} to {top:.2f} {mark}", flush=True)
-
-
-def factor() -> None:
-    """A fake accelerator takes its own real turn on this CPU, and says a third of the time."""
-    make, data = cases(2048)["step of some 2 ms"]
-    held = none = 0
-
-    make_model, take_turn = partial(make, sys.modules["keras"]), Turns.__call__
-
-    def fake(turns, variant):
-        seconds = take_turn(turns, replace(variant, device="cpu"))
-        return seconds / FACTOR if variant.device == "gpu" else seconds
-
-    Turns.__call__ = fake
-    backend.devices = lambda: ("cpu", "gpu")
-    for run in range(1, RUNS + 1):
-        found = ah.worth_it(make_model, *data(32), seconds=12)
-        low, high = found.factor.interval
-        none += low == 0  # fewer than five turns: no factor, and no hit either
-        held += 0 < low <= FACTOR <= high
-        print(f"{run:2}: {low:.3g} to {high:.3g}; {held} of {run - none} hold it", flush=True)
 
 
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    reader.add_argument("--factor", action="store_true", help="the fake, and not the five")
     reader.add_argument("--only", default="", help="a part of a model's name")
     asked = reader.parse_args()
     print(ah.use_backend())
-    factor() if asked.factor else five(asked.only)
+    main(asked.only)

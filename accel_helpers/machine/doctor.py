@@ -24,7 +24,7 @@ class Diagnosis:
     otherwise: str  # what to do where nothing was found
     lines: tuple[Finding, ...] = ()  # of a page, those of yesterday
     seen: Seen | None = None  # of an error that is not known
-    slow: tuple[Finding, ...] = ()  # of a text without an error, its warnings of slowness
+    slow: tuple[Finding, ...] = ()  # of a text without an error, the warnings that it has
 
     @property
     def next_step(self) -> str:
@@ -66,7 +66,7 @@ class Diagnosis:
         return f"The doctor looked at {self.examined} and found {result}."
 
     def _items(self) -> list[list[tuple[str, str]]]:
-        """Return label and text of each finding, of an unknown error, of slowness, of old lines."""
+        """Return label and text of each finding, of an unknown error, of warnings, of old lines."""
         items = []
         for finding in self.findings:
             rows = [("Cause", finding.cause), ("Do next", finding.fix)]
@@ -80,7 +80,7 @@ class Diagnosis:
             rows = [
                 ("Warning", warning.evidence),
                 ("It means", warning.cause),
-                ("To be faster", warning.fix),
+                ("Do next", warning.fix),
                 ("Source", warning.source),
             ]
             items.append(rows)
@@ -179,7 +179,7 @@ def diagnose(problem: BaseException | str | Path | None = None, **machine) -> Di
         return Diagnosis(findings, examined, otherwise="", lines=old_lines or ())
     seen = raised.look(symptoms.clean(text))
     slow: tuple[Finding, ...] = ()
-    # Behind an error a warning of slowness is no matter.
+    # Behind an error a warning is no matter.
     if seen is None:
         slow = symptoms.find(text, place, symptoms.SLOW)
     sentences = _otherwise(text, is_page, seen, bool(slow))

@@ -154,7 +154,7 @@ SAY: dict[str, str] = _BOOK["say"]
 GROUPS: dict[str, str] = _BOOK["group"]
 #: The failures: what is surely the root of trouble first, what many things can cause last.
 KNOWN = records.read(tuple[Symptom, ...], _BOOK["symptom"], "symptoms.toml")
-#: Warnings that something is slow, and no failures.
+#: Warnings beside which the program goes on, mostly of slowness; they are no failures.
 SLOW = records.read(tuple[Symptom, ...], _BOOK["slowness"], "symptoms.toml")
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from math import ceil
 
 from accel_helpers.machine import backend
-from accel_helpers.train import compile_changes, input_changes, other_backend
-from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall
-from accel_helpers.train.proposal import ELSEWHERE, Proposal
+from accel_helpers.train import compile_changes, input_changes, other_backend, resident_turns
+from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, samples_in
+from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, Proposal
 
 BATCH_FACTOR = 8  # batches so many times as large
 GROUPED_STEPS = 16  # so many steps per execution
@@ -26,10 +26,12 @@ def proposals(
     if verdict == "input":
         yield from input_changes.proposals(call, batches)
         yield larger_batches(call)
+        yield resident(call)
     elif verdict == "overhead":
         yield grouped_steps(call, model)
         yield larger_batches(call)
         yield compiled_by_xla(call, model)
+        yield resident(call)
         yield from _elsewhere(call)
     elif verdict == "compute":
         yield compiled_by_xla(call, model)
@@ -51,7 +53,7 @@ def larger_batches(call: FitCall) -> Proposal:
     """Propose batches eight times as large."""
     size = call.batch_size
     if call.form == DATASET:
-        size = _size_of_batches(call.arguments["x"])
+        size = samples_in(next(iter(call.arguments["x"])))
     name = f"batches {BATCH_FACTOR} times as large"
     if size:
         name = f"batch_size={BATCH_FACTOR * size}"
@@ -65,7 +67,7 @@ def larger_batches(call: FitCall) -> Proposal:
         if call.form == ARRAYS:
             changed = call.changed(batch_size=BATCH_FACTOR * size)
         else:
-            changed = call.changed(x=_rebatched(call.arguments["x"], BATCH_FACTOR * size, steps))
+            changed = call.changed(x=rebatched(call.arguments["x"], BATCH_FACTOR * size, steps))
         if "steps_per_epoch" in call.arguments:
             changed = changed.changed(steps_per_epoch=steps)
         return replace(changed, steps=steps)
@@ -75,24 +77,15 @@ def larger_batches(call: FitCall) -> Proposal:
     return Proposal(name, make_call, note="batches")
 
 
-def _size_of_batches(dataset) -> int:
-    """Return how many samples the first batch of a dataset has; 0 where it has none."""
-    import keras
-
-    first_tensor = keras.tree.flatten(next(iter(dataset)))[0]
-    shape = first_tensor.shape
-    return int(shape[0]) if len(shape) else 0
-
-
-def _rebatched(dataset, batch_size: int, steps: int):
+def rebatched(dataset, batch_size: int, steps: int):
     """Return a tf.data.Dataset in batches of another size; `steps` says how many these are."""
     import tensorflow as tf
 
-    rebatched = dataset.rebatch(batch_size)
+    larger = dataset.rebatch(batch_size)
     if int(dataset.cardinality()) < 0:
-        return rebatched
+        return larger
     # rebatch forgets how many batches there are, and fit would not know where an epoch ends
-    return rebatched.apply(tf.data.experimental.assert_cardinality(steps))
+    return larger.apply(tf.data.experimental.assert_cardinality(steps))
 
 
 def grouped_steps(call: FitCall, model) -> Proposal:
@@ -129,6 +122,13 @@ def compiled_by_xla(call: FitCall, model) -> Proposal:
         return made
 
     return Proposal(name, lambda: call.with_model(make_model))
+
+
+def resident(call: FitCall) -> Proposal:
+    """Propose `fit_resident`: all data on the device, and an epoch as one program."""
+    name = "fit_resident"
+    reason = resident_turns.why_not(call)
+    return Proposal(name, lambda: resident_turns.resident_call(call), reason, timed=RESIDENT)
 
 
 def mixed_precision(call: FitCall) -> Proposal:

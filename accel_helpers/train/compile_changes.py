@@ -8,6 +8,9 @@ from accel_helpers.machine import backend
 from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
 from accel_helpers.train.proposal import TRAININGS, Proposal
 
+# settings of JAX
+FOLDER = "jax_compilation_cache_dir"
+FEWEST_SECONDS = "jax_persistent_cache_min_compile_time_secs"
 FEW_STEPS = 200  # in a whole training, up to which it may be faster not to compile at all
 
 
@@ -50,21 +53,36 @@ def _setting(call: FitCall, name: str, *, value: bool) -> Proposal:
 
 def _with_cache(call: FitCall) -> Proposal:
     """Propose to keep the programs that JAX compiles in a folder."""
+    import jax
+
+    folder_before = getattr(jax.config, FOLDER)
+    seconds_before = getattr(jax.config, FEWEST_SECONDS)
 
     def make_call():
         folder = tempfile.mkdtemp(prefix="jax-cache-")
 
         def make_model():
-            import jax
-
-            jax.config.update("jax_compilation_cache_dir", folder)
             # by default what compiled in less than a second is not kept
-            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+            _keep_programs(folder, 0)
             return call.make_model()
 
         return call.with_model(make_model)
 
-    return Proposal("jax_compilation_cache_dir", make_call, note="cache", timed=TRAININGS)
+    def undo():
+        _keep_programs(folder_before, seconds_before)
+
+    return Proposal(FOLDER, make_call, note="cache", timed=TRAININGS, undo=undo)
+
+
+def _keep_programs(folder: str | None, seconds: float) -> None:
+    """Have JAX keep in a folder what takes so many seconds to compile; None: keep nothing."""
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    jax.config.update(FOLDER, folder)
+    jax.config.update(FEWEST_SECONDS, seconds)
+    # JAX looks at these settings once, and then no more
+    compilation_cache.reset_cache()
 
 
 def _padded(call: FitCall) -> FitCall:

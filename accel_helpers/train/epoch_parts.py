@@ -9,16 +9,20 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.series import locate
 from accel_helpers.train import take_away
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.fit_call import FitCall
+from accel_helpers.train.fit_call import FitCall, check_arguments, two_models
 from accel_helpers.train.fit_watch import timed_callbacks
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit, Turn, WarmUp
 
-PARTS = ("input", "compute", "memory", "overhead", "callbacks", "validation")
+# the first three as in the bar of a step, in `parts`
+PARTS = ("compute", "memory", "overhead", "input", "callbacks", "validation")
 MOST_ROUNDS = 12
-TURNS_IN_A_BOX = 150  # a turn takes about this part of the seconds: one in 150
-LONGEST_TURN = 0.5  # seconds
+TURNS_IN_A_BOX = 240  # a turn takes about this part of the seconds: one in 240
+LONGEST_TURN = 0.4  # seconds
 MEASURING_SHARE = 0.5  # of the box; the rest is for the changes
+# Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
+# their parts can be the largest: they are not taken apart unless there is time.
+SMALL_SHARE = 0.3
 
 # the trainings that take turns, each with one thing less than the one before
 AS_IT_IS = "as it is"
@@ -78,44 +82,36 @@ class Apart:
         box: TimeBox,
         clock: Callable[[], float] = time.perf_counter,
     ):
+        # before one of them is trained, since a function may return the same model again
+        model, self._second_model = two_models(call)
+        check_arguments(model, call.arguments)
         self._box = box
         self._clock = clock
         self.turn_seconds = min(LONGEST_TURN, box.seconds / TURNS_IN_A_BOX)
         self.borrowed = BorrowedCallbacks(call.arguments.get("callbacks"))
         callbacks = self.borrowed.copies()
         self._callback_seconds = timed_callbacks(callbacks, clock)
-        self.as_it_is = TimedFit(call, self.turn_seconds, callbacks=callbacks, clock=clock)
+        self.as_it_is = TimedFit(
+            call, self.turn_seconds, callbacks=callbacks, clock=clock, model=model
+        )
         self.warm_up = self.as_it_is.warm_up(box.seconds / 4)
-        self.as_it_is.replan()
         # with the number of steps, which the first epoch may have told
         self.call = self.as_it_is.call
         self.batches = self.call.first_batches(take_away.MOST_BATCHES, 2 * self.turn_seconds)
+        self._steps_alone = take_away.steps_alone(self.call)
         self._notes: list[str] = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.borrowed.close()
 
     def measure(self) -> EpochParts:
         """Take turns at everything, and return the parts of an epoch."""
-        traces = self.as_it_is.traces()
         entries = self._entries()
-        turns: dict[str, list[Turn]] = {name: [] for name in entries}
-        rounds = 0
-        cost_of_a_round = 0.0
-        while rounds < MOST_ROUNDS:
-            share_left = (self._box.seconds_left() - cost_of_a_round) / self._box.seconds
-            is_late = share_left < 1 - MEASURING_SHARE
-            if rounds >= FEW_SAMPLES and is_late:
-                break
-            # five rounds where that is possible at all
-            if rounds and share_left < (1 - MEASURING_SHARE) / 2:
-                break
-            left = self._box.seconds_left()
-            names = list(entries)
-            # every other round goes backwards: a machine that gets slower is then unfair to nobody
-            if rounds % 2 == 1:
-                names.reverse()
-            for name in names:
-                turns[name].append(entries[name].turn())
-            cost_of_a_round = left - self._box.seconds_left()
-            rounds += 1
+        traces = self.as_it_is.traces()
+        turns = self._rounds(entries)
         idle = _epochs(turns[IDLE])
         floor = _epochs(turns.get(NARROW) or turns.get(ONE_SAMPLE) or turns[IN_MEMORY])
         return EpochParts(
@@ -131,46 +127,69 @@ class Apart:
         )
 
     def _entries(self) -> dict[str, TimedFit]:
-        """Return the trainings that take turns, warmed up, by name."""
+        """Return the trainings that take turns, by name, each warmed up and planned by a turn."""
         entries = {AS_IT_IS: self.as_it_is}
         model = self.as_it_is.model
-        steps_alone = take_away.steps_alone(self.call)
-        if set(steps_alone.arguments) != set(self.call.arguments):
-            entries[STEPS_ALONE] = self._entry(steps_alone, model)
+        if set(self._steps_alone.arguments) != set(self.call.arguments):
+            entries[STEPS_ALONE] = self._entry(self._steps_alone, model)
         in_memory = take_away.without_input(self.call, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
+        entries[IDLE] = self._entry(self._steps_alone, take_away.idle_model())
+        epoch = self.as_it_is.replan().epoch
+        if entries[IN_MEMORY].replan().epoch < SMALL_SHARE * epoch:
+            self._notes.append("small steps")
+        else:
+            entries |= self._smaller_entries()
+        for name in (STEPS_ALONE, IDLE):
+            if name in entries:
+                entries[name].replan()
+        return entries
+
+    def _smaller_entries(self) -> dict[str, TimedFit]:
+        """Return the trainings on one sample, of the model and of its copy of width 1."""
         samples = take_away.first_samples(self.batches[:1])
         one_sample = take_away.without_input(self.call, samples)
         try:
             # a model of its own: other shapes would make TensorFlow trace the first one again
-            entries[ONE_SAMPLE] = self._entry(one_sample, self.call.make_model())
+            entries = {ONE_SAMPLE: self._entry(one_sample, self._second_model)}
+            entries[ONE_SAMPLE].replan()
         except Exception:
             self._notes.append("one batch size")
-        else:
-            narrow = self._narrow_entry(one_sample)
-            if narrow is None:
-                self._notes.append("no narrow copy")
-            else:
-                entries[NARROW] = narrow
-        entries[IDLE] = self._entry(steps_alone, take_away.idle_model())
+            return {}
+        copy = take_away.narrow_copy(self.as_it_is.model)
+        try:
+            entries[NARROW] = self._entry(one_sample, copy)
+            entries[NARROW].replan()
+        except Exception:
+            self._notes.append("no narrow copy")
+            entries.pop(NARROW, None)
         return entries
 
     def _entry(self, call: FitCall, model) -> TimedFit:
-        """Return a training that has been warmed up, and planned by a turn."""
+        """Return a training that has been warmed up."""
         training = TimedFit(call, self.turn_seconds, clock=self._clock, model=model)
         training.warm_up(self._box.seconds / 8)
-        training.replan()
         return training
 
-    def _narrow_entry(self, one_sample: FitCall) -> TimedFit | None:
-        """Return the training of a copy of width 1, or None where there can be none."""
-        copy = take_away.narrow_copy(self.as_it_is.model)
-        if copy is None:
-            return None
-        try:
-            return self._entry(one_sample, copy)
-        except Exception:
-            return None
+    def _rounds(self, entries: dict[str, TimedFit]) -> dict[str, list[Turn]]:
+        """Take rounds of turns: five if that is possible at all, and more while there is time."""
+        turns: dict[str, list[Turn]] = {name: [] for name in entries}
+        cost_of_a_round = 0.0
+        for number in range(MOST_ROUNDS):
+            left = self._box.seconds_left()
+            share_left = (left - cost_of_a_round) / self._box.seconds
+            if number >= FEW_SAMPLES and share_left < 1 - MEASURING_SHARE:
+                break
+            if number and share_left < (1 - MEASURING_SHARE) / 2:
+                break
+            names = list(entries)
+            # every other round goes backwards: a machine that gets slower is then unfair to nobody
+            if number % 2 == 1:
+                names.reverse()
+            for name in names:
+                turns[name].append(entries[name].turn())
+            cost_of_a_round = left - self._box.seconds_left()
+        return turns
 
     def _slowest_callback(self) -> str:
         """Return the class of the callback that took the most time, or ""."""
@@ -199,7 +218,7 @@ def _parts(turns: dict[str, list[Turn]]) -> dict[str, tuple[float, ...]]:
     waited = _differences(steps_alone, in_memory)
     parts = {"input": tuple(map(min, waited, _epochs(turns[IDLE])))}
     if ONE_SAMPLE not in turns:
-        # what a step needs of its own cannot be told from its arithmetic
+        # what a step needs of its own was not told from its arithmetic
         parts["compute"] = in_memory
     else:
         one_sample = _epochs(turns[ONE_SAMPLE])

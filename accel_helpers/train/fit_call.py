@@ -3,12 +3,14 @@
 import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import shown
+from accel_helpers.machine import backend
 
 BATCH_SIZE = 32  # of arrays, where the call names none: Keras's own
 
@@ -27,6 +29,13 @@ class FitCall:
     # of ``fit``, "x" among them; in place of a generator x is a function that makes one
     arguments: Mapping[str, Any]
     steps: int = 0  # of an epoch; 0 while they are not known
+    device: str = ""  # "cpu", "gpu" or "tpu"; "" for the one that Keras takes by itself
+
+    def on_its_device(self) -> AbstractContextManager:
+        """Place the work of a ``with`` block on the device of this training."""
+        if self.device:
+            return backend.on(self.device)
+        return nullcontext()
 
     def changed(self, **arguments) -> "FitCall":
         """Return the same call with some other arguments; those that are None are left out."""
@@ -63,6 +72,9 @@ class FitCall:
         for name in ("epochs", "callbacks", "initial_epoch", "verbose"):
             arguments.pop(name, None)
         form = self.form
+        if form in (DATASET, GENERATOR):
+            # these shuffle by themselves, and fit warns if it is asked to do so
+            arguments["shuffle"] = False
         if form == GENERATOR:
             arguments["x"] = arguments["x"]()
             if self.steps:
@@ -123,6 +135,14 @@ class FitCall:
         for step in range(self.steps or 1):
             rows = slice(step * size, (step + 1) * size)
             yield keras.tree.map_structure(lambda array, rows=rows: array[rows], whole_data)
+
+
+def samples_in(batch) -> int:
+    """Return how many samples a batch has; 0 where its tensors are single numbers."""
+    import keras
+
+    shape = keras.tree.flatten(batch)[0].shape
+    return int(shape[0]) if len(shape) else 0
 
 
 def _endless(make: Callable) -> Iterator:
@@ -212,9 +232,23 @@ def copies_of(model) -> Callable[[], Any]:
 
 def new_model(call: FitCall):
     """Return a new model of a call; TypeError or ValueError if it cannot be trained."""
-    model = call.make_model()
+    with call.on_its_device():
+        model = call.make_model()
     _check_compiled(model)
     return model
+
+
+def two_models(call: FitCall) -> tuple:
+    """Return two new models of a call; ValueError if they are one and the same."""
+    first = new_model(call)
+    second = new_model(call)
+    if first is second:
+        raise ValueError(
+            "make_model returned the same model twice, and every measurement needs a fresh one: "
+            "the second would go on training the first. Put the lines that make your model into "
+            "the function."
+        )
+    return first, second
 
 
 def _check_compiled(model) -> None:
@@ -259,12 +293,16 @@ def _without_split(call: FitCall) -> FitCall:
 
 
 def _check_validation(call: FitCall) -> None:
-    """Raise TypeError where the validation data are a generator, which could be read once."""
+    """Raise TypeError where the validation data are a generator that ends.
+
+    One that is read for so many `validation_steps` in every epoch is without end.
+    """
     data = call.arguments.get("validation_data")
-    if hasattr(data, "__next__"):
+    if hasattr(data, "__next__") and "validation_steps" not in call.arguments:
         raise TypeError(
             "validation_data is a generator, which can be read once, and every turn validates. "
-            "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset."
+            "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset, or validation_steps= "
+            "where it is without end."
         )
 
 

@@ -15,7 +15,8 @@ from accel_helpers.train.epoch_parts import Apart, EpochParts
 from accel_helpers.train.fit_call import FitCall, fit_call
 from accel_helpers.train.other_backend import OtherBackend
 from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile
-from accel_helpers.train.proposal import ELSEWHERE, TRAININGS, Proposal
+from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
+from accel_helpers.train.resident_turns import ResidentTurns
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.train.whole_fit import WholeFit
@@ -23,6 +24,7 @@ from accel_helpers.train.whole_fit import WholeFit
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 BLOCKS = 2  # of five rounds each, for a change that is hard to tell from none
+WORTH_A_BLOCK = 1.1  # times as fast, from which on a change that is unsure gets its second block
 
 
 def profile_fit(
@@ -84,18 +86,21 @@ def profile_fit(
     """
     box = TimeBox(positive(seconds, "seconds"), clock)
     call = fit_call(make_model, x, y, fit_arguments)
-    apart = Apart(call, box, clock)
-    try:
+    with Apart(call, box, clock) as apart:
         parts = apart.measure()
-        compile_seconds = _compile_seconds(parts, apart)
-        verdict, shares, intervals = _verdict(parts, apart.call, compile_seconds)
-        proposals = changes.proposals(
-            verdict, apart.call, apart.as_it_is.model, apart.batches, parts.slowest_callback
-        )
-        callback_seconds = median(parts.seconds["callbacks"])
-        tried, not_tried = _Trial(apart, box, clock, callback_seconds).of(proposals)
-    finally:
-        apart.borrowed.close()
+        return profile_of(apart, parts, box, clock)
+
+
+def profile_of(
+    apart: Apart, parts: EpochParts, box: TimeBox, clock: Callable[[], float] = time.perf_counter
+) -> Profile:
+    """Return the profile of a training that was taken apart, once changes have been tried."""
+    compile_seconds = _compile_seconds(parts, apart)
+    verdict, shares, intervals = _verdict(parts, apart.call, compile_seconds)
+    model = apart.as_it_is.model
+    proposals = changes.proposals(verdict, apart.call, model, apart.batches, parts.slowest_callback)
+    callback_seconds = median(parts.seconds["callbacks"])
+    tried, not_tried = _Trial(apart, box, clock, callback_seconds).of(proposals)
     sentences = records.load(WORDS, "set of sentences")["note"]
     return Profile(
         verdict,
@@ -196,18 +201,20 @@ class _Trial:
     def _try(self, proposal: Proposal) -> Change:
         """Return a change with its gain."""
         assert proposal.make_call, "a proposal without a reason has a call"
-        call: FitCall | None = proposal.make_call()
-        if proposal.timed == ELSEWHERE:
+        call = proposal.make_call()
+        if proposal.timed == TRAININGS:
+            gain = self._gain_of_trainings(call, proposal.undo)
+        elif proposal.timed == RESIDENT:
+            gain = self._gain_of_resident(call)
+        elif proposal.timed == ELSEWHERE:
             gain = self._gain_elsewhere(call)
-            call = None
-        elif proposal.timed == TRAININGS:
-            gain = self._gain_of_trainings(call)
         else:
             gain = self._gain_of_epochs(call)
         note = ""
         if proposal.note:
             note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
-        return Change(proposal.name, gain, note, call)
+        takes_another_process = proposal.timed == ELSEWHERE
+        return Change(proposal.name, gain, note, None if takes_another_process else call)
 
     def _gain_of_epochs(self, call: FitCall) -> Speedup:
         """Return the gain of a change by the epochs of a model of its own."""
@@ -217,47 +224,58 @@ class _Trial:
             training = TimedFit(call, turn_seconds, callbacks=callbacks, clock=self._clock)
             training.warm_up(self._box.seconds / 8)
             training.replan()
-            return self._gain(self._apart.as_it_is, training)
+            return in_turns(self._apart.as_it_is, training, self._box)
 
-    def _gain_of_trainings(self, call: FitCall) -> Speedup:
+    def _gain_of_trainings(self, call: FitCall, undo: Callable[[], None] | None) -> Speedup:
         """Return the gain of a change by whole trainings, a new model for each."""
         with BorrowedCallbacks(call.arguments.get("callbacks")) as borrowed:
-            now = WholeFit(self._apart.call, borrowed.copies(), self._clock)
-            training = WholeFit(call, borrowed.copies(), self._clock)
+            now = WholeFit(self._apart.call, borrowed.copies(), self._clock, undo)
+            training = WholeFit(call, borrowed.copies(), self._clock, undo)
             # what is kept from one training to the next is there from the second one on
             training.turn()
-            return self._gain(now, training)
+            return in_turns(now, training, self._box)
 
-    def _gain_elsewhere(self, call) -> Speedup:
+    def _gain_of_resident(self, call: FitCall) -> Speedup:
+        """Return the gain of `fit_resident`."""
+        training = ResidentTurns(call, self._apart.turn_seconds, self._clock)
+        return in_turns(self._apart.as_it_is, training, self._box)
+
+    def _gain_elsewhere(self, call: FitCall) -> Speedup:
         """Return the gain of the other backend, in a process of its own."""
         callbacks = self._callback_seconds
         training = OtherBackend(call, self._apart.turn_seconds, callbacks)
         try:
-            return self._gain(self._apart.as_it_is, training)
+            return in_turns(self._apart.as_it_is, training, self._box)
         finally:
             training.close()
 
-    def _gain(self, training, changed) -> Speedup:
-        """Take turns of a training as it is and with a change, and compare them."""
-        seconds: list[float] = []
-        seconds_changed: list[float] = []
-        while True:
-            if len(seconds) % 2 == 0:
-                seconds.append(training.turn().epoch)
-                seconds_changed.append(changed.turn().epoch)
-            else:
-                seconds_changed.append(changed.turn().epoch)
-                seconds.append(training.turn().epoch)
-            is_late = self._box.seconds_left() < 0
-            if len(seconds) < FEW_SAMPLES and not is_late:
-                continue
-            gain = timing.compare(
-                Measurement.from_samples(seconds, name="as it is"),
-                Measurement.from_samples(seconds_changed, name="with the change"),
-                in_turns=True,
-            )
-            if gain.conclusive or is_late or len(seconds) >= BLOCKS * FEW_SAMPLES:
-                return gain
+
+def in_turns(training, changed, box: TimeBox, names=("as it is", "with the change")) -> Speedup:
+    """Take turns of two trainings, and compare their epochs: the first over the second.
+
+    There are five rounds, or fewer if the time is up, and as many again if they promise much and
+    tell too little.
+    """
+    seconds: list[float] = []
+    seconds_changed: list[float] = []
+    while True:
+        # every other round goes backwards: a machine that gets slower is then unfair to nobody
+        if len(seconds) % 2 == 0:
+            seconds.append(training.turn().epoch)
+            seconds_changed.append(changed.turn().epoch)
+        else:
+            seconds_changed.append(changed.turn().epoch)
+            seconds.append(training.turn().epoch)
+        is_late = box.seconds_left() < 0
+        if len(seconds) < FEW_SAMPLES and not is_late:
+            continue
+        now = Measurement.from_samples(seconds, name=names[0])
+        then = Measurement.from_samples(seconds_changed, name=names[1])
+        gain = timing.compare(now, then, in_turns=True)
+        is_enough = gain.conclusive or len(seconds) >= BLOCKS * FEW_SAMPLES
+        promises_little = now.median < WORTH_A_BLOCK * then.median
+        if is_enough or promises_little or is_late:
+            return gain
 
 
 def best_of(tried: list[Change]) -> Change | None:

@@ -68,11 +68,12 @@ class Profile:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds of an epoch by part, for a picture."""
+        """Seconds of an epoch by part, for a picture; without parts that there are not."""
         seconds = {}
         for part in PARTS:
-            if part in self.shares:
-                seconds[part] = self.shares[part] * self.epoch.median
+            share = self.shares.get(part, 0.0)
+            if share > 0:
+                seconds[part] = share * self.epoch.median
         return seconds
 
     def __str__(self) -> str:
@@ -86,7 +87,7 @@ class Profile:
             names.append("again")
         texts = [sentences[name].format(**fields) for name in names]
         texts += self.notes
-        texts += self._on_changes(sentences)
+        texts += self.on_changes()
         return "\n".join(wrapped(text, indent=2) for text in texts)
 
     def _fields(self) -> dict[str, object]:
@@ -97,7 +98,7 @@ class Profile:
             "span": spanned(format_duration(low), format_duration(high)),
             "steps": f"{self.steps:,}",
             "share": self._share_in_words(self.verdict),
-            "parts": self._parts_in_words(),
+            "parts": self.parts_in_words,
             "input": format_duration(self.input_alone),
             "compiling": format_duration(self.compile_seconds),
             "times": self.compilations,
@@ -113,7 +114,8 @@ class Profile:
             return middle
         return f"{middle} ({low} to {high})"
 
-    def _parts_in_words(self) -> str:
+    @property
+    def parts_in_words(self) -> str:
         """Return the parts that are worth a word, the largest first."""
         ordered = sorted(PARTS, key=lambda part: -self.shares.get(part, 0.0))
         texts = []
@@ -122,8 +124,9 @@ class Profile:
                 texts.append(f"{part} {self._share_in_words(part)}")
         return ", ".join(texts)
 
-    def _on_changes(self, sentences: Mapping[str, str]) -> list[str]:
+    def on_changes(self) -> list[str]:
         """Return the sentences on what was tried and what was not."""
+        sentences = records.load(WORDS, "set of sentences")
         texts = []
         change = self.change
         if change and change.gain.verdict == FASTER:

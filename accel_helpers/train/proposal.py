@@ -8,6 +8,7 @@ from accel_helpers.train.fit_call import FitCall
 # what is timed in a turn, with the change and without
 EPOCHS = "epochs"
 TRAININGS = "whole trainings, from a new model on"
+RESIDENT = "epochs by fit_resident"
 ELSEWHERE = "epochs in a process with Keras's other backend"
 
 
@@ -19,4 +20,6 @@ class Proposal:
     make_call: Callable[[], FitCall] | None = None  # it may read the data, so it is called late
     reason: str = ""  # why it is not tried; "" where it is
     note: str = ""  # the name of a sentence on what else it changes
-    timed: str = EPOCHS  # or TRAININGS or ELSEWHERE
+    timed: str = EPOCHS  # or one of the others above
+    # puts back what the change sets for the whole process, where it does
+    undo: Callable[[], None] | None = None

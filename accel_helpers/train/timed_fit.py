@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from accel_helpers.machine.quiet import held_back, without_remarks
-from accel_helpers.train.fit_call import ARRAYS, FitCall, check_arguments, form_of, new_model
+from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of, new_model
 from accel_helpers.train.fit_watch import EpochMarks, fit_watch
 
 # a first turn, while it is unknown how long a step takes, has data for so many groups of steps
@@ -54,7 +54,6 @@ class TimedFit:
         self.model = model
         if model is None:
             self.model = new_model(call)
-            check_arguments(self.model, call.arguments)
         self.traces = _count_traces(self.model)
         self._callbacks = callbacks or []
         self._clock = clock
@@ -110,10 +109,11 @@ class TimedFit:
             return self._whole_turn()
         return self._part_turn()
 
-    def replan(self) -> None:
+    def replan(self) -> Turn:
         """Take a turn, and plan again by it: the steps that compiled may have been slower."""
         turn = self.turn()
         self._plan((turn.epoch - turn.validation) / self.call.steps)
+        return turn
 
     @property
     def _group(self) -> int:
@@ -190,7 +190,7 @@ class TimedFit:
         # a turn may be one epoch alone, so every epoch validates here
         arguments.pop("validation_freq", None)
         callbacks = [first, *self._callbacks, last]
-        with held_back(), without_remarks():
+        with self.call.on_its_device(), held_back(), without_remarks():
             self.model.fit(**arguments, epochs=epochs, verbose=0, callbacks=callbacks)
         return first.epochs, first.is_over
 

@@ -9,21 +9,34 @@ from accel_helpers.train.timed_fit import Turn
 
 
 class WholeFit:
-    """Makes a new model in every turn, and trains it for all its epochs."""
+    """Makes a new model in every turn, and trains it for all its epochs.
 
-    def __init__(self, call: FitCall, callbacks: list, clock: Callable[[], float]):
-        self.call = call
+    `undo` is called when a turn is over, to put back what making the model set for the process.
+    """
+
+    def __init__(
+        self,
+        call: FitCall,
+        callbacks: list,
+        clock: Callable[[], float],
+        undo: Callable[[], None] | None = None,
+    ):
+        self._call = call
         self._callbacks = callbacks
         self._clock = clock
+        self._undo = undo
 
     def turn(self) -> Turn:
         """Train, and return the seconds of the whole training, in place of those of an epoch."""
-        arguments = self.call.shortened(0)
+        arguments = self._call.shortened(0)
+        epochs = self._call.epochs or 1
         started = self._clock()
-        model = self.call.make_model()
-        with held_back(), without_remarks():
-            model.fit(
-                **arguments, epochs=self.call.epochs or 1, callbacks=self._callbacks, verbose=0
-            )
-        backend.wait(model)
+        try:
+            model = self._call.make_model()
+            with held_back(), without_remarks():
+                model.fit(**arguments, epochs=epochs, callbacks=self._callbacks, verbose=0)
+            backend.wait(model)
+        finally:
+            if self._undo is not None:
+                self._undo()
         return Turn(self._clock() - started, 0.0)

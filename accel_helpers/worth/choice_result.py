@@ -242,15 +242,19 @@ class Choice:
             return HEADS
         return (*HEADS, "worth at most, an hour")
 
-    def __str__(self) -> str:
+    @property
+    def table(self) -> str:
+        """The rows as text, below the names of the columns."""
         table = [self.heads, *self.rows]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = []
         for row in table:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             lines.append("  ".join(cells).rstrip())
-        lines.append(wrapped(self.advice))
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.table}\n{wrapped(self.advice)}"
 
     def _repr_html_(self) -> str | None:
         """Return the table and the advice as HTML, for a notebook; None without Jinja2."""

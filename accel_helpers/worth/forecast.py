@@ -1,20 +1,21 @@
 """How fast would this model train on a chip that is not here? A table, before anything is paid."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
-from accel_helpers.machine import backend
 from accel_helpers.measure import work
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.train import take_away
+from accel_helpers.train.changes import rebatched
+from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, fit_call, samples_in, two_models
+from accel_helpers.train.time_box import TimeBox
+from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth import choice
 from accel_helpers.worth.forecast_result import Forecast
-from accel_helpers.worth.fresh_models import FreshModels
 from accel_helpers.worth.model_load import dtype_of, expected_rows
-from accel_helpers.worth.time_box import TimeBox
-from accel_helpers.worth.training_data import DATASET, TrainingData, training_data
-from accel_helpers.worth.turns import NOTHING, Turns, Variant
 
 CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
 TURNS_IN_A_BOX = 30  # a turn takes this part of the seconds: one in 30
@@ -36,6 +37,7 @@ def forecast(
     samples: int | None = None,
     seconds: float = 6.0,
     device: str | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Forecast:
     """Say how long a training step of this model would take on chips that are not here.
 
@@ -57,6 +59,8 @@ def forecast(
         For timing the training on this machine (0: not at all).
     device : str, optional
         Where to time it, "cpu" or "gpu"; by default on the accelerator, if there is one.
+    clock : callable, optional
+        What returns the time in seconds.
 
     Returns
     -------
@@ -89,8 +93,8 @@ def forecast(
     >>> max(parts, key=parts.get)
     'overhead'
     """
-    models = FreshModels(make_model)
-    model = models.first
+    call = fit_call(make_model, x, y, {}) if x is not None else FitCall(make_model, {})
+    model, timed_model = two_models(call)
     if chips is None:
         chips = _default_chips()
     rows, notes = expected_rows(model, batch_size, chips)
@@ -105,11 +109,11 @@ def forecast(
 
     if x is None:
         x, y = _made_up_data(model, batch_size)
-        data = training_data(x, y, batch_size)
+        call = in_batches(fit_call(make_model, x, y, {}), batch_size)
     else:
-        data = training_data(x, y, batch_size)
-        steps = steps or data.steps(batch_size)
-    here, host = _time_here(models, data, batch_size, seconds, device)
+        call = in_batches(call, batch_size)
+        steps = steps or call.steps
+    here, host = _time_here(replace(call, device=device or ""), timed_model, seconds, clock)
     return replace(unmeasured, steps=steps, here=here, host=host)
 
 
@@ -174,48 +178,54 @@ def _single(arrays: list):
     return arrays[0] if len(arrays) == 1 else arrays
 
 
-def _time_here(
-    models: FreshModels,
-    data: TrainingData,
-    batch_size: int,
-    seconds: float,
-    device: str | None,
-) -> tuple[Measurement, Measurement]:
-    """Return the seconds of a step here: of the real model, and of one that computes nothing.
+def in_batches(call: FitCall, batch_size: int) -> FitCall:
+    """Return a training in batches of another size.
 
-    `seconds` is about how long that may take; `device` is "cpu", "gpu" or "tpu", or None for the
-    accelerator, if there is one. Raises ValueError if a PyDataset or such makes batches of another
-    size than `batch_size`.
+    Raises ValueError if its data make batches of their own size, and of another one.
     """
-    if batch_size != data.batch_size and data.form != DATASET:
+    if call.form == ARRAYS:
+        count = call.steps * call.batch_size
+        return replace(call.changed(batch_size=batch_size), steps=ceil(count / batch_size))
+    [first_batch] = call.first_batches(1, 0.0)
+    size = samples_in(first_batch)
+    if size == batch_size:
+        return call
+    if call.form != DATASET:
         raise ValueError(
-            f"batch_size must be {data.batch_size}, the size of the batches that your "
-            f"{type(data.x).__name__} makes; got {batch_size}."
+            f"batch_size must be {size}, the size of the batches that your "
+            f"{type(call.arguments['x']).__name__} makes; got {batch_size}."
         )
-    box = TimeBox(seconds)
-    turns = Turns(models, data, seconds / TURNS_IN_A_BOX)
-    # the CPU stands first among the devices; an accelerator, if there is one, last
-    real = Variant(
-        device=device or backend.devices()[-1],
-        batch_size=batch_size,
-        steps_per_execution=models.first.steps_per_execution,
-        jit_compile=bool(models.first.jit_compile),
-    )
-    idle = replace(real, method=NOTHING)
-    samples: dict[Variant, list[float]] = {real: [], idle: []}
-    # the first turn of each variant compiles, so its seconds are thrown away
-    for variant in samples:
-        turns(variant)
+    steps = ceil(call.steps * size / batch_size)
+    dataset = rebatched(call.arguments["x"], batch_size, steps)
+    return replace(call.changed(x=dataset), steps=steps)
+
+
+def _time_here(
+    call: FitCall, model, seconds: float, clock: Callable[[], float]
+) -> tuple[Measurement, Measurement]:
+    """Return the seconds of a step here: of a model, and of one that computes nothing.
+
+    `seconds` is about how long that may take.
+    """
+    box = TimeBox(seconds, clock)
+    turn_seconds = seconds / TURNS_IN_A_BOX
+    with call.on_its_device():
+        idle = take_away.idle_model()
+    trainings = [TimedFit(call, turn_seconds, model=each, clock=clock) for each in (model, idle)]
+    for training in trainings:
+        training.warm_up(seconds)
+        training.replan()
 
     # an interval needs five samples: for these a while longer, counted from here
-    box_for_an_interval = TimeBox(max(seconds, EXTRA_SECONDS))
-    steps = data.steps(batch_size)
+    box_for_an_interval = TimeBox(max(seconds, EXTRA_SECONDS), clock)
+    samples: tuple[list[float], list[float]] = ([], [])
     while True:
-        for variant, seconds_of_steps in samples.items():
-            seconds_of_steps.append(turns(variant) / steps)
+        for training, seconds_of_steps in zip(trainings, samples, strict=True):
+            seconds_of_steps.append(training.turn().epoch / call.steps)
         seconds_left = box.seconds_left()
-        if len(samples[real]) < FEW_SAMPLES:
+        if len(samples[0]) < FEW_SAMPLES:
             seconds_left = max(seconds_left, box_for_an_interval.seconds_left())
         if seconds_left <= 0:
             break
-    return Measurement.from_samples(samples[real]), Measurement.from_samples(samples[idle])
+    here, host = map(Measurement.from_samples, samples)
+    return here, host

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, spanned, times, wrapped
-from accel_helpers.measure.measurement import FASTER, SAME, Measurement, Speedup
+from accel_helpers.measure.measurement import FASTER, Measurement, Speedup
+from accel_helpers.train.profile_result import Profile, gain_in_words
 from accel_helpers.worth.break_even import HOLDS_BOTH, NOT_WORTH_IT, WORDS, WORTH_IT
+from accel_helpers.worth.choice_result import Choice
 
 # the verdict where an accelerator was measured, and it may pay or not
 TOO_CLOSE = "too close to call"
@@ -16,10 +18,6 @@ TOO_CLOSE = "too close to call"
 NO_GPU_CAN_PAY = "no GPU can pay"
 CANNOT_BE_TOLD = "cannot be told here"
 LABELS = (WORTH_IT, NOT_WORTH_IT, TOO_CLOSE, HOLDS_BOTH, NO_GPU_CAN_PAY, CANNOT_BE_TOLD)
-
-# Where the ceiling is below this, feeding and Python are a large part of an epoch, and another
-# framework may need less.
-MUCH_FEEDING = 5
 
 
 @dataclass(frozen=True)
@@ -42,25 +40,20 @@ class Worth:
     setup_minutes: float  # that another machine takes first
     # minutes of training on the CPU from which on another chip can pay, and surely pays; or inf
     break_even: tuple[float, float]
-    tried: dict[str, Speedup]  # change -> seconds per epoch as you train now over those with it
-    not_tried: dict[str, str]  # change -> reason
+    profile: Profile  # where an epoch goes, and the changes that were tried
     chip: str = ""  # name of the chip that was forecast; "" where none was
     expected: tuple[float, float] = (0.0, math.inf)  # times as fast as here, by that forecast
     notes: tuple[str, ...] = ()  # sentences on that forecast
     score: str = ""  # a sentence on how often such forecasts held
-    other_backend: str = ""  # framework that Keras could run on here instead; "" where none is
+    choice: Choice | None = None  # a row for each chip; None without a forecast
 
     @property
     def advice(self) -> str:
         """The change that was measurably faster, and by the most for sure; "" where none was."""
-        best_change = ""
-        largest_gain = 0.0
-        for change, gain in self.tried.items():
-            sure_gain = gain.interval[0]
-            if gain.verdict == FASTER and sure_gain > largest_gain:
-                best_change = change
-                largest_gain = sure_gain
-        return best_change
+        change = self.profile.change
+        if change is None or change.gain.verdict != FASTER:
+            return ""
+        return change.name
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")
@@ -70,26 +63,30 @@ class Worth:
         # the notes of a forecast stand below its sentence, which is the third
         position = 3 if self.chip else len(texts)
         texts[position:position] = self.notes
-        return "\n".join(wrapped(text, indent=2) for text in texts)
+        texts += self.profile.on_changes()
+        lines = [wrapped(text, indent=2) for text in texts]
+        if self.choice is not None:
+            lines.append(self.choice.table)
+        return "\n".join(lines)
 
     @property
-    def _is_alone(self) -> bool:
+    def is_alone(self) -> bool:
         """Whether there is no accelerator here."""
         return self.epoch.name == "cpu"
 
     def _fields(self) -> dict[str, str]:
         """Return the values for all {fields} of the sentences, by the name of the field."""
         device = self.epoch.name.upper()
-        fields = {"device": device, "score": self.score, "other_backend": self.other_backend}
+        fields = {"device": device, "score": self.score, "parts": self.profile.parts_in_words}
         fields["there"] = self.chip or device
         fields["setup"] = f"{self.setup_minutes:g}"
         fields["epochs"] = f"{self.epochs} of them" if self.epochs > 1 else "one"
         fields["least"], fields["soonest"] = map(times, self.expected)
-        fields["factor"] = _in_words(self.factor)
+        fields["factor"] = gain_in_words(self.factor)
         low, high = self.factor.interval
         fields["middle"] = times(math.sqrt(low * high))
         fields["most"] = times(high)
-        return fields | self._times() | self._changes()
+        return fields | self._times()
 
     def _times(self) -> dict[str, str]:
         """Return the values for the {fields} that are lengths of time, as words."""
@@ -111,22 +108,6 @@ class Worth:
             "begins": begins,
         }
 
-    def _changes(self) -> dict[str, str]:
-        """Return the values for the {fields} on changes, tried or not; "" where there are none."""
-        best_change = self.advice
-        # the best change has a sentence of its own
-        tried_texts = []
-        for change, gain in self.tried.items():
-            if change != best_change:
-                tried_texts.append(f"{change}: {_in_words(gain)}")
-        not_tried_texts = [f"{change} ({reason})" for change, reason in self.not_tried.items()]
-        fields = {"best": best_change, "gain": ""}
-        fields["tried"] = "; ".join(tried_texts)
-        fields["not_tried"] = "; ".join(not_tried_texts)
-        if best_change:
-            fields["gain"] = _in_words(self.tried[best_change])
-        return fields
-
     def _sentence_names(self, sentences: Container[str]) -> list[str]:
         """Return the names of the sentences to print, in their order.
 
@@ -142,7 +123,7 @@ class Worth:
         longest_training = self.epochs * self.epoch.interval[1] / 60
         if longest_training < self.setup_minutes:
             names[0] = self.verdict
-        return names + self._change_sentences()
+        return [*names, "parts"]
 
     def _factor_sentences(self) -> Iterator[str]:
         """Yield the names of the sentences on how many times as fast another chip is."""
@@ -152,7 +133,7 @@ class Worth:
         # the lower end is 0 where fewer than five timings make no interval
         if not low:
             yield "few"
-        elif self._is_alone:
+        elif self.is_alone:
             yield "ceiling"
         elif self.factor.conclusive:
             yield "measured"
@@ -161,25 +142,6 @@ class Worth:
         # the forecast ends at the ceiling, but for rounding
         if self.chip and self.expected[1] >= 0.999 * high:
             yield "capped"
-
-    def _change_sentences(self) -> list[str]:
-        """Return the names of the sentences on what to try next; [] where there is none."""
-        names = []
-        best_change = self.advice
-        if best_change:
-            names.append("next")
-        elif self.tried:
-            names.append("nothing")
-        if best_change.startswith("batch"):
-            names.append("bigger")
-        low, _ = self.factor.interval
-        if self._is_alone and self.other_backend and 0 < low < MUCH_FEEDING:
-            names.append("backend")
-        if set(self.tried) - {best_change}:
-            names.append("tried")
-        if self.not_tried:
-            names.append("not_tried")
-        return names
 
 
 def _with_suffix(names: list[str], suffix: str, sentences: Container[str]) -> list[str]:
@@ -192,11 +154,3 @@ def _with_suffix(names: list[str], suffix: str, sentences: Container[str]) -> li
         special_name = name + suffix
         special_names.append(special_name if special_name in sentences else name)
     return special_names
-
-
-def _in_words(gain: Speedup) -> str:
-    """Return "2.1 times as fast (2 to 2.3)", or "no measurable difference"."""
-    if gain.ratio is None or not gain.conclusive:
-        return SAME
-    low, high = gain.interval
-    return f"{times(gain.ratio)} times as fast ({times(low)} to {times(high)})"

@@ -1,30 +1,26 @@
-"""Is an accelerator worth it for this model? Measured in turns, in a box of so many seconds."""
+"""Is an accelerator worth it for this model? What `profile_fit` measures, and a chip beside it."""
 
-import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from accel_helpers._values.records import positive, whole
 from accel_helpers.machine import backend
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.measure import timing
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.train.epoch_parts import Apart, EpochParts
+from accel_helpers.train.fit_call import ARRAYS, FitCall, fit_call, form_of, samples_in
+from accel_helpers.train.profile import in_turns, profile_of
+from accel_helpers.train.profile_result import Profile
+from accel_helpers.train.time_box import TimeBox
+from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan, break_even
 from accel_helpers.worth.forecast_result import Forecast, promised
-from accel_helpers.worth.fresh_models import FreshModels, cannot_be_measured
 from accel_helpers.worth.model_load import dtype_of, expected_rows
-from accel_helpers.worth.race import NOW, OTHER, Race
-from accel_helpers.worth.time_box import TimeBox
-from accel_helpers.worth.training_data import ARRAYS, SEQUENCE, TrainingData, training_data
-from accel_helpers.worth.turns import NOTHING, RESIDENT, Turns, Variant
 from accel_helpers.worth.verdict import CANNOT_BE_TOLD, NO_GPU_CAN_PAY, TOO_CLOSE, Worth
 
-# Chips for a forecast where there is no accelerator, the cheapest first. The first on which the
-# model has room is taken.
+# Chips for a forecast where there is no accelerator, the cheapest first.
 CHIPS = ("T4", "L4", "A100")
-BATCH_FACTOR = 8  # a change that is tried: batches so many times as large
-GROUPED_STEPS = 16  # a change that is tried: so many steps per execution
-TURN_SECONDS = 0.25  # of a turn, unless that is more than one of `TURNS_IN_A_BOX` parts of the time
-TURNS_IN_A_BOX = 120
 
 
 def worth_it(
@@ -41,10 +37,10 @@ def worth_it(
 
     Parameters
     ----------
-    make_model : callable
-        Without arguments; it returns the model, compiled and built.
+    make_model : callable or keras.Model
+        Without arguments; it returns the model, compiled. A model is copied.
     x, y
-        As for ``fit``: arrays, a ``tf.data.Dataset`` or a ``keras.utils.PyDataset``.
+        As for ``fit``; in place of a generator the function that makes it.
     batch_size, epochs : int, optional
         Of your training. Parts of it are timed and multiplied; validation is not counted.
     seconds : float, optional
@@ -56,7 +52,8 @@ def worth_it(
     Returns
     -------
     Worth
-        Its `verdict` is one of `Worth.OUTCOMES`; it prints as a few sentences.
+        Its `verdict` is one of `Worth.OUTCOMES`, its `profile` says where an epoch goes, and its
+        `choice` has a row for each chip; it prints as a few sentences and these rows.
 
     Raises
     ------
@@ -66,11 +63,9 @@ def worth_it(
 
     Notes
     -----
-    Without an accelerator, the same ``fit`` is timed around a model that computes nothing: what is
-    left, feeding and Python, a GPU would wait for as well. That gives the ceiling: how many times
-    as long an epoch takes as that. No forecast is above it.
-    Each change is tried on a fresh model. They take turns, so memory must have room for all of
-    them, up to six, each with its optimizer's state.
+    It measures what `profile_fit` does, and tries the same changes. Without an accelerator, the
+    epoch around a model that computes nothing is the ceiling: what is left then, feeding and
+    Python, a GPU would wait for as well. No forecast is above it.
 
     Examples
     --------
@@ -85,113 +80,93 @@ def worth_it(
     >>> found.verdict in found.OUTCOMES
     True
     """
-    box = TimeBox(positive(seconds, "seconds"))
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     epochs = whole(epochs, "epochs")
     batch_size = whole(batch_size, "batch_size")
-    models = FreshModels(make_model)
-    _check_measurable(models.first)
-    data = training_data(x, y, batch_size)
-    turn_seconds = min(TURN_SECONDS, seconds / TURNS_IN_A_BOX)
+    box = TimeBox(positive(seconds, "seconds"))
+    arguments = {"epochs": epochs}
+    if form_of(x) == ARRAYS:
+        arguments["batch_size"] = batch_size
+    call = fit_call(make_model, x, y, arguments)
+    with Apart(call, box) as apart:
+        model = apart.as_it_is.model
+        _check_measurable(model)
+        parts = apart.measure()
+        factor = _factor(apart, parts, box)
+        profile = profile_of(apart, parts, box)
+    batch_size = samples_in(apart.batches[0])
+    return worth_of(profile, factor, model, batch_size, epochs, setup_minutes)
 
-    # the CPU stands first; an accelerator, if there is one, last
-    devices = backend.devices()
-    on_accelerator = len(devices) > 1
-    now = Variant(
-        device=devices[-1],
-        batch_size=data.batch_size,
-        steps_per_execution=models.first.steps_per_execution,
-        jit_compile=bool(models.first.jit_compile),
-    )
-    race = Race(Turns(models, data, turn_seconds), box, on_accelerator)
-    race.enter(NOW, now)
-    race.enter(OTHER, _other_variant(now, on_accelerator))
-    for name, change in _changes(now, data).items():
-        race.try_change(name, change)
-    race.fill_the_box()
 
-    worth = _verdict(race, epochs, setup_minutes)
+def worth_of(
+    profile: Profile,
+    factor: Speedup,
+    model,
+    batch_size: int,
+    epochs: int,
+    setup_minutes: float,
+) -> Worth:
+    """Return the verdict that measurements allow, with a forecast where there is no accelerator.
+
+    The `factor` is the CPU's time over the accelerator's; or, where its fast side is called
+    otherwise, this CPU's over that of feeding it.
+    """
+    worth = _measured_verdict(profile, factor, epochs, setup_minutes)
     is_too_short = worth.factor.interval[0] == 0
-    if on_accelerator or is_too_short:
+    if not worth.is_alone or is_too_short:
         return worth
-    return _with_forecast(worth, models.first, data)
+    return _with_forecast(worth, model, batch_size)
 
 
 def _check_measurable(model) -> None:
-    """Raise ValueError if a model has no weights yet, or has several replicas."""
+    """Raise ValueError if a model has several replicas."""
     import keras
 
-    if not model.built or not model.weights:
-        raise ValueError(cannot_be_measured("has no weights yet: call it once, as in model(x[:1])"))
     strategy = getattr(model, "distribute_strategy", None)
     replicas = getattr(strategy, "num_replicas_in_sync", 1)
     if replicas > 1 or keras.distribution.distribution():
         raise ValueError(
-            cannot_be_measured("has several replicas: make it outside the strategy's scope")
+            "The model of make_model cannot be measured: it has several replicas: make it outside "
+            "the strategy's scope."
         )
 
 
-def _other_variant(now: Variant, on_accelerator: bool) -> Variant:
-    """Return the variant that the training as it is now is compared with in any case.
+def _factor(apart: Apart, parts: EpochParts, box: TimeBox) -> Speedup:
+    """Return how many times as long an epoch takes on the CPU as on the accelerator, in turns.
 
-    On an accelerator it is the same training on the CPU; else a model that computes nothing.
+    Without an accelerator, as what is left of it around a model that computes nothing.
     """
-    if not on_accelerator:
-        return replace(now, method=NOTHING)
-    # on TensorFlow, Keras does not choose XLA for a model on a machine without a GPU
-    jit_compile = now.jit_compile and backend.framework() == "jax"
-    return replace(now, device="cpu", jit_compile=jit_compile)
+    devices = backend.devices()
+    device = devices[-1]
+    if device == "cpu":
+        now = Measurement.from_samples(parts.epochs, name=device)
+        idle = Measurement.from_samples(parts.idle_epochs, name="feeding and Python")
+        return timing.compare(now, idle, in_turns=True)
+    on_cpu = TimedFit(_on_cpu(apart.call), apart.turn_seconds)
+    on_cpu.warm_up(box.seconds / 8)
+    on_cpu.replan()
+    return in_turns(on_cpu, apart.as_it_is, box, names=("cpu", device))
 
 
-def _changes(now: Variant, data: TrainingData) -> dict[str, Variant | str]:
-    """Return the changes that may help, by name, the one that costs the least to try first.
+def _on_cpu(call: FitCall) -> FitCall:
+    """Return the same training on the CPU."""
 
-    A change is a variant to train, or a text with the reason for which it is not tried:
-    {"batch_size=256": Variant(…), "jit_compile=True": "you have it", …}
-    """
-    changes: dict[str, Variant | str] = {}
-    batch_size = BATCH_FACTOR * now.batch_size
-    changes[f"batch_size={batch_size}"] = _larger_batches(now, data, batch_size)
-    changes[f"steps_per_execution={GROUPED_STEPS}"] = _grouped_steps(now, data)
-    if now.jit_compile:
-        changes["jit_compile=True"] = "you have it"
-    else:
-        changes["jit_compile=True"] = replace(now, jit_compile=True)
-    if data.form == ARRAYS:
-        changes["fit_resident"] = replace(now, method=RESIDENT)
-    else:
-        changes["fit_resident"] = "it takes arrays"
-    return changes
+    def make_model():
+        model = call.make_model()
+        if backend.framework() == "tensorflow":
+            # Keras does not choose XLA there on a machine without a GPU
+            model.jit_compile = False
+        return model
+
+    return replace(call, make_model=make_model, device="cpu")
 
 
-def _larger_batches(now: Variant, data: TrainingData, batch_size: int) -> Variant | str:
-    """Return the training as it is now with another batch size, or why that is not tried."""
-    steps = data.steps(now.batch_size)
-    if data.form == SEQUENCE:
-        return "your set makes its own batches"
-    if steps < 4 * BATCH_FACTOR:
-        return f"an epoch has only {steps} steps"
-    return replace(now, batch_size=batch_size)
-
-
-def _grouped_steps(now: Variant, data: TrainingData) -> Variant | str:
-    """Return the training as it is now with 16 steps per execution, or why that is not tried."""
-    steps = data.steps(now.batch_size)
-    if now.steps_per_execution >= GROUPED_STEPS:
-        return "you have it"
-    if not backend.groups_steps():
-        return "on JAX, Keras before 3.16 takes the steps one by one all the same"
-    if steps < 4 * GROUPED_STEPS:
-        return f"an epoch has only {steps} steps"
-    return replace(now, steps_per_execution=GROUPED_STEPS)
-
-
-def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
-    """Return the verdict that the measurements of a race allow, without a forecast."""
-    tried = race.gains()
-    factor = race.speedup(OTHER)
-    # the factor is the CPU's time over the accelerator's, or this CPU's over that of feeding it
-    epoch = factor.fast if race.on_accelerator else factor.slow
+def _measured_verdict(
+    profile: Profile, factor: Speedup, epochs: int, setup_minutes: float
+) -> Worth:
+    """Return the verdict that measurements allow, without a forecast; as in `worth_of`."""
+    is_alone = factor.slow.name == "cpu" and factor.fast.name not in ("gpu", "tpu")
+    epoch = factor.slow if is_alone else factor.fast
     if len(epoch.samples) < FEW_SAMPLES:
         # so few timings make no interval: the factor may be anything
         factor = replace(factor, interval=(0.0, math.inf))
@@ -199,7 +174,7 @@ def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
     early = _minutes_until_it_pays(largest_factor, setup_minutes)
     late = _minutes_until_it_pays(least_factor, setup_minutes)
     shortest, longest = (epochs * seconds / 60 for seconds in factor.slow.interval)
-    if not race.on_accelerator:
+    if is_alone:
         # a ceiling says only that no chip is faster than that, and never that one pays
         late = math.inf
         verdict = NO_GPU_CAN_PAY if longest < early else CANNOT_BE_TOLD
@@ -216,9 +191,7 @@ def _verdict(race: Race, epochs: int, setup_minutes: float) -> Worth:
         factor,
         setup_minutes,
         break_even=(early, late),
-        tried=tried,
-        not_tried=race.not_tried,
-        other_backend=_other_backend(),
+        profile=profile,
     )
 
 
@@ -232,39 +205,36 @@ def _minutes_until_it_pays(factor: float, setup_minutes: float) -> float:
     return setup_minutes / (1 - 1 / factor)
 
 
-def _other_backend() -> str:
-    """Return the framework that Keras could run on here instead: "jax", "tensorflow" or ""."""
-    alternatives = {"tensorflow": "jax", "jax": "tensorflow"}
-    alternative = alternatives.get(backend.framework(), "")
-    if alternative and importlib.util.find_spec(alternative):
-        return alternative
-    return ""
-
-
-def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
-    """Return a verdict with the forecast of a chip added, which also decides what it says.
+def _with_forecast(worth: Worth, model, batch_size: int) -> Worth:
+    """Return a verdict with a forecast of each chip added, which also decides what it says.
 
     Where the model's work cannot be counted there is no forecast, and `worth` is returned as it is.
     It must have been measured without an accelerator, and have an interval.
     """
     try:
-        rows, notes = expected_rows(model, data.batch_size, CHIPS)
+        rows, notes = expected_rows(model, batch_size, CHIPS)
     except (TypeError, ValueError):
         return worth
-    # the first chip that has room is the cheapest one
-    with_room = [row for row in rows if row.memory != "does not fit"]
-    row = with_room[0] if with_room else rows[-1]
-    steps = data.steps(data.batch_size)
+    steps = worth.profile.steps
     forecast = Forecast(
         model.name,
-        data.batch_size,
+        batch_size,
         dtype_of(model),
-        (row,),
+        rows,
         notes,
         steps,
         here=_measurement_of_step(worth.factor.slow, steps),
         host=_measurement_of_step(worth.factor.fast, steps),
     )
+    choice = None
+    with_room = [row for row in rows if row.memory != "does not fit"]
+    if with_room:
+        choice = forecast.choices(epochs=worth.epochs, setup_minutes=worth.setup_minutes)
+        named = [row for row in with_room if row.chip == choice.chip]
+        # where no chip is worth taking, the cheapest one stands for all
+        row = (named or with_room)[0]
+    else:
+        row = rows[-1]
     _, low, high = forecast.step(row)
     cpu = Plan("this CPU", worth.epoch.interval)
     chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
@@ -277,6 +247,7 @@ def _with_forecast(worth: Worth, model, data: TrainingData) -> Worth:
         expected=forecast.faster(row) or worth.expected,
         notes=notes,
         score=promised((row,)),
+        choice=choice,
     )
 
 

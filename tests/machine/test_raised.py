@@ -175,6 +175,7 @@ def test_ordinary_errors_are_seen_and_none_is_told_to_delete_the_runtime():
 def test_what_is_only_slow_is_said_with_what_it_means_and_that_it_is_no_error(text, word):
     told = in_colab(text)
     assert "No error is seen" in told.unknown
+    assert str(told).count("ah.profile_fit(") == 1, "said once, not with each warning"
     assert told.seen is None
     assert word in told.slow[0].cause
     assert word in " ".join(str(told).split())
@@ -186,7 +187,9 @@ def test_what_is_only_slow_is_said_with_what_it_means_and_that_it_is_no_error(te
 
 @pytest.mark.parametrize("text", ["my training does not work", "es geht nicht", "loss: nan"])
 def test_a_description_without_a_message_is_asked_for_the_message(text):
-    assert "No error is seen" in in_colab(text).unknown
+    told = in_colab(text)
+    assert "No error is seen" in told.unknown
+    assert "ah.profile_fit(" in told.unknown, "if it is only slow"
 
 
 def test_what_is_promised_is_said_where_nothing_is_known():

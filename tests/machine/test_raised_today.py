@@ -1,4 +1,4 @@
-"""What learners meet with Keras 3 and JAX, raised by the packages that are installed."""
+"""What learners meet with Keras 3 and JAX: the installed packages raise it, or warn of it."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from machines import python
 
-SCRIPT = Path(__file__).with_name("raise_today.py")
+ERRORS = Path(__file__).with_name("raise_today.py")
+WARNINGS = Path(__file__).with_name("raise_slow.py")
 
 
+@pytest.mark.parametrize("script", [ERRORS, WARNINGS], ids=["errors", "warnings"])
 @pytest.mark.parametrize("framework", [pytest.param("tensorflow", marks=pytest.mark.slow), "jax"])
-def test_what_todays_packages_raise_is_known(framework):
-    told = python(SCRIPT, KERAS_BACKEND=framework)
+def test_what_todays_packages_raise_or_warn_of_is_known(framework, script):
+    told = python(script, KERAS_BACKEND=framework, TF_CPP_MIN_LOG_LEVEL="0")
     assert told.returncode == 0, told.stderr[-2000:]
     said = json.loads(told.stdout.splitlines()[-1])
     assert said == {name: [name] * len(found) for name, found in said.items()}

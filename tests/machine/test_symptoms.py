@@ -1,4 +1,7 @@
-"""Every known failure is found in a whole log of it; nothing is found where nothing is known."""
+"""Every known failure is found in a whole log of it; nothing is found where nothing is known.
+
+What today's packages really print is in test_raised_today.py.
+"""
 
 import re
 import time
@@ -7,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.machine.symptoms import GROUPS, KNOWN, find
+from accel_helpers.machine import doctor, pages
+from accel_helpers.machine.symptoms import GROUPS, KNOWN, SLOW, find
 
 ROOT = Path(__file__).parents[2]
 LOGS = Path(__file__).parent / "logs"
@@ -21,10 +25,24 @@ REAL = {
 }
 ORDINARY = tomllib.loads((LOGS / "ordinary.toml").read_text("utf-8"))["error"]
 EXAMPLES = [(symptom.id, line) for symptom in KNOWN for line in symptom.examples]
+WARNINGS = [(symptom.id, line) for symptom in SLOW for line in symptom.examples]
+ENTRIES = SYMPTOMS | {symptom.id: symptom for symptom in SLOW}
+# What goes well, and is warned of all the same.
+WARNED = {
+    "allocator_asks_again": ["gpu-memory-more"],
+    "deprecations": ["slow-retracing"],
+    "mirrored_strategy_two_cpus": ["tf-data-by-python"],
+    "t4_training": ["gpu-registers-spilled"],
+    "tf_function_retracing": ["slow-retracing"],
+}
 
 
 def ids(text: str) -> list[str]:
     return [finding.id for finding in find(text)]
+
+
+def warnings_in(text: str) -> list[str]:
+    return [finding.id for finding in find(text, among=SLOW)]
 
 
 @pytest.mark.parametrize("log", FAILURES, ids=lambda log: log.stem)
@@ -54,16 +72,26 @@ def test_every_failure_stands_in_a_part_of_the_page_with_a_title_of_its_own():
     assert all(1 < len(title) <= 80 for title in titles)
 
 
-def test_no_two_failures_share_an_id_a_cause_or_a_fix_and_each_has_an_example():
-    for field in ("id", "cause", "fix"):
-        said = [getattr(symptom, field) for symptom in KNOWN]
+def test_no_two_entries_share_an_id_a_cause_or_a_fix_and_each_has_an_example():
+    entries = [*KNOWN, *SLOW]
+    for field in ("id", "cause", "fix", "title"):
+        said = [getattr(symptom, field) for symptom in entries]
         assert len(set(said)) == len(said)
-    assert all(symptom.examples and symptom.source for symptom in KNOWN)
+    assert all(symptom.examples and symptom.source for symptom in entries)
 
 
 @pytest.mark.parametrize("log", HEALTHY, ids=lambda log: log.stem)
-def test_a_healthy_log_or_an_unrelated_error_gives_nothing(log):
-    assert find(log.read_text(encoding="utf-8")) == ()
+def test_a_healthy_log_or_an_unrelated_error_gives_no_failure_and_the_warnings_that_it_has(log):
+    text = log.read_text(encoding="utf-8")
+    assert find(text) == ()
+    assert warnings_in(text) == WARNED.get(log.stem, [])
+
+
+@pytest.mark.parametrize(("name", "line"), WARNINGS)
+def test_an_example_of_a_warning_is_found_as_that_warning_and_as_no_failure(name, line):
+    text = f"Epoch 1/5\n{line}\nEpoch 2/5"
+    assert warnings_in(text) == [name]
+    assert ids(text) == []
 
 
 def test_an_ordinary_error_gives_nothing_or_what_it_is():
@@ -74,16 +102,19 @@ def test_an_ordinary_error_gives_nothing_or_what_it_is():
 
 
 def test_a_real_report_still_gets_the_answer_that_was_judged():
-    got = {which: ids(report["text"]) for which, report in REAL.items()}
+    got = {}
+    for which, report in REAL.items():
+        told = doctor.diagnose(report["text"])
+        got[which] = [one.id for one in told.findings or told.slow]
     assert got == {which: report["answer"] for which, report in REAL.items()}
     assert all(len(report["text"].splitlines()) <= 10 for report in REAL.values())
     assert len({url for _, url in REAL}) == len(REAL) > 500
     assert all(url.startswith("https://") for _, url in REAL)
 
 
-@pytest.mark.parametrize("name", SYMPTOMS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_what_to_do_is_said_in_the_words_of_the_place(name):
-    symptom = SYMPTOMS[name]
+    symptom = ENTRIES[name]
     if "{" in symptom.fix and not symptom.at:  # else it is the same everywhere
         assert "Runtime →" not in symptom.to_do("kaggle") + symptom.to_do("local")
     for place in ("colab", "kaggle", "local"):
@@ -174,12 +205,12 @@ def test_a_huge_log_is_searched_at_both_ends_in_time():
     assert find("libtpu TPU " * 400_000) == ()
 
 
-@pytest.mark.parametrize("name", SYMPTOMS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_no_text_makes_a_pattern_slow(name):
     """The time grows in line with the text, for text that almost fits again and again."""
-    for pattern, plain in SYMPTOMS[name].patterns.items():
-        matches = [match for x in SYMPTOMS[name].examples if (match := pattern.search(x))]
-        fits = matches[0].group() if matches else SYMPTOMS[name].examples[0]
+    for pattern, plain in ENTRIES[name].patterns.items():
+        matches = [match for x in ENTRIES[name].examples if (match := pattern.search(x))]
+        fits = matches[0].group() if matches else ENTRIES[name].examples[0]
         assert all(plain in match.group() for match in matches)
         for almost in (fits[:-1], fits[: len(fits) // 2], fits[-10:]):
             row = (almost * (4_000 // len(almost) + 1))[:4_000] + "\n"
@@ -195,7 +226,7 @@ def spent(pattern, text):
 
 def test_what_is_said_is_for_a_learner_and_installs_nothing_over_what_colab_ships():
     allowed = ("On your own machine", "of your own: ", "If it must be", "pip uninstall")
-    for symptom in KNOWN:
+    for symptom in [*KNOWN, *SLOW]:
         for words in (symptom.cause, symptom.fix):
             assert words.endswith("."), symptom.id
             assert 40 < len(words) <= 400, symptom.id
@@ -232,6 +263,15 @@ def test_what_happens_in_colab_alone_is_answered_with_colabs_menus(name):
     said = {SYMPTOMS[name].to_do(place) for place in ("colab", "kaggle", "local")}
     assert len(said) == 1
     assert "Runtime →" in said.pop()
+
+
+def test_what_an_error_says_of_the_set_up_of_a_tpu_is_what_a_page_is_told_of_the_line():
+    (line,) = [old for old in pages.YESTERDAY if "TPUClusterResolver" in old.line]
+    error = SYMPTOMS["tpu-name-missing"]
+    for words in ("Delete ", "JAX drives the TPU without set-up", "print(ah.tpu.recipe())"):
+        assert words in line.instead
+        assert words in error.fix
+    assert not [symptom.id for symptom in KNOWN if re.search("tpu='local'", symptom.fix)]
 
 
 def test_a_full_disk_is_not_told_to_make_a_new_environment():

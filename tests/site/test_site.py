@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import accel_helpers as ah
-from accel_helpers.machine.symptoms import KNOWN
+from accel_helpers.machine.symptoms import KNOWN, SLOW
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
@@ -120,9 +120,9 @@ def test_hints_and_answers_are_folded_away_until_a_click(name, site, browser):
     page.close()
 
 
-def test_every_failure_has_its_place_on_the_page(site):
+def test_every_failure_and_warning_has_its_place_on_the_page(site):
     page = (site / "docs" / "failures.html").read_text("utf-8")
-    assert {symptom.id for symptom in KNOWN} <= set(values(page, "id"))
+    assert {symptom.id for symptom in (*KNOWN, *SLOW)} <= set(values(page, "id"))
 
 
 def test_every_public_name_has_its_place(site):

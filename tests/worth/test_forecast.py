@@ -3,14 +3,13 @@
 import itertools
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from accel_helpers.course.quickstart import quickstart_model
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.worth import step_time, time_box
+from accel_helpers.worth import step_time
 from accel_helpers.worth.break_even import LABELS, Plan, break_even
 from accel_helpers.worth.forecast import forecast
 from accel_helpers.worth.forecast_result import Forecast
@@ -20,16 +19,9 @@ LOSSES = ["sparse_categorical_crossentropy", "categorical_crossentropy", "mse"]
 CPU, GPU = Plan("this CPU", (60, 60), price=1.5), Plan("a GPU", (10, 20), 5)
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """A call that makes so many seconds lie between two readings of the forecast's clock."""
-
-    def tick(seconds):
-        readings = itertools.count(0, seconds)
-        fake = SimpleNamespace(perf_counter=readings.__next__)
-        monkeypatch.setattr(time_box, "time", fake)
-
-    return tick
+def ticking(seconds):
+    """A clock on which so many seconds lie between two readings."""
+    return itertools.count(0, seconds).__next__
 
 
 def test_a_new_chip_has_a_wider_interval_and_a_tpu_none(keras):
@@ -61,9 +53,9 @@ def test_what_fits_into_16_gb_where_adam_needs_16_bytes_a_weight():
     assert memory(1.1, 0) == memory(4.1, 9, False) == "does not fit" != memory(3, 9, False)
 
 
-def test_with_data_there_is_an_epoch_and_a_ratio(keras, digits, clock):
-    clock(0.01)
-    found = forecast(quickstart_model, 32, ("T4",), x=digits[0], y=digits[1], seconds=1)
+def test_with_data_there_is_an_epoch_and_a_ratio(keras, digits):
+    x, y = digits
+    found = forecast(quickstart_model, 32, ("T4",), x=x, y=y, seconds=1, clock=ticking(1e-4))
     (row,) = found.rows
     low, high = found.faster(row)
     assert found.steps == 16
@@ -306,12 +298,11 @@ def test_a_set_that_is_batched_otherwise_is_timed_in_the_batches_that_are_asked_
     assert found.steps == 10
 
 
-@pytest.mark.parametrize("reading, samples", [(0.01, 5), (100.0, 1)])
-def test_five_samples_are_tried_for_a_while_when_the_time_is_up(
-    keras, digits, clock, reading, samples
-):
-    clock(reading)
-    found = forecast(quickstart_model, 32, "T4", x=digits[0], y=digits[1], seconds=0.005)
+@pytest.mark.parametrize("reading, samples", [(1e-4, 5), (100.0, 1)])
+def test_five_samples_are_tried_for_a_while_when_the_time_is_up(keras, digits, reading, samples):
+    x, y = digits
+    clock = ticking(reading)
+    found = forecast(quickstart_model, 32, "T4", x=x, y=y, seconds=0.005, clock=clock)
     assert len(found.here.samples) == samples
     assert len(found.host.samples) == samples
 
