@@ -32,8 +32,7 @@ def steps_alone(call: FitCall) -> FitCall:
 def without_input(call: FitCall, batches: list[tuple]) -> FitCall:
     """Return a training on batches that lie in memory, again and again; the steps alone."""
     kept = call.changed(**dict.fromkeys(BESIDE_THE_STEPS))
-    # Keras warns that it cannot shuffle data that are no arrays, unless it is told not to
-    return kept.changed(x=_repeated(batches), steps_per_epoch=call.steps, shuffle=False)
+    return kept.changed(x=_repeated(batches), steps_per_epoch=call.steps)
 
 
 def first_samples(batches: list[tuple]) -> list[tuple]:
