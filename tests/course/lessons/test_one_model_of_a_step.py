@@ -88,7 +88,7 @@ def by_the_profile(case):
     """The largest of the same three parts by `profile_fit`, which also tells the input apart."""
     make_model = partial(case.make_model, case.width)
     profile = profile_fit(make_model, *data(case), batch_size=case.batch, seconds=15)
-    shares = {part: profile.shares[part] for part in StepParts.OUTCOMES}
+    shares = {part: profile.shares.get(part, 0.0) for part in StepParts.OUTCOMES}
     return max(shares, key=shares.__getitem__)
 
 
