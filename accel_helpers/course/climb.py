@@ -20,6 +20,7 @@ from accel_helpers.course.ways import (
     RESIDENT,
     RESIDENT_SMALL,
     STAGES,
+    TAKES_AWAY,
     Way,
     in_turns,
     ways_on,
@@ -53,6 +54,11 @@ class Stage:
     def name(self) -> str:
         """What a learner reads for the id; the id itself where this course has no such stage."""
         return STAGES.get(self.id, self.id)
+
+    @property
+    def takes_away(self) -> str:
+        """Which parts of an epoch it makes smaller, such as "overhead"; "" of the first stage."""
+        return TAKES_AWAY.get(self.id, "")
 
     @property
     def step(self) -> float:
@@ -173,7 +179,8 @@ class Climb:
             accuracy = f"{percentage:5.1f} % right"
             # The first stage has no gain.
             gain = gains.get(stage.name, "")
-            lines.append(f"{name}  {epoch:>8}  {accuracy}  {gain}")
+            line = f"{name}  {epoch:>8}  {accuracy}  {stage.takes_away:<19}  {gain}"
+            lines.append(line.rstrip())
         for note in self.notes:
             lines.append(f"Note: {note}")
         return "\n".join(lines)

@@ -10,6 +10,7 @@ from accel_helpers.measure import ceilings, scores
 from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.parts import StepParts
+from accel_helpers.train.profile_result import Profile
 from accel_helpers.worth.choice import Choice, Held
 
 #: What a place names under `outcomes`, and all outcomes that it can have. A result class declares
@@ -25,6 +26,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "bound": ceilings.BOUNDS,
     "scores": scores.VERDICTS,
     "step": StepParts.OUTCOMES,
+    "Profile": Profile.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
     "longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
     "compiling": ("compile", "the first step", "a later step"),  # which of them took longest

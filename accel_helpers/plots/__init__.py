@@ -9,7 +9,7 @@ from accel_helpers.plots.accuracy import ladder, shares
 from accel_helpers.plots.charts import digits, epochs
 from accel_helpers.plots.crossing import break_even
 from accel_helpers.plots.lines import curves
-from accel_helpers.plots.pieces import bars, parts
+from accel_helpers.plots.pieces import bars, epoch_parts, parts
 from accel_helpers.plots.roof import roofline
 from accel_helpers.plots.rows import measurements
 from accel_helpers.plots.widths import sweep
@@ -19,6 +19,7 @@ __all__ = [
     "break_even",
     "curves",
     "digits",
+    "epoch_parts",
     "epochs",
     "ladder",
     "measurements",

@@ -52,8 +52,7 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
         return crossing.break_even(result, title=title or None, reference=reference)
     if isinstance(result, Profile):
         title = title or "Where the time of an epoch goes"
-        seconds = result.seconds
-        return pieces.parts(seconds, title=title, reference=reference, whole="an epoch")
+        return pieces.epoch_parts(result.seconds, title=title, reference=reference)
     if isinstance(result, Mapping):
         title = title or "Where the time of one step goes"
         return pieces.parts(result, title=title, reference=reference)

@@ -1,6 +1,7 @@
 """Pictures of where the time of a step goes: a bar in pieces, and one for each of several steps."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from accel_helpers._values.words import format_seconds, percent
 from accel_helpers.measure.results import Reference
@@ -9,6 +10,9 @@ from accel_helpers.plots.rows import Row, ValueAxis, draw_rows, paint, places, r
 from accel_helpers.plots.style import Picture
 
 THICK = 0.62  # of a bar, where rows are 1 apart
+# of an epoch's bar, in this order: what is there only where a fit has it comes last
+EPOCH_PIECES = ("compute", "memory", "overhead", "input", "callbacks", "validation")
+BESIDE_THE_STEPS = ("callbacks", "validation")
 Pieces = Mapping[str, float]  # the seconds of each part of a step
 Steps = Mapping[str, Pieces]
 
@@ -38,6 +42,32 @@ def parts(
     return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
 
 
+def epoch_parts(values: Pieces, *, title: str, reference: Reference | None = None) -> Picture:
+    """Draw where an epoch goes, as `parts` does, with the parts of a step in the same colours.
+
+    Callbacks and validation that take no time are left out.
+
+    >>> print(epoch_parts({"input": 3.0, "compute": 1.0, "callbacks": 0.0}, title="An epoch"))
+    Bar in pieces. An epoch: 75 % input: compute 1 s; input 3 s.
+    """
+    if reference is not None:
+        reference = replace(reference, data=_of_an_epoch(reference.data))
+    pieces = _of_an_epoch(values) if values else values
+    return parts(pieces, title=title, reference=reference, whole="an epoch")
+
+
+def _of_an_epoch(values: Pieces) -> dict[str, float]:
+    """Return the parts of an epoch in the order of `EPOCH_PIECES`."""
+    pieces = {}
+    for name in EPOCH_PIECES:
+        seconds = values.get(name)
+        if seconds is None:
+            continue
+        if seconds > 0 or name not in BESIDE_THE_STEPS:
+            pieces[name] = seconds
+    return pieces
+
+
 def _longest_piece(pieces: Pieces) -> tuple[str, str]:
     """The name of the longest piece of a step, and its share in %."""
     name = max(pieces, key=pieces.get)
@@ -55,12 +85,19 @@ def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
         end = start + seconds
         duration = format_seconds(seconds)
         share = percent(seconds / total)
-        # Three colours in turn are enough to tell a piece from the next.
-        colour = colours[place % 3]
+        colour = _colour(name, place, colours)
         row = Row(name, colour, (duration, share), bar=(start, end))
         rows.append(row)
         start = end
     return rows
+
+
+def _colour(name: str, place: int, colours: Sequence[str]) -> str:
+    """Return the colour of a piece: an epoch's have the same one in every picture."""
+    if name in EPOCH_PIECES:
+        return colours[EPOCH_PIECES.index(name) % len(colours)]
+    # Three colours in turn are enough to tell a piece from the next.
+    return colours[place % 3]
 
 
 def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Picture:

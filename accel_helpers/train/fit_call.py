@@ -1,5 +1,6 @@
 """A call of ``fit`` as somebody writes it: a function that makes the model, and the arguments."""
 
+import copy
 import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -86,6 +87,7 @@ class FitCall:
             arguments |= self._first_samples(steps * self.batch_size)
         elif steps:
             arguments["steps_per_epoch"] = steps
+            arguments["x"] = _ended(arguments["x"], steps)
         return arguments
 
     def _first_samples(self, count: int) -> dict[str, Any]:
@@ -145,6 +147,24 @@ def samples_in(batch) -> int:
 
     shape = keras.tree.flatten(batch)[0].shape
     return int(shape[0]) if len(shape) else 0
+
+
+def _ended(x, steps: int):
+    """Return a PyDataset that has only so many batches; other data as they are.
+
+    Its workers would read on where `steps_per_epoch` ends, and ``fit`` would wait for them.
+    """
+    import keras
+
+    if not isinstance(x, keras.utils.PyDataset):
+        return x
+
+    class Ended(type(x)):  # type: ignore[misc]
+        num_batches = steps
+
+    ended = copy.copy(x)
+    ended.__class__ = Ended
+    return ended
 
 
 def _endless(make: Callable) -> Iterator:

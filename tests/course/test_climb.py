@@ -10,6 +10,7 @@ from accel_helpers.machine import backend
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.images import load_images
+from accel_helpers.train.profile_result import Profile
 
 
 def stage(name, seconds, accuracy=(0.9, 0.92, 0.91), batch_size=32):
@@ -57,6 +58,14 @@ def test_it_reads_as_a_table():
     assert "4 times" in lines[1]
     assert "no measurable difference" in lines[2]
     assert lines[-1] == "Note: Something was left out."
+
+
+def test_each_change_names_the_parts_of_an_epoch_that_it_makes_smaller():
+    first, *changed = climb.STAGES
+    assert stage(first, 1.0).takes_away == ""
+    for id in changed:
+        parts = stage(id, 1.0).takes_away.split(" and ")
+        assert set(parts) <= set(Profile.OUTCOMES)
 
 
 def test_a_result_card_keeps_it(tmp_path):

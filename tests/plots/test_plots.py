@@ -72,16 +72,26 @@ SLOPING = ceilings(float32=110e9, bfloat16=109e9, float16=2e9)
 
 def climb_of(larger):
     """A climb whose stages of these names have batches of 256, and all others of 32."""
-    sizes = {name: 256 if name in larger else 32 for name in STEPS}
-    stages = [SimpleNamespace(name=name, batch_size=size) for name, size in sizes.items()]
-    right = dict.fromkeys(STEPS, 0.96)
-    return SimpleNamespace(stages=stages, epochs=STEPS, overall=GAINS, accuracy=right)
+    stages = []
+    for name, epoch in STEPS.items():
+        size = 256 if name in larger else 32
+        less = "overhead" if name == "resident" else ""
+        stage = SimpleNamespace(
+            name=name, batch_size=size, epoch=epoch, accuracy=(0.96,), takes_away=less
+        )
+        stages.append(stage)
+    return SimpleNamespace(stages=stages, overall=GAINS)
 
 
+EPOCH = {"input": 3.0, "validation": 0.0, "overhead": 1.0, "memory": 0.0}
 CLIMB = climb_of({"batches of 256"})
 DRAWN = {  # each with what its sentence says
     "measurements": (either(plots.measurements, DECADES), f"{LONG} 0 1 ns; "),
     "parts": (either(plots.parts, {"a": 1e-3, LONG: 3e-3}), "a 1 ms; "),
+    "an epoch": (
+        either(plots.epoch_parts, EPOCH),
+        "75 % input: memory 0 s; overhead 1 s; input 3 s",
+    ),
     "climb": (
         either(climb_picture.climb, CLIMB),
         "batches of 256: 4 times (3.9 to 4.1), 1.2 s, 96.0 %",
@@ -166,6 +176,22 @@ def test_the_pieces_of_a_bar_lie_end_to_end():
     (start, middle), (begins, end) = ends
     assert abs(begins - middle) < 4
     assert 2.9 < (end - begins) / (middle - start) < 3.1
+
+
+def has_colour(picture, colour):
+    """Whether some pixels of a picture have exactly this colour, given as "#0072B2"."""
+    rgb = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return (pixels(picture) == rgb).all(axis=2).any()
+
+
+def test_a_part_has_the_same_colour_in_the_bar_of_an_epoch_and_of_a_step():
+    step = plots.parts({"compute": 1.0, "memory": 1.0, "overhead": 1.0}, title="T")
+    epoch = plots.epoch_parts({"input": 3.0, "overhead": 1.0}, title="T")
+    compute, _, overhead = style.COLOURS[:3]
+    assert has_colour(step, overhead)
+    assert has_colour(epoch, overhead)
+    assert has_colour(step, compute)
+    assert not has_colour(epoch, compute)
 
 
 @pytest.mark.parametrize("name", [*DRAWN, *UNLIKE])

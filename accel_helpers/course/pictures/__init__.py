@@ -24,6 +24,7 @@ PICTURES: dict[str, Kind] = {
     "epochs": kinds.EPOCHS,
     "measurements": kinds.MEASUREMENTS,
     "parts": kinds.PARTS,
+    "profile": kinds.PROFILE,
     "bars": kinds.BARS,
     "climb": kinds.CLIMB,
     **lesson_00.KINDS,

@@ -1,9 +1,10 @@
 """The picture of a climb: a ladder, how many times as fast each change makes the training."""
 
 from collections.abc import Callable, Sequence
+from statistics import mean
 
 from accel_helpers._values.words import format_seconds
-from accel_helpers.course.climb import Climb
+from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.measure.measurement import SAME, VAGUE, Speedup
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import rows as rows_of_dots
@@ -45,9 +46,9 @@ def climb(climb: Climb, *, title: str, reference: Reference | None = None) -> Pi
     groups = []
     sentences = []
     for side in sides:
-        names = list(side.data.epochs)
-        group = [_stage_row(side.data, name, side.colour) for name in names]
-        texts = [_stage_text(side.data, name) for name in names]
+        stages = side.data.stages
+        group = [_stage_row(side.data, stage, side.colour) for stage in stages]
+        texts = [_stage_text(side.data, stage) for stage in stages]
         groups.append(group)
         sentences.append(side.intro + "; ".join(texts))
     # The title is about the first side: the learner's climb, if there is one.
@@ -66,14 +67,15 @@ def climb(climb: Climb, *, title: str, reference: Reference | None = None) -> Pi
         return style.picture(figure, f"Ladder. {title}: {every_stage}.")
 
 
-def _stage_row(climb: Climb, name: str, colour: str) -> Row:
+def _stage_row(climb: Climb, stage: Stage, colour: str) -> Row:
     """Return the row of a stage, whose notes are its gain, an epoch's time, and the right answers.
 
     The first stage has a dot at 1; each other one has the interval of its gain as a bar, and a line
-    to the gain where that is known precisely. `name` is one of `climb.epochs`.
+    to the gain where that is known precisely.
     """
-    seconds, right = _epoch_texts(climb, name)
-    gain = climb.overall.get(name)
+    seconds, right = _epoch_texts(stage)
+    name = _name_and_part(stage)
+    gain = climb.overall.get(stage.name)
     if gain is None:
         return Row(name, colour, (START, seconds, right), dots=(1.0,))
     notes = (_short_gain(gain), seconds, right)
@@ -83,21 +85,27 @@ def _stage_row(climb: Climb, name: str, colour: str) -> Row:
     return Row(name, colour, notes, bar=gain.interval, line=ratio)
 
 
-def _stage_text(climb: Climb, name: str) -> str:
-    """Return a stage in words: "tf.data: 2 times (1.8 to 2.1), 0.35 s, 96.3 % right"."""
-    seconds, right = _epoch_texts(climb, name)
-    gain = climb.overall.get(name)
+def _name_and_part(stage: Stage) -> str:
+    """Return the name of a stage, and what it takes away: "tf.data: less input"."""
+    if not stage.takes_away:
+        return stage.name
+    return f"{stage.name}: less {stage.takes_away}"
+
+
+def _stage_text(climb: Climb, stage: Stage) -> str:
+    """Return a stage in words: "tf.data: less input: 2 times (1.8 to 2.1), 0.35 s, 96 % right"."""
+    seconds, right = _epoch_texts(stage)
+    gain = climb.overall.get(stage.name)
     text = START
     if gain:
         text = _gain_text(gain)
-    return f"{name}: {text}, {seconds}, {right} right"
+    return f"{_name_and_part(stage)}: {text}, {seconds}, {right} right"
 
 
-def _epoch_texts(climb: Climb, name: str) -> tuple[str, str]:
+def _epoch_texts(stage: Stage) -> tuple[str, str]:
     """Return the time of a stage's epoch and its share of right answers: ("0.35 s", "96.3 %")."""
-    epoch = climb.epochs[name]
-    percentage = 100 * climb.accuracy[name]
-    seconds = format_seconds(epoch.median)
+    percentage = 100 * mean(stage.accuracy)
+    seconds = format_seconds(stage.epoch.median)
     right = f"{percentage:.1f} %"
     return seconds, right
 
@@ -155,9 +163,11 @@ def _best_gain(climb: Climb, rows: Sequence[Row]) -> str:
     It is the largest gain that is known precisely. Stages with larger batches than the first one
     do not count, since these can cost accuracy. `rows` are those of the climb's stages.
     """
-    first_stage, *later_stages = climb.stages
-    names = [stage.name for stage in later_stages if stage.batch_size == first_stage.batch_size]
-    gains = [row.line for row in rows if row.name in names and row.line]
+    first_stage = climb.stages[0]
+    gains = []
+    for stage, row in zip(climb.stages, rows, strict=True):
+        if stage.batch_size == first_stage.batch_size and row.line:
+            gains.append(row.line)
     best_gain = max(gains, default=1)
     if best_gain <= 1:
         return ""

@@ -189,7 +189,7 @@ Parts = dict[str, float]
 
 
 def by_part(result) -> Parts:
-    """Return the seconds of each part of a step, from `StepParts` or from such a mapping.
+    """Return the seconds of each part, from `StepParts`, a `Profile` or from such a mapping.
 
     >>> from accel_helpers.train.parts import StepParts
     >>> by_part(StepParts(compute=2.0, memory=0.0, overhead=1.0))
@@ -214,6 +214,10 @@ def parts_on(card: Card, path: str) -> Parts:
 
 
 PARTS = Kind(draw=plots.parts, measured=keep_parts, restored=parts_on, data=by_part)
+
+# --- profile: the bar of an epoch, as `profile_fit` takes it apart -------------------------------
+
+PROFILE = Kind(draw=plots.epoch_parts, measured=keep_parts, restored=parts_on, data=by_part)
 
 # --- bars: the same parts of several steps, one below the other -----------------------------------
 

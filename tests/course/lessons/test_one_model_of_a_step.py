@@ -1,13 +1,15 @@
 """Every lesson's bar of a step, and the library's, have the same largest part, on five models."""
 
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cells import cells, the_cell
 
-from accel_helpers.train.parts import step_parts
+from accel_helpers.train.parts import StepParts, step_parts
+from accel_helpers.train.profile import profile_fit
 
 pytestmark = pytest.mark.slow
 STEPS = 50  # of an epoch in lesson 03's cell, which has 100
@@ -82,8 +84,16 @@ def by_the_library(case):
     return step_parts(case.make_model, *data(case), **sizes, seconds=3).largest
 
 
+def by_the_profile(case):
+    """The largest of the same three parts by `profile_fit`, which also tells the input apart."""
+    make_model = partial(case.make_model, case.width)
+    profile = profile_fit(make_model, *data(case), batch_size=case.batch, seconds=15)
+    shares = {part: profile.shares.get(part, 0.0) for part in StepParts.OUTCOMES}
+    return max(shares, key=shares.__getitem__)
+
+
 @pytest.mark.usefixtures("keras")
-@pytest.mark.parametrize("bar", [by_hand, by_the_library])
+@pytest.mark.parametrize("bar", [by_hand, by_the_library, by_the_profile])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_largest_part_is_the_same_wherever_it_is_measured(case, bar):
     tries = (bar(case) for _ in range(TRIES))

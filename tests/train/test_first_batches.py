@@ -1,0 +1,34 @@
+"""A part of an epoch of a PyDataset ends with its batches: its workers read no further."""
+
+import numpy as np
+import pytest
+
+from accel_helpers.train.fit_call import fit_call
+
+SIZE = 4
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_workers_read_no_batch_behind_the_part_of_an_epoch_that_is_trained(keras, workers):
+    read = []
+
+    class Numbers(keras.utils.PyDataset):
+        def __len__(self):
+            return 40
+
+        def __getitem__(self, batch):
+            read.append(batch)
+            return np.ones((SIZE, 2), "float32"), np.ones((SIZE, 1), "float32")
+
+    def make_model():
+        model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        return model
+
+    call = fit_call(make_model, Numbers(workers=workers), None, {"shuffle": False})
+    model = make_model()
+    model.fit(**call.shortened(3), verbose=0)
+    read.clear()
+    model.fit(**call.shortened(3), verbose=0)
+    assert set(read) == {0, 1, 2}
+    assert call.shortened(0)["x"].num_batches == 40
