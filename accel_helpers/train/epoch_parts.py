@@ -26,6 +26,7 @@ FEW_ROUNDS = 3
 # Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
 # their parts can be the largest: they are not taken apart unless there is time.
 SMALL_SHARE = 0.3
+HURRY = 0.75  # share of the box: there is time where more than that is left
 
 # the trainings that take turns, each with one thing less than the one before
 AS_IT_IS = "as it is"
@@ -139,7 +140,8 @@ class Apart:
         entries[IN_MEMORY] = self._entry(in_memory, model)
         entries[IDLE] = self._entry(self._steps_alone, take_away.idle_model())
         epoch = self.as_it_is.replan().epoch
-        if entries[IN_MEMORY].replan().epoch < SMALL_SHARE * epoch:
+        is_small = entries[IN_MEMORY].replan().epoch < SMALL_SHARE * epoch
+        if is_small and self._box.share_left() < HURRY:
             self._notes.append("small steps")
         else:
             entries |= self._smaller_entries()

@@ -183,7 +183,7 @@ class _Trial:
         not_tried = {}
         for proposal in proposals:
             reason = proposal.reason
-            if not reason and self._box.seconds_left() < self._seconds_needed():
+            if not reason and self._box.seconds_left() < self._seconds_needed(proposal):
                 reason = LATE
             if not reason:
                 try:
@@ -197,13 +197,19 @@ class _Trial:
                 not_tried[proposal.name] = reason
         return tried, not_tried
 
-    def _seconds_needed(self) -> float:
+    def _seconds_needed(self, proposal: Proposal) -> float:
         """Return about how long a change takes: a compilation, and five turns of two trainings.
 
         The change is hoped to take half as long as the training as it is.
         """
-        turn = 1.5 * self._apart.as_it_is.cost
-        return self._apart.warm_up.passed + FEW_SAMPLES * turn - OVERTIME * self._box.seconds
+        training = self._apart.as_it_is
+        seconds = self._apart.warm_up.passed
+        turn = training.cost
+        if proposal.timed == TRAININGS:
+            # with all that they compile, and not much of it is left with the change
+            later_epochs = (self._apart.call.epochs or 1) - 1
+            turn = seconds + later_epochs * training.turn().epoch
+        return seconds + FEW_SAMPLES * 1.5 * turn - OVERTIME * self._box.seconds
 
     def _try(self, proposal: Proposal) -> Change:
         """Return a change with its gain."""

@@ -50,16 +50,18 @@ class ResidentTurns:
         self._model = new_model(call)
         needed = device_memory.memory_needed(call.arguments["x"], call.arguments["y"])
         device_memory.check_room(needed, self._device)
-        self._load(min(PILOT_STEPS, call.steps))
-        # the first turn compiles
-        self.turn()
-        step = self.turn().epoch / call.steps
-        # as many steps as a turn has time for: XLA's convolutions in a loop may take 20 times as
-        # long as those of fit
-        steps = max(2, round(turn_seconds / step))
-        if steps > self._steps:
-            self._load(min(steps, call.steps))
+        steps = min(PILOT_STEPS, call.steps)
+        # as many steps as a turn has time for, by and by: what an epoch begins with counts less
+        # the more there are, and XLA's convolutions in a loop may take 20 times as long as in fit
+        while True:
+            self._load(steps)
+            # the first turn compiles
             self.turn()
+            step = self.turn().epoch / call.steps
+            wanted = min(round(turn_seconds / step), call.steps)
+            if wanted < 2 * steps:
+                return
+            steps = wanted
 
     @property
     def _device(self) -> str:

@@ -450,6 +450,47 @@ def environments():
     ]
 
 
+def test_integers_beside_64_bit_floats_stay_integers(make_model):
+    x = {"ids": np.full((64, 2), 2**24 + 1), "values": np.ones((64, 2))}
+    call = fit_call(make_model, x, np.arange(64), {})
+    changed = proposed("input", call)["float32 arrays"].make_call()
+    assert changed.arguments["x"]["ids"].dtype == "int64"
+    assert changed.arguments["x"]["values"].dtype == "float32"
+
+
+def test_a_pipeline_of_unknown_length_gets_parallel_maps():
+    tf = pytest.importorskip("tensorflow")
+    dataset = tf.data.Dataset.range(10).map(lambda i: i * 2).filter(lambda i: i % 4 == 0)
+    elements = [int(element) for element in dataset_graph.in_parallel(dataset)]
+    assert elements == [0, 4, 8, 12, 16]
+
+
+def test_a_change_to_a_generator_can_be_handed_to_fit(keras, make_model):
+    def batches():
+        for index in range(80):
+            yield rows(index)
+
+    call = fit_call(make_model, batches, None, {"steps_per_epoch": 80})
+    change = Change("none", gain=None, note="", call=call)
+    make, arguments = change.apply()
+    history = make().fit(**arguments, epochs=2, verbose=0)
+    assert len(history.history["loss"]) == 2
+
+
+def test_the_cache_of_jax_is_there_for_the_change_alone(make_model):
+    if backend.framework() != "jax":
+        pytest.skip("it is JAX's")
+    import jax
+
+    before = jax.config.jax_compilation_cache_dir
+    call = fit_call(make_model, X, Y, {"epochs": 1})
+    proposal = proposed("compilation", call)["jax_compilation_cache_dir"]
+    proposal.make_call().make_model()
+    assert jax.config.jax_compilation_cache_dir != before
+    proposal.undo()
+    assert jax.config.jax_compilation_cache_dir == before
+
+
 @pytest.mark.slow
 def test_the_other_backend_takes_turns_in_a_process_that_ends(call_of):
     other = other_backend.other_backend()

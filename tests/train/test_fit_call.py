@@ -9,6 +9,7 @@ from accel_helpers import profile_fit
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.train.fit_call import fit_call
 from accel_helpers.train.fit_watch import fit_watch
+from accel_helpers.train.timed_fit import TimedFit
 
 X, Y = np.ones((100, 3), "float32"), np.ones((100, 1), "float32")
 X.flags.writeable = Y.flags.writeable = False
@@ -303,3 +304,33 @@ def test_a_callback_that_cannot_be_copied_takes_part_itself_and_is_named(keras):
     with BorrowedCallbacks([callback]) as borrowed:
         assert borrowed.copies() == [callback]
         assert borrowed.uncopied == ["Locked"]
+
+
+def test_a_backup_goes_elsewhere(keras, make_model, tmp_path):
+    folder = tmp_path / "backup"
+    mine = keras.callbacks.BackupAndRestore(str(folder), save_freq=2)
+    trained_with_copies(make_model, mine)
+    assert not folder.exists()
+
+
+def test_two_callbacks_with_files_of_one_name_write_two(keras):
+    callbacks = [keras.callbacks.CSVLogger(f"{folder}/log.csv") for folder in ("a", "b")]
+    with BorrowedCallbacks(callbacks) as borrowed:
+        names = {copy.filename for copy in borrowed.copies()}
+    assert len(names) == 2
+
+
+def test_an_epoch_of_unknown_length_is_trained_to_its_end(keras):
+    tf = pytest.importorskip("tensorflow")
+    data = tf.data.Dataset.range(90).filter(lambda i: i % 2 == 0).map(lambda i: ([i], [i]))
+
+    def make_model():
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        return model
+
+    call = fit_call(make_model, data.batch(5), None, {})
+    assert call.steps == 0
+    training = TimedFit(call, turn_seconds=1e-6)
+    training.warm_up(most_seconds=600)
+    assert training.call.steps == 9

@@ -6,8 +6,10 @@ import pytest
 
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
+from accel_helpers.train.epoch_parts import EpochParts
 from accel_helpers.train.profile import best_of
 from accel_helpers.train.profile_result import Change, Profile
+from accel_helpers.train.timed_fit import WarmUp
 
 EPOCH = (2.0, 2.0, 2.0, 2.0, 2.0)
 SHARES = {
@@ -163,3 +165,9 @@ def test_a_change_that_was_slower_is_never_the_advice():
     said = words(profile(change=SLOWER, tried=(SLOWER,)))
     assert "nothing was measurably faster" in said
     assert "0.25 times as fast" in said
+
+
+def test_a_share_lies_in_its_interval_and_ends_at_one():
+    warm_up = WarmUp(first_step=1.0, passed=1.0, steps=1, step=1.0)
+    parts = EpochParts((1.0,), {"overhead": (2.05,)}, (1.0,), 0.0, warm_up, 1, 0, "", ())
+    assert parts.share("overhead") == (1.0, 1.0, 1.0)
