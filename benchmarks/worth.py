@@ -122,7 +122,7 @@ def main(only: str) -> None:
             if change.call is None:
                 continue  # another backend, which takes another process
             pair = epochs_of(make_model, now), epochs_of(*change.apply())
-            then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=60)
+            then = ah.compare(*pair, repeats=TURNS, min_time=0, max_time=30)
             (low, high), (bottom, top) = change.gain.interval, then.interval
             mark = "advised" if change.name == found.advice else ""
             mark += "" if low <= top and bottom <= high else " APART"
