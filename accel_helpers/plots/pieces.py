@@ -8,10 +8,9 @@ from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.rows import Row, ValueAxis, draw_rows, paint, places, room
 from accel_helpers.plots.style import Picture
+from accel_helpers.train.epoch_parts import PARTS
 
 THICK = 0.62  # of a bar, where rows are 1 apart
-# of an epoch's bar, in this order: what is there only where a fit has it comes last
-EPOCH_PIECES = ("compute", "memory", "overhead", "input", "callbacks", "validation")
 BESIDE_THE_STEPS = ("callbacks", "validation")
 Pieces = Mapping[str, float]  # the seconds of each part of a step
 Steps = Mapping[str, Pieces]
@@ -57,9 +56,9 @@ def epoch_parts(values: Pieces, *, title: str, reference: Reference | None = Non
 
 
 def _of_an_epoch(values: Pieces) -> dict[str, float]:
-    """Return the parts of an epoch in the order of `EPOCH_PIECES`."""
+    """Return the parts of an epoch in the order of `PARTS`."""
     pieces = {}
-    for name in EPOCH_PIECES:
+    for name in PARTS:
         seconds = values.get(name)
         if seconds is None:
             continue
@@ -94,8 +93,8 @@ def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
 
 def _colour(name: str, place: int, colours: Sequence[str]) -> str:
     """Return the colour of a piece: an epoch's have the same one in every picture."""
-    if name in EPOCH_PIECES:
-        return colours[EPOCH_PIECES.index(name) % len(colours)]
+    if name in PARTS:
+        return colours[PARTS.index(name) % len(colours)]
     # Three colours in turn are enough to tell a piece from the next.
     return colours[place % 3]
 

@@ -64,13 +64,13 @@ class EpochParts:
         shares = []
         for seconds, epoch in zip(self.seconds[part], self.epochs, strict=True):
             shares.append(seconds / epoch)
-        middle = median(shares)
         if len(shares) < FEW_SAMPLES:
-            low = min(shares)
-            high = max(shares)
+            ends = (median(shares), min(shares), max(shares))
         else:
-            low, high = locate(shares).interval
-        return min(middle, 1.0), max(min(low, middle, 1.0), 0.0), min(max(high, middle), 1.0)
+            place = locate(shares)
+            ends = (place.centre, *place.interval)
+        middle, low, high = (min(max(end, 0.0), 1.0) for end in ends)
+        return middle, low, high
 
 
 class Apart:

@@ -24,9 +24,9 @@ from accel_helpers.train.whole_fit import WholeFit
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
-# A change that is not this many times as fast, and in doubt, is given up after a few rounds; one
-# that is, gets as many as it takes, up to the most.
-LITTLE = 1.1
+# A change that is this many times as fast in none of a few rounds is given up; another one gets as
+# many rounds as it takes, up to the most.
+LITTLE = 1.2
 FEW_ROUNDS = 3
 MOST_ROUNDS = 10
 
@@ -47,7 +47,8 @@ def profile_fit(
     make_model : callable or keras.Model
         Without arguments; it returns the model, compiled. A model that is handed over is copied.
     x, y
-        As for ``fit``; in place of a generator the function that makes it.
+        As for ``fit``: arrays, or a ``tf.data.Dataset`` or ``keras.utils.PyDataset`` and no y. In
+        place of a generator the function that makes it.
     seconds : float, optional
         For everything. A step or a compilation that has begun is waited for.
     clock : callable, optional
@@ -58,8 +59,10 @@ def profile_fit(
     Returns
     -------
     Profile
-        Its `verdict` is one of `Profile.OUTCOMES`, its `shares` are those of an epoch, and its
-        `change` has a `gain` that was measured; it prints as a few sentences.
+        Its `verdict` is one word: input, compute, memory, overhead, callbacks, validation or
+        compilation. Its `shares` are those of an epoch. Its `change` has a `gain` that was
+        measured, and ``make_model, arguments = profile.change.apply()`` gives the training with
+        it: ``make_model().fit(**arguments)``. It prints as a few sentences.
 
     Raises
     ------
@@ -72,8 +75,9 @@ def profile_fit(
     One thing is taken away after the other, and epochs are timed in turns: callbacks and
     validation; the input (batches that lie in memory, again and again); all of a batch but one
     sample; the width of the layers. **Overhead** is what is left then, **memory** is what the
-    width adds to it, **compute** is what the batch adds to that, as in lesson 03. Callbacks take
-    part as copies, and those of Keras write into a temporary folder; progress bars are left out.
+    width adds to it, **compute** is what the batch adds to that, as in the course's lesson 03.
+    Callbacks take part as copies, and those of Keras write into a temporary folder; progress bars
+    are left out.
 
     Examples
     --------
@@ -300,8 +304,8 @@ def in_turns(training, changed, box: TimeBox, names=("as it is", "with the chang
         now = Measurement.from_samples(seconds, name=names[0])
         then = Measurement.from_samples(seconds_changed, name=names[1])
         gain = timing.compare(now, then, in_turns=True)
-        promises_little = now.median < LITTLE * then.median
-        if promises_little and not gain.conclusive:
+        ratios = [a / b for a, b in zip(seconds, seconds_changed, strict=True)]
+        if max(ratios) < LITTLE and not gain.conclusive:
             return gain
         if len(seconds) < FEW_SAMPLES and box.share_left() > -OVERTIME:
             continue

@@ -16,6 +16,8 @@ COMPILATION = "compilation"
 LABELS = (*PARTS, COMPILATION)
 NOTABLE = 0.05  # a smaller share is not said
 HIDDEN = 0.3  # share of an epoch from which on input that nobody waits for is worth a sentence
+UNDECIDED = "not told apart yet"  # of a gain that may be large or none
+MAY_BE_LARGE = 1.5  # times as fast, where an interval ends that tells nothing yet
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,14 @@ class Change:
             arguments["steps_per_epoch"] = self.call.steps
         return self.call.make_model, arguments
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the gain may be large or none, by what was measured."""
+        return not self.gain.conclusive and self.gain.interval[1] > MAY_BE_LARGE
+
     def __str__(self) -> str:
-        return f"{self.name}: {gain_in_words(self.gain)}."
+        words = UNDECIDED if self.is_undecided else gain_in_words(self.gain)
+        return f"{self.name}: {words}. {self.note}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,8 @@ class Profile:
         sentences = records.load(WORDS, "set of sentences")
         fields = self._fields()
         names = [self.verdict, "shares"]
-        if self.input_alone > HIDDEN * self.epoch.median and self.verdict != "input":
+        is_long = self.input_alone > HIDDEN * self.epoch.median
+        if is_long and self.shares.get("input", 0.0) < NOTABLE:
             names.append("hidden")
         names.append("compiled")
         if self.late_compilations:
@@ -139,13 +148,19 @@ class Profile:
             texts.append(sentences["change"].format(name=change.name, gain=gain))
             if change.note:
                 texts.append(change.note)
+            if change.call is not None:
+                texts.append(sentences["apply"])
+        elif any(other.is_undecided for other in self.tried):
+            texts.append(sentences["undecided"])
         elif change:
             texts.append(sentences["nothing"])
         else:
             texts.append(sentences["none"])
-        others = [str(other).rstrip(".") for other in self.tried if other is not change]
-        if change and change.gain.verdict != FASTER:
-            others.insert(0, str(change).rstrip("."))
+        others = []
+        for other in self.tried:
+            if other is not change or change.gain.verdict != FASTER:
+                words = UNDECIDED if other.is_undecided else gain_in_words(other.gain)
+                others.append(f"{other.name}: {words}")
         if others:
             texts.append(sentences["tried"].format(tried="; ".join(others)))
         if self.not_tried:
@@ -155,8 +170,10 @@ class Profile:
 
 
 def gain_in_words(gain: Speedup) -> str:
-    """Return "2.1 times as fast (2 to 2.3)", or "no measurable difference"."""
+    """Return "2.1 times as fast (1.95 to 2.3)", or "no measurable difference"."""
     if gain.ratio is None or not gain.conclusive:
         return SAME
     low, high = gain.interval
-    return f"{times(gain.ratio)} times as fast ({times(low)} to {times(high)})"
+    # near 1 two digits would say that an interval holds it
+    lower_end = f"{low:.3g}" if low < 2 else times(low)
+    return f"{times(gain.ratio)} times as fast ({lower_end} to {times(high)})"

@@ -96,14 +96,26 @@ def test_an_epoch_is_said_with_its_steps_and_seconds():
 @pytest.mark.parametrize(
     ("verdict", "seconds", "is_said"),
     [
-        ("compute", 1.5, True),
+        ("compute", 1.5, True),  # hardly any step waits
         ("compute", 0.1, False),
         ("input", 1.5, False),  # there steps wait for it
     ],
 )
 def test_input_that_nobody_waits_for_is_said_where_it_is_long(verdict, seconds, is_said):
-    said = words(profile(verdict, input_alone=seconds))
+    share = 0.41 if verdict == "input" else 0.01
+    said = words(profile(verdict, input_alone=seconds, shares=SHARES | {"input": share}))
     assert ("1.5 s" in said) == is_said
+
+
+def test_a_change_that_may_gain_much_or_nothing_is_not_called_a_tie():
+    slow = Measurement.from_samples([1.0, 3.0, 1.0, 3.0, 1.0])
+    fast = Measurement.from_samples([0.5, 2.9, 0.4, 3.1, 1.0])
+    unsure = Change(".cache()", timing.compare(slow, fast, in_turns=True), "", call=None)
+    assert unsure.is_undecided
+    said = words(profile(change=unsure, tried=(unsure,)))
+    assert "no measurable difference" not in said
+    assert "seconds" in said
+    assert not SAME.is_undecided
 
 
 def test_steps_that_were_traced_again_are_said():
