@@ -187,7 +187,8 @@ seconds, on two cores that other work kept busy: *load* is that of the last minu
 seconds on average.** This page is made by `python -m benchmarks.profile --page`.
 
 What was mended after a first run of these trainings: too few steps in a turn where steps are long,
-data of unknown length, and a training that is too long to be repeated. No limit was set by them.
+data of unknown length, a training that is too long to be repeated, and a crash of TensorFlow with
+layers of few filters and one sample. No limit was set by them.
 The intervals are those of the minute in which a gain was measured; what else the machine does later
 is not in them.
 

@@ -152,7 +152,8 @@ class Apart:
 
     def _smaller_entries(self) -> dict[str, TimedFit]:
         """Return the trainings on one sample, of the model and of its copy of width 1."""
-        samples = take_away.first_samples(self.batches[:1])
+        count = take_away.fewest_samples(self.as_it_is.model)
+        samples = take_away.first_samples(self.batches[:1], count)
         one_sample = take_away.without_input(self.call, samples)
         try:
             # a model of its own: other shapes would make TensorFlow trace the first one again

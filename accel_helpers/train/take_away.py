@@ -35,11 +35,29 @@ def without_input(call: FitCall, batches: list[tuple]) -> FitCall:
     return kept.changed(x=_repeated(batches), steps_per_epoch=call.steps)
 
 
-def first_samples(batches: list[tuple]) -> list[tuple]:
-    """Return batches of one sample each: the first of each batch."""
+def first_samples(batches: list[tuple], count: int) -> list[tuple]:
+    """Return batches of so few samples each: the first ones of each batch."""
     import keras
 
-    return [keras.tree.map_structure(lambda array: array[:1], batch) for batch in batches]
+    return [keras.tree.map_structure(lambda array: array[:count], batch) for batch in batches]
+
+
+def fewest_samples(model) -> int:
+    """Return how many samples the smallest batch has that this model can be trained on: 1 or 2.
+
+    TensorFlow 2.21 on a CPU has ended the process (a segmentation fault in oneDNN) where layers of
+    few filters were trained on one sample; with two, or with TF_ENABLE_ONEDNN_OPTS=0, it has not.
+    """
+    if backend.framework() != "tensorflow":
+        return 1
+    return 2 if _has_filters(model) else 1
+
+
+def _has_filters(layer) -> bool:
+    """Return whether a layer, or one of the layers in it, has filters."""
+    if hasattr(layer, "filters"):
+        return True
+    return any(map(_has_filters, getattr(layer, "layers", ())))
 
 
 def _repeated(batches: list[tuple]):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from accel_helpers.machine import backend
-from accel_helpers.train import changes, dataset_graph, device_memory, other_backend
+from accel_helpers.train import changes, dataset_graph, device_memory, other_backend, take_away
 from accel_helpers.train.fit_call import fit_call
 from accel_helpers.train.profile_result import Change
 from accel_helpers.train.proposal import ELSEWHERE
@@ -547,3 +547,12 @@ def test_another_backend_cannot_be_applied_in_this_session():
 @pytest.mark.slow
 def test_it_holds_on_jax_too(on_jax):
     on_jax("not on_jax", __file__, Path(__file__).with_name("test_fit_call.py"))
+
+
+def test_layers_of_few_filters_are_never_trained_on_one_sample_by_tensorflow(keras):
+    dense = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    assert take_away.fewest_samples(dense) == 1
+    filters = keras.Sequential([keras.Input((4, 4, 1)), keras.layers.Conv2D(2, 3)])
+    nested = keras.Sequential([keras.Input((4, 4, 1)), filters, keras.layers.Flatten()])
+    expected = 2 if backend.framework() == "tensorflow" else 1
+    assert take_away.fewest_samples(nested) == expected
