@@ -111,11 +111,14 @@ class Apart:
     def __exit__(self, *error: object) -> None:
         self.borrowed.close()
 
-    def measure(self) -> EpochParts:
-        """Take turns at everything, and return the parts of an epoch."""
+    def measure(self, fewest_rounds: int = FEW_ROUNDS) -> EpochParts:
+        """Take turns at everything, in so many rounds at least, and return the parts of an epoch.
+
+        Only when the box is empty there are fewer.
+        """
         entries = self._entries()
         traces = self.as_it_is.traces()
-        turns = self._rounds(entries)
+        turns = self._rounds(entries, fewest_rounds)
         idle = _epochs(turns[IDLE])
         floor = _epochs(turns.get(NARROW) or turns.get(ONE_SAMPLE) or turns[IN_MEMORY])
         return EpochParts(
@@ -177,7 +180,7 @@ class Apart:
         training.warm_up(self._box.seconds / 8)
         return training
 
-    def _rounds(self, entries: dict[str, TimedFit]) -> dict[str, list[Turn]]:
+    def _rounds(self, entries: dict[str, TimedFit], fewest_rounds: int) -> dict[str, list[Turn]]:
         """Take rounds of turns: five if that is possible at all, and more while there is time."""
         turns: dict[str, list[Turn]] = {name: [] for name in entries}
         cost_of_a_round = 0.0
@@ -186,10 +189,13 @@ class Apart:
             share_left = (left - cost_of_a_round) / self._box.seconds
             if number >= FEW_SAMPLES and share_left < 1 - MEASURING_SHARE:
                 break
-            if number and share_left < (1 - MEASURING_SHARE) / 2:
+            # of few rounds the last ones may take of the time for the changes
+            if number >= fewest_rounds and share_left < (1 - MEASURING_SHARE) / 2:
+                break
+            if number and share_left < 0:
                 break
             is_dear = cost_of_a_round > DEAR * self._box.seconds
-            enough = FEW_ROUNDS if is_dear else FEW_SAMPLES
+            enough = fewest_rounds if is_dear else FEW_SAMPLES
             if number >= enough and _is_clear(turns):
                 break
             names = list(entries)

@@ -101,7 +101,9 @@ class Profile:
             names.append("again")
         texts = [sentences[name].format(**fields) for name in names]
         texts += self.notes
-        texts += self.on_changes()
+        texts += self.on_changes(sentences["lead"])
+        if self.change and self.change.gain.verdict == FASTER and self.change.call is not None:
+            texts.append(sentences["apply"])
         return "\n".join(wrapped(text, indent=2) for text in texts)
 
     def _fields(self) -> dict[str, object]:
@@ -138,24 +140,22 @@ class Profile:
                 texts.append(f"{part} {self._share_in_words(part)}")
         return ", ".join(texts)
 
-    def on_changes(self) -> list[str]:
-        """Return the sentences on what was tried and what was not."""
+    def on_changes(self, lead: str) -> list[str]:
+        """Return the sentences on what was tried and what was not; `lead` stands before them."""
         sentences = records.load(WORDS, "set of sentences")
         texts = []
         change = self.change
         if change and change.gain.verdict == FASTER:
             gain = gain_in_words(change.gain)
-            texts.append(sentences["change"].format(name=change.name, gain=gain))
+            texts.append(sentences["change"].format(lead=lead, name=change.name, gain=gain))
             if change.note:
                 texts.append(change.note)
-            if change.call is not None:
-                texts.append(sentences["apply"])
         elif any(other.is_undecided for other in self.tried):
-            texts.append(sentences["undecided"])
+            texts.append(sentences["undecided"].format(lead=lead))
         elif change:
-            texts.append(sentences["nothing"])
+            texts.append(sentences["nothing"].format(lead=lead))
         else:
-            texts.append(sentences["none"])
+            texts.append(sentences["none"].format(lead=lead))
         others = []
         for other in self.tried:
             if other is not change or change.gain.verdict != FASTER:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, spanned, times, wrapped
 from accel_helpers.measure.measurement import FASTER, Measurement, Speedup
+from accel_helpers.train.profile_result import WORDS as PROFILE_WORDS
 from accel_helpers.train.profile_result import Profile, gain_in_words
 from accel_helpers.worth.break_even import HOLDS_BOTH, NOT_WORTH_IT, WORDS, WORTH_IT
 from accel_helpers.worth.choice_result import Choice
@@ -63,7 +64,8 @@ class Worth:
         # the notes of a forecast stand below its sentence, which is the third
         position = 3 if self.chip else len(texts)
         texts[position:position] = self.notes
-        texts += self.profile.on_changes()
+        lead = records.load(PROFILE_WORDS, "set of sentences")["lead of a verdict"]
+        texts += self.profile.on_changes(lead)
         lines = [wrapped(text, indent=2) for text in texts]
         if self.choice is not None:
             lines.append(self.choice.table)

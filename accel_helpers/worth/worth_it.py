@@ -92,7 +92,8 @@ def worth_it(
     with Apart(call, box) as apart:
         model = apart.as_it_is.model
         _check_measurable(model)
-        parts = apart.measure()
+        # an interval of the factor needs five
+        parts = apart.measure(fewest_rounds=FEW_SAMPLES)
         factor = _factor(apart, parts, box)
         profile = profile_of(apart, parts, box)
     batch_size = samples_in(apart.batches[0])
