@@ -107,9 +107,8 @@ class TimedFit:
             warm = marks.steps_over
             step = marks.steps_over - marks.began
         if not self.call.steps:
-            if backend.framework() == "tensorflow":
-                # it begins one more step, in which it finds the data at their end
-                done = marks.last_step
+            # fit begins one more step, in which it finds the data at their end
+            done = marks.last_step
             self.call = self._with_steps(done, was_cut=is_over)
         self._plan_validation(marks)
         self._plan(step)
