@@ -96,15 +96,16 @@ def plain_fit(profile, make_model, given) -> float:
     class End(keras.callbacks.Callback):
         def on_epoch_end(self, epoch, logs=None):
             backend.wait(self.model)
-            # the first epoch compiles; then as many as have one validation each
-            enough = len(marks) > 1 and (len(marks) - 1) % every == 0
-            self.model.stop_training = enough and time.perf_counter() > marks[1] + AGAIN
+            # the first epochs compile, the last of them the validation; then as many again, or more
+            done = len(marks)
+            enough = done > every and done % every == 0
+            self.model.stop_training = enough and time.perf_counter() > marks[every] + AGAIN
 
     callbacks = given.pop("callbacks", None) or []
     given["callbacks"] = [Marks(), *callbacks, End()]
     given |= {"epochs": 1000, "verbose": 0}
     make_model().fit(**given)
-    return (marks[-1] - marks[1]) / (len(marks) - 2)
+    return (marks[-1] - marks[every]) / (len(marks) - 1 - every)
 
 
 def run(only: str) -> None:

@@ -11,7 +11,6 @@ from accel_helpers.plots.style import Picture
 from accel_helpers.train.epoch_parts import PARTS
 
 THICK = 0.62  # of a bar, where rows are 1 apart
-BESIDE_THE_STEPS = ("callbacks", "validation")
 Pieces = Mapping[str, float]  # the seconds of each part of a step
 Steps = Mapping[str, Pieces]
 
@@ -44,7 +43,7 @@ def parts(
 def epoch_parts(values: Pieces, *, title: str, reference: Reference | None = None) -> Picture:
     """Draw where an epoch goes, as `parts` does, with the parts of a step in the same colours.
 
-    Callbacks and validation that take no time are left out.
+    Parts that take no time are left out.
 
     >>> print(epoch_parts({"input": 3.0, "compute": 1.0, "callbacks": 0.0}, title="An epoch"))
     Bar in pieces. An epoch: 75 % input: compute 1 s; input 3 s.
@@ -56,15 +55,8 @@ def epoch_parts(values: Pieces, *, title: str, reference: Reference | None = Non
 
 
 def _of_an_epoch(values: Pieces) -> dict[str, float]:
-    """Return the parts of an epoch in the order of `PARTS`."""
-    pieces = {}
-    for name in PARTS:
-        seconds = values.get(name)
-        if seconds is None:
-            continue
-        if seconds > 0 or name not in BESIDE_THE_STEPS:
-            pieces[name] = seconds
-    return pieces
+    """Return the parts of an epoch in the order of `PARTS`, without those that take no time."""
+    return {name: values[name] for name in PARTS if values.get(name)}
 
 
 def _longest_piece(pieces: Pieces) -> tuple[str, str]:

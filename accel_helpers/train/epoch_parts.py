@@ -1,7 +1,5 @@
 """What the time of an epoch consists of: one thing after the other is taken away, in turns."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
@@ -9,7 +7,13 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.series import locate
 from accel_helpers.train import take_away
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.fit_call import FitCall, check_arguments, two_models
+from accel_helpers.train.fit_call import (
+    FitCall,
+    check_arguments,
+    has_own_step,
+    said_where_it_does_not_fit,
+    two_models,
+)
 from accel_helpers.train.fit_watch import timed_callbacks
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit, Turn, WarmUp
@@ -80,30 +84,28 @@ class Apart:
     read and the copies of the callbacks (`borrowed`).
     """
 
-    def __init__(
-        self,
-        call: FitCall,
-        box: TimeBox,
-        clock: Callable[[], float] = time.perf_counter,
-    ):
+    def __init__(self, call: FitCall, box: TimeBox):
         # before one of them is trained, since a function may return the same model again
         model, self._second_model = two_models(call)
         check_arguments(model, call.arguments)
-        self._box = box
-        self._clock = clock
+        self.box = box
         self.turn_seconds = min(LONGEST_TURN, box.seconds / TURNS_IN_A_BOX)
         self.borrowed = BorrowedCallbacks(call.arguments.get("callbacks"))
         callbacks = self.borrowed.copies()
-        self._callback_seconds = timed_callbacks(callbacks, clock)
+        self._callback_seconds = timed_callbacks(callbacks, box.clock)
         self.as_it_is = TimedFit(
-            call, self.turn_seconds, callbacks=callbacks, clock=clock, model=model
+            call, self.turn_seconds, callbacks=callbacks, clock=box.clock, model=model
         )
-        self.warm_up = self.as_it_is.warm_up(box.seconds / 4)
+        with said_where_it_does_not_fit():
+            self.warm_up = self.as_it_is.warm_up(box.seconds / 4)
         # with the number of steps, which the first epoch may have told
         self.call = self.as_it_is.call
-        self.batches = self.call.first_batches(take_away.MOST_BATCHES, 2 * self.turn_seconds, clock)
+        seconds = 2 * self.turn_seconds
+        self.batches = self.call.first_batches(take_away.MOST_BATCHES, seconds, box.clock)
         self._steps_alone = take_away.steps_alone(self.call)
         self._notes: list[str] = []
+        if has_own_step(model):
+            self._notes.append("own step")
 
     def __enter__(self):
         return self
@@ -144,7 +146,7 @@ class Apart:
         entries[IDLE] = self._entry(self._steps_alone, take_away.idle_model())
         epoch = self.as_it_is.replan().epoch
         is_small = entries[IN_MEMORY].replan().epoch < SMALL_SHARE * epoch
-        if is_small and self._box.share_left() < HURRY:
+        if is_small and self.box.share_left() < HURRY:
             self._notes.append("small steps")
         else:
             entries |= self._smaller_entries()
@@ -165,19 +167,30 @@ class Apart:
         except Exception:
             self._notes.append("one batch size")
             return {}
-        copy = take_away.narrow_copy(self.as_it_is.model)
-        try:
-            entries[NARROW] = self._entry(one_sample, copy)
-            entries[NARROW].replan()
-        except Exception:
+        narrow = self._narrow_entry(one_sample)
+        if narrow is None:
             self._notes.append("no narrow copy")
-            entries.pop(NARROW, None)
+        else:
+            entries[NARROW] = narrow
         return entries
+
+    def _narrow_entry(self, one_sample: FitCall) -> TimedFit | None:
+        """Return the training of the copy of width 1, or None where there can be none."""
+        copy = take_away.narrow_copy(self.as_it_is.model)
+        if copy is None:
+            return None
+        try:
+            narrow = self._entry(one_sample, copy)
+            narrow.replan()
+        except Exception:
+            # shapes that fit together at the model's own width alone
+            return None
+        return narrow
 
     def _entry(self, call: FitCall, model) -> TimedFit:
         """Return a training that has been warmed up."""
-        training = TimedFit(call, self.turn_seconds, clock=self._clock, model=model)
-        training.warm_up(self._box.seconds / 8)
+        training = TimedFit(call, self.turn_seconds, clock=self.box.clock, model=model)
+        training.warm_up(self.box.seconds / 8)
         return training
 
     def _rounds(self, entries: dict[str, TimedFit], fewest_rounds: int) -> dict[str, list[Turn]]:
@@ -185,8 +198,8 @@ class Apart:
         turns: dict[str, list[Turn]] = {name: [] for name in entries}
         cost_of_a_round = 0.0
         for number in range(MOST_ROUNDS):
-            left = self._box.seconds_left()
-            share_left = (left - cost_of_a_round) / self._box.seconds
+            left = self.box.seconds_left()
+            share_left = (left - cost_of_a_round) / self.box.seconds
             if number >= FEW_SAMPLES and share_left < 1 - MEASURING_SHARE:
                 break
             # of few rounds the last ones may take of the time for the changes
@@ -194,7 +207,7 @@ class Apart:
                 break
             if number and share_left < 0:
                 break
-            is_dear = cost_of_a_round > DEAR * self._box.seconds
+            is_dear = cost_of_a_round > DEAR * self.box.seconds
             enough = fewest_rounds if is_dear else FEW_SAMPLES
             if number >= enough and _is_clear(turns):
                 break
@@ -204,7 +217,7 @@ class Apart:
                 names.reverse()
             for name in names:
                 turns[name].append(entries[name].turn())
-            cost_of_a_round = left - self._box.seconds_left()
+            cost_of_a_round = left - self.box.seconds_left()
         return turns
 
     def _slowest_callback(self) -> str:

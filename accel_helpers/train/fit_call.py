@@ -4,7 +4,7 @@ import copy
 import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -236,10 +236,10 @@ def copies_of(model) -> Callable[[], Any]:
     weights = model.get_weights()
 
     def make_model():
-        copy = keras.models.clone_model(model)
-        copy.compile_from_config(settings)
-        copy.set_weights(weights)
-        return copy
+        twin = keras.models.clone_model(model)
+        twin.compile_from_config(settings)
+        twin.set_weights(weights)
+        return twin
 
     try:
         make_model()
@@ -293,6 +293,30 @@ def check_arguments(model, arguments: Mapping[str, Any]) -> None:
         if name not in accepted:
             names = ", ".join(accepted)
             raise TypeError(f"{name} is no argument of fit, which takes {names}.")
+
+
+def has_own_step(model) -> bool:
+    """Return whether a model trains by a ``train_step`` of its class that is not Keras's own."""
+    import keras
+
+    own_class: Any = type(model)
+    return own_class.train_step is not keras.Model.train_step
+
+
+@contextmanager
+def said_where_it_does_not_fit() -> Iterator[None]:
+    """Raise a MemoryError with the way out where a device is too small for what a block does."""
+    try:
+        yield
+    except Exception as error:
+        # "ResourceExhaustedError" of TensorFlow, "RESOURCE_EXHAUSTED: …" of JAX
+        text = f"{type(error).__name__}: {error}".upper().replace("_", "")
+        if "RESOURCEEXHAUSTED" not in text:
+            raise
+        raise MemoryError(
+            "The training does not fit into the memory of the device. Halve the batch_size until "
+            "it does, or take a smaller model."
+        ) from error
 
 
 def _without_split(call: FitCall) -> FitCall:

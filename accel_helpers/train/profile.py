@@ -11,7 +11,7 @@ from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, Measurement, 
 from accel_helpers.train import changes
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.train.compile_changes import shapes_change
-from accel_helpers.train.epoch_parts import Apart, EpochParts
+from accel_helpers.train.epoch_parts import FEW_ROUNDS, MOST_ROUNDS, Apart, EpochParts
 from accel_helpers.train.fit_call import FitCall, fit_call
 from accel_helpers.train.other_backend import OtherBackend
 from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile
@@ -27,8 +27,6 @@ OVERTIME = 0.2  # share of the box by which a change may be late, for the sake o
 # A change that is this many times as fast in none of a few rounds is given up; another one gets as
 # many rounds as it takes, up to the most.
 LITTLE = 1.2
-FEW_ROUNDS = 3
-MOST_ROUNDS = 10
 
 
 def profile_fit(
@@ -94,21 +92,19 @@ def profile_fit(
     """
     box = TimeBox(positive(seconds, "seconds"), clock)
     call = fit_call(make_model, x, y, fit_arguments)
-    with Apart(call, box, clock) as apart:
+    with Apart(call, box) as apart:
         parts = apart.measure()
-        return profile_of(apart, parts, box, clock)
+        return profile_of(apart, parts)
 
 
-def profile_of(
-    apart: Apart, parts: EpochParts, box: TimeBox, clock: Callable[[], float] = time.perf_counter
-) -> Profile:
+def profile_of(apart: Apart, parts: EpochParts) -> Profile:
     """Return the profile of a training that was taken apart, once changes have been tried."""
     compile_seconds = _compile_seconds(parts, apart)
     verdict, shares, intervals = _verdict(parts, apart.call, compile_seconds)
     model = apart.as_it_is.model
     proposals = changes.proposals(verdict, apart.call, model, apart.batches, parts.slowest_callback)
     callback_seconds = median(parts.seconds["callbacks"])
-    tried, not_tried = _Trial(apart, box, clock, callback_seconds).of(proposals)
+    tried, not_tried = _Trial(apart, callback_seconds).of(proposals)
     sentences = records.load(WORDS, "set of sentences")["note"]
     return Profile(
         verdict,
@@ -173,12 +169,9 @@ def _compile_seconds(parts: EpochParts, apart: Apart) -> float:
 class _Trial:
     """Tries changes in turns with a training as it is, until the time is up."""
 
-    def __init__(
-        self, apart: Apart, box: TimeBox, clock: Callable[[], float], callback_seconds: float
-    ):
+    def __init__(self, apart: Apart, callback_seconds: float):
         self._apart = apart
-        self._box = box
-        self._clock = clock
+        self._box = apart.box
         self._callback_seconds = callback_seconds
 
     def of(self, proposals: Iterable[Proposal]) -> tuple[list[Change], dict[str, str]]:
@@ -242,7 +235,7 @@ class _Trial:
                 call,
                 turn_seconds,
                 callbacks=callbacks,
-                clock=self._clock,
+                clock=self._box.clock,
                 model=self._model_for(call),
             )
             training.warm_up(self._box.seconds / 8)
@@ -261,15 +254,15 @@ class _Trial:
     def _gain_of_trainings(self, call: FitCall, undo: Callable[[], None] | None) -> Speedup:
         """Return the gain of a change by whole trainings, a new model for each."""
         with BorrowedCallbacks(call.arguments.get("callbacks")) as borrowed:
-            now = WholeFit(self._apart.call, borrowed.copies(), self._clock, undo)
-            training = WholeFit(call, borrowed.copies(), self._clock, undo)
+            now = WholeFit(self._apart.call, borrowed.copies(), self._box.clock, undo)
+            training = WholeFit(call, borrowed.copies(), self._box.clock, undo)
             # what is kept from one training to the next is there from the second one on
             training.turn()
             return in_turns(now, training, self._box)
 
     def _gain_of_resident(self, call: FitCall) -> Speedup:
         """Return the gain of `fit_resident`."""
-        training = ResidentTurns(call, self._apart.turn_seconds, self._clock)
+        training = ResidentTurns(call, self._apart.turn_seconds, self._box.clock)
         return in_turns(self._apart.as_it_is, training, self._box)
 
     def _gain_elsewhere(self, call: FitCall) -> Speedup:

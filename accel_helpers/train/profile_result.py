@@ -96,7 +96,8 @@ class Profile:
         is_long = self.input_alone > HIDDEN * self.epoch.median
         if is_long and self.shares.get("input", 0.0) < NOTABLE:
             names.append("hidden")
-        names.append("compiled")
+        if self.compilations:
+            names.append("compiled")
         if self.late_compilations:
             names.append("again")
         texts = [sentences[name].format(**fields) for name in names]
@@ -117,7 +118,7 @@ class Profile:
             "parts": self.parts_in_words,
             "input": format_duration(self.input_alone),
             "compiling": format_duration(self.compile_seconds),
-            "times": self.compilations,
+            "traces": _times(self.compilations),
             "late": self.late_compilations,
             "callback": self.slowest_callback,
         }
@@ -167,6 +168,11 @@ class Profile:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
             texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
         return texts
+
+
+def _times(count: int) -> str:
+    """Return how often something was done, in words."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def gain_in_words(gain: Speedup) -> str:

@@ -9,12 +9,12 @@ class TimeBox:
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.perf_counter):
         self.seconds = seconds
-        self._clock = clock
+        self.clock = clock
         self._end = clock() + seconds
 
     def seconds_left(self) -> float:
         """Return the seconds until the time is up; below zero afterwards."""
-        return self._end - self._clock()
+        return self._end - self.clock()
 
     def share_left(self) -> float:
         """Return the share of the box that is left, from 1 down to 0 and below."""

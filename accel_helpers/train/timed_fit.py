@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from accel_helpers.machine import backend
@@ -139,7 +139,7 @@ class TimedFit:
                 f"How many steps an epoch has is not known, and it did not end within {done}: "
                 "say steps_per_epoch=, as in fit."
             )
-        return FitCall(self.call.make_model, self.call.arguments, steps=done)
+        return replace(self.call, steps=done)
 
     def _short_epoch(self, steps: int) -> int:
         """Return a number of steps, or 0 where an epoch has no more than these."""

@@ -95,7 +95,7 @@ def worth_it(
         # an interval of the factor needs five
         parts = apart.measure(fewest_rounds=FEW_SAMPLES)
         factor = _factor(apart, parts, box)
-        profile = profile_of(apart, parts, box)
+        profile = profile_of(apart, parts)
     batch_size = samples_in(apart.batches[0])
     return worth_of(profile, factor, model, batch_size, epochs, setup_minutes)
 

@@ -90,7 +90,7 @@ DRAWN = {  # each with what its sentence says
     "parts": (either(plots.parts, {"a": 1e-3, LONG: 3e-3}), "a 1 ms; "),
     "an epoch": (
         either(plots.epoch_parts, EPOCH),
-        "75 % input: memory 0 s; overhead 1 s; input 3 s",
+        "75 % input: overhead 1 s; input 3 s",
     ),
     "climb": (
         either(climb_picture.climb, CLIMB),

@@ -7,7 +7,7 @@ import pytest
 
 from accel_helpers import profile_fit
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.fit_call import fit_call
+from accel_helpers.train.fit_call import fit_call, said_where_it_does_not_fit
 from accel_helpers.train.fit_watch import fit_watch
 from accel_helpers.train.timed_fit import TimedFit
 
@@ -334,3 +334,39 @@ def test_an_epoch_of_unknown_length_is_trained_to_its_end(keras):
     training = TimedFit(call, turn_seconds=1e-6)
     training.warm_up(most_seconds=600)
     assert training.call.steps == 9
+
+
+def test_a_model_of_ones_own_class_has_no_copy_of_width_1_and_is_told_so(keras):
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(4)
+
+        def call(self, x):
+            return self.dense(x)
+
+        def train_step(self, *arguments):
+            return super().train_step(*arguments)
+
+    def make_model():
+        model = Own()
+        model(X[:1])
+        model.compile("sgd", "mse")
+        return model
+
+    found = profile_fit(make_model, X, np.ones((len(X), 4), "float32"), seconds=2)
+    assert "memory" not in found.shares
+    notes = " ".join(found.notes)
+    assert "width 1" in notes
+    assert "train_step" in notes
+
+
+@pytest.mark.parametrize("text", ["RESOURCE_EXHAUSTED: Out of memory", "ResourceExhaustedError"])
+def test_a_training_that_does_not_fit_is_told_the_way_out(text):
+    with pytest.raises(MemoryError, match="batch_size"), said_where_it_does_not_fit():
+        raise RuntimeError(text)
+
+
+def test_another_error_of_a_training_stays_as_it_is():
+    with pytest.raises(RuntimeError, match="shapes"), said_where_it_does_not_fit():
+        raise RuntimeError("incompatible shapes")
