@@ -24,8 +24,8 @@ from accel_helpers.train.whole_fit import WholeFit
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
-# A change that is this many times as fast in none of a few rounds is given up; another one gets as
-# many rounds as it takes, up to the most.
+# A change that was slower in one of a few rounds, and in none as fast as so many times, is given up;
+# another one gets as many rounds as it takes, up to the most.
 LITTLE = 1.2
 
 
@@ -298,7 +298,8 @@ def in_turns(training, changed, box: TimeBox, names=("as it is", "with the chang
         then = Measurement.from_samples(seconds_changed, name=names[1])
         gain = timing.compare(now, then, in_turns=True)
         ratios = [a / b for a, b in zip(seconds, seconds_changed, strict=True)]
-        if max(ratios) < LITTLE and not gain.conclusive:
+        promises_little = min(ratios) < 1 and max(ratios) < LITTLE
+        if promises_little and not gain.conclusive:
             return gain
         if len(seconds) < FEW_SAMPLES and box.share_left() > -OVERTIME:
             continue

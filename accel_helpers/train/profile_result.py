@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from accel_helpers._values import records
 from accel_helpers._values.words import format_duration, percent, spanned, times, wrapped
-from accel_helpers.measure.measurement import FASTER, SAME, Measurement, Speedup
+from accel_helpers.measure.measurement import FASTER, SAME, SLOWER, Measurement, Speedup
 from accel_helpers.train.epoch_parts import PARTS
 from accel_helpers.train.fit_call import GENERATOR, FitCall
 
@@ -48,9 +48,18 @@ class Change:
         """Whether the gain may be large or none, by what was measured."""
         return not self.gain.conclusive and self.gain.interval[1] > MAY_BE_LARGE
 
+    @property
+    def gain_in_words(self) -> str:
+        """Such as "2.1 times as fast (1.95 to 2.3)", "slower" or "not told apart yet"."""
+        if self.is_undecided:
+            return UNDECIDED
+        if self.gain.interval[1] < 1:
+            # also after few rounds, which make no verdict
+            return SLOWER
+        return gain_in_words(self.gain)
+
     def __str__(self) -> str:
-        words = UNDECIDED if self.is_undecided else gain_in_words(self.gain)
-        return f"{self.name}: {words}. {self.note}".rstrip()
+        return f"{self.name}: {self.gain_in_words}. {self.note}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -147,7 +156,7 @@ class Profile:
         texts = []
         change = self.change
         if change and change.gain.verdict == FASTER:
-            gain = gain_in_words(change.gain)
+            gain = change.gain_in_words
             texts.append(sentences["change"].format(lead=lead, name=change.name, gain=gain))
             if change.note:
                 texts.append(change.note)
@@ -160,8 +169,7 @@ class Profile:
         others = []
         for other in self.tried:
             if other is not change or change.gain.verdict != FASTER:
-                words = UNDECIDED if other.is_undecided else gain_in_words(other.gain)
-                others.append(f"{other.name}: {words}")
+                others.append(f"{other.name}: {other.gain_in_words}")
         if others:
             texts.append(sentences["tried"].format(tried="; ".join(others)))
         if self.not_tried:

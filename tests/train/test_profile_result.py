@@ -183,3 +183,10 @@ def test_a_share_lies_in_its_interval_and_ends_at_one():
     warm_up = WarmUp(first_step=1.0, passed=1.0, steps=1, step=1.0)
     parts = EpochParts((1.0,), {"overhead": (2.05,)}, (1.0,), 0.0, warm_up, 1, 0, "", ())
     assert parts.share("overhead") == (1.0, 1.0, 1.0)
+
+
+def test_a_change_that_was_slower_in_the_few_rounds_it_got_is_not_called_a_tie():
+    slow = Measurement.from_samples([1.0, 1.1, 1.0])
+    fast = Measurement.from_samples([9.0, 9.5, 10.0])
+    slower = Change("jit_compile=True", timing.compare(slow, fast, in_turns=True), "", call=None)
+    assert slower.gain_in_words == "slower"
