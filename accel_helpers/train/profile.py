@@ -24,7 +24,7 @@ from accel_helpers.train.whole_fit import WholeFit
 LATE = "the time was up"  # the reason for which a change was not tried
 MOSTLY = 0.5  # share of the whole training above which the compilation is the verdict
 OVERTIME = 0.2  # share of the box by which a change may be late, for the sake of five rounds
-# A change that was slower in one of a few rounds, and in none as fast as so many times, is given up;
+# A change that was slower in one of a few rounds, and in none this many times as fast, is given up;
 # another one gets as many rounds as it takes, up to the most.
 LITTLE = 1.2
 

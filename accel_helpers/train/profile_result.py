@@ -53,8 +53,8 @@ class Change:
         """Such as "2.1 times as fast (1.95 to 2.3)", "slower" or "not told apart yet"."""
         if self.is_undecided:
             return UNDECIDED
-        if self.gain.interval[1] < 1:
-            # also after few rounds, which make no verdict
+        if not self.gain.conclusive and self.gain.interval[1] < 1:
+            # slower in each of a few rounds, which make no ratio
             return SLOWER
         return gain_in_words(self.gain)
 
