@@ -26,7 +26,7 @@ TRAININGS = ROOT / "benchmarks/trainings"
 RESULTS = ROOT / "benchmarks/profile.json"
 PAGE = ROOT / "docs/profile.md"
 SECONDS = 60
-ROUNDS = 3  # in which a gain is measured again
+ROUNDS = 7  # in which a gain is measured again
 AGAIN = 2.0  # seconds of epochs, at least, for each training in a round
 
 
