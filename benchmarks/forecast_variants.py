@@ -7,12 +7,12 @@ worse with chips left out, too. No row of benchmarks/measured.csv is read here.
 """
 
 import csv
-import statistics
 from pathlib import Path
 
 import numpy as np
 
 from accel_helpers.worth import step_time
+from benchmarks.forecast import error
 from benchmarks.forecast_nets import TRAFFIC
 from tools import forecast as tool
 
@@ -136,11 +136,6 @@ def score(rows, start, seconds):
         f"{error(chips):.1%}",
         f"{tool.width(chips):.2f}",
     ]
-
-
-def error(found) -> float:
-    """The median of |forecast / measured - 1|."""
-    return statistics.median(abs(seconds / row.seconds - 1) for row, seconds in found)
 
 
 def main():

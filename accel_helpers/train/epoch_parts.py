@@ -7,13 +7,13 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.measure.series import locate
 from accel_helpers.train import take_away
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.fit_call import (
-    FitCall,
+from accel_helpers.train.checked_call import (
     check_arguments,
     has_own_step,
     said_where_it_does_not_fit,
     two_models,
 )
+from accel_helpers.train.fit_call import FitCall
 from accel_helpers.train.fit_watch import timed_callbacks
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit, Turn, WarmUp

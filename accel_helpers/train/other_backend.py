@@ -14,7 +14,8 @@ from pathlib import Path
 from accel_helpers._values import probe
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
-from accel_helpers.train.fit_call import ARRAYS, FitCall, fit_call
+from accel_helpers.train.checked_call import checked_call
+from accel_helpers.train.fit_call import ARRAYS, FitCall
 from accel_helpers.train.timed_fit import TimedFit, Turn
 
 OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
@@ -149,7 +150,7 @@ def _unpack(folder: Path) -> FitCall:
         model.steps_per_execution = settings["steps_per_execution"]
         return model
 
-    return fit_call(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
+    return checked_call(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
 
 
 def main(folder: str, turn_seconds: str) -> None:

@@ -10,9 +10,10 @@ from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train import changes
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
+from accel_helpers.train.checked_call import checked_call
 from accel_helpers.train.compile_changes import shapes_change
 from accel_helpers.train.epoch_parts import FEW_ROUNDS, MOST_ROUNDS, Apart, EpochParts
-from accel_helpers.train.fit_call import FitCall, fit_call
+from accel_helpers.train.fit_call import FitCall
 from accel_helpers.train.other_backend import OtherBackend
 from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile
 from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
@@ -91,7 +92,7 @@ def profile_fit(
     True
     """
     box = TimeBox(positive(seconds, "seconds"), clock)
-    call = fit_call(make_model, x, y, fit_arguments)
+    call = checked_call(make_model, x, y, fit_arguments)
     with Apart(call, box) as apart:
         parts = apart.measure()
         return profile_of(apart, parts)

@@ -6,7 +6,8 @@ from functools import partial
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
 from accel_helpers.train import device_memory
-from accel_helpers.train.fit_call import ARRAYS, FitCall, new_model
+from accel_helpers.train.checked_call import new_model
+from accel_helpers.train.fit_call import ARRAYS, FitCall
 from accel_helpers.train.resident import fit_resident
 from accel_helpers.train.stopwatch import stopwatch
 from accel_helpers.train.timed_fit import Turn

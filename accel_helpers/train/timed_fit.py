@@ -8,7 +8,8 @@ from math import ceil
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
-from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of, new_model
+from accel_helpers.train.checked_call import new_model
+from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of
 from accel_helpers.train.fit_watch import EpochMarks, fit_watch
 
 # a first turn, while it is unknown how long a step takes, has data for so many groups of steps

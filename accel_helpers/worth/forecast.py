@@ -10,7 +10,8 @@ from accel_helpers.measure import work
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.train import take_away
 from accel_helpers.train.changes import rebatched
-from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, fit_call, samples_in, two_models
+from accel_helpers.train.checked_call import checked_call, two_models
+from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, samples_in
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth import choice
@@ -93,7 +94,7 @@ def forecast(
     >>> max(parts, key=parts.get)
     'overhead'
     """
-    call = fit_call(make_model, x, y, {}) if x is not None else FitCall(make_model, {})
+    call = checked_call(make_model, x, y, {}) if x is not None else FitCall(make_model, {})
     model, timed_model = two_models(call)
     if chips is None:
         chips = _default_chips()
@@ -109,7 +110,7 @@ def forecast(
 
     if x is None:
         x, y = _made_up_data(model, batch_size)
-        call = in_batches(fit_call(make_model, x, y, {}), batch_size)
+        call = in_batches(checked_call(make_model, x, y, {}), batch_size)
     else:
         call = in_batches(call, batch_size)
         steps = steps or call.steps

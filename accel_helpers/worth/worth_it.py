@@ -8,8 +8,9 @@ from accel_helpers._values.records import positive, whole
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.train.checked_call import checked_call
 from accel_helpers.train.epoch_parts import Apart, EpochParts
-from accel_helpers.train.fit_call import ARRAYS, FitCall, fit_call, form_of, samples_in
+from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of, samples_in
 from accel_helpers.train.profile import in_turns, profile_of
 from accel_helpers.train.profile_result import Profile
 from accel_helpers.train.time_box import TimeBox
@@ -88,7 +89,7 @@ def worth_it(
     arguments = {"epochs": epochs}
     if form_of(x) == ARRAYS:
         arguments["batch_size"] = batch_size
-    call = fit_call(make_model, x, y, arguments)
+    call = checked_call(make_model, x, y, arguments)
     with Apart(call, box) as apart:
         model = apart.as_it_is.model
         _check_measurable(model)

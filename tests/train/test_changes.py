@@ -11,7 +11,7 @@ import pytest
 
 from accel_helpers.machine import backend
 from accel_helpers.train import changes, dataset_graph, device_memory, other_backend, take_away
-from accel_helpers.train.fit_call import fit_call
+from accel_helpers.train.checked_call import checked_call
 from accel_helpers.train.profile_result import Change
 from accel_helpers.train.proposal import ELSEWHERE
 
@@ -58,9 +58,9 @@ def call_of(keras, make_model):
 
     def call_of(form=ARRAYS, **arguments):
         if form == ARRAYS:
-            return fit_call(make_model, X, Y, arguments)
+            return checked_call(make_model, X, Y, arguments)
         data = tf_dataset() if form == DATASET else py_dataset(keras)
-        return fit_call(make_model, data, None, arguments)
+        return checked_call(make_model, data, None, arguments)
 
     return call_of
 
@@ -240,7 +240,7 @@ def test_padding_brings_every_batch_to_the_longest_with_zeros(keras):
         return model
 
     data = py_dataset(keras, 6, of_other_lengths)
-    call = fit_call(make_model, data, None, {})
+    call = checked_call(make_model, data, None, {})
     make, arguments = applied(proposed("compilation", call)["batches padded to one shape"])
     make().fit(**arguments, verbose=0)
     padded = read(arguments["x"])
@@ -255,7 +255,7 @@ def test_padding_brings_every_batch_to_the_longest_with_zeros(keras):
 def test_batches_of_one_shape_are_not_padded(keras, call_of):
     """A last batch may have fewer samples."""
     data = py_dataset(keras, 2, lambda index: (X[: 32 - index], Y[: 32 - index]))
-    call = fit_call(call_of().make_model, data, None, {})
+    call = checked_call(call_of().make_model, data, None, {})
     assert "batches padded to one shape" not in proposed("compilation", call)
 
 
@@ -274,7 +274,7 @@ def test_workers_are_set_on_a_copy_of_the_data(keras, call_of):
 
 def test_workers_that_are_there_already_are_left(keras, make_model):
     data = py_dataset(keras, workers=max(4, os.cpu_count()))
-    found = proposed("input", fit_call(make_model, data, None, {}))
+    found = proposed("input", checked_call(make_model, data, None, {}))
     assert found[f"workers={data.workers}"].reason == "you have it"
 
 
@@ -300,7 +300,7 @@ def test_a_cache_reads_the_data_once(keras, make_model):
         return tf.fill((3,), tf.ensure_shape(x, ())), tf.zeros((1,))
 
     data = tf.data.Dataset.range(8).map(element).batch(4)
-    found = proposed("input", fit_call(make_model, data, None, {}))
+    found = proposed("input", checked_call(make_model, data, None, {}))
     _, arguments = applied(found[".cache()"])
     seen.clear()
     read(arguments["x"])
@@ -310,7 +310,7 @@ def test_a_cache_reads_the_data_once(keras, make_model):
 
 def test_an_epoch_that_is_kept_in_memory_has_the_same_samples(keras, make_model):
     data = py_dataset(keras, 3, lambda index: (X[30 * index :][:30], Y[30 * index :][:30]))
-    call = fit_call(make_model, data, None, {})
+    call = checked_call(make_model, data, None, {})
     changed = proposed("input", call)["an epoch kept in memory"].make_call()
     assert np.array_equal(changed.arguments["x"], X[:90])
     assert np.array_equal(changed.arguments["y"], Y[:90])
@@ -322,7 +322,7 @@ def test_a_generator_is_kept_in_memory_and_trains(keras, make_model):
     def batches():
         yield from map(rows, range(5))
 
-    call = fit_call(make_model, batches, None, {"steps_per_epoch": 5})
+    call = checked_call(make_model, batches, None, {"steps_per_epoch": 5})
     make, arguments = applied(proposed("input", call)["an epoch kept in memory"])
     assert np.array_equal(arguments["x"], X[:160])
     assert "steps_per_epoch" not in arguments
@@ -336,12 +336,12 @@ def test_data_that_do_not_fit_into_memory_are_not_kept(call_of, monkeypatch):
 
 
 def test_arrays_of_64_bits_become_32_bits_and_others_are_not_touched(make_model):
-    call = fit_call(make_model, X.astype("float64"), Y, {})
+    call = checked_call(make_model, X.astype("float64"), Y, {})
     _, arguments = applied(proposed("input", call)["float32 arrays"])
     assert arguments["x"].dtype == "float32"
     assert np.array_equal(arguments["x"], X)
     assert arguments["y"] is Y
-    assert "float32 arrays" not in proposed("input", fit_call(make_model, X, Y, {}))
+    assert "float32 arrays" not in proposed("input", checked_call(make_model, X, Y, {}))
 
 
 # A pipeline's maps in parallel
@@ -452,7 +452,7 @@ def environments():
 
 def test_integers_beside_64_bit_floats_stay_integers(make_model):
     x = {"ids": np.full((64, 2), 2**24 + 1), "values": np.ones((64, 2))}
-    call = fit_call(make_model, x, np.arange(64), {})
+    call = checked_call(make_model, x, np.arange(64), {})
     changed = proposed("input", call)["float32 arrays"].make_call()
     assert changed.arguments["x"]["ids"].dtype == "int64"
     assert changed.arguments["x"]["values"].dtype == "float32"
@@ -470,7 +470,7 @@ def test_a_change_to_a_generator_can_be_handed_to_fit(keras, make_model):
         for index in range(80):
             yield rows(index)
 
-    call = fit_call(make_model, batches, None, {"steps_per_epoch": 80})
+    call = checked_call(make_model, batches, None, {"steps_per_epoch": 80})
     change = Change("none", gain=None, note="", call=call)
     make, arguments = change.apply()
     history = make().fit(**arguments, epochs=2, verbose=0)
@@ -483,7 +483,7 @@ def test_the_cache_of_jax_is_there_for_the_change_alone(make_model):
     import jax
 
     before = jax.config.jax_compilation_cache_dir
-    call = fit_call(make_model, X, Y, {"epochs": 1})
+    call = checked_call(make_model, X, Y, {"epochs": 1})
     proposal = proposed("compilation", call)["jax_compilation_cache_dir"]
     proposal.make_call().make_model()
     assert jax.config.jax_compilation_cache_dir != before

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from accel_helpers.train.fit_call import fit_call
+from accel_helpers.train.checked_call import checked_call
 
 SIZE = 4
 
@@ -25,7 +25,7 @@ def test_workers_read_no_batch_behind_the_part_of_an_epoch_that_is_trained(keras
         model.compile("sgd", "mse")
         return model
 
-    call = fit_call(make_model, Numbers(workers=workers), None, {"shuffle": False})
+    call = checked_call(make_model, Numbers(workers=workers), None, {"shuffle": False})
     model = make_model()
     model.fit(**call.shortened(3), verbose=0)
     read.clear()

@@ -7,7 +7,7 @@ import pytest
 
 from accel_helpers import profile_fit
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.fit_call import fit_call, said_where_it_does_not_fit
+from accel_helpers.train.checked_call import checked_call, said_where_it_does_not_fit
 from accel_helpers.train.fit_watch import fit_watch
 from accel_helpers.train.timed_fit import TimedFit
 
@@ -141,21 +141,22 @@ def test_a_generator_that_does_not_end_is_refused(make_model):
 def test_the_steps_of_an_epoch_are_those_of_fit(make_model, arguments, steps):
     arguments = dict(arguments)
     assert (
-        fit_call(make_model, arguments.pop("x"), arguments.pop("y", None), arguments).steps == steps
+        checked_call(make_model, arguments.pop("x"), arguments.pop("y", None), arguments).steps
+        == steps
     )
 
 
 def test_data_in_batches_say_how_many_steps_an_epoch_has(make_model, dataset, py_dataset):
-    assert fit_call(make_model, dataset, None, {}).steps == 4
-    assert fit_call(make_model, py_dataset, None, {}).steps == 7
-    assert fit_call(make_model, dataset.repeat(), None, {"steps_per_epoch": 5}).steps == 5
+    assert checked_call(make_model, dataset, None, {}).steps == 4
+    assert checked_call(make_model, py_dataset, None, {}).steps == 7
+    assert checked_call(make_model, dataset.repeat(), None, {"steps_per_epoch": 5}).steps == 5
     of_unknown_length = dataset.filter(lambda x, y: True)
-    assert fit_call(make_model, of_unknown_length, None, {}).steps == 0
+    assert checked_call(make_model, of_unknown_length, None, {}).steps == 0
 
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_part_of_an_epoch_has_the_first_samples_without_a_copy(make_model, steps):
-    call = fit_call(make_model, {"a": X}, Y, {"batch_size": 20, "sample_weight": Y[:, 0]})
+    call = checked_call(make_model, {"a": X}, Y, {"batch_size": 20, "sample_weight": Y[:, 0]})
     arguments = call.shortened(steps)
     assert len(arguments["x"]["a"]) == 20 * steps
     assert len(arguments["y"]) == 20 * steps
@@ -173,7 +174,7 @@ def test_a_validation_split_has_the_samples_that_fit_takes(keras, count, share):
     model = keras.Sequential([keras.Input((1,)), keras.layers.Rescaling(1.0)])
     model.compile("sgd", "mae")
     expected = model.fit(x, y, validation_split=share, batch_size=count, verbose=0).history
-    call = fit_call(lambda: model, x, y, {"validation_split": share, "batch_size": count})
+    call = checked_call(lambda: model, x, y, {"validation_split": share, "batch_size": count})
     assert "validation_split" not in call.arguments
     found = model.fit(**call.arguments, verbose=0).history
     assert found["loss"] == pytest.approx(expected["loss"])
@@ -182,14 +183,14 @@ def test_a_validation_split_has_the_samples_that_fit_takes(keras, count, share):
 
 def test_weights_are_split_too(make_model):
     weights = np.arange(100.0)
-    call = fit_call(make_model, X, Y, {"validation_split": 0.25, "sample_weight": weights})
+    call = checked_call(make_model, X, Y, {"validation_split": 0.25, "sample_weight": weights})
     assert list(call.arguments["sample_weight"]) == list(range(75))
     assert list(call.arguments["validation_data"][2]) == list(range(75, 100))
 
 
 def test_validation_data_go_before_a_split_as_in_fit(make_model):
     arguments = {"validation_split": 0.5, "validation_data": (X[:7], Y[:7])}
-    call = fit_call(make_model, X, Y, arguments)
+    call = checked_call(make_model, X, Y, arguments)
     assert len(call.arguments["x"]) == 100
     assert len(call.arguments["validation_data"][0]) == 7
 
@@ -329,7 +330,7 @@ def test_an_epoch_of_unknown_length_is_trained_to_its_end(keras):
         model.compile("sgd", "mse")
         return model
 
-    call = fit_call(make_model, data.batch(5), None, {})
+    call = checked_call(make_model, data.batch(5), None, {})
     assert call.steps == 0
     training = TimedFit(call, turn_seconds=1e-6)
     training.warm_up(most_seconds=600)
