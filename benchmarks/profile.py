@@ -21,6 +21,8 @@ import sys
 import time
 from pathlib import Path
 
+from accel_helpers.train.profile import ANOTHER_MINUTE
+
 ROOT = Path(__file__).resolve().parents[1]
 TRAININGS = ROOT / "benchmarks/trainings"
 RESULTS = ROOT / "benchmarks/profile.json"
@@ -150,10 +152,12 @@ def page() -> str:
         healthy=len(healthy),
         alarms=len(healthy) - sum(map(is_right, healthy)),
         promises=promises(quiet),
+        bare=promises(quiet, ANOTHER_MINUTE),
         seconds=seconds(quiet),
         busy=len(busy),
         busy_right=sum(map(is_right, busy)),
         busy_promises=promises(busy),
+        busy_bare=promises(busy, ANOTHER_MINUTE),
         busy_seconds=seconds(busy),
         rows=table(quiet),
         busy_rows=table(busy),
@@ -170,16 +174,16 @@ def seconds(rows: list[dict]) -> str:
     return f"{statistics.mean(found['took'] for found in rows):.0f}"
 
 
-def promises(rows: list[dict]) -> str:
-    """How many of the gains lay in their interval, in words."""
+def promises(rows: list[dict], narrower: float = 1) -> str:
+    """How many of the gains lay in their interval, or in one that ends so many times closer."""
     gains = [found for found in rows if "again" in found]
-    return f"{sum(map(held, gains))} of {len(gains)} promised gains"
+    return f"{sum(held(found, narrower) for found in gains)} of {len(gains)}"
 
 
-def held(found: dict) -> bool:
+def held(found: dict, narrower: float = 1) -> bool:
     """Whether a gain that was measured again lay in its interval."""
     low, high = found["interval"]
-    return low <= statistics.median(found["again"]) <= high
+    return low * narrower <= statistics.median(found["again"]) <= high / narrower
 
 
 def table(rows: list[dict]) -> str:
@@ -215,9 +219,15 @@ had not seen the library, and each checked by hand what takes more than half of 
 seconds, on an AMD EPYC with two virtual cores.
 
 **On the quiet machine the word was right in {right} of {sick}, with {alarms} false alarms in
-{healthy} healthy ones. {promises}, measured again by plain fits, lay in their interval. A profile
-took {seconds} seconds on average.** Beside a loop that keeps one of the two cores busy:
-{busy_right} of {busy} words, {busy_promises}, {busy_seconds} seconds.
+{healthy} healthy ones. {promises} promised gains, measured again by plain fits, lay in their
+interval. A profile took {seconds} seconds on average.** Beside a loop that keeps one of the two
+cores busy: {busy_right} of {busy} words, {busy_promises} gains, {busy_seconds} seconds.
+
+An interval allows for another minute of the same machine: it is 15 % wider at both ends than the
+rounds of its own minute say. By these alone {bare} gains lay inside, and {busy_bare} beside the
+busy loop. The 15 % come from an earlier quiet run with the same trainings: 12 of its 15 gains lay
+in the bare interval, and beyond the spread of both measurements they were off by 9 %; nine of ten
+lie within 1.64 such standard deviations.
 
 These trainings showed faults, which were mended before these runs: too few steps in a turn where
 steps are long, data of unknown length, a training that is too long to be repeated, and a crash of

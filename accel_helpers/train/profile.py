@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from statistics import median
 
 from accel_helpers._values import records
@@ -28,6 +29,10 @@ OVERTIME = 0.2  # share of the box by which a change may be late, for the sake o
 # A change that was slower in one of a few rounds, and in none this many times as fast, is given up;
 # another one gets as many rounds as it takes, up to the most.
 LITTLE = 1.2
+# The interval of a gain is widened by so much at both ends. In another minute of the same machine a
+# gain differed by 9 % (one standard deviation) beyond what its rounds had said, and nine of ten are
+# to lie inside: 1.64 standard deviations (docs/profile.md).
+ANOTHER_MINUTE = 1.15
 
 
 def profile_fit(
@@ -225,6 +230,7 @@ class _Trial:
         if proposal.note:
             note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
         takes_another_process = proposal.timed == ELSEWHERE
+        gain = for_another_minute(gain)
         return Change(proposal.name, gain, note, None if takes_another_process else call)
 
     def _gain_of_epochs(self, call: FitCall) -> Speedup:
@@ -306,6 +312,16 @@ def in_turns(training, changed, box: TimeBox, names=("as it is", "with the chang
             continue
         if gain.conclusive or is_late or len(seconds) >= MOST_ROUNDS:
             return gain
+
+
+def for_another_minute(gain: Speedup) -> Speedup:
+    """Return a gain with an interval in which it should lie when it is measured again."""
+    low, high = gain.interval
+    low /= ANOTHER_MINUTE
+    high *= ANOTHER_MINUTE
+    if low <= 1 <= high:
+        return replace(gain, interval=(low, high), conclusive=False, ratio=None)
+    return replace(gain, interval=(low, high))
 
 
 def best_of(tried: list[Change]) -> Change | None:

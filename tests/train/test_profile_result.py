@@ -7,7 +7,7 @@ import pytest
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epoch_parts import EpochParts
-from accel_helpers.train.profile import best_of
+from accel_helpers.train.profile import best_of, for_another_minute
 from accel_helpers.train.profile_result import Change, Profile
 from accel_helpers.train.timed_fit import WarmUp
 
@@ -190,3 +190,17 @@ def test_a_change_that_was_slower_in_the_few_rounds_it_got_is_not_called_a_tie()
     fast = Measurement.from_samples([9.0, 9.5, 10.0])
     slower = Change("jit_compile=True", timing.compare(slow, fast, in_turns=True), "", call=None)
     assert slower.gain_in_words == "slower"
+
+
+def test_a_gain_is_promised_for_another_minute_too():
+    measured = change(".cache()", 1.0).gain
+    promised = for_another_minute(measured)
+    assert promised.interval[0] < measured.interval[0] <= 2 <= measured.interval[1]
+    assert promised.interval[1] > measured.interval[1]
+    assert promised.verdict == "faster"
+
+
+def test_a_gain_that_another_minute_may_take_away_is_none():
+    measured = change(".cache()", 1.9).gain
+    assert measured.verdict == "faster"
+    assert for_another_minute(measured).verdict == "no measurable difference"
