@@ -164,8 +164,10 @@ class Profile:
             texts.append(sentences["undecided"].format(lead=lead))
         elif change:
             texts.append(sentences["nothing"].format(lead=lead))
-        else:
+        elif self.not_tried:
             texts.append(sentences["none"].format(lead=lead))
+        else:
+            texts.append(sentences["unknown"].format(lead=lead, verdict=self.verdict))
         others = []
         for other in self.tried:
             if other is not change or change.gain.verdict != FASTER:

@@ -136,6 +136,11 @@ def test_the_seconds_of_the_parts_are_their_shares_of_an_epoch():
     assert seconds["input"] == pytest.approx(0.82)
 
 
+def test_reasons_are_announced_only_where_there_are_some():
+    assert "reasons stand below" in words(profile(not_tried={"workers=4": "late"}))
+    assert "reasons" not in words(profile("compilation"))
+
+
 def test_the_change_that_was_faster_is_said_with_its_gain_and_its_note():
     said = words(profile(change=FASTER, tried=(FASTER, SAME), not_tried={"workers=4": "late"}))
     assert "jit_compile=True: 2 times as fast" in said
