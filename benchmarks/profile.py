@@ -227,7 +227,8 @@ An interval allows for another minute of the same machine: it is 15 % wider at b
 rounds of its own minute say. By these alone {bare} gains lay inside, and {busy_bare} beside the
 busy loop. The 15 % come from an earlier quiet run with the same trainings: 12 of its 15 gains lay
 in the bare interval, and beyond the spread of both measurements they were off by 9 %; nine of ten
-lie within 1.64 such standard deviations.
+lie within 1.64 such standard deviations. (The rows beside the loop and the healthy ones are from
+before that: their intervals were widened afterwards.)
 
 These trainings showed faults, which were mended before these runs: too few steps in a turn where
 steps are long, data of unknown length, a training that is too long to be repeated, and a crash of

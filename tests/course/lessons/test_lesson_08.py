@@ -131,7 +131,7 @@ def test_the_title_of_the_chains_says_how_they_grew():
 
 
 def test_what_the_text_says_is_so():
-    assert "With 100, 10 and 6, it's call 24." in PROSE
-    assert lesson_08.pays_after(100, 10, 6) == 24
+    assert "With `first=100, before=10, after=6` it's 24." in PROSE
+    assert lesson_08.pays_after(first=100, before=10, after=6) == 24
     assert "1,000 pictures in batches of 64 leave 40" in PROSE
     assert 1000 % 64 == 40
