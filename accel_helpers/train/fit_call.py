@@ -155,6 +155,7 @@ def _ended(x, steps: int):
     if not isinstance(x, keras.utils.PyDataset):
         return x
 
+    # mypy knows no class whose base is made at run time: the caller's own
     class Ended(type(x)):  # type: ignore[misc]
         num_batches = steps
 
