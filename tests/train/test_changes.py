@@ -1,8 +1,6 @@
 """Changes that `profile_fit` tries: each one trains, and does what its name says."""
 
-import itertools
 import os
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,7 @@ import psutil
 import pytest
 
 from accel_helpers.machine import backend
-from accel_helpers.train import changes, dataset_graph, device_memory, other_backend, take_away
+from accel_helpers.train import changes, device_memory, other_backend
 from accel_helpers.train.checked_call import checked_call
 from accel_helpers.train.profile_result import Change
 from accel_helpers.train.proposal import ELSEWHERE
@@ -344,65 +342,6 @@ def test_arrays_of_64_bits_become_32_bits_and_others_are_not_touched(make_model)
     assert "float32 arrays" not in proposed("input", checked_call(make_model, X, Y, {}))
 
 
-# A pipeline's maps in parallel
-
-
-def pipelines(tf):
-    numbers = tf.data.Dataset.range(20)
-    again = numbers.map(lambda n: 2 * n)
-    return {
-        "in batches": again.batch(3),
-        "two maps": again.batch(4, drop_remainder=True).map(lambda n: n + 1),
-        "shuffled": again.shuffle(20, seed=3, reshuffle_each_iteration=False),
-        "without end": again.repeat(),
-        "cached": again.cache().map(lambda n: n - 1),
-        "zipped": tf.data.Dataset.zip((again, numbers.map(lambda n: n * n))),
-        "a dictionary": again.map(lambda n: {"a": n, "b": -n}),
-        "Python": numbers.map(lambda n: tf.numpy_function(lambda m: m + 1, [n], tf.int64)),
-    }
-
-
-PIPELINES = (
-    "in batches",
-    "two maps",
-    "shuffled",
-    "without end",
-    "cached",
-    "zipped",
-    "a dictionary",
-    "Python",
-)
-
-
-@pytest.mark.parametrize("name", PIPELINES)
-def test_maps_in_parallel_give_the_same_elements_in_the_same_order(keras, name):
-    tf = pytest.importorskip("tensorflow")
-    dataset = pipelines(tf)[name]
-    assert dataset_graph.maps_one_by_one(dataset) > 0
-    parallel = dataset_graph.in_parallel(dataset)
-    assert dataset_graph.maps_one_by_one(parallel) == 0
-    assert parallel.element_spec == dataset.element_spec
-    assert int(parallel.cardinality()) == int(dataset.cardinality())
-    pairs = itertools.islice(zip(parallel, dataset, strict=True), 30)
-    for element, other in pairs:
-        for found, expected in zip(tf.nest.flatten(element), tf.nest.flatten(other), strict=True):
-            assert np.array_equal(found, expected)
-
-
-def test_maps_in_parallel_do_work_at_the_same_time(keras):
-    """Each call waits for a second one."""
-    tf = pytest.importorskip("tensorflow")
-    both_there = threading.Barrier(2)
-
-    def meet(number):
-        both_there.wait(timeout=60)
-        return number
-
-    numbers = tf.data.Dataset.range(2)
-    dataset = numbers.map(lambda n: tf.py_function(meet, [n], tf.int64))
-    assert [int(n) for n in dataset_graph.in_parallel(dataset)] == [0, 1]
-
-
 # Callbacks and validation
 
 
@@ -456,13 +395,6 @@ def test_integers_beside_64_bit_floats_stay_integers(make_model):
     changed = proposed("input", call)["float32 arrays"].make_call()
     assert changed.arguments["x"]["ids"].dtype == "int64"
     assert changed.arguments["x"]["values"].dtype == "float32"
-
-
-def test_a_pipeline_of_unknown_length_gets_parallel_maps():
-    tf = pytest.importorskip("tensorflow")
-    dataset = tf.data.Dataset.range(10).map(lambda i: i * 2).filter(lambda i: i % 4 == 0)
-    elements = [int(element) for element in dataset_graph.in_parallel(dataset)]
-    assert elements == [0, 4, 8, 12, 16]
 
 
 def test_a_change_to_a_generator_can_be_handed_to_fit(keras, make_model):
@@ -546,13 +478,5 @@ def test_another_backend_cannot_be_applied_in_this_session():
 
 @pytest.mark.slow
 def test_it_holds_on_jax_too(on_jax):
-    on_jax("not on_jax", __file__, Path(__file__).with_name("test_fit_call.py"))
-
-
-def test_layers_of_few_filters_are_never_trained_on_one_sample_by_tensorflow(keras):
-    dense = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
-    assert take_away.fewest_samples(dense) == 1
-    filters = keras.Sequential([keras.Input((4, 4, 1)), keras.layers.Conv2D(2, 3)])
-    nested = keras.Sequential([keras.Input((4, 4, 1)), filters, keras.layers.Flatten()])
-    expected = 2 if backend.framework() == "tensorflow" else 1
-    assert take_away.fewest_samples(nested) == expected
+    others = ("test_fit_call.py", "test_first_batches.py")
+    on_jax("not on_jax", __file__, *map(Path(__file__).with_name, others))
