@@ -6,7 +6,13 @@ from dataclasses import replace
 from math import ceil
 
 from accel_helpers.machine import backend
-from accel_helpers.train import compile_changes, input_changes, other_backend, resident_turns
+from accel_helpers.train import (
+    compile_changes,
+    harmful_settings,
+    input_changes,
+    other_backend,
+    resident_turns,
+)
 from accel_helpers.train.fit_call import ARRAYS, DATASET, FitCall, samples_in
 from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, Proposal
 
@@ -20,33 +26,39 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Yield what to try where a part takes most of an epoch, the likeliest first.
 
-    `verdict` is the name of the part; `model` is one of the call's, and is only asked how it was
-    compiled; `batches` are some of the training's.
+    What leaves the training as it is comes before what alters it. `verdict` is the name of the
+    part; `model` is one of the call's, and is only asked how it was compiled; `batches` are some of
+    the training's.
     """
-    if verdict == "input":
+    if verdict in ("overhead", "compute", "memory"):
+        yield from harmful_settings.proposals(call, model)
+        # in eager mode the others would be measured in vain
+        if not model.run_eagerly:
+            yield from _faster_steps(verdict, call, model)
+    elif verdict == "input":
         yield from input_changes.proposals(call, batches)
-        yield larger_batches(call)
         yield resident(call)
-    elif verdict == "overhead":
-        yield grouped_steps(call, model)
         yield larger_batches(call)
-        yield compiled_by_xla(call, model)
-        yield resident(call)
-        yield from _elsewhere(call)
-    elif verdict == "compute":
-        yield compiled_by_xla(call, model)
-        yield mixed_precision(call)
-        yield from _elsewhere(call)
-    elif verdict == "memory":
-        yield larger_batches(call)
-        yield compiled_by_xla(call, model)
-        yield mixed_precision(call)
     elif verdict == "callbacks":
         yield from _calmer_callbacks(call, slowest_callback)
     elif verdict == "validation":
         yield from _less_validation(call)
     else:
         yield from compile_changes.proposals(call, model, batches)
+
+
+def _faster_steps(verdict: str, call: FitCall, model) -> Iterator[Proposal]:
+    """Yield what to try where a part of the steps takes most of an epoch."""
+    if verdict == "overhead":
+        yield grouped_steps(call, model)
+    yield from _elsewhere(call)
+    yield compiled_by_xla(call, model)
+    if verdict == "overhead":
+        yield resident(call)
+    if verdict != "compute":
+        yield larger_batches(call)
+    if verdict != "overhead":
+        yield mixed_precision(call)
 
 
 def larger_batches(call: FitCall) -> Proposal:
@@ -74,7 +86,7 @@ def larger_batches(call: FitCall) -> Proposal:
 
     if call.form == DATASET and not size:
         return Proposal(name, reason="the size of your batches is not known")
-    return Proposal(name, make_call, note="batches")
+    return Proposal(name, make_call, note="batches", alters=True)
 
 
 def rebatched(dataset, batch_size: int, steps: int):
@@ -147,7 +159,7 @@ def mixed_precision(call: FitCall) -> Proposal:
         finally:
             keras.config.set_dtype_policy(policy)
 
-    return Proposal(name, lambda: call.with_model(make_model), note="half")
+    return Proposal(name, lambda: call.with_model(make_model), note="half", alters=True)
 
 
 def _elsewhere(call: FitCall) -> Iterator[Proposal]:

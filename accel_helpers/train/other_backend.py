@@ -1,14 +1,16 @@
 """The same training in a process of its own, where Keras runs on its other backend.
 
-The model travels as a ``.keras`` file and the arrays as ``.npz``. The process runs this file as a
-program. It says "ready" when it has compiled, and then answers every line with the seconds of a
-turn.
+The model travels as a ``.keras`` file and some batches of the arrays as ``.npz``. The process runs
+this file as a program. It says "ready" when it has compiled, and then answers every line with the
+seconds of a turn. It deletes what it was given, also where this process was killed.
 """
 
 import importlib.util
 import json
+import shutil
 import sys
 import tempfile
+from math import ceil
 from pathlib import Path
 
 from accel_helpers._values import probe
@@ -20,8 +22,9 @@ from accel_helpers.train.timed_fit import TimedFit, Turn
 
 OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 PATIENCE = 120  # seconds for the process to start and to compile
+FEW_BYTES = 64e6  # of the training data and of the validation's, of which no more travels
 # arguments that are numbers, and travel as text
-PLAIN = ("batch_size", "epochs", "validation_batch_size", "validation_steps", "shuffle")
+PLAIN = ("batch_size", "validation_batch_size", "validation_steps", "validation_freq", "shuffle")
 
 
 def other_backend() -> str:
@@ -50,16 +53,20 @@ class OtherBackend:
         """
         self._extra_seconds = extra_seconds
         self._folder = tempfile.TemporaryDirectory(prefix="accel-backend-")
-        folder = Path(self._folder.name)
-        _pack(call, folder)
-        command = [sys.executable, "-m", __name__, str(folder), str(turn_seconds)]
+        command = [sys.executable, "-m", __name__, self._folder.name, str(turn_seconds)]
         environ = probe.variables({"KERAS_BACKEND": other_backend()})
+        # It starts before anything is written, so that somebody is there to delete it.
         self._child = probe.Child(command, environ, heard=True)
+        try:
+            self._times_as_many, self._times_the_validation = _pack(call, Path(self._folder.name))
+        except Exception:
+            self.close()
+            raise
+        self._child.tell("go")
         answer = self._child.hear(PATIENCE)
         if answer != "ready\n":
             self.close()
-            reason = probe.last_line(self._child.output)
-            raise ValueError(f"it does not train there: {reason[:80]}")
+            raise ValueError(_reason(probe.last_line(self._child.output)))
 
     def turn(self) -> Turn:
         """Have a turn taken."""
@@ -68,12 +75,21 @@ class OtherBackend:
         if not answer:
             raise ValueError("the other process ended")
         epoch, validation = json.loads(answer)
-        return Turn(epoch + self._extra_seconds, validation)
+        steps = (epoch - validation) * self._times_as_many
+        validation *= self._times_the_validation
+        return Turn(steps + validation + self._extra_seconds, validation)
 
     def close(self) -> None:
         """End the process, and delete what it was given."""
         self._child.stop()
         self._folder.cleanup()
+
+
+def _reason(error: str) -> str:
+    """Return why a training could not be timed there, by the last line of the process's error."""
+    if "Could not locate" in error:
+        return f"it has classes of your own: set KERAS_BACKEND={other_backend()} in a new session"
+    return f"it does not train there: {error[:80]}"
 
 
 def _name_arrays(name: str, value) -> dict | None:
@@ -111,25 +127,48 @@ def _unname(name: str, arrays: dict):
     return parts
 
 
-def _pack(call: FitCall, folder: Path) -> None:
-    """Write a call into a folder."""
+def _pack(call: FitCall, folder: Path) -> tuple[float, float]:
+    """Write a call into a folder, with a few of its batches.
+
+    Return how many times as many the training data are, and the validation's. Raises ValueError
+    where the folder has no room for them.
+    """
     import numpy as np
 
-    named = dict(_name_arrays("x", call.arguments["x"]) or {})
-    y = call.arguments.get("y")
-    if y is not None:
-        named |= _name_arrays("y", y) or {}
-    validation = call.arguments.get("validation_data")
-    if validation is not None:
-        for name, value in zip(("val_x", "val_y"), validation, strict=True):
-            named |= _name_arrays(name, value) or {}
-    np.savez(folder / "data.npz", **named)
+    pair = {"x": call.arguments["x"], "y": call.arguments.get("y")}
+    few, times_as_many = _few(pair, call.batch_size)
+    validation: dict = {}
+    times_the_validation = 1.0
+    if call.arguments.get("validation_data") is not None:
+        size = call.arguments.get("validation_batch_size") or call.batch_size
+        pair = dict(zip(("val_x", "val_y"), call.arguments["validation_data"], strict=True))
+        validation, times_the_validation = _few(pair, size)
     model = call.make_model()
+    # four bytes a number, and as a rule the optimizer has two for each weight
+    model_bytes = 12 * model.count_params()
+    if shutil.disk_usage(folder).free < 2 * (model_bytes + 2 * FEW_BYTES):
+        raise ValueError(f"{folder.parent} has no room for a copy of the model")
+    np.savez(folder / "data.npz", **few, **validation)
     with held_back():
         model.save(folder / "model.keras")
     plain = {name: call.arguments[name] for name in PLAIN if name in call.arguments}
-    settings = {"arguments": plain, "steps_per_execution": model.steps_per_execution}
-    (folder / "settings.json").write_text(json.dumps(settings))
+    (folder / "arguments.json").write_text(json.dumps(plain))
+    return times_as_many, times_the_validation
+
+
+def _few(data: dict, batch_size: int) -> tuple[dict, float]:
+    """Return the first batches of some arrays, by name, and how many times as many there are."""
+    import numpy as np
+
+    named: dict = {}
+    for name, value in data.items():
+        if value is not None:
+            named |= _name_arrays(name, value) or {}
+    samples = len(next(iter(named.values())))
+    sample_bytes = sum(np.asarray(array[:1]).nbytes for array in named.values())
+    batches = ceil(FEW_BYTES / max(sample_bytes, 1) / batch_size)
+    kept = min(batches * batch_size, samples)
+    return {name: array[:kept] for name, array in named.items()}, samples / kept
 
 
 def _unpack(folder: Path) -> FitCall:
@@ -139,26 +178,32 @@ def _unpack(folder: Path) -> FitCall:
 
     with np.load(folder / "data.npz") as file:
         arrays = dict(file)
-    settings = json.loads((folder / "settings.json").read_text())
-    arguments = dict(settings["arguments"])
+    arguments = json.loads((folder / "arguments.json").read_text())
     validation = _unname("val_x", arrays)
     if validation is not None:
         arguments["validation_data"] = (validation, _unname("val_y", arrays))
 
     def make_model():
         model = keras.models.load_model(folder / "model.keras")
-        model.steps_per_execution = settings["steps_per_execution"]
+        # The file says what Keras had chosen on the backend that it comes from.
+        model.jit_compile = None
         return model
 
     return checked_call(make_model, _unname("x", arrays), _unname("y", arrays), arguments)
 
 
 def main(folder: str, turn_seconds: str) -> None:
-    """Take a turn for every line of the standard input."""
-    call = _unpack(Path(folder))
-    training = TimedFit(call, float(turn_seconds))
-    training.warm_up(PATIENCE / 2)
-    training.replan()
+    """Take a turn for every line of the standard input; its end says that the parent is gone."""
+    import keras  # noqa: F401  (it is loaded while the parent writes)
+
+    try:
+        if not sys.stdin.readline():
+            return
+        training = TimedFit(_unpack(Path(folder)), float(turn_seconds))
+        training.warm_up(PATIENCE / 2)
+        training.replan()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     print("ready", flush=True)
     for _ in sys.stdin:
         turn = training.turn()

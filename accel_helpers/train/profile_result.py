@@ -1,6 +1,6 @@
 """The answer of `profile_fit`: where an epoch goes, and a change that was measured."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -29,6 +29,7 @@ class Change:
     note: str  # a sentence on what else it changes, or ""
     # with the change; None where it takes another process
     call: FitCall | None = field(repr=False)
+    alters: bool = False  # whether the training learns otherwise with it: watch its accuracy
 
     def apply(self):
         """Return (make_model, fit_arguments) with the change, for ``make_model().fit(...)``.
@@ -83,10 +84,16 @@ class Profile:
     late_compilations: int  # of these, after the first moments
     input_alone: float  # seconds that the input of an epoch takes where nothing waits for it
     slowest_callback: str  # its class, or ""
-    change: Change | None  # the best that was tried, or the first; None where none was
+    # the best that leaves the training as it is, else the best, else the first that was tried
+    change: Change | None
     tried: tuple[Change, ...]
     not_tried: Mapping[str, str]  # change -> reason
     notes: tuple[str, ...]  # sentences
+
+    @property
+    def altering_change(self) -> Change | None:
+        """The change that was faster by the most for sure, of those that alter the training."""
+        return fastest(change for change in self.tried if change.alters)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -178,6 +185,12 @@ class Profile:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
             texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
         return texts
+
+
+def fastest(changes: Iterable[Change]) -> Change | None:
+    """Return the change that was faster by the most for sure; None where none was faster."""
+    faster = [change for change in changes if change.gain.verdict == FASTER]
+    return max(faster, key=lambda change: change.gain.interval[0], default=None)
 
 
 def _times(count: int) -> str:
