@@ -16,17 +16,18 @@ export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
 # File by file on as many processes as there are cores, at most four: no test needs a quiet machine.
 # The lessons run on small sizes and bundled data.
 TESTS = $(PYTHON) -m pytest -rfEs -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-test test-all: export ACCEL_FAST = 1
-test test-all: export ACCEL_DATA = bundled
-test test-all: export PYTHONHASHSEED = 0
+test test-all night: export ACCEL_FAST = 1
+test test-all night: export ACCEL_DATA = bundled
+test test-all night: export PYTHONHASHSEED = 0
 
-.PHONY: help environment run test test-all lab notebooks stamp lint fix wheel benchmarks \
+.PHONY: help environment run test test-all night lab notebooks stamp lint fix wheel benchmarks \
   site screenshots slides bundle colab-check site-environment
 
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
 	@echo 'make test        lint, unit tests, every lesson: 4 to 12 minutes on two cores'
-	@echo 'make test-all    the same and the slow tests, which CI runs: 20 to 60 minutes'
+	@echo 'make test-all    the same and the slow tests, which CI runs: 25 minutes on two cores'
+	@echo 'make night       what is left: the site, past runtimes, every lesson in a browser: half an hour'
 	@echo 'make lab         open the lessons in JupyterLab'
 	@echo 'make notebooks   format and execute lessons, store what is the same everywhere (LESSONS="03")'
 	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
@@ -47,10 +48,13 @@ run: environment
 	@$(PYTHON) tools/run_lessons.py $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(filter-out 0,$(FAST)),--fast) $(if $(filter-out 0,$(ALL)),--all)
 
 test: lint
-	@$(TESTS) -m "not slow"
+	@$(TESTS) -m "not slow and not night"
 
-test-all: lint site-environment
-	@$(TESTS)
+test-all: lint
+	@$(TESTS) -m "not night"
+
+night: site-environment
+	@$(TESTS) -m night
 
 lint: environment
 	@$(PYTHON) -m ruff check --quiet .

@@ -39,7 +39,7 @@ def page(browser):
 
 EACH = pytest.mark.parametrize(
     "path",
-    [FIRST, *(pytest.param(path, marks=pytest.mark.slow) for path in OTHERS)],
+    [FIRST, *(pytest.param(path, marks=pytest.mark.night) for path in OTHERS)],
     ids=lambda path: path.stem,
 )
 
@@ -72,7 +72,7 @@ def test_the_page_of_a_lesson_breaks_no_rule(path, page, tmp_path):
     assert axe.violations(page) == []
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("printed", [False, True], ids=["on the screen", "printed"])
 def test_the_summary_breaks_no_rule(page, printed, tmp_path):
     (card, *_) = results.reference_runs()

@@ -230,7 +230,7 @@ return device.clock() - start"""
 # Lesson 06: the player
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_player_shows_every_frame_by_click_and_key_and_plays_and_pauses(started):
     with opened(started, "06") as form:
         lesson = form.lesson
@@ -266,7 +266,7 @@ def test_the_player_shows_every_frame_by_click_and_key_and_plays_and_pauses(star
 # A walk through the others
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(
     "path", [path for path in LESSONS if path.name[:2] not in WHOLE], ids=lambda path: path.stem
 )
@@ -324,7 +324,7 @@ def cut_off(form):
     }""")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_kind_of_question_is_answered_and_breaks_no_rule(forms):
     form, _ = forms
     for number, question in enumerate(form.questions, 1):
@@ -337,7 +337,7 @@ def test_every_kind_of_question_is_answered_and_breaks_no_rule(forms):
         folded.click()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_practice_exam_is_handed_in_and_breaks_no_rule(forms):
     _, form = forms
     page = form.lesson.page
@@ -352,7 +352,7 @@ def test_a_practice_exam_is_handed_in_and_breaks_no_rule(forms):
     assert axe.violations_in_the_lab(page) == []
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("width", [1280, 700])
 def test_no_text_of_a_form_is_cut_off(forms, width):
     lesson = forms[0].lesson

@@ -10,7 +10,7 @@ import replica
 HAD_STOPPED = ("08_graphs_and_compilers", "09_many_devices", "10_build_and_refine")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(900)  # the first one makes the replica
 @pytest.mark.parametrize("name", HAD_STOPPED)
 def test_a_lesson_runs_on_the_oldest_keras_that_the_course_allows(

@@ -13,7 +13,7 @@ from accel_helpers.course import exam, questions
 SCRIPT = Path(__file__).resolve().parent / "answer_quizzes.py"
 OLD = "7.7.1"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # the first one makes the replica
+pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # the first one makes the replica
 
 
 @pytest.fixture(scope="module")

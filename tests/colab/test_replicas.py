@@ -11,7 +11,12 @@ import pytest
 import replica
 import session
 
-LESSONS = sorted((replica.ROOT / "notebooks").glob("*.ipynb"))
+# What differs most between Colab's runtimes: devices, timing, strategies, forecasts, compilers.
+BY_DAY = ("02", "03", "04", "05", "08", "10")
+LESSONS = []
+for path in sorted((replica.ROOT / "notebooks").glob("*.ipynb")):
+    mark = pytest.mark.slow if path.name[:2] in BY_DAY else pytest.mark.night
+    LESSONS.append(pytest.param(path, marks=mark, id=path.stem))
 # Runs behind the lesson, in its kernel.
 LAST_CELL = """
 import json as _json, sys as _sys
@@ -59,9 +64,8 @@ def alarms(notebook):
     return [output.text for output in outputs if output.get("name") == "stderr"]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1800)  # the first one makes the replica
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", LESSONS)
 def test_a_lesson_runs_as_a_lone_file(colab, path, wheel, tmp_path):
     folder = tmp_path / "content"
     folder.mkdir()

@@ -43,7 +43,17 @@ def weed(copy: Path, fault: dict) -> None:
 
 def failing(copy: Path, tests: list[str], *options: str) -> list[str]:
     """Run tests in the copy, and return those that failed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-rfE", *options, *tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow and not night",
+        "-rfE",
+        *options,
+        *tests,
+    ]
     if len(tests) != 1:
         command += ["-n", "2", "--dist", "loadfile"]
     environ = {**os.environ, **SETTINGS, "PYTHONPATH": str(copy)}

@@ -67,7 +67,7 @@ def test_workflows_are_yaml_and_what_they_and_the_pages_make_exists():
     assert len(jobs) >= len(FLOWS)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_workflow_for_own_notebooks_finds_what_has_changed_or_was_never_run(tmp_path):
     (mine := tmp_path / "notebooks" / "mine.ipynb").parent.mkdir()
     code = "import os\nprint(1_984 if os.environ.get('ACCEL_FAST') else 60_000)"

@@ -16,7 +16,7 @@ from accel_helpers.machine import doctor
 
 REVIEW = LESSONS / "11_exam_review.ipynb"
 ERRORS = ("04_tpu-plain-tensorflow", "20_cuda-libraries", "27_out-of-memory")
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.browser, pytest.mark.night, pytest.mark.timeout(1800)]
 expect.set_options(timeout=1000 * lab.LIMIT)
 
 

@@ -16,6 +16,7 @@ from accel_helpers.course import questions
 
 genanki = pytest.importorskip("genanki")  # it comes with `make site-environment`
 out = pytest.importorskip("questions_out")
+pytestmark = pytest.mark.night  # with what the site needs
 BANK = questions.bank()
 KINDS = {"one": "MC", "several": "MC", "number": "Numerical", "order": "Matching"}
 PARSE = """const text = require("fs").readFileSync("questions.gift", "utf8");
@@ -31,7 +32,6 @@ def place(option):
     return f"step {option.position}" if option.position else "does not belong"
 
 
-@pytest.mark.slow
 def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
     npm = [shutil.which("npm"), "install", "--no-audit", "--no-fund", "gift-pegjs@1"]
     if not npm[0] or subprocess.run(npm, cwd=tmp_path, capture_output=True).returncode:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from accel_helpers.machine import runtime
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.night, pytest.mark.browser, pytest.mark.timeout(1800)]
 IN_THE_README = 620  # pixels: as wide as the README shows a picture
 MOST_BYTES = 250_000
 CUT_OFF = "one => one.scrollWidth > one.clientWidth"

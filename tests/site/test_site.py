@@ -15,7 +15,7 @@ import accel_helpers as ah
 from accel_helpers.machine.symptoms import KNOWN, SLOW
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.night, pytest.mark.browser, pytest.mark.timeout(1800)]
 LOOKED_AT = ("index", "docs/failures", "docs/chips", "docs/status", "docs/api/verbs")
 LESSONS = ("00_start_here", "03_time_a_keras_model", "06_inside_a_tpu", "11_exam_review")
 PAGES = (*LOOKED_AT, *(f"notebooks/{name}" for name in LESSONS))

@@ -7,7 +7,7 @@ import lesson
 import pytest
 
 slides = pytest.importorskip("slides")  # what it needs comes with `make site-environment`
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.night, pytest.mark.browser]
 LESSONS = lesson.chosen([])
 BAD = """() => Reveal.getSlides().flatMap(slide => {
     const { h } = Reveal.getIndices(slide)

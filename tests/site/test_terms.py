@@ -5,7 +5,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 
 def test_terms(site):

@@ -82,7 +82,7 @@ def test_missing_and_left_over_files_and_rows_are_found(stored):
         assert len(tpu_programs.differences(stored, fresh)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(1500)
 def test_the_stored_answers_are_what_a_fresh_compile_says(tpu_environment):
     """One of each kind, on either chip; `tools/tpu_programs.py --check` alone asks for all."""

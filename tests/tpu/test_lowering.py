@@ -164,7 +164,7 @@ def test_what_tensorflow_can_and_a_tpu_cannot_is_named_with_its_layer(keras):
         lower(model, 32)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(1200)
 def test_all_of_this_holds_on_jax(on_jax):
     said = on_jax("not holds_on_jax", __file__)
