@@ -217,9 +217,9 @@ PAGE = """\
 
 `ah.forecast` says how long a step of a model would take on a chip that is not there. Its
 constants were fitted on {fit.made_on} to {fit.rows:,} published measurements of three sources
-(`tools/published.csv`), and to no row of this page. They were first committed before one of these
-was looked at (commit 43f7b2d), and fitted again once, since 22 of the fitted rows had wrong counts
-of operations: see *What else was tried*. No row was dropped but by the rules in
+(`tools/published.csv`), and to no row of this page. They were first committed before we had
+looked at any of these rows (commit 43f7b2d), and fitted again once, since 22 of the fitted rows
+had wrong counts of operations: see *What else was tried*. No row was dropped but by the rules in
 `benchmarks/forecast.py`, written before, too. This page is made by
 `python -m benchmarks.forecast_page`.
 

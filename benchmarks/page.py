@@ -19,7 +19,9 @@ INTRODUCTION = """\
 
 Every time, rate and memory figure on this page was measured by `make benchmarks` on the machine
 that is named above it, or simulated where that is said. The page and its pictures are made from the
-files in `benchmarks/results/`; the settings come from the code there.
+files in `benchmarks/results/`; the settings come from the code there. JAX 0.10.2, with
+which some were measured, computes some sums wrongly on a CPU: the doctor warns of it, and we have
+not measured anew.
 """
 TRAINING = """\
 The same model, trained in {count} ways: the quickstart model without dropout, Adam, {images:,}

@@ -218,10 +218,10 @@ had not seen the library, and each checked by hand what takes more than half of 
 (`benchmarks/trainings/`; the figures stand in each file). Each ran in a process of its own with 60
 seconds, on an AMD EPYC with two virtual cores.
 
-**On the quiet machine the word was right in {right} of {sick}, with {alarms} false alarms in
+**On the quiet machine the verdict was right in {right} of {sick}, with {alarms} false alarms in
 {healthy} healthy ones. {promises} promised gains, measured again by plain fits, lay in their
 interval. A profile took {seconds} seconds on average.** Beside a loop that keeps one of the two
-cores busy: {busy_right} of {busy} words, {busy_promises} gains, {busy_seconds} seconds.
+cores busy: {busy_right} of {busy} verdicts, {busy_promises} gains, {busy_seconds} seconds.
 
 An interval allows for another minute of the same machine: it is 15 % wider at both ends than the
 rounds of its own minute say. By these alone {bare} gains lay inside, and {busy_bare} beside the
@@ -238,7 +238,7 @@ TensorFlow with layers of few filters and one sample. No limit was set by them.
 
 {rows}
 
-## Beside a busy loop, ten by lot
+## Beside a busy loop, ten drawn at random
 
 {busy_rows}
 

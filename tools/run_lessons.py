@@ -168,10 +168,13 @@ def _kept(notebook, staging: Path) -> str:
 
 
 def _new_card(path: Path) -> None:
-    # Without the interpreter's own path: a card is made to be shown to others.
+    # Without the interpreter's own path and the report's folder: a card is shown to others.
+    folder = argparse.ArgumentParser(add_help=False)
+    folder.add_argument("--out")
+    _, words = folder.parse_known_args(sys.orig_argv[1:])
     asked = ("KERAS_BACKEND", "ACCEL_FAST", "ACCEL_DATA")  # what changes the results
     given = [f"{k}={shlex.quote(os.environ[k])}" for k in asked if os.environ.get(k)]
-    line = " ".join([*given, shlex.join(["python", *sys.orig_argv[1:]])])
+    line = " ".join([*given, shlex.join(["python", *words])])
     results.save(results.new_card(command=line), path)
 
 

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from accel_helpers._values import records
 from accel_helpers.machine.faults import Finding, tables
@@ -34,8 +34,8 @@ class OldLine:
     source: str
     example: str
     raises: str = ""  # the name of the error that it ends in; empty where it runs
-    # "compiled": only in a compiled function; "tpu": only where the notebook asks for a TPU.
-    only: Literal["", "compiled", "tpu"] = ""
+    compiled: bool = False  # only in a compiled function
+    page: str = ""  # a regular expression, which is found in the notebook's JSON
 
 
 #: Of several entries that a line has, the first one counts.
@@ -50,7 +50,7 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:
     """
     try:
         page = json.loads(text)
-        accelerator = page.get("metadata", {}).get("accelerator")
+        entries = [entry for entry in YESTERDAY if re.search(entry.page, text)]
         outputs = []
         old_lines: list[Finding] = []
         for number, cell in enumerate(page["cells"], 1):
@@ -58,7 +58,7 @@ def read(text: str) -> tuple[str, tuple[Finding, ...]] | None:
                 continue
             outputs += cell.get("outputs", ())
             source = "".join(cell.get("source") or "")
-            old_lines += _old_lines(number, source, for_tpu=accelerator == "TPU")
+            old_lines += _old_lines(number, source, entries)
         return _printed(outputs), tuple(old_lines)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None  # no JSON, or nothing like a notebook
@@ -94,10 +94,10 @@ def _text_of(output: dict[str, Any]) -> str:
     return "".join(printed or "")
 
 
-def _old_lines(cell_number: int, source: str, for_tpu: bool) -> Iterator[Finding]:
+def _old_lines(cell_number: int, source: str, entries: list[OldLine]) -> Iterator[Finding]:
     """Yield a finding for each outdated line of a code cell.
 
-    `cell_number` counts all cells of the page from 1. `for_tpu`: the notebook asks Colab for a TPU.
+    `cell_number` counts all cells of the page from 1. `entries`: those that fit the page.
     """
     # The indent of the compiled function in which a line is; None where it is in none.
     compiled_indent = None
@@ -108,25 +108,23 @@ def _old_lines(cell_number: int, source: str, for_tpu: bool) -> Iterator[Finding
             compiled_indent = None
         if compiled_indent is None and _COMPILED.match(line):
             compiled_indent = indent
-        entry = _entry_for(line, compiled=compiled_indent is not None, for_tpu=for_tpu)
+        entry = _entry_for(line, entries, compiled=compiled_indent is not None)
         if entry is not None:
             position = f"cell {cell_number}, line {line_number}"
             evidence = f"{position}: {line.strip():.200}"
             yield Finding(position, entry.today, entry.instead, entry.source, evidence)
 
 
-def _entry_for(line: str, *, compiled: bool, for_tpu: bool) -> OldLine | None:
-    """Return the first entry of `YESTERDAY` that fits a line of code; None where none does.
+def _entry_for(line: str, entries: list[OldLine], *, compiled: bool) -> OldLine | None:
+    """Return the first of `entries` that fits a line of code; None where none does.
 
-    `compiled`: the line is in a compiled function. `for_tpu`: the notebook asks Colab for a TPU.
+    `compiled`: the line is in a compiled function.
     """
     # No entry fits a comment, and none fits an empty line.
     if line.lstrip().startswith("#"):
         line = ""
-    for entry in YESTERDAY:
-        if entry.only == "compiled" and not compiled:
-            continue
-        if entry.only == "tpu" and not for_tpu:
+    for entry in entries:
+        if entry.compiled and not compiled:
             continue
         if re.search(entry.line, line[:_LINE]):
             return entry

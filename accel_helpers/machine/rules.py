@@ -5,8 +5,7 @@ import re
 from accel_helpers.machine import attached
 from accel_helpers.machine.facts import RECIPE, SPOKEN, Machine
 
-# The first release of TensorFlow that runs on NVIDIA's Blackwell chips.
-_FIRST_FOR_BLACKWELL = (2, 21)
+# NVIDIA's chips that XLA, in every release of TensorFlow up to 2.21, does not compile for.
 _BLACKWELL = re.compile(r"Blackwell|\bRTX 50\d\d\b|\bB[1-3]00\b")
 # What JAX_PLATFORMS calls a kind of device.
 _JAX_NAMES = {"GPU": {"cuda", "gpu"}, "TPU": {"tpu"}}
@@ -188,16 +187,10 @@ def _hidden_from_jax(machine: Machine) -> bool:
 
 
 def _too_new(machine: Machine) -> bool:
-    """Return whether the GPU is younger than the installed TensorFlow."""
-    version = machine.versions("tensorflow")
-    if version is None or machine.device is None:
+    """Return whether the GPU is too new for the TensorFlow that is installed."""
+    if machine.versions("tensorflow") is None or machine.device is None:
         return False
-    numbers = re.findall(r"\d+", version)
-    release = tuple(int(number) for number in numbers[:2])
-    if not release:
-        return False
-    is_blackwell = _BLACKWELL.search(machine.device.name) is not None
-    return is_blackwell and release < _FIRST_FOR_BLACKWELL
+    return _BLACKWELL.search(machine.device.name) is not None
 
 
 def _without_cudnn(machine: Machine) -> bool:

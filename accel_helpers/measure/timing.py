@@ -39,7 +39,7 @@ def benchmark(
     name: str = "",
     keep: str = "",
 ) -> Measurement:
-    """Time a function: its first call apart, then many calls, each waited for.
+    """Time a function: its first call apart, then many calls, waited for.
 
     Parameters
     ----------

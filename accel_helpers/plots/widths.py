@@ -1,7 +1,7 @@
 """Ratios over the width of a model: how many times as fast one device is as another."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class Curve:
 def sweep(
     ratios: Ratios,
     *,
-    title: str,
+    title: str | Callable[[Ratios], str],
     note: str = "",
     reference: Reference | None = None,
 ) -> Picture:
@@ -42,7 +42,8 @@ def sweep(
 
     Each batch size has a curve. Ratios are by (width, batch size), or by (name of another model,
     batch size): those stand to the right of the curves. A hollow mark says that no difference can
-    be measured. The `note` under the title names what is compared.
+    be measured. The `note` under the title names what is compared. A title may be a function that
+    makes it of the ratios in front, which are not the learner's where a reference stands alone.
 
     >>> same = Speedup(None, None, (0.9, 1.1), conclusive=False, ratio=None)
     >>> print(sweep({(16, 32): same}, title="GPU against CPU"))
@@ -50,6 +51,8 @@ def sweep(
     """
     full_note = f"{note} {style.BARS} Hollow: not measurable."
     sides, under = style.sides(ratios, reference, full_note)
+    if callable(title):
+        title = title(sides[0].data)
     positions = _positions(sides)
     right = 1.5 * max(positions.values())
     with style.figure(style.WIDE, 3.2, title, under=under) as (figure, axes):

@@ -35,6 +35,9 @@ class FitTiming:
         samples = [epoch / steps for epoch in self.epochs.samples]
         return Measurement.from_samples(samples, name=self.epochs.name, notes=[note])
 
+    def __str__(self) -> str:
+        return f"{self.epochs}\nAn epoch has {self.steps_per_epoch:,} steps."
+
 
 def time_fit(
     model,

@@ -46,6 +46,7 @@ def test_the_clock_that_is_handed_in_is_the_one_used(data):
     assert timed.epochs.samples == (1.0, 1.0)
     assert timed.steps_per_epoch == 3, "the last one is not full"
     assert timed.step.samples == (1 / 3, 1 / 3)
+    assert str(timed).startswith(f"{timed.epochs}\n"), "text, and not the object's fields"
 
 
 class Machine(FakeFit):

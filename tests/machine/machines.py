@@ -191,9 +191,6 @@ _HELD = {"proc/4711/fd/3": "/dev/null", "proc/4711/fd/7": "/dev/vfio/0"}
 HEALTHY = {
     "colab t4": _COLAB_T4,
     "colab t4, keras on jax": _COLAB_T4.but(environ=_JAX, picks=("one gpu", "jax", 1)),
-    "colab g4, tensorflow 2.21": _G4.but(
-        packages={"tensorflow": "2.21.0"}, finds=(), picks=_ONE_GPU
-    ),
     "colab v5e-1, after choose": _V5E.but(environ=_JAX, finds=()),
     "colab v5e-1, named local": _V5E.but(environ={**_JAX, "TPU_NAME": "local"}, finds=()),
     "colab v5e-1, platforms": _V5E.but(environ={**_JAX, "JAX_PLATFORMS": "tpu,cpu"}, finds=()),
@@ -201,9 +198,6 @@ HEALTHY = {
     "colab v5e-1, tensorflow-tpu 2.19.1": _V5E.but(packages=_FITTING, finds=(), picks=_CPU),
     "kaggle t4 x2": _KAGGLE_T4,
     "colab t4, a t4 asked for": _COLAB_T4.but(page=_page("GPU", "T4"), used=("cpu", "gpu")),
-    "colab g4, a g4 asked for, tensorflow 2.21": _G4.but(
-        packages={"tensorflow": "2.21.0"}, finds=(), picks=_ONE_GPU, page=_page("GPU", "G4")
-    ),
     "colab v5e-1, a v5e-1 asked for": _V5E.but(environ=_JAX, page=_page("TPU", "V5E1"), finds=()),
     "laptop": _LAPTOP,
     "laptop, a tensorflow for cpus": _LAPTOP.but(packages=_FOR_CPUS, environ=_HIDDEN),
@@ -223,6 +217,9 @@ FAULTY = {
     "colab cpu": _COLAB_CPU,
     "kaggle cpu": Machine(KAGGLE, {}, None, CPU_PACKAGES, ("no-accelerator-kaggle",)),
     "colab g4": _G4,
+    "colab g4, a g4 asked for, tensorflow 2.21": _G4.but(
+        packages={"tensorflow": "2.21.0"}, page=_page("GPU", "G4")
+    ),
     "colab g4, keras on tensorflow": _G4.but(environ=_TENSORFLOW, picks=_ONE_GPU),
     "colab v5e-1": _V5E,
     "colab v5e-1, keras loaded by half": _V5E.but(loaded={"keras": SimpleNamespace()}),

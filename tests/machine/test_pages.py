@@ -63,6 +63,20 @@ def test_today_and_comments_and_tensors_outside_a_compiled_function_are_left_alo
     assert where == "cell 1, line 7"
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["import torch, keras\nSGD(model.parameters(), lr=0.1)", "class SGD: ...\nSGD(lr=0.1)",
+     "import keras\nLogisticRegression().predict_proba(x)",
+     "import keras\nkeras.utils.PyDataset(workers=2, use_multiprocessing=True)",
+     "import tensorflow as tf\ntf.losses.MeanSquaredError()\ntf.losses.mse(x, y)",
+     "!pip install dm-haiku chex", 'grpc.insecure_channel("grpc://x")',
+     "import keras\nalbumentations.Rotate(border_mode=0)",
+     "import torch\ndef train_step(self, batch):\n    return loss.detach().numpy()"],
+)  # fmt: skip
+def test_the_right_line_of_another_library_is_left_alone(source):
+    assert lines(source, "GPU") == []
+
+
 def test_the_error_of_the_cell_that_failed_last_is_diagnosed_with_what_was_printed_before(tmp_path):
     text = {"cell_type": "markdown", "source": ["COLAB_TPU_ADDR"]}
     after = code("tf.Session()", {**PIP, "text": "Skipping registering GPU devices"})

@@ -273,6 +273,7 @@ def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_card(course
     card = results.load(Path("elsewhere", "result_card.json"))
     assert "run_lessons.py --lessons '1 02'" in card.command
     assert str(Path(sys.executable).parent) not in card.command
+    assert "--out" not in card.command, "nobody else needs to know the learner's folders"
 
 
 def test_an_unknown_lesson_is_wrong_usage_and_names_those_that_exist(course, capsys):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -205,16 +206,20 @@ def _step_keys(device: str) -> dict[Size, str]:
 def their_line(device: str, runs: Sequence[Card] | None = None) -> Reference | None:
     """Return one line of the sweep that `their_sweep` finds: the dense models at batch size `GREY`.
 
-    It takes what `their_sweep` takes, and is None where that is None.
+    It takes what `their_sweep` takes, and is None where that is None. Where it is to be drawn alone
+    (see `for_page`), it is the whole sweep.
     """
     whole_sweep = their_sweep(device, runs)
     if whole_sweep is None:
         return None
+    reference = for_page(whole_sweep)
+    if reference.alone:
+        return reference
     line = {}
     for (model, batch_size), ratio in whole_sweep.data.items():
         if batch_size == GREY:
             line[model, batch_size] = ratio
-    return for_page(Reference(line, whole_sweep.label))
+    return replace(reference, data=line)
 
 
 def make_net(filters: Sequence[int] = (16, 32)):

@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 import run_lessons
 from second_card import LABEL, SLOWER, made_up
 
+from accel_helpers import plots
 from accel_helpers.course.lessons import lesson_00, lesson_03
 from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.measure import results
@@ -57,6 +59,17 @@ def test_a_stored_lesson_shows_the_reference_machine_alone(name, monkeypatch):
     assert not theirs((FIRST,)).alone
     monkeypatch.setenv("ACCEL_PICTURES", "reference")
     assert theirs((FIRST,)).alone
+
+
+def test_a_stored_sweep_has_the_title_of_the_numbers_below_it(monkeypatch):
+    """The machine that stores the lesson has numbers of its own, which are not drawn."""
+    monkeypatch.setenv("ACCEL_PICTURES", "reference")
+    theirs = lesson_03.their_line("cpu", (FIRST,))
+    mine = {size: replace(ratio, conclusive=False) for size, ratio in theirs.data.items()}
+    drawn = plots.sweep(mine, title=partial(lesson_03.finding, device="cpu"), reference=theirs)
+    assert lesson_03.finding(theirs.data, "cpu") in drawn.alt
+    assert lesson_03.finding(mine, "cpu") not in drawn.alt
+    assert len(theirs.data) == len(lesson_03.their_sweep("cpu", (FIRST,)).data)
 
 
 def test_a_card_with_a_third_of_the_names_lacks_some_and_has_others():
