@@ -1,5 +1,8 @@
 """Who knows the material passes, and who knows today passes."""
 
+import re
+from pathlib import Path
+
 import known
 import pytest
 
@@ -125,3 +128,10 @@ def test_the_form_is_handed_in_as_a_whole(own_progress):
     button.click()
     assert "✗" in field[-1].value
     assert len(quiz.again().questions) == 20
+
+
+def test_the_answer_key_says_practice_exam_of_no_question_that_none_can_have():
+    key = (Path(__file__).parents[2] / "docs" / "answers.md").read_text("utf-8")
+    said = re.findall(r"^\*\*(\S+)\*\*.*, in practice exams only", key, re.M)
+    drawn = {each.id for paper in PAPERS for each in paper.questions}
+    assert said and {*said} <= drawn

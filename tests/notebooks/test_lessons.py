@@ -33,6 +33,13 @@ def test_an_answer_to_the_exam_is_folded_and_beside_it_is_what_is_true_today(num
         assert "](https://" in today.split("</details>")[0]
 
 
+@pytest.mark.parametrize("number", [n for n in PATHS if n > "05"])
+def test_labels_to_train_on_are_no_int64_of_which_jax_warns(number):
+    for cell in cells(number):
+        if re.search(r"randint|load_digits(?s:.*)\.fit\(", cell.source):
+            assert "int32" in cell.source
+
+
 def test_the_runtime_of_each_lesson_is_asked_for_in_colab():
     asked = {n: notebook(n).metadata.get("accelerator") for n in PATHS}
     gpus = dict.fromkeys(("01", "02", "03", "05", "07", "08"), "GPU")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from itertools import pairwise
 from math import log
+from statistics import median_high
 
 from accel_helpers import plots
 from accel_helpers._values.words import format_count, format_rate, format_seconds
@@ -11,6 +12,7 @@ from accel_helpers.course.slips import Slips
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Reference
+from accel_helpers.measure.timing import APART
 from accel_helpers.plots.style import Picture, sides
 from accel_helpers.worth import step_time
 
@@ -23,7 +25,7 @@ LAUNCH = step_time.fitted().constants["operation_inference"]
 # Bytes a second of PCIe 3.0: 16 lanes of 8 Gbit/s each, of whose bits 128 of 130 are data.
 LINK = 8e9 * 16 * 128 / 130 / 8
 # So many of the smallest sizes take the launch overhead alone.
-FLAT = 3
+FLAT = 4
 # The time of one addition by how many numbers it adds: measured, or in seconds where estimated.
 Curve = Mapping[int, Measurement | float]
 
@@ -62,7 +64,8 @@ def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[i
 
     The launch overhead of both chips holds the same Python and framework. So a T4's is either
     what was fitted to published timings or, if that is longer, what this machine takes: one of
-    them, and never their sum.
+    them, and never their sum. This machine's is the median of the smallest sizes, the upper one of
+    two, so that noise among them is neither a launch nor a gain.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[i
     """
     smallest_sizes = sorted(cpu)[:FLAT]
     smallest_times = [cpu[numbers].median for numbers in smallest_sizes]
-    launch = max(LAUNCH, *smallest_times)
+    launch = max(LAUNCH, median_high(smallest_times))
     chip = hardware.match("T4")
     bandwidth = 1e9 * chip.mem_bw_gb_s
     seconds = {}
@@ -90,17 +93,18 @@ def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[i
 def crossing(cpu: Curve, chip: Curve) -> float | None:
     """Return the size from which on a chip is faster than the CPU at every larger size.
 
-    It is read off where the two curves cross, on logarithmic scales, and need not be a size that
-    was timed. It is the smallest size where the chip is faster at all of them, and None where it is
-    not faster at the largest. Only sizes that are in both curves count: there must be one.
+    Faster is what differs by more than `APART`. The size is read off between the two curves, on
+    logarithmic scales, and need not be one that was timed. It is the smallest size where the chip
+    is faster at all of them, and None where it is not faster at the largest. Only sizes that are in
+    both curves count: there must be one.
     """
     sizes = sorted(set(cpu) & set(chip))
     gains = []
     for size in sizes:
         cpu_seconds = _seconds(cpu[size])
         chip_seconds = _seconds(chip[size])
-        # Above zero where the chip is faster.
-        gain = log(cpu_seconds) - log(chip_seconds)
+        # Above zero where the chip is faster by more than counts as no difference.
+        gain = log(cpu_seconds) - log(chip_seconds) - log(1 + APART)
         gains.append((size, gain))
     _, last_gain = gains[-1]
     if last_gain <= 0:

@@ -9,8 +9,8 @@ from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots import style
 
 LENGTHS = (2, 4, 8, 16, 32, 64)
-# Of another machine, the two that the title is about.
-GREY = ("NumPy", "XLA")
+# The two that the title is about.
+TITLE = ("NumPy", "XLA")
 # The times of a chain of operations, by its length.
 Line = dict[int, Measurement]
 # Such lines by what computed them: "NumPy", "XLA" and two more.
@@ -35,21 +35,24 @@ def keep_chain(times: Lines, path: str) -> Kept:
 
 
 def chain_needs(path: str) -> list[str]:
-    """Return the names that a reference card must have: those of the two lines in `GREY`."""
+    """Return the names that a reference card must have: those of the two lines in `TITLE`."""
     needed = []
-    for name in GREY:
+    for name in TITLE:
         needed += card_names(path, name).values()
     return needed
 
 
 def chain_on(card: Card, path: str) -> Lines:
-    """Return the two lines in `GREY` that a card has under a path."""
+    """Return every line that a card has under a path."""
     lines = {}
-    for name in GREY:
+    for name in ("NumPy", "one by one", "graph", "XLA"):
         line = {}
         for length, card_name in card_names(path, name).items():
-            line[length] = card.measurements[card_name]
-        lines[name] = line
+            if card_name in card.measurements:
+                line[length] = card.measurements[card_name]
+        # On JAX there is no graph without XLA.
+        if line:
+            lines[name] = line
     return lines
 
 

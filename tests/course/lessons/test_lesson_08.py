@@ -120,6 +120,13 @@ def test_compiling_pays_when_the_sums_of_the_calls_cross(first, before, after):
     assert lesson_08.pays_after(first, before, after) == next(crossed, math.inf)
 
 
+def test_a_stored_picture_has_all_four_ways():
+    (card,) = results.reference_runs()
+    found = pictures.chain_on(card, "08/chain")
+    assert [*found] == ["NumPy", "one by one", "graph", "XLA"]
+    assert {*map(len, found.values())} == {len(pictures.LENGTHS)}
+
+
 def test_the_title_of_the_chains_says_how_they_grew():
     def lasting(micro):
         return timing.Measurement.from_samples([micro * 1e-6] * 5)
