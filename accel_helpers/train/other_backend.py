@@ -46,10 +46,13 @@ def why_not(call: FitCall) -> str:
 class OtherBackend:
     """A training whose turns another process takes. Used in a ``with`` block, or closed."""
 
-    def __init__(self, call: FitCall, turn_seconds: float, extra_seconds: float):
+    def __init__(
+        self, call: FitCall, turn_seconds: float, extra_seconds: float, patience: float = PATIENCE
+    ):
         """Start it, and wait until it is ready; `extra_seconds` are added to every epoch.
 
-        Raises ValueError where the model cannot be saved or made again there.
+        Raises ValueError where the model cannot be saved or made again there, and where that takes
+        longer than `patience` seconds.
         """
         self._extra_seconds = extra_seconds
         self._folder = tempfile.TemporaryDirectory(prefix="accel-backend-")
@@ -63,10 +66,14 @@ class OtherBackend:
             self.close()
             raise
         self._child.tell("go")
-        answer = self._child.hear(PATIENCE)
+        answer = self._child.hear(patience)
         if answer != "ready\n":
             self.close()
-            raise ValueError(_reason(probe.last_line(self._child.output)))
+            is_late = answer is None
+            error = probe.last_line(self._child.output)
+            raise ValueError(
+                "it had not compiled when the time was up" if is_late else _reason(error)
+            )
 
     def turn(self) -> Turn:
         """Have a turn taken."""

@@ -276,7 +276,8 @@ class _Trial:
     def _gain_elsewhere(self, call: FitCall) -> Speedup:
         """Return the gain of the other backend, in a process of its own."""
         callbacks = self._callback_seconds
-        training = OtherBackend(call, self._apart.turn_seconds, callbacks)
+        patience = self._box.seconds_left() + OVERTIME * self._box.seconds
+        training = OtherBackend(call, self._apart.turn_seconds, callbacks, patience)
         try:
             return in_turns(self._apart.as_it_is, training, self._box)
         finally:
