@@ -74,7 +74,7 @@ def larger_batches(call: FitCall) -> Proposal:
 
     if call.form == DATASET and not size:
         return Proposal(name, reason="the size of your batches is not known")
-    return Proposal(name, make_call, note="batches")
+    return Proposal(name, make_call, note="batches", alters=True)
 
 
 def rebatched(dataset, batch_size: int, steps: int):
@@ -147,7 +147,7 @@ def mixed_precision(call: FitCall) -> Proposal:
         finally:
             keras.config.set_dtype_policy(policy)
 
-    return Proposal(name, lambda: call.with_model(make_model), note="half")
+    return Proposal(name, lambda: call.with_model(make_model), note="half", alters=True)
 
 
 def _elsewhere(call: FitCall) -> Iterator[Proposal]:

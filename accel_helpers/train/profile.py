@@ -8,7 +8,7 @@ from statistics import median
 from accel_helpers._values import records
 from accel_helpers._values.records import positive
 from accel_helpers.measure import timing
-from accel_helpers.measure.measurement import FASTER, FEW_SAMPLES, Measurement, Speedup
+from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train import changes
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
 from accel_helpers.train.checked_call import checked_call
@@ -16,7 +16,7 @@ from accel_helpers.train.compile_changes import shapes_change
 from accel_helpers.train.epoch_parts import FEW_ROUNDS, MOST_ROUNDS, Apart, EpochParts
 from accel_helpers.train.fit_call import FitCall
 from accel_helpers.train.other_backend import OtherBackend
-from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile
+from accel_helpers.train.profile_result import COMPILATION, WORDS, Change, Profile, fastest
 from accel_helpers.train.proposal import ELSEWHERE, RESIDENT, TRAININGS, Proposal
 from accel_helpers.train.resident_turns import ResidentTurns
 from accel_helpers.train.time_box import TimeBox
@@ -231,7 +231,8 @@ class _Trial:
             note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
         takes_another_process = proposal.timed == ELSEWHERE
         gain = for_another_minute(gain)
-        return Change(proposal.name, gain, note, None if takes_another_process else call)
+        changed_call = None if takes_another_process else call
+        return Change(proposal.name, gain, note, changed_call, proposal.alters)
 
     def _gain_of_epochs(self, call: FitCall) -> Speedup:
         """Return the gain of a change by the epochs of a model of its own."""
@@ -325,17 +326,12 @@ def for_another_minute(gain: Speedup) -> Speedup:
 
 
 def best_of(tried: list[Change]) -> Change | None:
-    """Return the change that was faster by the most for sure, or else the first that was tried."""
-    best = None
-    largest_gain = 0.0
-    for change in tried:
-        sure_gain = change.gain.interval[0]
-        if change.gain.verdict == FASTER and sure_gain > largest_gain:
-            best = change
-            largest_gain = sure_gain
-    if best is None and tried:
-        best = tried[0]
-    return best
+    """Return the fastest change that leaves the training as it is, or else the fastest of all.
+
+    Where none was measurably faster, it is the first that was tried.
+    """
+    first = tried[0] if tried else None
+    return fastest(tried, alters=False) or fastest(tried, alters=True) or first
 
 
 def _first_line(error: Exception) -> str:
