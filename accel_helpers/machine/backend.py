@@ -33,10 +33,11 @@ class Choice:
 def choose(name: str = "", **machine: Any) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
-    A `name` is honoured, and so is ``KERAS_BACKEND``. Without both: JAX where a TPU is attached, else TensorFlow where it
-    is installed, else JAX. A framework that is known not to use the device is the last choice, and
-    so is tensorflow-tpu without a TPU: its import can end the kernel, so it becomes an ImportError.
-    Where Keras was already imported, its framework is returned and nothing changes.
+    A `name` is honoured, and so is ``KERAS_BACKEND``. Without both: JAX where a TPU is attached,
+    else TensorFlow where it is installed, else JAX. A framework that is known not to use the device
+    is the last choice, and so is tensorflow-tpu without a TPU: its import can end the kernel, so it
+    becomes an ImportError. Where Keras was already imported, its framework is returned and nothing
+    changes.
 
     Sets ``KERAS_BACKEND`` and what the framework reads when it starts in the environment, imports
     Keras, and prints a warning where the machine is another than the notebook asks for, or where

@@ -69,9 +69,7 @@ def fastest(tried: Iterable[Change], *, alters: bool) -> Change | None:
     Of those that alter the training, or of those that do not.
     """
     faster = [
-        change
-        for change in tried
-        if change.alters == alters and change.gain.verdict == FASTER
+        change for change in tried if change.alters == alters and change.gain.verdict == FASTER
     ]
     return max(faster, key=lambda change: change.gain.interval[0], default=None)
 
@@ -218,7 +216,6 @@ class Profile:
             reasons = [f"{name} ({reason})" for name, reason in self.not_tried.items()]
             texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
         return texts
-
 
     def _why_nothing(self) -> str:
         """Return the name of the sentence on why there is no change to advise."""

@@ -113,8 +113,9 @@ class BreakEven:
 
         "worth it", "not worth it", "the interval holds both"; "cannot be told yet" where there are
         fewer than five timings, and the training here may take longer than the set-up alone there:
-        else no factor is needed to say "not worth it"; "time for money" where this machine costs nothing and the other is
-        faster: it can save no money, and what the hours are worth is not known here.
+        else no factor is needed to say "not worth it"; "time for money" where this machine costs
+        nothing and the other is faster: it can save no money, and what the hours are worth is not
+        known here.
         """
         if self.is_hardly_timed:
             _, longest = self.here.cost(self.epochs)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -37,7 +37,7 @@ HEADS = (
 PAYS = {WORTH_IT: "yes", NOT_WORTH_IT: "no", HOLDS_BOTH: "perhaps", FEW: "?"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """The answer of `Forecast.choices`: a table with a row for each chip, and what to do.
 
@@ -58,6 +58,12 @@ class Choice:
     my_hour: float | None = None  # what an hour of yours is worth, in any currency
     raced: tuple[str, ...] = ()  # names of chips that were measured, and not forecast
     notes: tuple[str, ...] = ()  # sentences on the forecast
+
+    def believed(self) -> "Choice":
+        """Return the same choice with verdicts, however few timings it rests on."""
+        here = replace(self.here, samples=None)
+        chips = {name: replace(plan, samples=None) for name, plan in self.chips.items()}
+        return replace(self, here=here, chips=chips)
 
     @cached_property
     def found(self) -> dict[str, BreakEven]:
@@ -266,6 +272,9 @@ class Choice:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         sentences = [wrapped(text) for text in (self.advice, *self.notes)]
