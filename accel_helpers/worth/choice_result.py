@@ -260,7 +260,7 @@ class Choice:
         """The names of the columns."""
         if self.my_hour is None:
             return HEADS
-        return (*HEADS, "worth at most (your money an hour)")
+        return (*HEADS, "worth at most an hour (your currency)")
 
     @property
     def table(self) -> str:
