@@ -56,7 +56,7 @@ def format_duration(seconds: float) -> str:
         # "{:.2g}" alone writes 110 as 1.1e+02.
         minutes = float(f"{seconds / 60:.2g}")
         return f"{minutes:g} minutes"
-    return f"{seconds / 3600:.2g} hours"
+    return f"{times(seconds / 3600)} hours"
 
 
 def spanned(low: str, high: str) -> str:

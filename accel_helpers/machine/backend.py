@@ -30,13 +30,14 @@ class Choice:
         return f"Keras runs on {self.name}: {self.reason}"
 
 
-def choose(**machine: Any) -> Choice:
+def choose(name: str = "", **machine: Any) -> Choice:
     """Choose the framework for Keras, before Keras is imported, and load it.
 
-    ``KERAS_BACKEND`` is honoured. Without it: JAX where a TPU is attached, else TensorFlow where it
-    is installed, else JAX. A framework that is known not to use the device is the last choice, and
-    so is tensorflow-tpu without a TPU: its import can end the kernel, so it becomes an ImportError.
-    Where Keras was already imported, its framework is returned and nothing changes.
+    A `name` is honoured, and so is ``KERAS_BACKEND``. Without both: JAX where a TPU is attached,
+    else TensorFlow where it is installed, else JAX. A framework that is known not to use the device
+    is the last choice, and so is tensorflow-tpu without a TPU: its import can end the kernel, so it
+    becomes an ImportError. Where Keras was already imported, its framework is returned and nothing
+    changes.
 
     Sets ``KERAS_BACKEND`` and what the framework reads when it starts in the environment, imports
     Keras, and prints a warning where the machine is another than the notebook asks for, or where
@@ -44,6 +45,8 @@ def choose(**machine: Any) -> Choice:
 
     Parameters
     ----------
+    name : {"tensorflow", "jax", "torch"}, optional
+        The framework that you want.
     **machine : optional
         A recorded machine, as for `runtime.describe`: ``KERAS_BACKEND`` is set in its ``environ``,
         and nothing is loaded.
@@ -56,9 +59,9 @@ def choose(**machine: Any) -> Choice:
     Raises
     ------
     ValueError
-        If ``KERAS_BACKEND`` names no framework, or one that is not installed.
+        If `name` or ``KERAS_BACKEND`` names no framework, or one that is not installed.
     RuntimeError
-        If no framework is installed.
+        If no framework is installed, or if Keras was imported on another one than `name`.
 
     Examples
     --------
@@ -66,12 +69,19 @@ def choose(**machine: Any) -> Choice:
     Keras runs on jax: TensorFlow is not installed here.
     """
     if not machine and "keras" in sys.modules:
-        name = framework()
-        quiet.watch_tensorflow(name)
-        return Choice(name, "it was already loaded; restart the runtime to change it.")
+        loaded = framework()
+        if name and name != loaded:
+            raise RuntimeError(
+                f"Keras runs on {loaded} already, and {name!r} has to come before it is imported: "
+                f"restart the runtime, and begin with ah.use_backend({name!r})."
+            )
+        quiet.watch_tensorflow(loaded)
+        return Choice(loaded, "it was already loaded; restart the runtime to change it.")
     facts = faults.Facts(**machine, loaded={})
-    choice = _decide(facts)
     environ = cast(MutableMapping[str, str], facts.environ)
+    if name:
+        environ["KERAS_BACKEND"] = facts.asked = name
+    choice = _decide(facts)
     environ["KERAS_BACKEND"] = choice.name
     settle(environ, facts.frameworks.get("jax"))
     # A recorded machine is only read.

@@ -16,8 +16,10 @@ def graph_of(model):
     """
     graph = getattr(model, "_functional", None) or model
     if not hasattr(graph, "_nodes_by_depth"):
-        accepted = "a functional model, or a Sequential one that begins with keras.Input(shape)"
-        raise TypeError(f"count_step takes {accepted}; got {model.name!r}.")
+        raise TypeError(
+            f"{model.name!r} is no functional model, and no Sequential one that begins with "
+            "keras.Input(shape): its layers cannot be listed."
+        )
     return graph
 
 

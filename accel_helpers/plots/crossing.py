@@ -9,7 +9,7 @@ from accel_helpers._values.words import format_rate
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Label, Picture, Side
-from accel_helpers.worth.break_even import BOUGHT, FEW, BreakEven
+from accel_helpers.worth.break_even import BOUGHT, BreakEven
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def _note(result: BreakEven) -> str:
 def _finding(result: BreakEven) -> str:
     """What the picture shows, in a sentence."""
     early, late = result.crossing
-    if result.verdict == FEW:
-        return "Too few timings for a verdict"
+    if result.is_hardly_timed:
+        return "Too few timings to say where they cross"
     name = result.there.name
     if result.verdict == BOUGHT:
         return f"{name}: it saves time, not money"

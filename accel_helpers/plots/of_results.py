@@ -8,6 +8,7 @@ from accel_helpers.measure.results import Reference
 from accel_helpers.plots import charts, crossing, pieces, rows
 from accel_helpers.plots.style import Picture
 from accel_helpers.train.epochs import FitTiming
+from accel_helpers.train.parts import StepParts
 from accel_helpers.train.profile_result import Profile
 from accel_helpers.worth.break_even import BreakEven
 
@@ -19,7 +20,7 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
 
     Parameters
     ----------
-    result : Measurement, Speedup, FitTiming, Profile, BreakEven or mapping
+    result : Measurement, Speedup, FitTiming, Profile, BreakEven, StepParts or mapping
         A mapping is of names to seconds, the parts of one step.
     title : str, optional
         Above the picture: what was found. By default what the result says of itself.
@@ -53,10 +54,12 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
     if isinstance(result, Profile):
         title = title or "Where the time of an epoch goes"
         return pieces.epoch_parts(result.seconds, title=title, reference=reference)
+    if isinstance(result, StepParts):
+        result = result.seconds
     if isinstance(result, Mapping):
         title = title or "Where the time of one step goes"
         return pieces.parts(result, title=title, reference=reference)
     raise TypeError(
         "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, a break-even, "
-        f"or the parts of a step as a mapping of names to seconds; got {shown(result)}."
+        f"or the parts of a step, also as a mapping of names to seconds; got {shown(result)}."
     )

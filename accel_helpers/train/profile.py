@@ -231,8 +231,8 @@ class _Trial:
             note = records.load(WORDS, "set of sentences")["beside"][proposal.note]
         takes_another_process = proposal.timed == ELSEWHERE
         gain = for_another_minute(gain)
-        applicable = None if takes_another_process else call
-        return Change(proposal.name, gain, note, applicable, proposal.alters)
+        changed_call = None if takes_another_process else call
+        return Change(proposal.name, gain, note, changed_call, proposal.alters)
 
     def _gain_of_epochs(self, call: FitCall) -> Speedup:
         """Return the gain of a change by the epochs of a model of its own."""
@@ -327,14 +327,12 @@ def for_another_minute(gain: Speedup) -> Speedup:
 
 
 def best_of(tried: list[Change]) -> Change | None:
-    """Return the fastest change that leaves the training as it is, or else the fastest.
+    """Return the fastest change that leaves the training as it is, or else the fastest of all.
 
     Where none was measurably faster, it is the first that was tried.
     """
-    best = fastest(change for change in tried if not change.alters) or fastest(tried)
-    if best is None and tried:
-        best = tried[0]
-    return best
+    first = tried[0] if tried else None
+    return fastest(tried, alters=False) or fastest(tried, alters=True) or first
 
 
 def _first_line(error: Exception) -> str:

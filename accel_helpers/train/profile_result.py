@@ -29,7 +29,7 @@ class Change:
     note: str  # a sentence on what else it changes, or ""
     # with the change; None where it takes another process
     call: FitCall | None = field(repr=False)
-    alters: bool = False  # whether the training learns otherwise with it: watch its accuracy
+    alters: bool = False  # whether it alters the training itself: batch size, precision
 
     def apply(self):
         """Return (make_model, fit_arguments) with the change, for ``make_model().fit(...)``.
@@ -63,7 +63,18 @@ class Change:
         return f"{self.name}: {self.gain_in_words}. {self.note}".rstrip()
 
 
-@dataclass(frozen=True)
+def fastest(tried: Iterable[Change], *, alters: bool) -> Change | None:
+    """Return the change that was measurably faster, and by the most for sure; None where none was.
+
+    Of those that alter the training, or of those that do not.
+    """
+    faster = [
+        change for change in tried if change.alters == alters and change.gain.verdict == FASTER
+    ]
+    return max(faster, key=lambda change: change.gain.interval[0], default=None)
+
+
+@dataclass(frozen=True, repr=False)
 class Profile:
     """Where the time of a ``fit`` goes; it prints as a few sentences.
 
@@ -84,7 +95,8 @@ class Profile:
     late_compilations: int  # of these, after the first moments
     input_alone: float  # seconds that the input of an epoch takes where nothing waits for it
     slowest_callback: str  # its class, or ""
-    # the best that leaves the training as it is, else the best, else the first that was tried
+    # the best that leaves the training as it is, or else the best that alters it, or else the first
+    # that was tried; None where none was
     change: Change | None
     tried: tuple[Change, ...]
     not_tried: Mapping[str, str]  # change -> reason
@@ -92,8 +104,8 @@ class Profile:
 
     @property
     def altering_change(self) -> Change | None:
-        """The change that was faster by the most for sure, of those that alter the training."""
-        return fastest(change for change in self.tried if change.alters)
+        """The best change that was measurably faster and alters the training; or None."""
+        return fastest(self.tried, alters=True)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -104,6 +116,29 @@ class Profile:
             if share > 0:
                 seconds[part] = share * self.epoch.median
         return seconds
+
+    @property
+    def advised(self) -> list[Change]:
+        """The changes to make, those that were measurably faster: `change`, then the altering one.
+
+        There are two, one or none.
+        """
+        changes = []
+        if self.change is not None and self.change.gain.verdict == FASTER:
+            changes.append(self.change)
+        altering = self.altering_change
+        if altering is not None and altering is not self.change:
+            changes.append(altering)
+        return changes
+
+    @property
+    def advice(self) -> str:
+        """What to do, in a few sentences: what was tried, and what was not."""
+        lead = records.load(WORDS, "set of sentences")["lead"]
+        return "\n".join(wrapped(text, indent=2) for text in self.on_changes(lead))
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")
@@ -131,7 +166,7 @@ class Profile:
             "span": spanned(format_duration(low), format_duration(high)),
             "steps": f"{self.steps:,}",
             "share": self._share_in_words(self.verdict),
-            "parts": self.parts_in_words,
+            "parts": self.parts_in_words(),
             "input": format_duration(self.input_alone),
             "compiling": format_duration(self.compile_seconds),
             "traces": _times(self.compilations),
@@ -147,37 +182,33 @@ class Profile:
             return middle
         return f"{middle} ({low} to {high})"
 
-    @property
-    def parts_in_words(self) -> str:
-        """Return the parts that are worth a word, the largest first."""
+    def parts_in_words(self, spread: bool = True) -> str:
+        """Return the parts that are worth a word, the largest first, perhaps with the intervals."""
         ordered = sorted(PARTS, key=lambda part: -self.shares.get(part, 0.0))
         texts = []
         for part in ordered:
-            if self.shares.get(part, 0.0) >= NOTABLE:
-                texts.append(f"{part} {self._share_in_words(part)}")
+            share = self.shares.get(part, 0.0)
+            if share >= NOTABLE:
+                said = self._share_in_words(part) if spread else percent(share)
+                texts.append(f"{part} {said}")
         return ", ".join(texts)
 
     def on_changes(self, lead: str) -> list[str]:
         """Return the sentences on what was tried and what was not; `lead` stands before them."""
         sentences = records.load(WORDS, "set of sentences")
         texts = []
-        change = self.change
-        if change and change.gain.verdict == FASTER:
+        advised = self.advised
+        for name, change in zip(("change", "altering"), advised, strict=False):
             gain = change.gain_in_words
-            texts.append(sentences["change"].format(lead=lead, name=change.name, gain=gain))
+            texts.append(sentences[name].format(lead=lead, name=change.name, gain=gain))
             if change.note:
                 texts.append(change.note)
-        elif any(other.is_undecided for other in self.tried):
-            texts.append(sentences["undecided"].format(lead=lead))
-        elif change:
-            texts.append(sentences["nothing"].format(lead=lead))
-        elif self.not_tried:
-            texts.append(sentences["none"].format(lead=lead))
-        else:
-            texts.append(sentences["unknown"].format(lead=lead, verdict=self.verdict))
+        if not advised:
+            name = self._why_nothing()
+            texts.append(sentences[name].format(lead=lead, verdict=self.verdict))
         others = []
         for other in self.tried:
-            if other is not change or change.gain.verdict != FASTER:
+            if other not in advised:
                 others.append(f"{other.name}: {other.gain_in_words}")
         if others:
             texts.append(sentences["tried"].format(tried="; ".join(others)))
@@ -186,11 +217,13 @@ class Profile:
             texts.append(sentences["not_tried"].format(not_tried="; ".join(reasons)))
         return texts
 
-
-def fastest(changes: Iterable[Change]) -> Change | None:
-    """Return the change that was faster by the most for sure; None where none was faster."""
-    faster = [change for change in changes if change.gain.verdict == FASTER]
-    return max(faster, key=lambda change: change.gain.interval[0], default=None)
+    def _why_nothing(self) -> str:
+        """Return the name of the sentence on why there is no change to advise."""
+        if any(change.is_undecided for change in self.tried):
+            return "undecided"
+        if self.tried:
+            return "nothing"
+        return "none" if self.not_tried else "unknown"
 
 
 def _times(count: int) -> str:

@@ -21,8 +21,6 @@ class Proposal:
     reason: str = ""  # why it is not tried; "" where it is
     note: str = ""  # the name of a sentence on what else it changes
     timed: str = EPOCHS  # or one of the others above
-    alters: bool = (
-        False  # whether the training learns otherwise with it, so its accuracy may change
-    )
+    alters: bool = False  # whether it alters the training itself: batch size, precision
     # puts back what the change sets for the whole process, where it does
     undo: Callable[[], None] | None = None

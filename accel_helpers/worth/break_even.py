@@ -112,11 +112,15 @@ class BreakEven:
         """What to do, in a few words.
 
         "worth it", "not worth it", "the interval holds both"; "cannot be told yet" where there are
-        fewer than five timings; "time for money" where this machine costs nothing and the other is
-        faster: it can save no money, and what the hours are worth is not known here.
+        fewer than five timings, and the training here may take longer than the set-up alone there:
+        else no factor is needed to say "not worth it"; "time for money" where this machine costs
+        nothing and the other is faster: it can save no money, and what the hours are worth is not
+        known here.
         """
-        if self.here.is_hardly_timed or self.there.is_hardly_timed:
-            return FEW
+        if self.is_hardly_timed:
+            _, longest = self.here.cost(self.epochs)
+            set_up_takes_longer = self.axis == "time" and longest <= 60 * self.there.setup_minutes
+            return NOT_WORTH_IT if set_up_takes_longer else FEW
         if self._only_the_other_costs_money() and self.saved_seconds[1] > 0:
             return BOUGHT
         early, late = self.crossing
@@ -125,6 +129,11 @@ class BreakEven:
         if self.epochs < early:
             return NOT_WORTH_IT
         return HOLDS_BOTH
+
+    @property
+    def is_hardly_timed(self) -> bool:
+        """Whether a plan rests on fewer than five timings, which make no factor."""
+        return self.here.is_hardly_timed or self.there.is_hardly_timed
 
     def _only_the_other_costs_money(self) -> bool:
         """Return whether the axis is money, this machine is free, and the other one is not."""
@@ -175,7 +184,7 @@ class BreakEven:
         sentences = records.load(WORDS, "set of sentences")["break even"]
         # a sentence is named after the axis, the crossing and the verdict that it is on
         names = [self.axis]
-        if self.verdict not in (FEW, BOUGHT):
+        if self.verdict != BOUGHT and not self.is_hardly_timed:
             names.append(self._crossing_sentence())
         names.append(self.verdict)
         fields = self._fields()

@@ -57,7 +57,7 @@ def choices(
         name = THIS_GPU if is_attached else row.chip
         _, step_low, step_high = forecast.step(row)
         epoch = (forecast.steps * step_low, forecast.steps * step_high)
-        chips[name] = Plan(_with_article(name), epoch, setup_minutes, samples=count)
+        chips[name] = Plan(with_article(name), epoch, setup_minutes, samples=count)
         factors[name] = forecast.faster(row) or (0.0, math.inf)
     if not chips:
         message = "No chip of this forecast has room for the model."
@@ -120,7 +120,7 @@ def attached() -> str | None:
     return min(chip.names, key=len)
 
 
-def _with_article(chip: str) -> str:
+def with_article(chip: str) -> str:
     """Return a chip's name for a sentence: "A100" -> "an A100"; "this GPU" stays as it is."""
     if chip == THIS_GPU:
         return chip

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -25,12 +25,19 @@ FREE = ("T4",)  # chips that Colab lends for free
 # a chip that gains less than these two is no reason to change, or to pay
 CLEAR_FACTOR = 1.1  # of the time of the whole training
 A_MINUTE = 60  # seconds
-HEADS = ("", "pays?", "times as fast", "minutes in all", "minutes saved", "pays for training runs")
+HEADS = (
+    "",
+    "pays?",
+    "times as fast",
+    "minutes in all",
+    "minutes saved",
+    "pays from (minutes here)",
+)
 # verdict of a chip -> its cell in the column "pays?"
 PAYS = {WORTH_IT: "yes", NOT_WORTH_IT: "no", HOLDS_BOTH: "perhaps", FEW: "?"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """The answer of `Forecast.choices`: a table with a row for each chip, and what to do.
 
@@ -51,6 +58,12 @@ class Choice:
     my_hour: float | None = None  # what an hour of yours is worth, in any currency
     raced: tuple[str, ...] = ()  # names of chips that were measured, and not forecast
     notes: tuple[str, ...] = ()  # sentences on the forecast
+
+    def believed(self) -> "Choice":
+        """Return the same choice with verdicts, however few timings it rests on."""
+        here = replace(self.here, samples=None)
+        chips = {name: replace(plan, samples=None) for name, plan in self.chips.items()}
+        return replace(self, here=here, chips=chips)
 
     @cached_property
     def found(self) -> dict[str, BreakEven]:
@@ -205,14 +218,16 @@ class Choice:
         crossing = self.found[name]
         minutes = _minutes(*crossing.there.cost(self.epochs))
         pays = PAYS[crossing.verdict]
-        if crossing.verdict == FEW:
-            return self._label(name), pays, "?", minutes, "?", "?"
         if crossing.verdict == WORTH_IT and name not in self.raced:
             # a forecast is no measurement
             pays = "probably"
-        factor = _span(*self.factors[name])
-        saved = _saved(crossing)
-        return self._label(name), pays, factor, minutes, saved, _pays_from(crossing)
+        factor = pays_from = "?"
+        low, high = self.factors[name]
+        if high < math.inf and not crossing.is_hardly_timed:
+            factor = _span(low, high)
+            pays_from = _pays_from(crossing)
+        saved = "?" if crossing.verdict == FEW else _saved(crossing)
+        return self._label(name), pays, factor, minutes, saved, pays_from
 
     def _label(self, name: str) -> str:
         """Return the cell with a chip's name, such as "T4, free" or "this GPU, measured"."""
@@ -245,7 +260,7 @@ class Choice:
         """The names of the columns."""
         if self.my_hour is None:
             return HEADS
-        return (*HEADS, "worth at most, an hour")
+        return (*HEADS, "worth at most an hour (your currency)")
 
     @property
     def table(self) -> str:
@@ -257,6 +272,9 @@ class Choice:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         sentences = [wrapped(text) for text in (self.advice, *self.notes)]
@@ -346,15 +364,15 @@ def _saved(crossing: BreakEven) -> str:
 def _pays_from(crossing: BreakEven) -> str:
     """Return the cell with the minutes of training here from which on a chip pays.
 
-    Such as "over 12 minutes (perhaps 9)", "perhaps over 9 minutes" or "of no length".
+    Such as "12 for sure, 9 perhaps", "9 perhaps" or "never".
     """
     low, high = crossing.minutes
     if low == math.inf:
-        return "of no length"
+        return "never"
     early = times(low)
     if high == math.inf:
-        return f"perhaps over {early} minutes"
+        return f"{early} perhaps"
     late = times(high)
     if early == late:
-        return f"over {late} minutes"
-    return f"over {late} minutes (perhaps {early})"
+        return f"{late} for sure"
+    return f"{late} for sure, {early} perhaps"

@@ -20,9 +20,10 @@ from accel_helpers.worth.model_load import dtype_of, expected_rows
 
 CHIPS = ("T4", "L4", "A100", "H100")  # the GPUs of an NVIDIA data centre that Colab offers
 TURNS_IN_A_BOX = 30  # a turn takes this part of the seconds: one in 30
-# In this time, or in the `seconds` of the caller if these are more, five samples are still tried
-# for after the time is up.
-EXTRA_SECONDS = 2.0
+# Where the time is up before there are five samples, they are still tried for, so many times as
+# long; as if the caller had given a second at least.
+PATIENCE = 5
+FEWEST_SECONDS = 1.0
 # limits of made-up data: so many batches, and so many numbers in their inputs
 MOST_BATCHES = 64
 MOST_NUMBERS = 2**24
@@ -57,7 +58,8 @@ def forecast(
     samples : int, optional
         In an epoch; by default as many as x has.
     seconds : float, optional
-        For timing the training on this machine (0: not at all).
+        For timing the training on this machine (0: not at all). A slow one may take up to five
+        times as long, for five timings.
     device : str, optional
         Where to time it, "cpu" or "gpu"; by default on the accelerator, if there is one.
     clock : callable, optional
@@ -217,8 +219,8 @@ def _time_here(
         training.warm_up(seconds)
         training.replan()
 
-    # an interval needs five samples: for these a while longer, counted from here
-    box_for_an_interval = TimeBox(max(seconds, EXTRA_SECONDS), clock)
+    # an interval needs five samples, and without it nothing is said: for these longer
+    box_for_an_interval = TimeBox(PATIENCE * max(seconds, FEWEST_SECONDS), clock)
     samples: tuple[list[float], list[float]] = ([], [])
     while True:
         for training, seconds_of_steps in zip(trainings, samples, strict=True):

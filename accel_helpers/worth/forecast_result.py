@@ -16,7 +16,7 @@ DIGITS = 2  # of each time that is printed: a forecast knows no more
 CLEAR_CHANGE = 0.1  # share of a step; what float16 changes by less than this is not said
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forecast:
     """The answer of `forecast`; it prints as a table and a few sentences."""
 
@@ -171,11 +171,14 @@ class Forecast:
         """Say whether the forecast of the attached chip held; None where there was no race."""
         return choice.against(self, race)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")["forecast"]
         # {model}, {dtype} and {batch_size} are fields
         head = sentences["training"].format(**vars(self))
-        promise = promised(self.rows)
+        promise = " ".join(promises(self.rows))
         shares = sentences["shares"]
         lines = [wrapped(f"{head} {promise} {shares}")]
         lines += self._table()
@@ -303,8 +306,8 @@ def samples_of(measured: Measurement) -> str:
     return f"{count} samples"
 
 
-def promised(rows: tuple[step_time.Row, ...]) -> str:
-    """Say how many published benchmarks lie in such intervals, and of models like this one."""
+def promises(rows: tuple[step_time.Row, ...]) -> list[str]:
+    """Say how many published benchmarks lie in such intervals; last, of models most like this."""
     sentences = records.load(WORDS, "set of sentences")["forecast"]
     score = step_time.score()
     texts = [sentences["promise"]]
@@ -318,5 +321,6 @@ def promised(rows: tuple[step_time.Row, ...]) -> str:
             seconds, _, _ = row.step
             steps.append(seconds)
     if steps and min(steps) <= small["longest"]:
-        texts.append(sentences["small"].format(**small))
-    return " ".join(texts)
+        slower = small["rows"] - small["held"]
+        texts.append(sentences["small"].format(slower=slower, **small))
+    return texts

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from math import prod
 
 from accel_helpers._values import records
+from accel_helpers._values.records import whole
 from accel_helpers._values.words import shown
 from accel_helpers.machine import backend
 from accel_helpers.measure import work
@@ -18,10 +19,10 @@ LOOPS = {"LSTM", "GRU", "SimpleRNN", "Bidirectional"}
 def expected_rows(
     model, batch_size: int, chips: tuple[str, ...] | str
 ) -> tuple[tuple[step_time.Row, ...], tuple[str, ...]]:
-    """Return a row for each chip, calculated from the model alone, and notes on what was step_work.
+    """Return a row for each chip, calculated from the model alone, and notes on what was counted.
 
-    `chips` are names such as "T4", or one name. Raises TypeError if this is no Keras model, and
-    ValueError if a chip is unknown or the work of a layer cannot be step_work.
+    `chips` are names such as "T4", or one name. Raises ValueError if a chip is unknown, and what
+    `load_of` does.
     """
     load, step_work = load_of(model, batch_size)
     if isinstance(chips, str):
@@ -42,14 +43,21 @@ def expected_rows(
 def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
     """Return what a training step asks of a chip, and the count of its work that this comes from.
 
-    Raises TypeError if this is no Keras model, and ValueError if the work of a layer cannot be
-    step_work.
+    Raises TypeError if this is no Keras model, and TypeError or ValueError, with the reason and
+    with what to do instead, if the work of a layer cannot be counted.
     """
     import keras
 
     if not isinstance(model, keras.Model):
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
-    step_work = work.count_step(model, batch_size, training=False)
+    batch_size = whole(batch_size, "batch_size")
+    try:
+        step_work = work.count_step(model, batch_size, training=False)
+    except (TypeError, ValueError) as error:
+        # without the list of all layers that can be counted
+        reason = str(error).partition(". ")[0].rstrip(".")
+        sentence = records.load(WORDS, "set of sentences")["forecast"]["none"]
+        raise type(error)(sentence.format(reason=reason)) from error
     kept = _numbers_of_the_optimizer(model)
     load = _sum_of(step_work.rows)._replace(kept=kept, examples=batch_size)
     if any(row.frozen for row in step_work.rows):

@@ -16,10 +16,10 @@ from accel_helpers.train.profile_result import Profile
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit
 from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan, break_even
-from accel_helpers.worth.forecast_result import Forecast, promised, room_in
+from accel_helpers.worth.forecast_result import Forecast, promises, room_in
 from accel_helpers.worth.model_load import dtype_of, expected_rows
 from accel_helpers.worth.step_time import DOES_NOT_FIT
-from accel_helpers.worth.verdict import CANNOT_BE_TOLD, NO_GPU_CAN_PAY, TOO_CLOSE, Worth
+from accel_helpers.worth.verdict import CANNOT_BE_TOLD, TOO_CLOSE, Worth
 
 # Chips for a forecast where there is no accelerator, the cheapest first.
 CHIPS = ("T4", "L4", "A100")
@@ -55,7 +55,7 @@ def worth_it(
     -------
     Worth
         Its `verdict` is one of `Worth.OUTCOMES`, its `profile` says where an epoch goes, and its
-        `choice` has a row for each chip; it prints as a few sentences and these rows.
+        `choice` has a row for each chip; it prints as a few sentences, and `details` has the rest.
 
     Raises
     ------
@@ -115,8 +115,7 @@ def worth_of(
     otherwise, this CPU's over that of feeding it.
     """
     worth = _measured_verdict(profile, factor, epochs, setup_minutes)
-    is_too_short = worth.factor.interval[0] == 0
-    if not worth.is_alone or is_too_short:
+    if not worth.is_alone:
         return worth
     return _with_forecast(worth, model, batch_size)
 
@@ -180,13 +179,14 @@ def _measured_verdict(
     if is_alone:
         # a ceiling says only that no chip is faster than that, and never that one pays
         late = math.inf
-        verdict = NO_GPU_CAN_PAY if longest < early else CANNOT_BE_TOLD
+    if longest <= early:
+        # also without a factor, where the set-up alone takes longer
+        verdict = NOT_WORTH_IT
     elif shortest > late:
         verdict = WORTH_IT
-    elif longest < early:
-        verdict = NOT_WORTH_IT
     else:
-        verdict = TOO_CLOSE
+        verdict = CANNOT_BE_TOLD if is_alone else TOO_CLOSE
+    there = Plan(factor.fast.name, factor.fast.interval, setup_minutes)
     return Worth(
         verdict,
         epoch,
@@ -194,6 +194,7 @@ def _measured_verdict(
         factor,
         setup_minutes,
         break_even=(early, late),
+        elsewhere=there.cost(epochs),
         profile=profile,
     )
 
@@ -211,13 +212,13 @@ def _minutes_until_it_pays(factor: float, setup_minutes: float) -> float:
 def _with_forecast(worth: Worth, model, batch_size: int) -> Worth:
     """Return a verdict with a forecast of each chip added, which also decides what it says.
 
-    Where the model's work cannot be counted there is no forecast, and `worth` is returned as it is.
-    It must have been measured without an accelerator, and have an interval.
+    Where the model's work cannot be counted there is no forecast, and a note says why. It must have
+    been measured without an accelerator.
     """
     try:
         rows, notes = expected_rows(model, batch_size, CHIPS)
-    except (TypeError, ValueError):
-        return worth
+    except (TypeError, ValueError) as error:
+        return replace(worth, notes=(str(error),))
     steps = worth.profile.steps
     forecast = Forecast(
         model.name,
@@ -239,21 +240,24 @@ def _with_forecast(worth: Worth, model, batch_size: int) -> Worth:
     else:
         row = rows[-1]
         notes += (f"{row.chip}: the model {room_in(row)}.",)
-    on_float16 = forecast.on_float16(row)
-    if on_float16:
-        notes += (on_float16,)
     _, low, high = forecast.step(row)
     cpu = Plan("this CPU", worth.epoch.interval)
     chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
     crossing = break_even(cpu, chip, worth.epochs)
+    if worth.is_hardly_timed:
+        # too little for a factor, but the forecast is by far the wider interval
+        choice = choice and choice.believed()
+    else:
+        worth = replace(worth, break_even=crossing.minutes)
     return replace(
         worth,
         verdict=crossing.verdict,
-        break_even=crossing.minutes,
+        elsewhere=chip.cost(worth.epochs),
         chip=row.chip,
         expected=forecast.faster(row) or worth.expected,
         notes=notes,
-        score=promised((row,)),
+        score=promises((row,))[-1],
+        on_float16=forecast.on_float16(row),
         choice=choice,
     )
 

@@ -29,6 +29,8 @@ y = backend.wait({"a": [double(x), model, None, "text", 3]})
 out["sum"] = float(keras.ops.sum(y["a"][0]))
 out["no gpu"] = refused(backend.on, "gpu")
 out["again"] = ah.use_backend().reason
+out["same"] = ah.use_backend(choice.name).name
+out["other"] = refused(ah.use_backend, "torch")
 print(json.dumps(out))
 """
 
@@ -49,6 +51,18 @@ def test_the_real_frameworks(name):
     assert out["no gpu"].startswith("ValueError: ")
     assert "got 'gpu'" in out["no gpu"]
     assert "restart" in out["again"]
+    assert out["same"] == name
+    assert out["other"].startswith("RuntimeError: ")
+    assert f"runs on {name} already" in out["other"]
+
+
+def test_the_framework_that_is_named_is_taken_before_keras_is_loaded():
+    machine = {"root": "/nowhere", "versions": {"jax": "0.7.2", "tensorflow": "2.20.0"}.get}
+    environ = {"KERAS_BACKEND": "tensorflow"}
+    assert backend.choose("jax", environ=environ, **machine).name == "jax"
+    assert environ["KERAS_BACKEND"] == "jax"
+    with pytest.raises(ValueError, match="'theano'.* tensorflow, jax and torch"):
+        backend.choose("theano", environ={}, **machine)
 
 
 @pytest.mark.parametrize(("jax", "set_there"), [("0.7.1", False), ("0.8.0", True)])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from fake_fit import FakeFit
 
+from accel_helpers.plots.of_results import plot
 from accel_helpers.train.parts import StepParts, step_parts
 
 OVERHEAD = 0.002  # seconds of a step
@@ -95,3 +96,8 @@ def test_the_verdict_is_the_largest_part():
 def test_a_size_that_cannot_be_is_named(wrong):
     with pytest.raises(ValueError, match=next(reversed(wrong))):
         step_parts(lambda width: None, np.zeros(4), np.zeros(4), **wrong)
+
+
+def test_the_picture_of_the_parts_is_that_of_their_seconds():
+    parts = StepParts(compute=0.003, memory=0.0, overhead=0.001)
+    assert plot(parts).alt == plot(parts.seconds).alt

@@ -48,15 +48,16 @@ def words(found):
     return re.sub(r"\s+", " ", str(found))
 
 
-def change(name, with_change, note=""):
+def change(name, with_change, note="", alters=False):
     """A change whose epochs take so many seconds in place of two."""
     slow = Measurement.from_samples(EPOCH, name="as it is")
     fast = Measurement.from_samples([with_change] * 5, name="with the change")
-    return Change(name, timing.compare(slow, fast, in_turns=True), note, call=None)
+    return Change(name, timing.compare(slow, fast, in_turns=True), note, None, alters)
 
 
 FASTER = change("jit_compile=True", 1.0, note="Mind the numbers.")
 LITTLE_FASTER = change("batch_size=256", 1.6)
+ALTERING = change("batch_size=512", 0.5, note="Watch the accuracy.", alters=True)
 SAME = change("prefetch(AUTOTUNE)", 2.0)
 SLOWER = change("run_eagerly=True", 8.0)
 
@@ -150,6 +151,25 @@ def test_the_change_that_was_faster_is_said_with_its_gain_and_its_note():
     assert said.count("jit_compile=True") == 1
 
 
+@pytest.mark.parametrize(
+    "tried, altering", [((FASTER, ALTERING), ALTERING), ((ALTERING,), ALTERING), ((FASTER,), None)]
+)
+def test_a_change_that_alters_the_training_comes_last_and_says_what_it_costs(tried, altering):
+    found = profile(change=tried[0], tried=(*tried, SAME), not_tried={"workers=4": "late"})
+    assert found.altering_change is altering
+    said = " ".join(found.advice.split())
+    places = [said.index(f"{each.name}: {each.gain_in_words}") for each in (*tried, SAME)]
+    assert places == sorted(places)
+    assert ("Watch the accuracy." in said) == (altering is not None)
+    assert said.count("batch_size=512") == said.count("Watch") <= 1
+    assert "workers=4 (late)" in said
+
+
+def test_it_shows_its_text_as_the_last_line_of_a_cell():
+    found = profile()
+    assert repr(found) == str(found)
+
+
 def test_a_change_that_was_not_faster_is_no_advice():
     said = words(profile(change=SAME, tried=(SAME, SAME)))
     assert "nothing was measurably faster" in said
@@ -171,6 +191,8 @@ def test_where_nothing_could_be_tried_the_reasons_are_said():
         ([SAME, change("workers=4", 2.0)], SAME),
         ([SLOWER, SAME], SLOWER),  # the first one that was tried
         ([], None),
+        ([ALTERING, LITTLE_FASTER], LITTLE_FASTER),  # which leaves the training as it is
+        ([SAME, ALTERING], ALTERING),
     ],
 )
 def test_the_best_change_is_the_one_that_was_faster_by_the_most(tried, best):

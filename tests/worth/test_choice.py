@@ -1,6 +1,7 @@
 """Which chip, if any: the rows, the advice, and what is said where nothing can be."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -44,6 +45,7 @@ def test_a_short_training_stays_here():
     assert found.chip == ""
     assert "stay with this CPU" in found.advice
     assert {row[4] for row in found.rows} == {"-", "none"}
+    assert {row[5] for row in found.rows[1:]} == {"5 for sure"}
 
 
 def test_less_than_a_minute_is_no_reason_to_change():
@@ -59,6 +61,7 @@ def test_where_the_interval_holds_both_it_says_measure_first():
     assert "measure first, on a T4" in found.advice
     assert " or " in found.rows[1][4]
     assert "later" in found.rows[1][4]
+    assert re.fullmatch(r"[\d.]+ for sure, [\d.]+ perhaps", found.rows[1][5])
 
 
 def test_with_fewer_than_five_timings_nothing_is_said():
@@ -66,6 +69,17 @@ def test_with_fewer_than_five_timings_nothing_is_said():
     assert found.verdict == "cannot be told yet"
     assert "fewer than five" in found.advice
     assert all(row[1] == "?" for row in found.rows[1:])
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_training_that_is_shorter_than_the_set_up_stays_here_however_few_were_the_timings(count):
+    # 100 steps of a second are 1.7 minutes, and the set-up takes five
+    found = known(here=1.0, count=count).choices(epochs=1)
+    assert found.verdict == "not worth it"
+    for name, pays, factor, _, saved, pays_from in found.rows[1:]:
+        assert (pays, saved) == ("no", "none"), name
+        assert (factor == pays_from == "?") == (count < 5)
+    assert ("break-even" in str(found.break_even)) == (count == 5)
 
 
 def test_a_chip_without_room_has_a_row_that_says_so():
