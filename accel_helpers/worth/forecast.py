@@ -81,8 +81,8 @@ def forecast(
     Notes
     -----
     The constants come from published benchmarks; docs/forecast.md shows how far off they are on
-    others. The interval is to hold 8 of 10 of these, which is no probability for your model: what it
-    held of models like yours is printed beside it. Frozen layers count as such. Float32 is
+    others. The interval is to hold 8 of 10 of these, which is no probability for your model: what
+    it held of models like yours is printed beside it. Frozen layers count as such. Float32 is
     multiplied in TF32 where the chip has it, as TensorFlow and JAX do.
 
     Examples
