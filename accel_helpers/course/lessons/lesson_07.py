@@ -104,7 +104,7 @@ def crossing(cpu: Curve, chip: Curve) -> float | None:
         cpu_seconds = _seconds(cpu[size])
         chip_seconds = _seconds(chip[size])
         # Above zero where the chip is faster by more than counts as no difference.
-        gain = log(cpu_seconds) - log(chip_seconds) - log(1 + APART)
+        gain = log(cpu_seconds / chip_seconds / (1 + APART))
         gains.append((size, gain))
     _, last_gain = gains[-1]
     if last_gain <= 0:

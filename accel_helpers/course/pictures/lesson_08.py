@@ -46,21 +46,16 @@ def chain_on(card: Card, path: str) -> Lines:
     """Return every line that a card has under a path."""
     lines = {}
     for name in ("NumPy", "one by one", "graph", "XLA"):
-        line = {}
-        for length, card_name in card_names(path, name).items():
-            if card_name in card.measurements:
-                line[length] = card.measurements[card_name]
+        names = card_names(path, name)
         # On JAX there is no graph without XLA.
-        if line:
-            lines[name] = line
+        if card.measurements.keys() >= {*names.values()}:
+            lines[name] = {length: card.measurements[each] for length, each in names.items()}
     return lines
 
 
 def growth(line: Line) -> float:
     """Return how many times as long as the shortest chain the longest one takes, by medians."""
-    longest = line[max(line)]
-    shortest = line[min(line)]
-    return longest.median / shortest.median
+    return line[max(line)].median / line[min(line)].median
 
 
 def draw_chain(times: Lines, title: str, reference: Reference | None = None) -> style.Picture:
@@ -71,10 +66,7 @@ def draw_chain(times: Lines, title: str, reference: Reference | None = None) -> 
     sides, _ = style.sides(times, reference)
     # The title is about the lines in front: the learner's, if there are any.
     lines = sides[0].data
-    numpy_growth = growth(lines["NumPy"])
-    xla_growth = growth(lines["XLA"])
-    numpy = style.short(numpy_growth)
-    xla = style.short(xla_growth)
+    numpy, xla = (style.short(growth(lines[name])) for name in TITLE)
     title = f"{title}: NumPy takes {numpy} times as long, XLA {xla} times"
     x = ("operations in the chain", style.plain)
     y = ("time of a call", format_seconds)
@@ -92,9 +84,7 @@ def python_calls(counted: dict[str, int], path: str) -> Kept:
     """
     lesson, name = path.split("/")
     framework = backend.framework()
-    counts = [counted["ran"], counted["steps"]]
-    numbers = {f"{lesson}/{framework}/{name}": counts}
-    return {}, numbers
+    return {}, {f"{lesson}/{framework}/{name}": [counted["ran"], counted["steps"]]}
 
 
 # It is kept, and never drawn.
