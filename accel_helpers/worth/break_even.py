@@ -84,11 +84,6 @@ class Plan:
         low, high = self.epoch
         return rate * (setup + epochs * low), rate * (setup + epochs * high)
 
-    @property
-    def is_hardly_timed(self) -> bool:
-        """Whether this plan rests on fewer than five timings; False if it was not timed."""
-        return self.samples is not None and self.samples < FEW_SAMPLES
-
 
 @dataclass(frozen=True)
 class BreakEven:
@@ -133,7 +128,8 @@ class BreakEven:
     @property
     def is_hardly_timed(self) -> bool:
         """Whether a plan rests on fewer than five timings, which make no factor."""
-        return self.here.is_hardly_timed or self.there.is_hardly_timed
+        counts = (self.here.samples, self.there.samples)
+        return any(count is not None and count < FEW_SAMPLES for count in counts)
 
     def _only_the_other_costs_money(self) -> bool:
         """Return whether the axis is money, this machine is free, and the other one is not."""
