@@ -119,7 +119,7 @@ class Worth:
         for change in self.profile.advised:
             sentence = sentences["altering" if change.alters else "change"]
             texts.append(sentence.format(change=change.name, gain=change.gain_in_words))
-        return texts or self._all_on_changes()[:1]
+        return texts or [sentences["no change"]]
 
     def _all_on_changes(self) -> list[str]:
         """Return the sentences on all changes, tried or not."""
