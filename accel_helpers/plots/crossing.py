@@ -1,37 +1,19 @@
-"""What two plans cost over the epochs, and from where on the other one pays."""
+"""How long two plans take over the epochs, and from where on the other one pays."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 
-from accel_helpers._values.words import format_rate
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Label, Picture, Side
-from accel_helpers.worth.break_even import BOUGHT, BreakEven
-
-
-@dataclass(frozen=True)
-class Cost:
-    """How a cost is shown: the name of its axis, what its unit is worth, how it is written."""
-
-    name: str
-    unit: float
-    text: Callable[[float], str]
-
-
-COSTS = {  # by the axis of a `BreakEven`
-    "time": Cost("minutes until it is done", 60, style.plain),
-    "money": Cost("cost, in your currency", 1, style.plain),
-    "energy": Cost("energy", 1, partial(format_rate, unit="J")),
-}
+from accel_helpers.worth.break_even import BreakEven
 
 
 def break_even(
     found: BreakEven, *, title: str | None = None, reference: Reference | None = None
 ) -> Picture:
-    """Draw what two plans cost over the epochs, and the stretch in which they may cross.
+    """Draw how long two plans take over the epochs, and the stretch in which they may cross.
 
     `found` is of `worth.break_even`. The finding is the title, unless another one is given.
 
@@ -47,7 +29,6 @@ def break_even(
     title = title or _finding(front)
     ends = [front.epochs, *_finite(front.crossing)]
     most_epochs = 1.4 * max(ends)
-    cost = COSTS[front.axis]
     with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
         _draw_finding(axes, front, most_epochs)
         labels = []
@@ -57,16 +38,14 @@ def break_even(
             is_front = side is sides[0]
             labels += _draw_plans(axes, side, most_epochs, shaded=is_front)
             sentences += _plan_texts(side)
-        high = 1.05 * _highest_cost(front, most_epochs)
-        # An axis needs a length, even where both plans are free.
-        top = high or 1
+        high = 1.05 * _longest_minutes(front, most_epochs)
         style.scale(axes.xaxis, "epochs", 0, most_epochs, style.plain, whole=True)
-        style.scale(axes.yaxis, cost.name, 0, top, cost.text)
-        # The plans of a reference may cost more than the axis shows.
+        style.scale(axes.yaxis, "minutes until it is done", 0, high, style.plain)
+        # The plans of a reference may take longer than the axis shows.
         lowered = [_lowered(label, high) for label in labels]
         style.beside(figure, axes, lowered)
         content = "; ".join(sentences)
-        alt = f"Lines of {front.axis} over epochs. {title}: {content}."
+        alt = f"Lines of time over epochs. {title}: {content}."
         return style.picture(figure, alt)
 
 
@@ -89,8 +68,6 @@ def _finding(result: BreakEven) -> str:
     if result.is_hardly_timed:
         return "Too few timings to say where they cross"
     name = result.there.name
-    if result.verdict == BOUGHT:
-        return f"{name}: it saves time, not money"
     if early == math.inf:
         return f"{name}: it never pays"
     shortest, longest = (style.short(minutes) for minutes in result.minutes)
@@ -107,19 +84,16 @@ def _draw_finding(axes, result: BreakEven, most_epochs: float) -> None:
     axes.axvline(result.epochs, color=style.INK, lw=1.2, ls="--")
 
 
-def _plan_costs(plan, axis: str, epochs: float) -> list[float]:
-    """The lowest and the highest cost of a plan, in the unit of the picture."""
-    unit = COSTS[axis].unit
-    low, high = plan.cost(epochs, axis)
-    return [low / unit, high / unit]
+def _plan_minutes(plan, epochs: float) -> list[float]:
+    """The shortest and the longest time of a plan, in minutes."""
+    return [seconds / 60 for seconds in plan.cost(epochs)]
 
 
-def _highest_cost(result: BreakEven, epochs: float) -> float:
-    """The highest cost of both plans, in the unit of the picture."""
-    axis = result.axis
-    here_costs = _plan_costs(result.here, axis, epochs)
-    there_costs = _plan_costs(result.there, axis, epochs)
-    return max(here_costs + there_costs)
+def _longest_minutes(result: BreakEven, epochs: float) -> float:
+    """The longest time of both plans, in minutes."""
+    here = _plan_minutes(result.here, epochs)
+    there = _plan_minutes(result.there, epochs)
+    return max(here + there)
 
 
 def _lowered(label: Label, high: float) -> Label:
@@ -139,35 +113,26 @@ def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[L
     ends = [0, most_epochs]
     labels = []
     for plan, colour in colour_by_plan:
-        start_costs = _plan_costs(plan, result.axis, 0)
-        end_costs = _plan_costs(plan, result.axis, most_epochs)
-        costs = [start_costs, end_costs]
+        first = _plan_minutes(plan, 0)
+        last = _plan_minutes(plan, most_epochs)
+        minutes = [first, last]
         if shaded:
-            lows, highs = zip(*costs, strict=True)
+            lows, highs = zip(*minutes, strict=True)
             axes.fill_between(ends, lows, highs, color=colour, alpha=0.35, lw=0)
-        axes.plot(ends, costs, color=colour, lw=1.2)
-        middle = sum(end_costs) / 2
+        axes.plot(ends, minutes, color=colour, lw=1.2)
+        middle = sum(last) / 2
         text = style.folded(plan.name)
         labels.append(Label(most_epochs, middle, text, colour))
     return labels
 
 
 def _plan_texts(side: Side) -> list[str]:
-    """What each plan of one machine costs, in words."""
+    """How long each plan of one machine takes, in words."""
     result = side.data
-    axis = result.axis
     epochs = result.epochs
     texts = []
     for plan in (result.here, result.there):
-        low_cost, high_cost = _plan_costs(plan, axis, epochs)
-        low = _cost_text(low_cost, axis)
-        high = _cost_text(high_cost, axis)
-        plan_text = f"{plan.name} {low} to {high} at {epochs} epochs"
-        texts.append(side.intro + plan_text)
+        # Three digits are enough, and more would be noise.
+        low, high = (style.plain(float(f"{time:.3g}")) for time in _plan_minutes(plan, epochs))
+        texts.append(f"{side.intro}{plan.name} {low} to {high} at {epochs} epochs")
     return texts
-
-
-def _cost_text(cost: float, axis: str) -> str:
-    """A cost in words; three digits are enough, and more would be noise."""
-    rounded = float(f"{cost:.3g}")
-    return COSTS[axis].text(rounded)

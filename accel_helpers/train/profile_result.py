@@ -119,26 +119,15 @@ class Profile:
 
     @property
     def advised(self) -> list[Change]:
-        """The changes to make, those that were measurably faster: `change`, then the altering one.
-
-        There are two, one or none.
-        """
-        changes = []
-        if self.change is not None and self.change.gain.verdict == FASTER:
-            changes.append(self.change)
-        altering = self.altering_change
-        if altering is not None and altering is not self.change:
-            changes.append(altering)
-        return changes
+        """The changes to make: the best that leaves the training as it is, and that alters it."""
+        best = (fastest(self.tried, alters=False), self.altering_change)
+        return [change for change in best if change is not None]
 
     @property
     def advice(self) -> str:
         """What to do, in a few sentences: what was tried, and what was not."""
         lead = records.load(WORDS, "set of sentences")["lead"]
         return "\n".join(wrapped(text, indent=2) for text in self.on_changes(lead))
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")
@@ -157,6 +146,8 @@ class Profile:
         if self.change and self.change.gain.verdict == FASTER and self.change.call is not None:
             texts.append(sentences["apply"])
         return "\n".join(wrapped(text, indent=2) for text in texts)
+
+    __repr__ = __str__
 
     def _fields(self) -> dict[str, object]:
         """Return the values for the {fields} of the sentences."""

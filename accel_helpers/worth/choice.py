@@ -19,10 +19,12 @@ def choices(
     setup_minutes: float = 5.0,
     my_hour: float | None = None,
     race: Speedup | None = None,
+    believed: bool = False,
 ) -> Choice:
     """Put every chip of a forecast beside this machine, as `Forecast.choices` does.
 
-    `forecast` is a Forecast; the other parameters are those of `Forecast.choices`.
+    `forecast` is a Forecast; the other parameters are those of `Forecast.choices`. What was timed
+    here may be `believed`, however few timings it is: the forecast's interval is the wider one.
 
     Raises ValueError if the forecast was not timed here, if the steps of its epoch are not known,
     if no chip has room for the model, or if `epochs` or `setup_minutes` is no such number.
@@ -32,7 +34,7 @@ def choices(
     epochs = whole(epochs, "epochs")
     setup_minutes = positive(setup_minutes, "setup_minutes", zero=True)
     low, high = forecast.here.interval
-    count = len(forecast.here.samples)
+    count = None if believed else len(forecast.here.samples)
     this_cpu = Plan("this CPU", (forecast.steps * low, forecast.steps * high), samples=count)
     chips: dict[str, Plan] = {}
     factors: dict[str, tuple[float, float]] = {}

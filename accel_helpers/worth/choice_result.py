@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -58,12 +58,6 @@ class Choice:
     my_hour: float | None = None  # what an hour of yours is worth, in any currency
     raced: tuple[str, ...] = ()  # names of chips that were measured, and not forecast
     notes: tuple[str, ...] = ()  # sentences on the forecast
-
-    def believed(self) -> "Choice":
-        """Return the same choice with verdicts, however few timings it rests on."""
-        here = replace(self.here, samples=None)
-        chips = {name: replace(plan, samples=None) for name, plan in self.chips.items()}
-        return replace(self, here=here, chips=chips)
 
     @cached_property
     def found(self) -> dict[str, BreakEven]:
@@ -273,12 +267,11 @@ class Choice:
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         sentences = [wrapped(text) for text in (self.advice, *self.notes)]
         return "\n".join([self.table, *sentences])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str | None:
         """Return table, advice and notes as HTML, for a notebook; None without Jinja2."""

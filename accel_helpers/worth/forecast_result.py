@@ -171,9 +171,6 @@ class Forecast:
         """Say whether the forecast of the attached chip held; None where there was no race."""
         return choice.against(self, race)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         sentences = records.load(WORDS, "set of sentences")["forecast"]
         # {model}, {dtype} and {batch_size} are fields
@@ -192,6 +189,8 @@ class Forecast:
         below += self.notes
         lines += [wrapped(text, indent=2) for text in below]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def _table(self) -> list[str]:
         """Return a line for each chip, below one for the columns' names."""

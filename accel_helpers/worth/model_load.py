@@ -56,8 +56,9 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
     except (TypeError, ValueError) as error:
         # without the list of all layers that can be counted
         reason = str(error).partition(". ")[0].rstrip(".")
-        sentence = records.load(WORDS, "set of sentences")["forecast"]["none"]
-        raise type(error)(sentence.format(reason=reason)) from error
+        raise type(error)(
+            f"No forecast: {reason}. Time an epoch on a T4 instead, which Colab lends for free."
+        ) from error
     kept = _numbers_of_the_optimizer(model)
     load = _sum_of(step_work.rows)._replace(kept=kept, examples=batch_size)
     if any(row.frozen for row in step_work.rows):

@@ -1,7 +1,6 @@
 """The verdict of `worth_it`, and the sentences that it prints as."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -67,43 +66,25 @@ class Worth:
         """Whether fewer than five timings make no factor."""
         return self.factor.interval[0] == 0
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
-        words = _Words(self)
-        texts = [words.said(words.verdict()), words.said(words.factor())]
+        texts = self._said(self._name_of_verdict(), self._name_of_factor())
         texts += self.notes
-        texts += self._on_changes(words)
-        texts += [words.said("parts"), words.said(f"do: {self.verdict}")]
+        texts += self._on_changes()
+        texts += self._said("parts", f"do: {self.verdict}")
         return _lines(texts)
 
-    def _on_changes(self, words: "_Words") -> Iterator[str]:
-        """Yield a sentence on each change to make, or one on why there is none."""
-        if not self.profile.advised:
-            yield self._all_on_changes()[0]
-        lead = "first"
-        for change in self.profile.advised:
-            name = f"{lead}, altering" if change.alters else lead
-            yield words.said(name, change=change.name, gain=change.gain_in_words)
-            lead = "then"
-
-    def _all_on_changes(self) -> list[str]:
-        """Return the sentences on all changes, tried or not."""
-        lead = records.load(PROFILE_WORDS, "set of sentences")["lead of a verdict"]
-        return self.profile.on_changes(lead)
+    __repr__ = __str__
 
     @property
     def details(self) -> str:
         """All that was measured and forecast, with the spread, what was tried, and each chip."""
-        words = _Words(self)
         names = ["epoch", "begins", "all parts"]
-        if self.is_alone and not self.is_hardly_timed:
+        if self.chip and not self.is_hardly_timed:
             names.append("ceiling")
             # the forecast ends there, but for rounding
-            if self.chip and self.expected[1] >= 0.999 * self.factor.interval[1]:
+            if self.expected[1] >= 0.999 * self.factor.interval[1]:
                 names.append("capped")
-        texts = [words.said(name) for name in names]
+        texts = self._said(*names)
         if self.on_float16:
             texts.append(self.on_float16)
         text = _lines(texts + self._all_on_changes())
@@ -111,97 +92,89 @@ class Worth:
             text = f"{text}\n{self.choice.table}"
         return text
 
+    def _name_of_verdict(self) -> str:
+        """Return the name of the sentence on the verdict."""
+        if self.verdict != NOT_WORTH_IT:
+            return self.verdict
+        longest = self.epochs * self.factor.slow.interval[1] / 60
+        if longest <= self.setup_minutes:
+            # whatever the factor is
+            return "the set-up takes longer"
+        if self.is_alone and not self.chip:
+            return "no GPU can pay"
+        return self.verdict
+
+    def _name_of_factor(self) -> str:
+        """Return the name of the sentence on how many times as fast another chip is."""
+        if self.is_hardly_timed:
+            return "few"
+        if self.chip:
+            return "expected"
+        return "no forecast" if self.is_alone else "measured"
+
+    def _on_changes(self) -> list[str]:
+        """Return a sentence on each change to make, or one on why there is none."""
+        sentences = records.load(WORDS, "set of sentences")["worth"]
+        texts = []
+        for change in self.profile.advised:
+            sentence = sentences["altering" if change.alters else "change"]
+            texts.append(sentence.format(change=change.name, gain=change.gain_in_words))
+        return texts or [sentences["no change"]]
+
+    def _all_on_changes(self) -> list[str]:
+        """Return the sentences on all changes, tried or not."""
+        lead = records.load(PROFILE_WORDS, "set of sentences")["lead of a verdict"]
+        return self.profile.on_changes(lead)
+
+    def _said(self, *names: str) -> list[str]:
+        """Return the sentences of these names, or the special ones where there are.
+
+        Special ones have a suffix, ", by forecast" or ", ever".
+        """
+        sentences = records.load(WORDS, "set of sentences")["worth"]
+        fields = self._fields()
+        never_pays = self.break_even[0] == math.inf
+        texts = []
+        for name in names:
+            if self.chip and f"{name}, by forecast" in sentences:
+                name = f"{name}, by forecast"
+            if never_pays and f"{name}, ever" in sentences:
+                name = f"{name}, ever"
+            texts.append(sentences[name].format(**fields))
+        return texts
+
+    def _fields(self) -> dict[str, str]:
+        """Return the values for all {fields} of the sentences, by the name of the field."""
+        device = self.epoch.name.upper()
+        there = "a GPU" if self.is_alone else f"the {device}"
+        early, late = (format_duration(60 * minutes) for minutes in self.break_even)
+        begins = f"at {spanned(early, late)} of training on the CPU"
+        if self.break_even[1] == math.inf:
+            begins = f"at {early} of training on the CPU at the earliest, and perhaps never"
+        # the slow side of the factor is the CPU, with an accelerator and without
+        total = self.epochs * self.factor.slow.median
+        return {
+            "device": device,
+            "there": with_article(self.chip) if self.chip else there,
+            "epochs": f"{self.epochs} epochs take" if self.epochs > 1 else "an epoch takes",
+            "total": format_duration(total),
+            "elsewhere": spanned(*map(format_duration, self.elsewhere)),
+            "setup": format_duration(60 * self.setup_minutes),
+            "least": times(self.expected[0]),
+            "soonest": times(self.expected[1]),
+            "factor": gain_in_words(self.factor),
+            "most": times(self.factor.interval[1]),
+            "rest": format_duration(self.factor.fast.median),
+            "score": self.score,
+            "early": early,
+            "begins": begins,
+            "epoch": format_duration(self.epoch.median),
+            "span": spanned(*map(format_duration, self.epoch.interval)),
+            "parts": self.profile.parts_in_words(spread=False),
+            "all_parts": self.profile.parts_in_words(),
+        }
+
 
 def _lines(texts: list[str]) -> str:
     """Return sentences as lines, wrapped where they are long."""
     return "\n".join(wrapped(text, indent=2) for text in texts)
-
-
-class _Words:
-    """The sentences on a verdict of `worth_it`, with its values filled in."""
-
-    def __init__(self, worth: Worth):
-        self._worth = worth
-        self._sentences = records.load(WORDS, "set of sentences")["worth"]
-        self._fields = self._amounts() | self._times()
-
-    def said(self, name: str, **more: str) -> str:
-        """Return the sentence of this name, or the special one where there is one.
-
-        A special one has a suffix, ", by forecast" or ", ever".
-        """
-        if self._worth.chip:
-            name = self._special(name, ", by forecast")
-        if self._worth.break_even[0] == math.inf:
-            name = self._special(name, ", ever")
-        return self._sentences[name].format(**self._fields, **more)
-
-    def _special(self, name: str, suffix: str) -> str:
-        """Return the name with the suffix, where a sentence has it."""
-        special_name = name + suffix
-        return special_name if special_name in self._sentences else name
-
-    def verdict(self) -> str:
-        """Return the name of the sentence on the verdict."""
-        worth = self._worth
-        if worth.verdict != NOT_WORTH_IT:
-            return worth.verdict
-        longest = worth.epochs * worth.factor.slow.interval[1] / 60
-        if longest <= worth.setup_minutes:
-            # whatever the factor is
-            return "the set-up takes longer"
-        if worth.is_alone and not worth.chip:
-            return "no GPU can pay"
-        return worth.verdict
-
-    def factor(self) -> str:
-        """Return the name of the sentence on how many times as fast another chip is."""
-        if self._worth.is_hardly_timed:
-            return "few"
-        if self._worth.chip:
-            return "expected"
-        return "no forecast" if self._worth.is_alone else "measured"
-
-    def _amounts(self) -> dict[str, str]:
-        """Return the values for the {fields} that are numbers and names, as words."""
-        worth = self._worth
-        device = worth.epoch.name.upper()
-        another = with_article(worth.chip) if worth.chip else "a GPU"
-        low, high = worth.factor.interval
-        return {
-            "device": device,
-            "another": another,
-            # at the beginning of a sentence
-            "Another": another[0].upper() + another[1:],
-            "there": another if worth.is_alone else f"the {device}",
-            "here": "here" if worth.is_alone else "on the CPU",
-            "epochs": f"{worth.epochs} epochs" if worth.epochs > 1 else "An epoch",
-            "least": times(worth.expected[0]),
-            "soonest": times(worth.expected[1]),
-            "factor": gain_in_words(worth.factor),
-            "middle": times(math.sqrt(low * high)),
-            "most": times(high),
-            "score": worth.score,
-            "parts": worth.profile.parts_in_words(spread=False),
-            "all_parts": worth.profile.parts_in_words(),
-        }
-
-    def _times(self) -> dict[str, str]:
-        """Return the values for the {fields} that are lengths of time, as words."""
-        worth = self._worth
-        early, late = (format_duration(60 * minutes) for minutes in worth.break_even)
-        begins = f"at {spanned(early, late)} of training on the CPU"
-        if worth.break_even[1] == math.inf:
-            begins = f"at {early} of training on the CPU at the earliest, and perhaps never"
-        # the slow side of the factor is the CPU, with an accelerator and without
-        total = worth.epochs * worth.factor.slow.median
-        return {
-            "epoch": format_duration(worth.epoch.median),
-            "span": spanned(*map(format_duration, worth.epoch.interval)),
-            "total": format_duration(total),
-            "elsewhere": spanned(*map(format_duration, worth.elsewhere)),
-            "rest": format_duration(worth.factor.fast.median),
-            "setup": format_duration(60 * worth.setup_minutes),
-            "early": early,
-            "begins": begins,
-        }

@@ -15,10 +15,10 @@ from accel_helpers.train.profile import in_turns, profile_of
 from accel_helpers.train.profile_result import Profile
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit
-from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan, break_even
-from accel_helpers.worth.forecast_result import Forecast, promises, room_in
+from accel_helpers.worth.break_even import NOT_WORTH_IT, WORTH_IT, Plan
+from accel_helpers.worth.choice import choices
+from accel_helpers.worth.forecast_result import Forecast, promises
 from accel_helpers.worth.model_load import dtype_of, expected_rows
-from accel_helpers.worth.step_time import DOES_NOT_FIT
 from accel_helpers.worth.verdict import CANNOT_BE_TOLD, TOO_CLOSE, Worth
 
 # Chips for a forecast where there is no accelerator, the cheapest first.
@@ -212,48 +212,31 @@ def _minutes_until_it_pays(factor: float, setup_minutes: float) -> float:
 def _with_forecast(worth: Worth, model, batch_size: int) -> Worth:
     """Return a verdict with a forecast of each chip added, which also decides what it says.
 
-    Where the model's work cannot be counted there is no forecast, and a note says why. It must have
-    been measured without an accelerator.
+    Where the model's work cannot be counted, or no chip has room for the model, there is none, and
+    a note says why. It must have been measured without an accelerator.
     """
+    steps = worth.profile.steps
+    here = _measurement_of_step(worth.factor.slow, steps)
+    host = _measurement_of_step(worth.factor.fast, steps)
+    dtype = dtype_of(model)
+    setup = worth.setup_minutes
     try:
         rows, notes = expected_rows(model, batch_size, CHIPS)
+        forecast = Forecast(model.name, batch_size, dtype, rows, notes, steps, here, host)
+        choice = choices(forecast, epochs=worth.epochs, setup_minutes=setup, believed=True)
     except (TypeError, ValueError) as error:
         return replace(worth, notes=(str(error),))
-    steps = worth.profile.steps
-    forecast = Forecast(
-        model.name,
-        batch_size,
-        dtype_of(model),
-        rows,
-        notes,
-        steps,
-        here=_measurement_of_step(worth.factor.slow, steps),
-        host=_measurement_of_step(worth.factor.fast, steps),
-    )
-    choice = None
-    with_room = [row for row in rows if row.memory != DOES_NOT_FIT]
-    if with_room:
-        choice = forecast.choices(epochs=worth.epochs, setup_minutes=worth.setup_minutes)
-        named = [row for row in with_room if row.chip == choice.chip]
-        # where no chip is worth taking, the cheapest one stands for all
-        row = (named or with_room)[0]
-    else:
-        row = rows[-1]
-        notes += (f"{row.chip}: the model {room_in(row)}.",)
-    _, low, high = forecast.step(row)
-    cpu = Plan("this CPU", worth.epoch.interval)
-    chip = Plan(row.chip, (steps * low, steps * high), worth.setup_minutes)
-    crossing = break_even(cpu, chip, worth.epochs)
-    if worth.is_hardly_timed:
-        # too little for a factor, but the forecast is by far the wider interval
-        choice = choice and choice.believed()
-    else:
+    # where no chip is worth taking, the cheapest one stands for all
+    name = choice.chip or next(iter(choice.chips))
+    [row] = [row for row in rows if row.chip == name]
+    crossing = choice.found[name]
+    if not worth.is_hardly_timed:
         worth = replace(worth, break_even=crossing.minutes)
     return replace(
         worth,
         verdict=crossing.verdict,
-        elsewhere=chip.cost(worth.epochs),
-        chip=row.chip,
+        elsewhere=crossing.there.cost(worth.epochs),
+        chip=name,
         expected=forecast.faster(row) or worth.expected,
         notes=notes,
         score=promises((row,))[-1],

@@ -44,7 +44,7 @@ POINTS = {f"point {i}": (12 + i / 50, 1.1e9 + i * 1e7) for i in range(6)}
 POINTS |= {"on the roof": (45.0, 110e9)}
 MODELS = {"before": [0.7, 0.75], "after": [0.9, 0.92], "later": [0.9, 0.93]}
 CHANGES = {"after": (0.185, 0.1, 0.27), "later": (0.005, -0.01, 0.02)}
-PLANS = Plan("a CPU", (60, 60), watts=100), Plan("a T4", (10, 20), setup_minutes=5, watts=70)
+PLANS = Plan("a CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
 CURVES = {"a": [2, 1.5], LONG: [2, 1]}
 TIMES = {"a": {10: START}, "b": {1: STEPS["batches of 256"], 1000: STEPS[LONG]}}
 
@@ -122,10 +122,6 @@ DRAWN = {  # each with what its sentence says
     "break_even": (
         either(plots.break_even, break_even(*PLANS, epochs=9)),
         "a CPU 9 to 9 at 9 epochs; a T4 6.5 to 8 at 9 epochs",
-    ),
-    "energy": (
-        either(plots.break_even, break_even(*PLANS, epochs=9, axis="energy")),
-        "a T4 27.3 kJ to 33.6 kJ at 9 epochs",
     ),
     "sweep": (either(plots.sweep, RATIOS, note="N."), "512 by 32: 10; net, b, batches of 32: 10"),
 }
@@ -340,14 +336,10 @@ def test_a_card_has_its_text_form_only_where_there_is_no_jinja2(monkeypatch):
     assert words.html_card("Sizes", [("a", "b")]) is None
 
 
-def test_a_break_even_that_tells_nothing_or_sells_time_says_so_in_its_title():
+def test_a_break_even_that_tells_nothing_says_so_in_its_title():
     here, there = PLANS
     few = break_even(replace(here, samples=1), there, epochs=9)
     assert "Too few timings to say" in plots.break_even(few).alt
-    free, paid = replace(here, price=0.0), replace(there, price=1.0)
-    alt = plots.break_even(break_even(free, paid, epochs=90, axis="money")).alt
-    assert "it saves time, not money" in alt
-    assert "never pays" not in alt
 
 
 def test_an_interval_that_crosses_zero_is_seen_to_cross_it_beside_a_large_one():
