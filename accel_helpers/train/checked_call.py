@@ -221,6 +221,17 @@ def check_arguments(model, arguments: Mapping[str, Any]) -> None:
             raise TypeError(f"{name} is no argument of fit, which takes {names}.")
 
 
+def replicas(model) -> int:
+    """Return on how many devices a model is trained at a time."""
+    import keras
+
+    distribution = keras.distribution.distribution()
+    if distribution is not None:
+        return distribution.device_mesh.devices.size
+    strategy = getattr(model, "distribute_strategy", None)
+    return getattr(strategy, "num_replicas_in_sync", 1)
+
+
 def has_own_step(model) -> bool:
     """Return whether a model trains by a ``train_step`` of its class that is not Keras's own."""
     import keras

@@ -85,9 +85,9 @@ def time_fit(
     >>> len(time_fit(make_model(), x, y, epochs=2).epochs.samples)
     1
     """
+    epochs = whole(epochs, "epochs", 2)
     fits = _Fits(model, x, y, batch_size, clock)
     if seconds is None:
-        epochs = whole(epochs, "epochs", 2)
         first_epoch, *later_epochs = fits.run(fits.steps, epochs)
         notes: list[str] = []
     else:

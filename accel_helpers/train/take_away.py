@@ -92,7 +92,8 @@ def narrow_copy(model):
 
     Returns None where such a copy cannot be made from the model's configuration: layers of a class
     of somebody's own, or shapes that a width of 1 does not fit. And None for a model with
-    convolutions: in oneDNN, a convolution of one filter has ended the process.
+    convolutions: where a stride is larger than its kernel, one of few filters ends the process in
+    oneDNN, and at width 1 what is fewer weights is less arithmetic as well.
     """
     import keras
 
