@@ -4,12 +4,17 @@ import logging
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from accel_helpers.machine import faults
+
+# where standard error goes: its own place, and the file of each block that holds it back
+_PLACES: list[int] = []
+_LOCK = threading.Lock()
 
 
 @contextmanager
@@ -19,12 +24,16 @@ def without_remarks() -> Iterator[None]:
     It warns where several models are compiled one after the other, which is meant here.
     """
     logger = logging.getLogger("tensorflow")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+
+    # a filter of its own for each block, since blocks of several threads overlap
+    def is_error(record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.ERROR
+
+    logger.addFilter(is_error)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        logger.removeFilter(is_error)
 
 
 @contextmanager
@@ -32,18 +41,26 @@ def held_back() -> Iterator[None]:
     """Discard what a ``with`` block writes to standard error, native code included.
 
     If the block raises an exception, what it wrote is shown after all, and the exception goes on.
+    Blocks of several threads may overlap: the last one out puts standard error back.
     """
     with tempfile.TemporaryFile() as file:
-        # Native code writes to the file descriptor 2, whatever sys.stderr is.
-        standard_error = os.dup(2)
+        place = file.fileno()
+        with _LOCK:
+            if not _PLACES:
+                _PLACES.append(os.dup(2))
+            _PLACES.append(place)
+            # Native code writes to the file descriptor 2, whatever sys.stderr is.
+            os.dup2(place, 2)
         failed = True
         try:
-            os.dup2(file.fileno(), 2)
             yield
             failed = False
         finally:
-            os.dup2(standard_error, 2)
-            os.close(standard_error)
+            with _LOCK:
+                _PLACES.remove(place)
+                os.dup2(_PLACES[-1], 2)
+                if len(_PLACES) == 1:
+                    os.close(_PLACES.pop())
             if failed:
                 file.seek(0)
                 sys.stderr.write(file.read().decode(errors="replace"))

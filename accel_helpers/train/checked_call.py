@@ -4,11 +4,13 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import shown
+from accel_helpers.train.device_memory import as_array
 from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
 
 
@@ -24,9 +26,32 @@ def checked_call(make_model, x, y, arguments: Mapping[str, Any]) -> FitCall:
     make_model = _maker_of(make_model)
     call = FitCall(make_model, {}).changed(x=x, y=y, **arguments)
     if call.form == ARRAYS:
-        call = _without_split(call)
+        call = _without_split(_of_arrays(call))
     _check_validation(call)
     return replace(call, steps=_steps(call))
+
+
+def _of_arrays(call: FitCall) -> FitCall:
+    """Return a call with pandas' tables and columns as the arrays that ``fit`` makes of them.
+
+    Raises TypeError where the targets are no numbers.
+    """
+    import keras
+
+    def as_fit_takes_it(value):
+        if not hasattr(value, "to_numpy"):
+            return value
+        array = value.to_numpy()
+        return array.reshape(len(array), -1)
+
+    arrays = {}
+    for name in ("x", "y", "sample_weight"):
+        value = call.arguments.get(name)
+        if value is not None:
+            arrays[name] = keras.tree.map_structure(as_fit_takes_it, value)
+    if "y" in arrays:
+        keras.tree.map_structure(partial(as_array, what="y"), arrays["y"])
+    return call.changed(**arrays)
 
 
 def _without_split(call: FitCall) -> FitCall:
@@ -54,7 +79,9 @@ def _check_validation(call: FitCall) -> None:
     One that is read for so many `validation_steps` in every epoch is without end.
     """
     data = call.arguments.get("validation_data")
-    if hasattr(data, "__next__") and "validation_steps" not in call.arguments:
+    # ImageDataGenerator.flow gives a PyDataset that is an iterator, too
+    is_generator = hasattr(data, "__next__") and not hasattr(data, "num_batches")
+    if is_generator and "validation_steps" not in call.arguments:
         raise TypeError(
             "validation_data is a generator, which can be read once, and every turn validates. "
             "Give arrays, a tf.data.Dataset or a keras.utils.PyDataset, or validation_steps= "
@@ -70,8 +97,8 @@ def _samples(call: FitCall) -> int:
     counts = set()
     for array in arrays:
         if array is not None:
-            has_samples = bool(getattr(array, "shape", ()))
-            counts.add(len(array) if has_samples else 0)
+            shape = getattr(array, "shape", ())
+            counts.add(int(shape[0]) if len(shape) else 0)
     if len(counts) != 1 or 0 in counts:
         raise ValueError(
             "x and y must be arrays, or lists or dicts of arrays, with the same number of "
@@ -192,6 +219,17 @@ def check_arguments(model, arguments: Mapping[str, Any]) -> None:
         if name not in accepted:
             names = ", ".join(accepted)
             raise TypeError(f"{name} is no argument of fit, which takes {names}.")
+
+
+def replicas(model) -> int:
+    """Return on how many devices a model is trained at a time."""
+    import keras
+
+    distribution = keras.distribution.distribution()
+    if distribution is not None:
+        return distribution.device_mesh.devices.size
+    strategy = getattr(model, "distribute_strategy", None)
+    return getattr(strategy, "num_replicas_in_sync", 1)
 
 
 def has_own_step(model) -> bool:

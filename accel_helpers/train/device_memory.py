@@ -24,8 +24,7 @@ def as_arrays(data, what: str) -> tuple:
 
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise ValueError(f"{what} must be a pair (x, y); sample weights are not supported.")
-    as_array = partial(_as_array, what=what)
-    arrays = keras.tree.map_structure(as_array, tuple(data))
+    arrays = keras.tree.map_structure(partial(as_array, what=what), tuple(data))
     counts = {int(array.shape[0]) for array in keras.tree.flatten(arrays)}
     if len(counts) != 1 or 0 in counts:
         raise ValueError(
@@ -34,7 +33,7 @@ def as_arrays(data, what: str) -> tuple:
     return arrays
 
 
-def _as_array(value, what: str):
+def as_array(value, what: str):
     """Return a tensor of TensorFlow or JAX as it is, and any other array as a NumPy array.
 
     Raises TypeError, in which `what` names the data, if the value is no array of numbers.
@@ -47,12 +46,12 @@ def _as_array(value, what: str):
     array = None
     if hasattr(value, "__array__"):
         array = np.asarray(value)
-    # The kinds of NumPy's types: floats, integers, unsigned integers and truth values.
-    if array is None or array.ndim == 0 or array.dtype.kind not in "fiub":
+    # The kinds of NumPy's types: floats, complex numbers, integers, unsigned ones and truth values.
+    if array is None or array.ndim == 0 or array.dtype.kind not in "fciub":
         raise TypeError(
             f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
-            f"{getattr(value, 'dtype', type(value).__name__)}. A list of numbers: np.asarray(it). "
-            "Generators and tf.data go to model.fit."
+            f"{getattr(value, 'dtype', type(value).__name__)}. Encode strings as numbers; a list of "
+            "numbers: np.asarray(it). fit_resident takes no generator and no tf.data: model.fit does."
         )
     return array
 

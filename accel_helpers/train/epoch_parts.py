@@ -13,7 +13,7 @@ from accel_helpers.train.checked_call import (
     said_where_it_does_not_fit,
     two_models,
 )
-from accel_helpers.train.fit_call import FitCall
+from accel_helpers.train.fit_call import FitCall, samples_in
 from accel_helpers.train.fit_watch import timed_callbacks
 from accel_helpers.train.time_box import TimeBox
 from accel_helpers.train.timed_fit import TimedFit, Turn, WarmUp
@@ -30,6 +30,9 @@ FEW_ROUNDS = 3
 # Where the steps alone, on batches in memory, are a smaller share of an epoch than this, none of
 # their parts can be the largest: they are not taken apart unless there is time.
 SMALL_SHARE = 0.3
+# A convolution on a batch of so few times the smallest one that it is trained on computes about as
+# long on the smallest: what is left then is not overhead.
+FEW_TIMES = 4
 HURRY = 0.75  # share of the box: there is time where more than that is left
 
 # the trainings that take turns, each with one thing less than the one before
@@ -139,7 +142,7 @@ class Apart:
         """Return the trainings that take turns, by name, each warmed up and planned by a turn."""
         entries = {AS_IT_IS: self.as_it_is}
         model = self.as_it_is.model
-        if set(self._steps_alone.arguments) != set(self.call.arguments):
+        if self._callback_seconds:
             entries[STEPS_ALONE] = self._entry(self._steps_alone, model)
         in_memory = take_away.without_input(self.call, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
@@ -157,7 +160,12 @@ class Apart:
 
     def _smaller_entries(self) -> dict[str, TimedFit]:
         """Return the trainings on one sample, of the model and of its copy of width 1."""
-        count = take_away.fewest_samples(self.as_it_is.model)
+        model = self.as_it_is.model
+        count = take_away.fewest_samples(model)
+        is_small = samples_in(self.batches[0]) < FEW_TIMES * count
+        if is_small and take_away.convolves(model):
+            self._notes.append("one batch size")
+            return {}
         samples = take_away.first_samples(self.batches[:1], count)
         one_sample = take_away.without_input(self.call, samples)
         try:

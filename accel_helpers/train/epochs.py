@@ -57,10 +57,8 @@ def time_fit(
     ----------
     model : keras.Model
         A compiled model.
-    x : array
-        The samples, as for ``fit``.
-    y : array
-        Their labels.
+    x, y : array, or list, tuple or dict of arrays
+        The samples and their labels, as for ``fit``.
     batch_size : int, optional
         As for ``fit``.
     epochs : int, optional
@@ -90,9 +88,9 @@ def time_fit(
     >>> len(time_fit(make_model(), x, y, epochs=2).epochs.samples)
     1
     """
+    epochs = whole(epochs, "epochs", 2)
     fits = _Fits(model, x, y, batch_size, clock)
     if seconds is None:
-        epochs = whole(epochs, "epochs", 2)
         first_epoch, *later_epochs = fits.run(fits.steps, epochs)
         notes: list[str] = []
     else:
@@ -108,22 +106,29 @@ class _Fits:
     """Trains one model several times on its data, or on the first steps of them, and times it."""
 
     def __init__(self, model, x, y, batch_size, clock):
+        import keras
+
         self.model = model
         self.x = x
         self.y = y
         self.batch_size = batch_size
         self.clock = clock
-        self.steps = math.ceil(len(x) / batch_size)
-        self.full_steps = len(x) // batch_size
+        samples = len(keras.tree.flatten(x)[0])
+        self.steps = math.ceil(samples / batch_size)
+        self.full_steps = samples // batch_size
 
     def compile_for_the_rest(self) -> None:
         """Train on the last batch alone if it is not full, which some frameworks compile for."""
         if self.full_steps == self.steps:
             return
-        start = self.full_steps * self.batch_size
-        x = self.x[start:]
-        y = self.y[start:]
+        x, y = self._samples(slice(self.full_steps * self.batch_size, None))
         self.model.fit(x, y, batch_size=self.batch_size, verbose=0)
+
+    def _samples(self, rows: slice) -> tuple:
+        """Return x and y of some samples."""
+        import keras
+
+        return keras.tree.map_structure(lambda array: array[rows], (self.x, self.y))
 
     def run(self, steps: int, epochs: int) -> list[float]:
         """Train epochs of so many steps, and return the seconds of each."""
@@ -138,10 +143,10 @@ class _Fits:
         return watch
 
     def _fit(self, steps, epochs, watch):
-        count = steps * self.batch_size
+        x, y = self._samples(slice(steps * self.batch_size))
         self.model.fit(
-            self.x[:count],
-            self.y[:count],
+            x,
+            y,
             batch_size=self.batch_size,
             epochs=epochs,
             callbacks=[watch],

@@ -99,15 +99,15 @@ class FitCall:
 
     def first_batches(
         self, count: int, seconds: float, clock: Callable[[], float] = time.perf_counter
-    ) -> list[tuple]:
-        """Return the first batches of the data, each a tuple (x, y) or (x, y, weights).
+    ) -> list:
+        """Return the first batches of the data, each as ``fit`` would hand it to a step.
 
         At most `count`, and none is begun when so many seconds are over; at least one.
         """
         end = clock() + seconds
         batches = []
         for batch in self._batches():
-            batches.append(batch if isinstance(batch, tuple) else (batch,))
+            batches.append(batch)
             if len(batches) == count or clock() > end:
                 break
         return batches
@@ -125,12 +125,12 @@ class FitCall:
         else:
             yield from x
 
-    def _slices(self) -> Iterator[tuple]:
+    def _slices(self) -> Iterator:
         """Yield the batches of arrays."""
         import keras
 
-        names = [name for name in ("x", "y", "sample_weight") if name in self.arguments]
-        whole_data = tuple(self.arguments[name] for name in names)
+        parts = [self.arguments.get(name) for name in ("x", "y", "sample_weight")]
+        whole_data = keras.utils.pack_x_y_sample_weight(*parts)
         size = self.batch_size
         for step in range(self.steps or 1):
             rows = slice(step * size, (step + 1) * size)
@@ -175,16 +175,16 @@ def form_of(x) -> str:
 
     Raises TypeError for a generator, which could be read once.
     """
-    if hasattr(x, "__next__"):
-        raise TypeError(
-            f"x is a {type(x).__name__}, which can be read once, and every turn begins anew. Give "
-            "the function that makes it, without the brackets: x=batches in place of x=batches()."
-        )
     if hasattr(x, "rebatch"):
         return DATASET
     gives_batches = hasattr(x, "num_batches") or hasattr(x, "batch_sampler")
     if gives_batches:
         return BATCHES
+    if hasattr(x, "__next__"):
+        raise TypeError(
+            f"x is a {type(x).__name__}, which can be read once, and every turn begins anew. Give "
+            "the function that makes it, without the brackets: x=batches in place of x=batches()."
+        )
     if callable(x) and not hasattr(x, "shape"):
         return GENERATOR
     return ARRAYS

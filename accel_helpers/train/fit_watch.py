@@ -64,6 +64,7 @@ def fit_watch(
     after `warmup_steps`, before the one with the number `last_step`, and after the last one. A
     training ends when its epochs are over, and not because some other callback stops it; or when
     `is_enough`, which is asked before each step with the marks of the epoch and the time, says so.
+    A callback that ends an epoch before its last step gets a ValueError: no epoch is there to time.
     """
     import keras
 
@@ -131,6 +132,11 @@ class FirstCallback:
     def _end_steps(self):
         marks = self.epochs[-1]
         if math.isnan(marks.steps_over):
+            if self.model.stop_training and not self.is_over:
+                raise ValueError(
+                    f"A callback ended the epoch at step {marks.last_step + 1}, as TerminateOnNaN "
+                    "does where the loss is NaN. Mend that first, or leave the callback out."
+                )
             backend.wait(self.model)
             marks.steps_over = self._clock()
 

@@ -158,18 +158,15 @@ def _verdict(parts: EpochParts, call: FitCall, compile_seconds: float):
 
 
 def _compile_seconds(parts: EpochParts, apart: Apart) -> float:
-    """Return how much longer than others the steps of the first epoch took that compiled.
+    """Return how much longer than others the steps of the first training took that compiled.
 
-    Where shapes change from step to step these are not only the first one; then an epoch that was
-    not trained to its end is taken to go on as it began.
+    Where shapes change from step to step these are not only the first one.
     """
     warm_up = parts.warm_up
-    steps = apart.call.steps
-    step = parts.epoch.median / steps
+    step = parts.epoch.median / apart.call.steps
     if not shapes_change(apart.batches):
         return max(warm_up.first_step - step, 0.0)
-    surplus = max(warm_up.passed - warm_up.steps * step, 0.0)
-    return surplus * max(steps / warm_up.steps, 1.0)
+    return max(warm_up.passed - warm_up.steps * step, 0.0)
 
 
 class _Trial:

@@ -10,6 +10,7 @@ from typing import Any
 
 from accel_helpers._values.records import whole
 from accel_helpers.machine import backend
+from accel_helpers.train.checked_call import replicas
 from accel_helpers.train.device_memory import as_arrays, as_tensors, check_room, memory_needed
 from accel_helpers.train.resident_epoch import epoch_runner
 
@@ -66,6 +67,7 @@ def fit_resident(
     * With several outputs and a last batch that is not full, ``fit`` averages the loss *of each
       output* over batches as if all were equally large. Here every sample counts alike.
 
+    The stop button is heard within a second or two, between steps, and the model stays whole.
     A layer that was frozen after ``compile`` is frozen here at once; compile again, as for ``fit``.
 
     Examples
@@ -194,12 +196,7 @@ def check_model(model) -> None:
 
     It must be compiled, without run_eagerly, on TensorFlow or JAX, and on one device.
     """
-    import keras
-
     framework = backend.framework()
-    strategy = getattr(model, "distribute_strategy", None)
-    replicas = getattr(strategy, "num_replicas_in_sync", 1)
-    is_distributed = replicas > 1 or keras.distribution.distribution() is not None
     obstacle = ""
     if getattr(model, "optimizer", None) is None:
         obstacle = "it is not compiled; call model.compile(…) first"
@@ -207,7 +204,7 @@ def check_model(model) -> None:
         obstacle = "run_eagerly=True asks for steps in Python; compile it without, or use model.fit"
     elif framework not in ("tensorflow", "jax"):
         obstacle = f"Keras runs on {framework} here, and it takes TensorFlow or JAX"
-    elif is_distributed:
+    elif replicas(model) > 1:
         obstacle = (
             "it has several replicas; build it outside the strategy's scope, or use model.fit"
         )

@@ -1,10 +1,11 @@
-"""An epoch of a Keras model as one compiled program, which `fit_resident` runs.
+"""An epoch of a Keras model as a compiled program, which `fit_resident` runs.
 
-Shuffling, picking the batches and all steps are in it: Keras's own ``train_step``, or
-``test_step``, inside a loop of the framework, which XLA compiles.
+Picking the batches and all steps are in it: Keras's own ``train_step``, or ``test_step``, inside a
+loop of the framework, which XLA compiles. It is called for about a second of steps at a time.
 """
 
 import operator
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -12,6 +13,9 @@ from types import SimpleNamespace
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
+
+PIECE_SECONDS = 1.0  # of an epoch, after which Python hears the stop button
+MOST_IN_A_GROUP = 16  # steps, on an accelerator
 
 
 def epoch_runner(model, arrays: tuple, batch_size: int) -> Callable[..., dict]:
@@ -92,76 +96,125 @@ def _program(
 ) -> Callable[[tuple, int], None]:
     """Return a function of the data and a seed that runs one epoch on the model's variables.
 
-    The mode is "train" or "test". The data are tensors (x, y), each with so many samples.
+    The mode is "train" or "test". The data are tensors (x, y), each with so many samples. The
+    steps are taken in pieces of about a second, between which Python hears the stop button.
     """
     # On JAX a step of Keras 3.8 to 3.11 reads where the variables lie, which `fit` notes first.
     note_where_variables_lie = getattr(model, "_record_training_state_sharding_spec", None)
     if note_where_variables_lie is not None:
         note_where_variables_lie()
+    full_batches, rest = divmod(samples, batch_size)
+    group = _group(full_batches)
+    groups = full_batches // group
+    make_programs = _tensorflow_programs
     if backend.framework() == "jax":
-        return _jax_program(model, mode, samples, batch_size, shuffle)
-    return _tensorflow_program(model, mode, samples, batch_size, shuffle)
+        make_programs = _jax_programs
+    steps, last_step, order_of = make_programs(model, mode, samples, batch_size, group)
+    piece = 1  # so many groups
+
+    def run(data: tuple, seed: int) -> None:
+        nonlocal piece
+        order = order_of(seed, shuffle)
+        done = 0
+        while done < groups:
+            started = time.perf_counter()
+            end = min(done + piece, groups)
+            steps(data, order, done, end)
+            backend.wait(model)
+            seconds = time.perf_counter() - started
+            if seconds < PIECE_SECONDS / 2:
+                piece = min(2 * piece, groups)
+            elif seconds > PIECE_SECONDS:
+                piece = max(piece // 2, 1)
+            done = end
+        if rest:
+            last_step(data, order)
+
+    return run
 
 
-def _tensorflow_program(
-    model, mode: str, samples: int, batch_size: int, shuffle: bool
-) -> Callable[[tuple, int], None]:
-    """Do what `_program` does, on TensorFlow: a step there changes the variables by itself."""
+def _group(full_batches: int) -> int:
+    """Return how many steps are taken between two questions whether there are more of them.
+
+    On a GPU the host answers these, for which the device waits.
+    """
+    if backend.devices()[-1] == "cpu":
+        return 1
+    return max(size for size in range(1, MOST_IN_A_GROUP + 1) if full_batches % size == 0)
+
+
+def _tensorflow_programs(model, mode: str, samples: int, batch_size: int, group: int) -> tuple:
+    """Return functions that take some steps, take the last one and make an order, on TensorFlow.
+
+    A step there changes the variables by itself.
+    """
     import tensorflow as tf
 
     step = getattr(model, f"{mode}_step")
-
-    def random_numbers(seed):
-        # What TensorFlow would select in place of Philox is far slower under XLA on a CPU.
-        return tf.random.stateless_uniform([samples], [seed, 0], None, None, tf.int32, alg="philox")
+    # There is no state to carry from step to step, but a loop must have one.
+    no_state = tf.constant(0)
 
     def step_on(state, batch):
         step(batch)
         return state
 
-    epoch = _epoch(step_on, tf.gather, random_numbers, samples, batch_size, shuffle)
-    program = tf.function(epoch, jit_compile=True, autograph=False)
+    @tf.function(jit_compile=True, autograph=False)
+    def shuffled(seed):
+        # What TensorFlow would select in place of Philox is far slower under XLA on a CPU.
+        numbers = tf.random.stateless_uniform(
+            [samples], [seed, 0], None, None, tf.int32, alg="philox"
+        )
+        return tf.argsort(numbers)
 
-    def run(data: tuple, seed: int) -> None:
-        # There is no state to carry from step to step, but a loop must have one.
-        no_state = tf.constant(0)
-        program(no_state, data, tf.constant(seed))
+    def compiled(function):
+        program = tf.function(function, jit_compile=True, autograph=False)
 
-    return run
+        def run(data, order, *places):
+            program(no_state, data, order, *map(tf.constant, places))
+
+        return run
+
+    def order_of(seed: int, shuffle: bool):
+        return shuffled(tf.constant(seed)) if shuffle else tf.range(samples)
+
+    steps, last_step = _steps(step_on, tf.gather, samples, batch_size, group)
+    return compiled(steps), compiled(last_step), order_of
 
 
-def _jax_program(
-    model, mode: str, samples: int, batch_size: int, shuffle: bool
-) -> Callable[[tuple, int], None]:
-    """Do what `_program` does, on JAX: a step there takes all variables as its state."""
+def _jax_programs(model, mode: str, samples: int, batch_size: int, group: int) -> tuple:
+    """Do what `_tensorflow_programs` does, on JAX: there all variables are a step's state."""
     import jax
 
     step = getattr(model, f"{mode}_step")
-
-    def random_numbers(seed):
-        return jax.random.bits(jax.random.key(seed), (samples,))
 
     def step_on(state, batch):
         _, new_state = step(state, batch)
         return new_state
 
-    epoch = _epoch(step_on, operator.getitem, random_numbers, samples, batch_size, shuffle)
-    # The state may be overwritten in place, which saves a copy of all variables.
-    program = jax.jit(epoch, donate_argnums=0)
-    return partial(_run_on_variables, model, mode, program)
+    @jax.jit
+    def shuffled(seed):
+        numbers = jax.random.bits(jax.random.key(seed), (samples,))
+        return jax.numpy.argsort(numbers)
+
+    def compiled(function):
+        # The state may be overwritten in place, which saves a copy of all variables.
+        program = jax.jit(function, donate_argnums=0)
+        return partial(_run_on_variables, model, mode, program)
+
+    def order_of(seed: int, shuffle: bool):
+        return shuffled(seed) if shuffle else jax.numpy.arange(samples)
+
+    steps, last_step = _steps(step_on, operator.getitem, samples, batch_size, group)
+    return compiled(steps), compiled(last_step), order_of
 
 
-def _epoch(
-    step_on: Callable,
-    pick: Callable,
-    random_numbers: Callable,
-    samples: int,
-    batch_size: int,
-    shuffle: bool,
-) -> Callable:
-    """Return a function ``epoch(state, data, seed)``, to be compiled, that returns the new state.
+def _steps(
+    step_on: Callable, pick: Callable, samples: int, batch_size: int, group: int
+) -> tuple[Callable, Callable]:
+    """Return two functions, to be compiled, that take steps of an epoch and return the new state.
 
-    It takes a step on every batch of the data, the last of which may be smaller.
+    ``steps(state, data, order, begin, end)`` takes those of some groups of full batches, and
+    ``last_step(state, data, order)`` that on the last batch, which is smaller.
 
     Parameters
     ----------
@@ -169,44 +222,40 @@ def _epoch(
         ``step_on(state, batch)`` takes a step on a batch (x, y), and returns the new state.
     pick : callable
         ``pick(tensor, rows)`` returns these rows of a tensor.
-    random_numbers : callable
-        ``random_numbers(seed)`` returns a number for each sample, which are sorted to shuffle.
-    samples, batch_size : int
-        Of the data, and of a step.
-    shuffle : bool
-        Whether the samples come in a random order.
+    samples, batch_size, group : int
+        Of the data, of a step, and so many steps in a group.
     """
     import keras
     from keras import ops
 
-    full_batches, rest = divmod(samples, batch_size)
+    def train_on(state, data, order, start, size):
+        """Take a step on `size` samples, from the place `start` in the order on."""
+        rows = ops.slice(order, [start], [size])
+        batch = keras.tree.map_structure(lambda tensor: pick(tensor, rows), data)
+        return step_on(state, batch)
 
-    def epoch(state, data, seed):
-        order = ops.argsort(random_numbers(seed)) if shuffle else ops.arange(samples)
+    def steps(state, data, order, begin, end):
+        def train_on_group(number, state):
+            def train_on_batch(place, state):
+                start = (number * group + place) * batch_size
+                return train_on(state, data, order, start, batch_size)
 
-        def train_on(state, start, size):
-            """Take a step on `size` samples, from the place `start` in the order on."""
-            rows = ops.slice(order, [start], [size])
-            batch = keras.tree.map_structure(lambda tensor: pick(tensor, rows), data)
-            return step_on(state, batch)
+            return ops.fori_loop(0, group, train_on_batch, state)
 
-        def train_on_batch(number, state):
-            return train_on(state, number * batch_size, batch_size)
+        return ops.fori_loop(begin, end, train_on_group, state)
 
-        if full_batches:
-            state = ops.fori_loop(0, full_batches, train_on_batch, state)
-        if rest:
-            state = train_on(state, full_batches * batch_size, rest)
-        return state
+    def last_step(state, data, order):
+        rest = samples % batch_size
+        return train_on(state, data, order, samples - rest, rest)
 
-    return epoch
+    return steps, last_step
 
 
-def _run_on_variables(model, mode: str, program: Callable, data: tuple, seed: int) -> None:
+def _run_on_variables(model, mode: str, program: Callable, *arguments) -> None:
     """Run a JAX program on all variables of a model, and give them the values that it returns.
 
-    The program is an `_epoch`, compiled; the mode is "train" or "test"; the data are tensors
-    (x, y). The arrays that the variables had before are deleted by JAX.
+    The program is one of `_steps`, compiled; the mode is "train" or "test". JAX deletes the arrays
+    that the variables had before.
     """
     import jax
     import keras
@@ -228,7 +277,7 @@ def _run_on_variables(model, mode: str, program: Callable, data: tuple, seed: in
         return array
 
     state = keras.tree.map_structure(own_array, tuple(variables))
-    new_state = program(state, data, seed)
+    new_state = program(state, *arguments)
     keras.tree.map_structure(
         lambda variable, value: variable.assign(value), tuple(variables), new_state
     )

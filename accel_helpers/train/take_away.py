@@ -20,7 +20,7 @@ BESIDE_THE_STEPS = (
     "callbacks",
 )
 # settings of Keras's layers that are the width of a layer
-WIDTHS = ("units", "filters", "output_dim", "key_dim", "value_dim", "intermediate_dim")
+WIDTHS = ("units", "output_dim", "key_dim", "value_dim", "intermediate_dim")
 
 
 def steps_alone(call: FitCall) -> FitCall:
@@ -50,20 +50,20 @@ def fewest_samples(model) -> int:
     """
     if backend.framework() != "tensorflow":
         return 1
-    return 2 if _has_filters(model) else 1
+    return 2 if convolves(model) else 1
 
 
-def _has_filters(layer) -> bool:
-    """Return whether a layer, or one of the layers in it, has filters."""
-    if hasattr(layer, "filters"):
-        return True
-    return any(map(_has_filters, getattr(layer, "layers", ())))
+def convolves(model) -> bool:
+    """Return whether one of the layers of a model, or of the layers in them, has a kernel."""
+    return any(hasattr(layer, "kernel_size") for layer in model._flatten_layers())
 
 
 def _repeated(batches: list[tuple]):
     """Return data for ``fit`` that cost next to nothing: the same batches, again and again."""
     import keras
 
+    # as fit hands over arrays, too: of a list TensorFlow would make one tensor
+    batches = keras.tree.lists_to_tuples(batches)
     tensors = [keras.tree.map_structure(_tensor, batch) for batch in batches]
     if backend.framework() != "tensorflow":
         return lambda: cycle(tensors)
@@ -91,11 +91,14 @@ def narrow_copy(model):
     """Return a copy of a compiled model whose layers have width 1, but for those of its output.
 
     Returns None where such a copy cannot be made from the model's configuration: layers of a class
-    of somebody's own, or shapes that a width of 1 does not fit.
+    of somebody's own, or shapes that a width of 1 does not fit. And None for a model with
+    convolutions: where a stride is larger than its kernel, one of few filters ends the process in
+    oneDNN, and at width 1 what is fewer weights is less arithmetic as well.
     """
     import keras
 
-    if not isinstance(model, keras.Sequential) and not _is_functional(model):
+    is_plain = isinstance(model, keras.Sequential) or _is_functional(model)
+    if not is_plain or convolves(model):
         return None
     kept = {layer.name for layer in _last_layers(model)}
     narrowed = False

@@ -8,7 +8,7 @@ from accel_helpers._values.records import positive, whole
 from accel_helpers.machine import backend
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
-from accel_helpers.train.checked_call import checked_call
+from accel_helpers.train.checked_call import checked_call, replicas
 from accel_helpers.train.epoch_parts import Apart, EpochParts
 from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of, samples_in
 from accel_helpers.train.profile import in_turns, profile_of
@@ -122,11 +122,7 @@ def worth_of(
 
 def _check_measurable(model) -> None:
     """Raise ValueError if a model has several replicas."""
-    import keras
-
-    strategy = getattr(model, "distribute_strategy", None)
-    replicas = getattr(strategy, "num_replicas_in_sync", 1)
-    if replicas > 1 or keras.distribution.distribution():
+    if replicas(model) > 1:
         raise ValueError(
             "The model of make_model cannot be measured: it has several replicas: make it outside "
             "the strategy's scope."

@@ -43,3 +43,62 @@ def test_layers_of_few_filters_are_never_trained_on_one_sample_by_tensorflow(ker
     nested = keras.Sequential([keras.Input((4, 4, 1)), filters, keras.layers.Flatten()])
     expected = 2 if backend.framework() == "tensorflow" else 1
     assert take_away.fewest_samples(nested) == expected
+
+
+def test_a_model_with_convolutions_has_no_copy_of_width_1(keras):
+    layers = [keras.Input((5, 4, 4, 1)), keras.layers.TimeDistributed(keras.layers.Conv2D(8, 3))]
+    model = keras.Sequential([*layers, keras.layers.Flatten(), keras.layers.Dense(2)])
+    model.compile("sgd", "mse")
+    assert take_away.narrow_copy(model) is None
+
+
+@pytest.mark.parametrize("form", ["list", "x alone", "pandas"])
+def test_a_step_sees_the_same_data_from_memory_as_from_fit(keras, form):
+    seen = []
+
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.dense(keras.tree.flatten(x)[0])
+
+        def train_step(self, *arguments):
+            seen.append(keras.tree.map_structure(lambda array: array.shape[1:], arguments[-1]))
+            logs = {"loss": keras.ops.zeros(())}
+            return (logs, arguments[0]) if backend.framework() == "jax" else logs
+
+    class Column:  # as pandas has it
+        def __init__(self, array):
+            self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+        def __getitem__(self, rows):
+            return Column(self.array[rows])
+
+        def __len__(self):
+            return len(self.array)
+
+        def to_numpy(self):
+            return self.array
+
+    def make_model():
+        model = Own()
+        model.compile("sgd", "mse")
+        return model
+
+    x, y = np.ones((8, 2), "float32"), np.ones((8, 1), "float32")
+    forms = {
+        "list": ([x, x], [y]),
+        "x alone": (x, None),
+        "pandas": (Column(x[:, 0]), Column(x[:, 0])),
+    }
+    call = checked_call(make_model, *forms[form], {"batch_size": SIZE})
+    model = make_model()
+    model.fit(**call.shortened(0), verbose=0)
+    from_fit = seen[-1]
+    if form == "pandas":
+        assert keras.tree.flatten(from_fit) == [1, 1]
+    in_memory = take_away.without_input(call, call.first_batches(2, 60))
+    make_model().fit(**in_memory.shortened(0), verbose=0)
+    assert keras.tree.lists_to_tuples(seen[-1]) == keras.tree.lists_to_tuples(from_fit)

@@ -372,3 +372,27 @@ def test_a_training_that_does_not_fit_is_told_the_way_out(text):
 def test_another_error_of_a_training_stays_as_it_is():
     with pytest.raises(RuntimeError, match="shapes"), said_where_it_does_not_fit():
         raise RuntimeError("incompatible shapes")
+
+
+def test_an_epoch_that_a_callback_ends_is_refused(keras, make_model):
+    with pytest.raises(ValueError, match="NaN"):
+        profile_fit(
+            make_model, X * np.nan, Y, callbacks=[keras.callbacks.TerminateOnNaN()], seconds=2
+        )
+
+
+def test_without_callbacks_none_takes_a_share(make_model):
+    found = profile_fit(make_model, X, Y, validation_data=(X, Y), seconds=2)
+    assert found.shares["callbacks"] == 0
+
+
+def test_batches_that_are_an_iterator_too_can_be_read_again(make_model, py_dataset):
+    type(py_dataset).__next__ = lambda self: self[0]
+    call = checked_call(make_model, py_dataset, None, {"validation_data": py_dataset})
+    assert call.steps == 7
+
+
+@pytest.mark.parametrize("strings", [np.array(["a"] * 100), np.array(["a"] * 100, object)])
+def test_targets_of_strings_are_refused(make_model, strings):
+    with pytest.raises(TypeError, match="numbers"):
+        profile_fit(make_model, X, strings)

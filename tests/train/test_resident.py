@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from accel_helpers.course import quickstart
-from accel_helpers.train import device_memory, resident
+from accel_helpers.train import device_memory, resident, resident_epoch
 from accel_helpers.train.resident import fit_resident, fit_seeds
 
 ON_JAX = (  # of the tests
@@ -387,3 +387,26 @@ def test_each_seed_trains_what_a_fresh_model_of_that_seed_becomes(keras):
         for one, other in zip(weights, fresh.get_weights(), strict=True):
             assert np.allclose(one, other, atol=1e-6)
     assert not np.allclose(found[0][0], found[1][0])
+
+
+def test_an_epoch_in_pieces_is_the_epoch_and_hears_the_stop_button(keras, digits, monkeypatch):
+    calls = []
+    x, y = digits
+    for seconds in (1000.0, -1.0):
+        monkeypatch.setattr(resident_epoch, "PIECE_SECONDS", seconds)
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.Input(x.shape[1:]), keras.layers.Flatten()])
+        model.add(keras.layers.Dense(10, "softmax"))
+        model.compile("sgd", "sparse_categorical_crossentropy")
+        loss = fit_resident(model, x, y, epochs=2, seed=1, verbose=0).history["loss"]
+        calls.append(loss)
+    assert calls[0] == calls[1]
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(resident_epoch.backend, "wait", stop)
+        fit_resident(model, x, y, verbose=0)
+    assert np.isfinite(model.get_weights()[0]).all()
+    fit_resident(model, x, y, verbose=0)
