@@ -12,14 +12,13 @@ class BorrowedCallbacks:
     """Copies of callbacks, so that no file and no state of the caller's is touched.
 
     What Keras's own callbacks write goes into a temporary folder, which is gone after `close`. A
-    callback that cannot be copied takes part itself, and its class is named in `uncopied`.
+    callback that cannot be copied takes part itself.
     """
 
     def __init__(self, callbacks):
         self._folder = tempfile.TemporaryDirectory(
             prefix="accel-profile-", ignore_cleanup_errors=True
         )
-        self.uncopied: list[str] = []
         self._copies = 0
         if callbacks is None:
             callbacks = []
@@ -50,7 +49,6 @@ class BorrowedCallbacks:
                 if name not in ("model", "_model"):
                     setattr(copied, name, copy.deepcopy(value))
         except Exception:
-            self.uncopied.append(type(callback).__name__)
             return callback
         self._redirect(copied)
         return copied

@@ -97,8 +97,9 @@ def _samples(call: FitCall) -> int:
     counts = set()
     for array in arrays:
         if array is not None:
-            shape = getattr(array, "shape", ())
-            counts.add(int(shape[0]) if len(shape) else 0)
+            # a ragged tensor has no len()
+            shape = getattr(array, "shape", None)
+            counts.add(int(shape[0]) if shape else 0)
     if len(counts) != 1 or 0 in counts:
         raise ValueError(
             "x and y must be arrays, or lists or dicts of arrays, with the same number of "

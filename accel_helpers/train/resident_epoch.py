@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back
+from accel_helpers.train.checked_call import has_own_step
 
 PIECE_SECONDS = 1.0  # of an epoch, after which Python hears the stop button
 MOST_IN_A_GROUP = 16  # steps, on an accelerator
@@ -82,8 +83,7 @@ def _build(model, arrays: tuple, batch_size: int) -> None:
     states = [(variable, keras.ops.copy(variable)) for variable in model.non_trainable_variables]
     predicted = model(x, training=True)
     model.optimizer.build(model.trainable_variables)
-    has_own_step = type(model).train_step is not keras.Model.train_step
-    if model.loss is not None or not has_own_step:
+    if model.loss is not None or not has_own_step(model):
         model.compute_loss(x=x, y=y, y_pred=predicted)
     model.compute_metrics(x, y, predicted)
     model.reset_metrics()

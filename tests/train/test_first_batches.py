@@ -45,8 +45,13 @@ def test_layers_of_few_filters_are_never_trained_on_one_sample_by_tensorflow(ker
     assert take_away.fewest_samples(nested) == expected
 
 
-def test_a_model_with_convolutions_has_no_copy_of_width_1(keras):
-    layers = [keras.Input((5, 4, 4, 1)), keras.layers.TimeDistributed(keras.layers.Conv2D(8, 3))]
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_a_model_with_convolutions_has_no_copy_of_width_1(keras, wrapped):
+    if wrapped:
+        layers = [keras.Input((5, 4, 4, 1))]
+        layers.append(keras.layers.TimeDistributed(keras.layers.Conv2D(8, 3)))
+    else:
+        layers = [keras.Input((4, 4, 1)), keras.layers.Conv2D(8, 3)]
     model = keras.Sequential([*layers, keras.layers.Flatten(), keras.layers.Dense(2)])
     model.compile("sgd", "mse")
     assert take_away.narrow_copy(model) is None

@@ -295,7 +295,7 @@ def test_each_of_keras_callbacks_writes_elsewhere(
     assert vars(callback) == before
 
 
-def test_a_callback_that_cannot_be_copied_takes_part_itself_and_is_named(keras):
+def test_a_callback_that_cannot_be_copied_takes_part_itself(keras):
     class Locked(keras.callbacks.Callback):
         def __init__(self):
             super().__init__()
@@ -304,7 +304,6 @@ def test_a_callback_that_cannot_be_copied_takes_part_itself_and_is_named(keras):
     callback = Locked()
     with BorrowedCallbacks([callback]) as borrowed:
         assert borrowed.copies() == [callback]
-        assert borrowed.uncopied == ["Locked"]
 
 
 def test_a_backup_goes_elsewhere(keras, make_model, tmp_path):
@@ -375,7 +374,7 @@ def test_another_error_of_a_training_stays_as_it_is():
 
 
 def test_an_epoch_that_a_callback_ends_is_refused(keras, make_model):
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="ended the epoch"):
         profile_fit(
             make_model, X * np.nan, Y, callbacks=[keras.callbacks.TerminateOnNaN()], seconds=2
         )
