@@ -48,10 +48,11 @@ def as_array(value, what: str):
         array = np.asarray(value)
     # The kinds of NumPy's types: floats, complex numbers, integers, unsigned ones and truth values.
     if array is None or array.ndim == 0 or array.dtype.kind not in "fciub":
+        kind = getattr(value, "dtype", type(value).__name__)
         raise TypeError(
-            f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
-            f"{getattr(value, 'dtype', type(value).__name__)}. Encode strings as numbers; a list of "
-            "numbers: np.asarray(it). fit_resident takes no generator or tf.data: model.fit does."
+            f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got {kind}. "
+            "Encode strings as numbers, make an array of a list: np.asarray(it). Generators and "
+            "tf.data are for model.fit."
         )
     return array
 
