@@ -50,8 +50,8 @@ def as_array(value, what: str):
     if array is None or array.ndim == 0 or array.dtype.kind not in "fciub":
         raise TypeError(
             f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
-            f"{getattr(value, 'dtype', type(value).__name__)}. Encode strings as numbers; a list of "
-            "numbers: np.asarray(it). fit_resident takes no generator or tf.data: model.fit does."
+            f"{getattr(value, 'dtype', type(value).__name__)}. Encode strings as numbers; a list "
+            "of numbers: np.asarray(it). fit_resident takes no generator or tf.data; model.fit does."
         )
     return array
 
