@@ -51,7 +51,7 @@ def as_array(value, what: str):
         raise TypeError(
             f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got "
             f"{getattr(value, 'dtype', type(value).__name__)}. Encode strings as numbers; a list "
-            "of numbers: np.asarray(it). fit_resident takes no generator or tf.data; model.fit does."
+            "of numbers: np.asarray(it). fit_resident takes no generator or tf.data: model.fit."
         )
     return array
 
