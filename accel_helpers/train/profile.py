@@ -79,7 +79,8 @@ def profile_fit(
     One thing is taken away after the other, and epochs are timed in turns: callbacks and
     validation; the input (batches that lie in memory, again and again); all of a batch but one
     sample; the width of the layers. **Overhead** is what is left then, **memory** is what the
-    width adds to it, **compute** is what the batch adds to that, as in the course's lesson 03.
+    width adds to it, **compute** is what the batch adds to that, as in the course's lesson 03. A
+    model with convolutions keeps its width, and memory is not told from overhead there.
     Callbacks take part as copies, and those of Keras write into a temporary folder; progress bars
     are left out.
 
