@@ -39,7 +39,7 @@ def test_what_lesson_04_says_of_the_compiled_steps_is_what_is_stored():
 
 def test_what_lesson_05_says_of_the_forecast_is_its_score():
     small = step_time.score()["small_keras"]
-    assert {str(small["held"]), str(small["rows"])} <= figures("05", "published benchmarks")
+    assert {str(small["held"]), str(small["rows"])} <= figures("05", "published trainings")
 
 
 def test_what_lesson_05_calculates_by_hand_is_what_is_published_and_fitted():
