@@ -196,6 +196,8 @@ def check_model(model) -> None:
 
     It must be compiled, without run_eagerly, on TensorFlow or JAX, and on one device.
     """
+    import keras
+
     framework = backend.framework()
     obstacle = ""
     if getattr(model, "optimizer", None) is None:
@@ -208,6 +210,8 @@ def check_model(model) -> None:
         obstacle = (
             "it has several replicas; build it outside the strategy's scope, or use model.fit"
         )
+    elif type(model).call is keras.Model.call:
+        obstacle = "it has no call() of its own; use model.fit"
     if obstacle:
         raise ValueError(f"fit_resident cannot train this model: {obstacle}.")
 

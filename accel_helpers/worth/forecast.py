@@ -153,7 +153,9 @@ def _made_up_data(model, batch_size: int) -> tuple:
 
     x = [array_like(tensor) for tensor in model.inputs]
     losses = model.loss
-    if not isinstance(losses, list):
+    if isinstance(losses, dict):
+        losses = [losses.get(name) for name in model.output_names]
+    elif not isinstance(losses, list):
         losses = [losses] * len(model.outputs)
     y = []
     for tensor, loss in zip(model.outputs, losses, strict=False):

@@ -315,6 +315,15 @@ def test_what_only_fit_can_do_is_refused_with_a_sentence(keras, digits):
     with pytest.raises(ValueError, match="run_eagerly=True"):
         fit_resident(eager, x, y)
 
+    class Adversaries(keras.Model):
+        def train_step(self, data):
+            return {}
+
+    own = Adversaries()
+    own.compile()
+    with pytest.raises(ValueError, match="no call"):
+        fit_resident(own, x, y)
+
 
 def test_too_much_data_is_refused_before_anything_is_copied(keras, digits):
     x, y = digits

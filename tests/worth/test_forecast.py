@@ -71,13 +71,16 @@ def test_the_samples_that_are_named_make_the_epoch(keras, digits):
     assert found.steps == 3
 
 
-def test_numbers_are_made_up_for_several_inputs_and_losses(keras):
+@pytest.mark.parametrize("form", [list, lambda losses: dict(zip("abc", losses, strict=False))])
+def test_numbers_are_made_up_for_several_inputs_and_losses(keras, form):
     def make_model():
         words, more = keras.Input((6,), dtype="int32"), keras.Input((4,))
         read = keras.layers.Flatten()(keras.layers.Embedding(50, 8)(words))
         both = keras.layers.Concatenate()([read, more])
-        model = keras.Model([words, more], [keras.layers.Dense(3, "softmax")(both) for _ in LOSSES])
-        model.compile("sgd", LOSSES)
+        names = "abc"[: len(LOSSES)]
+        outputs = [keras.layers.Dense(3, "softmax", name=name)(both) for name in names]
+        model = keras.Model([words, more], outputs)
+        model.compile("sgd", form(LOSSES))
         return model
 
     found = forecast(make_model, 8, ("T4",), seconds=0.1)
