@@ -59,11 +59,12 @@ def _with_cache(call: FitCall) -> Proposal:
     seconds_before = getattr(jax.config, FEWEST_SECONDS)
 
     def make_call():
-        folder = tempfile.mkdtemp(prefix="jax-cache-")
+        # it goes with this session: in one's own programs it is a folder that stays
+        folder = tempfile.TemporaryDirectory(prefix="jax-cache-")
 
         def make_model():
             # by default what compiled in less than a second is not kept
-            _keep_programs(folder, 0)
+            _keep_programs(folder.name, 0)
             return call.make_model()
 
         return call.with_model(make_model)
