@@ -51,8 +51,8 @@ def as_array(value, what: str):
         kind = getattr(value, "dtype", type(value).__name__)
         raise TypeError(
             f"{what} must be arrays of numbers, or lists, tuples or dicts of arrays; got {kind}. "
-            "Encode strings as numbers, make an array of a list: np.asarray(it). Generators and "
-            "tf.data are for model.fit."
+            "Encode strings as numbers, make an array of a list: np.asarray(it). A generator and a "
+            "tf.data.Dataset are for model.fit and ah.profile_fit."
         )
     return array
 

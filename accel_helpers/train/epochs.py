@@ -5,10 +5,12 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from accel_helpers._values.records import whole
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
+from accel_helpers.train.device_memory import as_array
 from accel_helpers.train.stopwatch import stopwatch
 
 BATCH_SIZE = 32
@@ -113,6 +115,8 @@ class _Fits:
         self.y = y
         self.batch_size = batch_size
         self.clock = clock
+        for name, data in (("x", x), ("y", y)):
+            keras.tree.map_structure(partial(as_array, what=name), data)
         samples = len(keras.tree.flatten(x)[0])
         self.steps = math.ceil(samples / batch_size)
         self.full_steps = samples // batch_size

@@ -10,7 +10,7 @@ import json
 import shutil
 import sys
 import tempfile
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 
 from accel_helpers._values import probe
@@ -152,7 +152,9 @@ def _pack(call: FitCall, folder: Path) -> tuple[float, float]:
         validation, times_the_validation = _few(pair, size)
     model = call.make_model()
     # four bytes a number, and as a rule the optimizer has two for each weight
-    model_bytes = 12 * model.count_params()
+    model_bytes = 0
+    for weight in model.weights:
+        model_bytes += 12 * prod(weight.shape)
     if shutil.disk_usage(folder).free < 2 * (model_bytes + 2 * FEW_BYTES):
         raise ValueError(f"{folder.parent} has no room for a copy of the model")
     np.savez(folder / "data.npz", **few, **validation)

@@ -241,3 +241,10 @@ def test_bad_input_is_named(call, named):
 
 def test_labels_are_of_the_type_that_every_backend_takes_as_it_is():
     assert load_images(64, source="bundled").y_train.dtype == "int32"
+
+
+def test_data_that_are_no_arrays_are_refused_at_the_door(data):
+    model = quickstart.quickstart_model()
+    for x in (iter([1]), ["a", "b"]):
+        with pytest.raises(TypeError, match="ah.profile_fit"):
+            time_fit(model, x, data[1], seconds=0.1)
