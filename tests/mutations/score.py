@@ -104,6 +104,10 @@ def score(faults: dict[int, dict], copy: Path, data) -> dict[int, str]:
     suspects = failing(copy, []) if left else []
     for fault in left.values():
         weed(copy, fault)
+    # what fails in the copy without any fault sees none
+    unsound = failing(copy, suspects) if suspects else []
+    suspects = [test for test in suspects if test not in unsound]
+    print("suspects:", *suspects, flush=True)
     for number, fault in left.items():
         plant(copy, fault)
         found = failing(copy, suspects) if suspects else []
