@@ -89,7 +89,7 @@ def test_a_step_sees_the_same_data_from_memory_as_from_fit(keras, form):
 
     def make_model():
         model = Own()
-        model.compile("sgd", "mse")
+        model.compile("sgd", None if form == "x alone" else "mse")
         return model
 
     x, y = np.ones((8, 2), "float32"), np.ones((8, 1), "float32")

@@ -120,7 +120,7 @@ def test_a_plot_names_the_machine_that_comes_with_the_data():
     assert under == "Grey: some machine."
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_all_lessons_run_beside_a_second_card_and_name_its_machine(tmp_path, monkeypatch):
     root = Path(run_lessons.__file__).parent.parent

@@ -35,7 +35,7 @@ importlib.util.find_spec, importlib.metadata.version = find_spec, version
 LESSONS = lesson.chosen([])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_lessons_run_where_jax_is_not_installed(tmp_path, monkeypatch, required):
     if not importlib.util.find_spec("tensorflow"):
