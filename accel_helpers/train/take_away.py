@@ -66,7 +66,9 @@ def _repeated(batches: list[tuple]):
     batches = keras.tree.lists_to_tuples(batches)
     tensors = [keras.tree.map_structure(_tensor, batch) for batch in batches]
     if backend.framework() != "tensorflow":
-        return lambda: cycle(tensors)
+        # Keras refuses a generator that makes anything else
+        tuples = [batch if isinstance(batch, tuple) else (batch,) for batch in tensors]
+        return lambda: cycle(tuples)
     import tensorflow as tf
 
     dataset = tf.data.Dataset.from_tensors(tensors[0])

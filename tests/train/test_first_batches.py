@@ -106,4 +106,8 @@ def test_a_step_sees_the_same_data_from_memory_as_from_fit(keras, form):
         assert keras.tree.flatten(from_fit) == [1, 1]
     in_memory = take_away.without_input(call, call.first_batches(2, 60))
     make_model().fit(**in_memory.shortened(0), verbose=0)
-    assert keras.tree.lists_to_tuples(seen[-1]) == keras.tree.lists_to_tuples(from_fit)
+    from_memory = keras.tree.lists_to_tuples(seen[-1])
+    if form == "x alone" and backend.framework() == "jax":
+        # a generator has to make tuples there
+        (from_memory,) = from_memory
+    assert from_memory == keras.tree.lists_to_tuples(from_fit)
