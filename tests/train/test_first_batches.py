@@ -102,8 +102,6 @@ def test_a_step_sees_the_same_data_from_memory_as_from_fit(keras, form):
     model = make_model()
     model.fit(**call.shortened(0), verbose=0)
     from_fit = seen[-1]
-    if form == "pandas":
-        assert keras.tree.flatten(from_fit) == [1, 1]
     in_memory = take_away.without_input(call, call.first_batches(2, 60))
     make_model().fit(**in_memory.shortened(0), verbose=0)
     from_memory = keras.tree.lists_to_tuples(seen[-1])
