@@ -151,6 +151,8 @@ class Apart:
         is_small = entries[IN_MEMORY].replan().epoch < SMALL_SHARE * epoch
         if is_small and self.box.share_left() < HURRY:
             self._notes.append("small steps")
+        elif self.box.share_left() < 0:
+            self._notes.append("long steps")
         else:
             entries |= self._smaller_entries()
         for name in (STEPS_ALONE, IDLE):
