@@ -1,8 +1,8 @@
-"""Does `profile_fit` find what takes the time? Thirty trainings whose bottleneck is known.
+"""Does `profile_fit` find what takes the time? Trainings whose bottleneck is known.
 
 `benchmarks/trainings/` has them: `planted` and `public` ones with a bottleneck, and `healthy` ones,
-in which the arithmetic takes most of an epoch. They were written by people who had not seen the
-library; each checked its bottleneck by hand.
+in which the arithmetic takes most of an epoch. Thirty were written by people who had not seen the
+library, two that run eagerly by its authors; each bottleneck was checked by hand.
 
 python -m benchmarks.profile         profile each of them, and measure each promised gain again
 python -m benchmarks.profile --busy  ten of them by lot, beside a busy loop
@@ -29,17 +29,32 @@ RESULTS = ROOT / "benchmarks/profile.json"
 PAGE = ROOT / "docs/profile.md"
 SECONDS = 60
 ROUNDS = 7  # in which a gain is measured again
+PAIRS = 2  # of runs with KERAS_BACKEND set to one backend and to the other
+OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 AGAIN = 2.0  # seconds of epochs, at least, for each training in a round
+
+
+def loaded(path: Path):
+    """Return the module of a training."""
+    spec = importlib.util.spec_from_file_location("training", path)
+    training = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    spec.loader.exec_module(training)
+    return training
+
+
+def epoch_of_file(path: Path) -> float:
+    """Seconds of an epoch of one training, by ``fit`` alone, on the backend of this process."""
+    make_model, x, y, arguments = loaded(path).case()
+    given = {"x": x, "y": y, **arguments}
+    return plain_fit(make_model, given)
 
 
 def of_file(path: Path) -> dict:
     """Profile one training, in this process, and measure the promised gain again."""
     import accel_helpers as ah
 
-    spec = importlib.util.spec_from_file_location("training", path)
-    training = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(training)
+    training = loaded(path)
     make_model, x, y, arguments = training.case()
     start = time.perf_counter()
     profile = ah.profile_fit(make_model, x, y, seconds=SECONDS, **arguments)
@@ -47,6 +62,10 @@ def of_file(path: Path) -> dict:
     found = {"took": took, "backend": training.BACKEND, "truth": training.TRUTH}
     found |= {"verdict": profile.verdict, "shares": dict(profile.shares)}
     found |= {"epoch": profile.epoch.median, "source": training.SOURCE}
+    found["tried"] = {
+        change.name: [change.alters, change.gain.verdict, *change.gain.interval]
+        for change in profile.tried
+    }
     change = profile.change
     if change is None:
         return found
@@ -64,14 +83,14 @@ def again(profile, now, then) -> list[float]:
     ratios = []
     for number in range(ROUNDS):
         pair = [now, then] if number % 2 == 0 else [then, now]
-        seconds = [plain_fit(profile, *each) for each in pair]
+        seconds = [plain_fit(*each, profile) for each in pair]
         if number % 2 == 1:
             seconds.reverse()
         ratios.append(seconds[0] / seconds[1])
     return ratios
 
 
-def plain_fit(profile, make_model, given) -> float:
+def plain_fit(make_model, given, profile=None) -> float:
     """Seconds of an epoch by ``fit`` alone; of the whole training, where it mostly compiles."""
     import keras
 
@@ -82,7 +101,7 @@ def plain_fit(profile, make_model, given) -> float:
         make = given["x"]
         given["x"] = (batch for _ in iter(int, 1) for batch in make())
         given.setdefault("steps_per_epoch", profile.steps)
-    if profile.verdict == "compilation":
+    if profile and profile.verdict == "compilation":
         start = time.perf_counter()
         make_model().fit(**given, verbose=0)
         return time.perf_counter() - start
@@ -125,18 +144,31 @@ def run(chosen: list[str], loops: int = 0) -> None:
     for name in chosen:
         path = TRAININGS / f"{name}.py"
         framework = re.search(r'BACKEND = "(\w+)"', path.read_text())[1]
-        environ = {**os.environ, "KERAS_BACKEND": framework, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "benchmarks.profile", "--file", str(path)]
         busy = [subprocess.Popen(loop) for _ in range(loops)]
-        ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+        found = {"name": name, "loops": loops, **in_process(path, framework)}
+        other = OTHERS[framework]
+        if f"KERAS_BACKEND={other}" in found["tried"]:
+            found["elsewhere"] = []
+            for _ in range(PAIRS):
+                here = in_process(path, framework, "--epoch")
+                found["elsewhere"].append(here / in_process(path, other, "--epoch"))
         for process in busy:
             process.kill()
-        ran.check_returncode()
-        found = {"name": name, "loops": loops, **json.loads(ran.stdout.splitlines()[-1])}
         stored = [other for other in stored if (other["name"], other["loops"]) != (name, loops)]
         stored = sorted([*stored, found], key=lambda found: (found["loops"], found["name"]))
         RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
         print(found, flush=True)
+
+
+def in_process(path: Path, framework: str, *options: str):
+    """Return what a process of its own says of a training on one backend."""
+    environ = {**os.environ, "KERAS_BACKEND": framework, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "benchmarks.profile", "--file", str(path), *options]
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        print(ran.stderr[-2000:], file=sys.stderr)
+    ran.check_returncode()
+    return json.loads(ran.stdout.splitlines()[-1])
 
 
 def page() -> str:
@@ -253,11 +285,12 @@ if __name__ == "__main__":
     reader.add_argument("--busy", action="store_true", help="ten by lot, beside a busy loop")
     reader.add_argument("--only", default="", help="a part of a training's name")
     reader.add_argument("--file", type=Path, help="one training, here")
+    reader.add_argument("--epoch", action="store_true", help="only seconds of its epoch, by fit")
     asked = reader.parse_args()
     if asked.page:
         PAGE.write_text(page(), "utf-8")
     elif asked.file:
-        print(json.dumps(of_file(asked.file)))
+        print(json.dumps(epoch_of_file(asked.file) if asked.epoch else of_file(asked.file)))
     elif asked.busy:
         sick = [name for name in names(asked.only) if not name.startswith("healthy")]
         run(sorted(random.Random(LOT).sample(sick, TEN)), loops=1)
