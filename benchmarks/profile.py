@@ -192,6 +192,7 @@ def page() -> str:
         busy_bare=promises(busy, ANOTHER_MINUTE),
         busy_seconds=seconds(busy),
         rows=table(quiet),
+        elsewhere=elsewhere(quiet),
         busy_rows=table(busy),
     )
 
@@ -226,6 +227,8 @@ def table(rows: list[dict]) -> str:
         parts = ", ".join(f"{part} {100 * share:.0f} %" for part, share in shares)
         said = found["verdict"] if is_right(found) else f"**{found['verdict']}**"
         promise = found.get("gain", "")
+        if promise == "no measurable difference" and found["interval"][1] < 1:
+            promise = "slower"
         again = ""
         if "again" in found:
             low, high = found["interval"]
@@ -238,6 +241,33 @@ def table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def elsewhere(rows: list[dict]) -> str:
+    """A table of the other backend, as it was promised and as a script found it."""
+    lines = ["| " + " | ".join(OTHER_HEADS) + " |", "|" + " --- |" * len(OTHER_HEADS)]
+    for found in rows:
+        if "elsewhere" not in found:
+            continue
+        other = f"KERAS_BACKEND={OTHERS[found['backend']]}"
+        _, _, low, high = found["tried"][other]
+        best = fastest_alike(found["tried"])
+        promise = f"{low:.3g} to {high:.3g}"
+        scripts = " and ".join(f"{ratio:.3g}" for ratio in found["elsewhere"])
+        cells = [found["name"], other, best or "none", promise]
+        lines.append("| " + " | ".join([*cells, scripts]) + " |")
+    return "\n".join(lines)
+
+
+def fastest_alike(tried: dict) -> str:
+    """Of the changes that leave training alike, the one that is faster by the most for sure."""
+    sure = {}
+    for name, (alters, verdict, low, _) in tried.items():
+        if verdict == "faster" and not alters:
+            sure[name] = low
+    return max(sure, key=sure.__getitem__, default="")
+
+
+OTHER_HEADS = ["training", "change", "best that leaves training alike"]
+OTHER_HEADS += ["times as fast, promised", "by the script"]
 HEADS = ["training", "backend", "known", "said", "largest parts", "change"]
 HEADS += ["times as fast, promised", "again", "seconds"]
 LOT, TEN = 33, 10  # the seed, and how many trainings it draws
@@ -245,10 +275,11 @@ TEXT = """\
 # Does `profile_fit` find it?
 
 {sick} trainings with a bottleneck that was planted or known (six come from public notebooks) and
-{healthy} healthy ones, in which arithmetic takes most of an epoch. They were written by people who
-had not seen the library, and each checked by hand what takes more than half of its time
-(`benchmarks/trainings/`; the figures stand in each file). Each ran in a process of its own with 60
-seconds, on an AMD EPYC with two virtual cores.
+{healthy} healthy ones, in which arithmetic takes most of an epoch. Thirty were written by people
+who had not seen the library, and each checked by hand what takes more than half of its time
+(`benchmarks/trainings/`; the figures stand in each file); the two that run eagerly are ours. Each
+ran in a process of its own with 60 seconds, on an Intel Xeon with two virtual cores; those beside a
+busy loop on an AMD EPYC, with two as well, and before changes were tried in today's order.
 
 **On the quiet machine the verdict was right in {right} of {sick}, with {alarms} false alarms in
 {healthy} healthy ones. {promises} promised gains, measured again by plain fits, lay in their
@@ -259,8 +290,8 @@ An interval allows for another minute of the same machine: it is 15 % wider at b
 rounds of its own minute say. By these alone {bare} gains lay inside, and {busy_bare} beside the
 busy loop. The 15 % come from an earlier quiet run with the same trainings: 12 of its 15 gains lay
 in the bare interval, and beyond the spread of both measurements they were off by 9 %; nine of ten
-lie within 1.64 such standard deviations. (The rows beside the loop and the healthy ones are from
-before that: their intervals were widened afterwards.)
+lie within 1.64 such standard deviations. (The rows beside the loop are from before that: their
+intervals were widened afterwards.)
 
 These trainings showed faults, which were mended before these runs: too few steps in a turn where
 steps are long, data of unknown length, a training that is too long to be repeated, and a crash of
@@ -269,6 +300,13 @@ TensorFlow with layers of few filters and one sample. No limit was set by them.
 ## On the quiet machine
 
 {rows}
+
+## The other backend
+
+Where the training can travel, Keras's other backend is one of the changes. Two pairs of runs of
+the same file check it; nothing differs in a pair but `KERAS_BACKEND`.
+
+{elsewhere}
 
 ## Beside a busy loop, ten drawn at random
 
