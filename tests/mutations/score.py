@@ -1,11 +1,10 @@
-"""How many of forty planted faults do the tests of `make test` see? Two hours on two cores.
+"""How many of forty planted faults do the tests of `make test` see? Half an hour on two cores.
 
-python -m pip install pytest-cov               once: it says which test runs which line
 python tests/mutations/score.py [NUMBER ...]   plant these, or all, in a copy of this clone
 
-The suite runs once, to learn which tests run which lines. Then each fault meets the tests that run
-its line. Those that got through are planted all at once for the whole suite, lessons included: what
-fails there is run again for each of them alone.
+Each fault meets the test that saw it last time. Those that get through, and those that nobody has
+seen, are planted all at once for the whole suite, lessons included: what fails there is run again
+for each of them alone.
 """
 
 import json
@@ -24,7 +23,6 @@ RESULTS = Path(__file__).with_name("score.json")
 LEFT_OUT = (".venv", "build", "dist", "course_site", "course_report", "__pycache__")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 SETTINGS = {"ACCEL_FAST": "1", "ACCEL_DATA": "bundled", "PYTHONHASHSEED": "0"}
-MOST_TESTS = 40  # of those that run a fault's line, evenly chosen
 
 
 def plant(copy: Path, fault: dict) -> None:
@@ -67,34 +65,14 @@ def failing(copy: Path, tests: list[str], *options: str) -> list[str]:
     return found
 
 
-def covered(copy: Path) -> Path:
-    """Run the suite, and return the file that says which test ran which line."""
-    failing(copy, [], "--cov=accel_helpers", "--cov-context=test", "--cov-report=")
-    return copy / ".coverage"
-
-
-def tests_of(fault: dict, data) -> list[str]:
-    """Return tests that run a line of a fault, as coverage's data have them."""
-    text = (ROOT / fault["file"]).read_text("utf-8")
-    first = text[: text.index(fault["old"])].count("\n") + 1
-    lines = range(first, first + fault["old"].count("\n") + 1)
-    [file] = [name for name in data.measured_files() if name.endswith(fault["file"])]
-    contexts = data.contexts_by_lineno(file)
-    found = set()
-    for line in lines:
-        for context in contexts.get(line, ()):
-            found.add(context.partition("|")[0])
-    tests = sorted(test for test in found if "::" in test)
-    return tests[:: len(tests) // MOST_TESTS + 1]
-
-
-def score(faults: dict[int, dict], copy: Path, data) -> dict[int, str]:
-    """Return for each fault a test that sees it, or ""."""
+def score(faults: dict[int, dict], copy: Path, last: dict[str, str]) -> dict[int, str]:
+    """Return for each fault a test that sees it, or ""; `last` has those that saw it last time."""
     seen = {}
     for number, fault in faults.items():
         plant(copy, fault)
-        tests = tests_of(fault, data)
-        found = failing(copy, tests, "--exitfirst") if tests else []
+        test = last.get(str(number), "")
+        is_there = (copy / test.partition("::")[0]).is_file()
+        found = failing(copy, [test]) if is_there else []
         weed(copy, fault)
         seen[number] = found[0] if found else ""
         print(number, fault["file"], seen[number] or "not yet", flush=True)
@@ -119,21 +97,17 @@ def score(faults: dict[int, dict], copy: Path, data) -> dict[int, str]:
 
 def main(chosen: list[str]) -> None:
     """Score the chosen faults, or all, and store what came out."""
-    from coverage import CoverageData
-
     everything = tomllib.loads(FAULTS.read_text("utf-8"))["mutation"]
     faults = {}
     for number, fault in enumerate(everything, 1):
         if (not chosen or str(number) in chosen) and "gone" not in fault:
             faults[number] = fault
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "clone"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
         (copy / ".venv").symlink_to(ROOT / ".venv")
-        data = CoverageData(os.environ.get("COVERED") or covered(copy))
-        data.read()
-        seen = score(faults, copy, data)
-    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        seen = score(faults, copy, stored)
     stored |= {str(number): test for number, test in seen.items()}
     RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
     caught = sum(map(bool, seen.values()))
