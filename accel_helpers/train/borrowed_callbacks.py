@@ -16,15 +16,18 @@ class BorrowedCallbacks:
     """
 
     def __init__(self, callbacks):
-        self._folder = tempfile.TemporaryDirectory(
-            prefix="accel-profile-", ignore_cleanup_errors=True
-        )
         self._copies = 0
         if callbacks is None:
             callbacks = []
         if not isinstance(callbacks, (list, tuple)):
             callbacks = [callbacks]
         self._callbacks = list(callbacks)
+        # only where somebody may write into it, since a process that is killed leaves it behind
+        self._folder = None
+        if self._callbacks:
+            self._folder = tempfile.TemporaryDirectory(
+                prefix="accel-profile-", ignore_cleanup_errors=True
+            )
 
     def __enter__(self):
         return self
@@ -38,7 +41,8 @@ class BorrowedCallbacks:
 
     def close(self) -> None:
         """Delete what they wrote."""
-        self._folder.cleanup()
+        if self._folder:
+            self._folder.cleanup()
 
     def _copy(self, callback):
         """Return a copy of one callback that writes into the temporary folder."""
@@ -56,6 +60,7 @@ class BorrowedCallbacks:
     def _redirect(self, callback) -> None:
         """Have a callback of Keras's write into a part of the temporary folder of its own."""
         self._copies += 1
+        assert self._folder, "a callback has it made"
         folder = Path(self._folder.name) / str(self._copies)
         attributes = vars(callback)
         for place in PLACES:

@@ -49,6 +49,18 @@ def test_the_clock_that_is_handed_in_is_the_one_used(data):
     assert str(timed).startswith(f"{timed.epochs}\n"), "text, and not the object's fields"
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_several_inputs_and_targets_are_timed_as_fit_takes_them(keras, data, kind):
+    x, y = data[0][:70], data[1][:70]
+    inputs = [keras.Input(x.shape[1:]) for _ in range(2)]
+    flat = keras.layers.Flatten()(keras.layers.Add()(inputs))
+    heads = [keras.layers.Dense(10, activation="softmax")(flat) for _ in range(2)]
+    model = keras.Model(inputs, heads)
+    model.compile("adam", ["sparse_categorical_crossentropy"] * 2)
+    timed = time_fit(model, kind([x, x]), kind([y, y]), batch_size=32, epochs=2)
+    assert timed.steps_per_epoch == 3
+
+
 class Machine(FakeFit):
     """A model whose epochs cost a fixed time and one for each step, on a clock of its own.
 

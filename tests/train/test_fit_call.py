@@ -1,5 +1,6 @@
 """What somebody hands to `profile_fit`: what is refused, and what is left as it was."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from accel_helpers import profile_fit
 from accel_helpers.train.borrowed_callbacks import BorrowedCallbacks
-from accel_helpers.train.checked_call import checked_call, said_where_it_does_not_fit
+from accel_helpers.train.checked_call import checked_call, replicas, said_where_it_does_not_fit
 from accel_helpers.train.fit_watch import fit_watch
 from accel_helpers.train.timed_fit import TimedFit
 
@@ -395,3 +396,27 @@ def test_batches_that_are_an_iterator_too_can_be_read_again(make_model, py_datas
 def test_targets_of_strings_are_refused(make_model, strings):
     with pytest.raises(TypeError, match="numbers"):
         profile_fit(make_model, X, strings)
+
+
+def test_a_distribution_over_one_device_is_one_replica(keras, make_model):
+    keras.distribution.set_distribution(keras.distribution.DataParallel(devices=["cpu:0"]))
+    try:
+        assert replicas(make_model()) == 1
+    finally:
+        keras.distribution.set_distribution(None)
+
+
+def test_compiling_takes_no_longer_than_the_time_that_has_passed(keras):
+    tf = pytest.importorskip("tensorflow")
+    lengths = tf.data.Dataset.range(4, 24)
+    data = lengths.map(lambda length: (tf.ones((8, length, 3)), tf.ones((8, 1))))
+
+    def make_model():
+        pooled = keras.layers.GlobalAveragePooling1D()
+        model = keras.Sequential([keras.Input((None, 3)), pooled, keras.layers.Dense(1)])
+        model.compile("adam", "mse", jit_compile=True)
+        return model
+
+    start = time.perf_counter()
+    found = profile_fit(make_model, data, epochs=3, seconds=4)
+    assert 0 < found.compile_seconds < time.perf_counter() - start
