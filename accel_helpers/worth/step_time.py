@@ -215,7 +215,7 @@ def _bytes_of(dtype: str) -> int:
 
 
 def interval(chip: hardware.Accelerator, seconds: float) -> tuple[float, float]:
-    """Return the seconds in which 8 of 10 published times of such a forecast lie."""
+    """Return the seconds that are to hold 8 of 10 published times of such a forecast."""
     fit = fitted()
     width = fit.width_of_new_chips
     if chip.name in fit.chips:

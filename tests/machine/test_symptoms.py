@@ -135,6 +135,7 @@ def test_an_example_of_a_failure_is_found_as_that_failure(name, line):
         "      Uninstalling tensorflow-2.18.0:\nE failed call to cuInit: UNKNOWN ERROR (303)\n[]\n"
         "Num GPUs Available: 0",
         "this function is not available in this library.",
+        "AttributeError: 'LinearSVC' object has no attribute 'predict_proba'",  # scikit-learn's
     ],
 )
 def test_a_text_that_may_mean_many_things_or_nothing_is_not_taken_for_a_failure(text):
