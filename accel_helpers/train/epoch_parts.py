@@ -147,6 +147,10 @@ class Apart:
         in_memory = take_away.without_input(self.call, self.batches)
         entries[IN_MEMORY] = self._entry(in_memory, model)
         entries[IDLE] = self._entry(self._steps_alone, take_away.idle_model())
+        if self.box.share_left() < 0:
+            # there is not even a turn left to plan the others by
+            self._notes.append("long steps")
+            return entries
         epoch = self.as_it_is.replan().epoch
         is_small = entries[IN_MEMORY].replan().epoch < SMALL_SHARE * epoch
         if is_small and self.box.share_left() < HURRY:

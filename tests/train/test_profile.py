@@ -199,6 +199,12 @@ def test_in_a_short_time_there_is_a_verdict_all_the_same(keras):
     assert set(profile.not_tried.values()) == {"the time was up"}
 
 
+def test_where_one_step_takes_all_of_the_time_it_ends_after_a_dozen(keras):
+    device = FakeDevice(keras, {"compute": SECONDS})
+    assert device.profile().verdict == "compute"
+    assert device.clock.now < 13 * SECONDS
+
+
 def test_a_long_epoch_is_calculated_from_a_part_of_it(keras):
     device = FakeDevice(keras, {"overhead": LARGE, "validation": 0.0})
     profile = device.profile(steps=40 * STEPS)
