@@ -21,6 +21,7 @@ import sys
 import time
 from pathlib import Path
 
+from accel_helpers.train.other_backend import OTHERS
 from accel_helpers.train.profile import ANOTHER_MINUTE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +31,6 @@ PAGE = ROOT / "docs/profile.md"
 SECONDS = 60
 ROUNDS = 7  # in which a gain is measured again
 PAIRS = 2  # of runs with KERAS_BACKEND set to one backend and to the other
-OTHERS = {"tensorflow": "jax", "jax": "tensorflow"}
 AGAIN = 2.0  # seconds of epochs, at least, for each training in a round
 
 
