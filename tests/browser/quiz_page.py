@@ -47,7 +47,10 @@ class QuizPage:
             for option in question.options:
                 self.control(number, option.letter).set_checked(option.letter in given)
         elif question.kind == "one":
-            self.control(number, given).click()
+            choice = self.control(number, given)
+            # A page that is still laying itself out may take a click elsewhere: click again.
+            while not choice.is_checked():
+                choice.click()
         else:
             self.control(number).fill(given)
         self.button(number).click()

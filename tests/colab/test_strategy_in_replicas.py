@@ -8,7 +8,7 @@ import replica
 SCRIPT = replica.ROOT / "tests" / "machine" / "train_in_scope.py"
 CPUINFO = Path("/proc/cpuinfo")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # the first one makes the replica
+pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # the first one makes the replica
 
 
 def test_the_frameworks_own_object_trains_there(colab):

@@ -132,7 +132,7 @@ def test_a_guess_and_what_came_out_are_on_the_card(own_progress):
     assert results.load(results.card_path()).numbers == numbers
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_thousand_cards_as_large_as_they_get_are_read(tmp_path, capsys):
     reference = json.loads(min(results.RUNS.glob("*.json")).read_text("utf-8"))
     shown(tmp_path / "class", {n: reference | {"created": f"{n:010}"} for n in range(1000)})

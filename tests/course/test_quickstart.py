@@ -205,7 +205,7 @@ def test_steps_that_are_reported_out_of_order_are_put_in_order():
     assert watch.marks == [[(1, 1.0), (2, 2.0), (3, 3.0)]]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_size_is_measured(data, keras):
     steps = quickstart.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
     assert set(steps) == {(1, 32), (16, 32)}

@@ -55,7 +55,7 @@ LIMITS = {  # how far a count may be off; what dropout's random bits take is not
 GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_count_agrees_with_the_compiler(compiler, name):
     step, xla = step_of(name), compiler[name]
@@ -71,7 +71,7 @@ def test_a_count_agrees_with_the_compiler(compiler, name):
         assert "compiled" not in xla or step.bytes < xla["compiled"]["bytes"] < 2 * step.bytes
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("name", count_by_compiler.OPTIMIZERS)
 def test_optimizers_agree_with_the_compiler(compiler, name):
     step = step_of(name)

@@ -86,13 +86,13 @@ AWAY = {
     for cell in cells(number, tag="take-away")
 }
 FIRST, *OTHERS = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
-# In every run a few of them, on the first framework that is here; `make test-all` runs the rest.
+# In every run a few of them, on the first framework that is here; the night runs the rest.
 OFTEN = ("03", "04", "05", "10")
 RUNS = []
 for number in AWAY:
     for backend in (FIRST, *OTHERS):
         is_often = number in OFTEN and backend == FIRST
-        marks = () if is_often else pytest.mark.slow
+        marks = () if is_often else pytest.mark.night
         RUNS.append(pytest.param(number, backend, marks=marks, id=f"{number}-{backend}"))
 
 

@@ -14,7 +14,7 @@ def test_what_changed_is_said_of_the_packages_that_the_lessons_use(tmp_path):
         check.main([])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(1800)  # it makes a small replica
 def test_a_lesson_that_needs_what_is_gone_is_named(tmp_path, required, capsys):
     path, stored = tmp_path / "gone.txt", check.replica.CPU.constraints.read_text("utf-8")

@@ -57,7 +57,7 @@ def test_what_fits_into_16_gb_where_adam_needs_16_bytes_a_weight():
 
 def test_with_data_there_is_an_epoch_and_a_ratio(keras, digits):
     x, y = digits
-    found = forecast(quickstart_model, 32, ("T4",), x=x, y=y, seconds=1, clock=ticking(1e-4))
+    found = forecast(quickstart_model, 32, ("T4",), x=x, y=y, seconds=1, clock=ticking(0.05))
     (row,) = found.rows
     low, high = found.faster(row)
     assert found.steps == 16

@@ -11,7 +11,6 @@ from cells import cells, the_cell
 from accel_helpers.train.parts import StepParts, step_parts
 from accel_helpers.train.profile import profile_fit
 
-pytestmark = pytest.mark.slow
 STEPS = 50  # of an epoch in lesson 03's cell, which has 100
 TRIES = 3  # a busy machine may spoil one measurement; a wrong bar is wrong each time
 
@@ -92,14 +91,22 @@ def by_the_profile(case):
     return max(shares, key=shares.__getitem__)
 
 
+BY_DAY = [("narrow", by_hand), ("large", by_the_library), ("narrow", by_the_profile)]
+BARS = []
+for name in CASES:
+    for bar in (by_hand, by_the_library, by_the_profile):
+        mark = pytest.mark.slow if (name, bar) in BY_DAY else pytest.mark.night
+        BARS.append(pytest.param(CASES[name], bar, marks=mark, id=f"{name}-{bar.__name__}"))
+
+
 @pytest.mark.usefixtures("keras")
-@pytest.mark.parametrize("bar", [by_hand, by_the_library, by_the_profile])
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("case", "bar"), BARS)
 def test_the_largest_part_is_the_same_wherever_it_is_measured(case, bar):
     tries = (bar(case) for _ in range(TRIES))
     assert case.largest in tries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["07", "08"])
 def test_a_lesson_after_03_measures_its_bar_by_the_library(number):
     """A bar that a page takes apart itself would be a second model of a step."""

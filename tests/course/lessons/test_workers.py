@@ -55,7 +55,7 @@ def test_two_workers_give_the_weights_of_one_process_on_the_whole_batch(own_prog
     assert [*ports(own_progress)] == [], trained.log
 
 
-@pytest.mark.parametrize("kill", [1, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kill", [1, pytest.param(0, marks=pytest.mark.night)])
 def test_a_worker_that_is_killed_is_noticed_and_nothing_is_left(own_progress, kill):
     with parent(own_progress, 3, kill) as (process, _):
         log = process.communicate()[0]
@@ -64,7 +64,7 @@ def test_a_worker_that_is_killed_is_noticed_and_nothing_is_left(own_progress, ki
     assert f"worker {1 - kill} is" in log
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_where_the_parent_is_interrupted_or_killed_nothing_is_left(own_progress, how):
     with parent(own_progress, 10**6) as (process, (port, _)), socket.socket() as one:
