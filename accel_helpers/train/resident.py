@@ -58,6 +58,10 @@ def fit_resident(
     -----
     The ``History`` that comes back, with its loss and metrics, and the weights are those of
     ``fit``, but for a few cases. What a step of your own reports is in it where a metric keeps it.
+
+    On a CPU a model with convolutions takes many times as long as in ``fit``, since XLA is slow at
+    convolutions in a loop there. `worth_it` and `profile_fit` try it before they advise it.
+
     On TensorFlow:
 
     * With dropout on a CPU an epoch takes much longer than without, since XLA makes random numbers
