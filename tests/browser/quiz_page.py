@@ -48,7 +48,7 @@ class QuizPage:
                 self.control(number, option.letter).set_checked(option.letter in given)
         elif question.kind == "one":
             choice = self.control(number, given)
-            # A page that is still laying itself out may take a click elsewhere: click again.
+            # Seen once on a slow machine: the click was lost. A learner would click again.
             while not choice.is_checked():
                 choice.click()
         else:
