@@ -175,7 +175,7 @@ def test_a_late_device_is_timed_rightly_by_waiting_and_wrongly_without():
 # --- the script -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(900)
 def test_a_real_contender_answers_and_learns(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_DATA", "bundled")

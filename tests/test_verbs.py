@@ -20,7 +20,7 @@ def test_every_verb_is_on_the_page():
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("framework", ["tensorflow", pytest.param("jax", marks=pytest.mark.night)])
 def test_the_page_runs_from_top_to_bottom(framework, tmp_path):
     pytest.importorskip(framework)
     environment = {**os.environ, "KERAS_BACKEND": framework}

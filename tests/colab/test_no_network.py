@@ -99,7 +99,12 @@ def test_a_network_that_refuses_is_said_and_the_lesson_has_pictures(tmp_path, cl
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("behaviour", "left"), [(silent, b""), (dripping, b""), (silent, b"half of it")]
+    ("behaviour", "left"),
+    [
+        (silent, b""),
+        pytest.param(dripping, b"", marks=pytest.mark.night),
+        pytest.param(silent, b"half of it", marks=pytest.mark.night),
+    ],
 )
 def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour, left):
     """What an ended download left behind must not be mended without a time limit either."""
@@ -115,7 +120,7 @@ def test_a_network_that_never_delivers_is_given_up_in_time(tmp_path, behaviour, 
     assert reason(got["said"]) == f"no answer within {LIMIT} s."
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path, closed_port):
     folder = tmp_path / "course"
     folder.mkdir()

@@ -94,7 +94,7 @@ def test_a_stage_that_a_card_has_only_in_part_is_left_out():
     assert [s.id for s in again.stages] == ["default", "large again", "resident"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_stage_is_measured_and_tensorflow_makes_no_remark(caplog, monkeypatch):
     monkeypatch.delenv("ACCEL_FAST", raising=False)
     backend.choose()

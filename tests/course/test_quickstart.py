@@ -188,7 +188,7 @@ def test_a_real_fit_ends_within_an_epoch_and_its_model_lives_on(data):
         assert np.isfinite(model.evaluate(*data, verbose=0)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_real_fit_ends_within_an_epoch_on_jax_too(on_jax):
     on_jax("lives_on", __file__)
 

@@ -159,8 +159,8 @@ COLABS = 'def blocking_request(kind, timeout_sec):\n    return {"ipynb": {"metad
     "metadata",
     [
         {"accelerator": "GPU", "colab": {"gpuType": "L4"}},
-        pytest.param({}, marks=pytest.mark.slow),
-        pytest.param(None, marks=pytest.mark.slow),
+        pytest.param({}, marks=pytest.mark.night),
+        pytest.param(None, marks=pytest.mark.night),
     ],
 )
 def test_a_chip_that_was_asked_for_and_did_not_come_and_one_that_does_nothing(metadata, tmp_path):

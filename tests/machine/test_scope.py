@@ -41,6 +41,7 @@ def test_the_frameworks_own_object_trains_on_this_machine(framework, kind, witho
     assert out["clean"], "what was set for the block is gone after it"
 
 
+@pytest.mark.night
 def test_a_process_that_made_four_devices_trains_as_before(without_tensorflow):
     """Logical devices are the learner's to make; a CPU is one place to train all the same."""
     alone = said(python(SCRIPT, "one", path=without_tensorflow, **JAX))

@@ -126,6 +126,7 @@ def test_cycles_and_arrays_have_the_names_of_layers(compiled, backend):
     assert "mean" not in names, "an operation of the same name"
 
 
+@pytest.mark.night
 def test_dropout_takes_the_memory_that_it_takes_on_a_tpu(tpu_environment, compiled, programs):
     """Left as TensorFlow on a CPU writes it, Philox would be padded 32 times: programs that fit
     would be said not to. And its copies are no part of the compiler's language."""

@@ -476,7 +476,7 @@ def test_another_backend_cannot_be_applied_in_this_session():
         change.apply()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_holds_on_jax_too(on_jax):
     others = ("test_fit_call.py", "test_first_batches.py")
     on_jax("not on_jax", __file__, *map(Path(__file__).with_name, others))

@@ -112,6 +112,6 @@ def test_what_alters_the_training_comes_last(model_of):
         assert any(alters), verdict
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_holds_on_jax_too(on_jax):
     on_jax("not on_jax", __file__)

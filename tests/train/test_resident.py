@@ -365,7 +365,7 @@ def test_free_memory_is_read_from_the_machine_or_its_container(tmp_path):
     assert device_memory.free_here(tmp_path) == 2_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_holds_on_jax_too():
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ON_JAX, __file__],

@@ -247,7 +247,7 @@ def test_a_function_that_returns_the_same_model_twice_is_refused_before_it_is_tr
         assert (weights == kept).all()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_holds_on_jax_too(on_jax):
     others = [Path(__file__).with_name("test_forecast.py")]
     on_jax(ON_JAX, __file__, *others)

@@ -109,7 +109,7 @@ def test_a_pass_over_the_data_ends_also_where_keras_cannot_iterate_over_them():
     assert len([*names["Pictures"]()]) == 10
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_jax_all_of_it_is_so_too(on_jax):
     on_jax("not on_jax", __file__)
 

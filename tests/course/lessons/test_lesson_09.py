@@ -128,7 +128,7 @@ def test_a_device_holds_all_of_a_copied_model_and_an_eighth_of_a_sharded_one(on_
     assert 7 < copied / sharded < 8  # biases are copied
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_tensorflow_four_replicas_are_one_unless_a_layer_mixes_or_shares_are_unequal():
     plain, mixed, together, uneven = answer(ON_TENSORFLOW, "tensorflow")
     assert max(plain, together) < SAME
