@@ -26,7 +26,7 @@ test test-all night: export PYTHONHASHSEED = 0
 help:
 	@echo 'make run         execute the lessons here, write course_report/ (LESSONS="03", FAST=1, ALL=1)'
 	@echo 'make test        lint, unit tests, every lesson: 5 to 25 minutes on two cores'
-	@echo 'make test-all    the same and the slow tests, which CI runs: 25 to 50 minutes on two cores'
+	@echo 'make test-all    the same and the slow tests, which CI runs: 15 to 35 minutes on two cores'
 	@echo 'make night       what is left: the site, past runtimes, every lesson in a browser: an hour'
 	@echo 'make lab         open the lessons in JupyterLab'
 	@echo 'make notebooks   format and execute lessons, store what is the same everywhere (LESSONS="03")'

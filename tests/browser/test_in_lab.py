@@ -162,7 +162,7 @@ def lesson(started):
         yield form.lesson
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_all_of_it_runs_and_asks_the_network_for_nothing_but_its_badge(lesson):
     code = [cell for cell in lesson.cells if cell["cell_type"] == "code"]
     hidden = [cell["metadata"].get("jupyter", {}).get("source_hidden") for cell in code]
@@ -173,7 +173,7 @@ def test_all_of_it_runs_and_asks_the_network_for_nothing_but_its_badge(lesson):
     assert set(lesson.asked) <= {BADGE}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_number_is_guessed_and_comes_back(lesson):
     form = lesson.cell(lesson.place('ask("width"'))
     keep = form.get_by_role("button", name="Keep my guess")
@@ -189,7 +189,7 @@ def test_a_number_is_guessed_and_comes_back(lesson):
     expect(lesson.cell(reveal)).to_contain_text("You guessed 12.5 times; what came out:")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_choice_is_made_with_the_mouse_and_with_the_keyboard_alone(lesson):
     ask, reveal = lesson.place('ask("climb"'), lesson.place('reveal("climb"')
     form, press = lesson.cell(ask), lesson.page.keyboard.press
@@ -206,7 +206,7 @@ def test_a_choice_is_made_with_the_mouse_and_with_the_keyboard_alone(lesson):
     expect(form.get_by_role("status")).to_contain_text("Kept: XLA.")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_an_exercise_is_solved_in_its_cell(lesson):
     cell = lesson.cell(lesson.place("def my_a(device)"))
     expect(cell).to_contain_text("Not yet.")
