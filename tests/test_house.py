@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -80,6 +81,71 @@ def test_a_room_can_be_read_at_the_first_go(folder):
     assert nodes <= MOST_NODES
     assert conditionals <= MOST_CONDITIONALS
     assert nested == 0
+
+
+# The same of what stands beside the library; each number may only fall.
+MOST_BESIDE = {"tests": 15.6, "tools": 14.1, "benchmarks": 15.4}
+
+
+@pytest.mark.parametrize("folder", MOST_BESIDE)
+def test_what_stands_beside_the_library_gets_no_denser(folder):
+    trees = [ast.parse(path.read_text("utf-8")) for path in (ROOT / folder).rglob("*.py")]
+    assert carried(trees)[0] <= MOST_BESIDE[folder]
+
+
+# How large the house is: syntax nodes of the library and of the lessons' cells, annotations left
+# out, and bytes of what comes with the library and is not Python. Each number may only fall.
+MOST_TOGETHER = 158_426
+MOST_BYTES = 1_087_846
+SONNETS = "shakespeare.txt"  # a text to learn from
+
+
+class WithoutAnnotations(ast.NodeTransformer):
+    """Types are no burden: to leave them out must not pay."""
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node):
+        self.generic_visit(node)
+        node.annotation = ast.Constant(0)
+        return node
+
+
+def size(source):
+    tree = WithoutAnnotations().visit(ast.parse(source))
+    return sum(1 for _ in ast.walk(tree))
+
+
+def code_of(cell):
+    """The Python of a cell: magics are none, and of a script all below its first line is."""
+    source = "".join(cell["source"])
+    if source.startswith("%%"):
+        source = source.partition("\n")[2]
+    return re.sub(r"^(\s*)[!%].*", r"\1pass", source, flags=re.M)
+
+
+def test_library_and_cells_only_get_smaller():
+    library = sum(size(path.read_text("utf-8")) for path in FILES)
+    cells = 0
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        page = json.loads(path.read_text("utf-8"))
+        cells += sum(size(code_of(cell)) for cell in page["cells"] if cell["cell_type"] == "code")
+    assert library + cells <= MOST_TOGETHER, (library, cells)
+
+
+def test_data_in_the_wheel_only_get_fewer():
+    kept = [path for path in LIBRARY.rglob("*") if path.is_file() and path.name != SONNETS]
+    kept = [path for path in kept if path.suffix not in (".py", ".pyc")]
+    assert sum(path.stat().st_size for path in kept) <= MOST_BYTES
 
 
 def test_a_public_verb_shows_how_it_is_used():
