@@ -29,9 +29,8 @@ TOLERANCE = 0.10  # how far the compiler's own figures may lie apart
 SECONDS = 600  # for counting all products
 # Fields of an answer that must be the same, and those that may move a little.
 EXACT = ("name", "batch_size", "chip", "chips", "policy", "verdict", "flops", "largest_batch",
-         "loops", "collectives")  # fmt: skip
-NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes",
-        "estimated cycles")  # fmt: skip
+         "loops", "collectives", "largest arrays")  # fmt: skip
+NEAR = ("bytes_accessed", "peak_memory", "needed", "logical_bytes", "padded_bytes")
 
 
 def products() -> list[tuple[str, int, int, int]]:
@@ -193,12 +192,16 @@ def _changes_of_products(old: list[dict], new: list[dict]) -> list[str]:
 def _changes(old: dict, new: dict) -> list[str]:
     """Which fields of an answer lie further apart than they may."""
     for answer in (old, new):
-        answer["estimated cycles"] = sum(count for _, count in answer["cycles"])
+        answer["largest arrays"] = [[row["array"], row["operation"]] for row in answer["largest"]]
     changes = []
     for field in EXACT + NEAR:
         tolerance = TOLERANCE if field in NEAR else 0
         if _distance(old[field], new[field]) > tolerance:
             changes.append(f"{field} is {old[field]}, now {new[field]}")
+    before, after = dict(old["cycles"]), dict(new["cycles"])
+    for layer in {**before, **after}:
+        if _distance(before.get(layer), after.get(layer)) > TOLERANCE:
+            changes.append(f"cycles of {layer} is {before.get(layer)}, now {after.get(layer)}")
     return changes
 
 

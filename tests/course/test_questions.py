@@ -1,10 +1,13 @@
 """The bank keeps its rules, and gives no answer away."""
 
 import difflib
+import hashlib
 import itertools
+import json
 import math
 import re
 from collections import Counter
+from pathlib import Path
 
 import known
 import pytest
@@ -16,6 +19,21 @@ BANK = questions.bank()
 EVERY = [*BANK.values()]
 ONE = [q for q in EVERY if q.kind == "one"]
 EXAM = {f"E{n}" for n in range(1, 15)}
+
+# What each question asks and answers, as a digest: a change of the house loses none. Where one is
+# written anew, `python -m tests.course.test_questions` stores what it says now.
+KEPT = Path(__file__).with_name("bank.json")
+
+
+def digest(question):
+    options = [[o.text, o.correct, o.material, o.feedback] for o in question.options]
+    whole = json.dumps([question.kind, question.stem, options])
+    return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+def test_no_question_is_lost_nor_what_is_said_to_an_option():
+    assert {name: digest(q) for name, q in BANK.items()} == json.loads(KEPT.read_text("utf-8"))
+    assert len(BANK) == 81
 
 
 def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_ways():
@@ -128,3 +146,7 @@ def test_lessons_and_headings_that_are_named_exist():
             if not source.startswith("https://"):
                 lesson, _, heading = source.removeprefix("lesson ").partition(", ")
                 assert heading in headings[lesson], (question.id, source)
+
+
+if __name__ == "__main__":
+    KEPT.write_text(json.dumps({name: digest(q) for name, q in BANK.items()}, indent=0) + "\n")
