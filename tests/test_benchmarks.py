@@ -2,12 +2,24 @@
 
 import doctest
 import itertools
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import data, harness, memory, page, run, samples, timers, trainer, turns
+from benchmarks import (
+    data,
+    harness,
+    memory,
+    page,
+    profile,
+    run,
+    samples,
+    timers,
+    trainer,
+    turns,
+)
 from benchmarks import training as training_part
 from benchmarks.turns import Lost, Worker
 
@@ -218,3 +230,20 @@ def test_the_page_in_docs_is_the_one_that_the_results_give():
     commands = [part.get("command", "") for one in found.values() for part in one.values()
                 if isinstance(part, dict)]  # fmt: skip
     assert not any("--quick" in command for command in commands)
+
+
+# --- trainings whose bottleneck is known --------------------------------------------------------
+
+
+def test_on_a_quiet_machine_every_word_was_right_and_nine_of_ten_gains_were_kept():
+    stored = json.loads(profile.RESULTS.read_text("utf-8"))
+    quiet = {found["name"]: found for found in stored if not found["loops"]}
+    gains = [found for found in quiet.values() if "again" in found]
+    assert [*quiet] == profile.names("")
+    assert [name for name, found in quiet.items() if not profile.is_right(found)] == []
+    assert len(gains) >= 10
+    assert sum(map(profile.held, gains)) >= 0.9 * len(gains)
+
+
+def test_the_page_on_them_says_what_was_stored():
+    assert profile.page() == profile.PAGE.read_text("utf-8")
