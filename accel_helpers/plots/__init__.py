@@ -6,7 +6,7 @@ beside the learner's, or in their place if the reference is to stand `alone`.
 """
 
 from accel_helpers.plots.accuracy import ladder, shares
-from accel_helpers.plots.charts import digits, epochs
+from accel_helpers.plots.charts import epochs
 from accel_helpers.plots.crossing import break_even
 from accel_helpers.plots.lines import curves
 from accel_helpers.plots.pieces import bars, epoch_parts, parts
@@ -18,7 +18,6 @@ __all__ = [
     "bars",
     "break_even",
     "curves",
-    "digits",
     "epoch_parts",
     "epochs",
     "ladder",

@@ -1,6 +1,5 @@
-"""Pictures in one pair of axes: the epochs of a training, and small images."""
+"""The epochs of a training in one pair of axes."""
 
-import math
 from collections.abc import Sequence
 
 from accel_helpers._values.words import format_seconds
@@ -8,8 +7,6 @@ from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Label, Picture, Side
-
-ACROSS = 12  # images in a row
 
 
 def epochs(
@@ -100,40 +97,3 @@ def _epochs_text(timing: Measurement) -> str:
     start = format_seconds(timing.first_call)
     median = format_seconds(timing.median)
     return f"the first epoch took {start}, the later ones a median of {median}"
-
-
-def digits(images: Sequence, labels: Sequence[int], *, title: str) -> Picture:
-    """Draw small grey pictures in rows, each with its label above it.
-
-    Images are arrays of shape (height, width), in which larger numbers are darker.
-
-    >>> import numpy as np
-    >>> print(digits(np.eye(8)[None], [7], title="A digit"))
-    1 pictures of 8 x 8 pixels. A digit: 7.
-    """
-    count = len(images)
-    rows = math.ceil(count / ACROSS)
-    numbers = [int(label) for label in labels]
-    height = 0.35 + 0.6 * rows
-    with style.figure(5.2, height, title) as (figure, axes):
-        for place, (image, number) in enumerate(zip(images, numbers, strict=True)):
-            row, column = divmod(place, ACROSS)
-            x = 1.3 * column
-            y = 1.8 * row
-            _draw_digit(axes, image, number, x, y)
-        # An image sets the limits anew, so they come last.
-        right = 1.3 * ACROSS
-        bottom = 1.8 * rows - 0.75
-        axes.set(xlim=(0, right), ylim=(bottom, -0.55), aspect="equal")
-        axes.set_axis_off()
-        shape = " x ".join(str(length) for length in images[0].shape)
-        shown = " ".join(str(number) for number in numbers)
-        alt = f"{count} pictures of {shape} pixels. {title}: {shown}."
-        return style.picture(figure, alt)
-
-
-def _draw_digit(axes, image, number: int, x: float, y: float) -> None:
-    """Draw an image of one by one whose upper left corner is at (x, y), and write its number."""
-    left_right_bottom_top = (x, x + 1, y + 1, y)
-    axes.imshow(image, cmap="Greys", vmin=0, extent=left_right_bottom_top)
-    axes.text(x + 0.5, y - 0.08, number, ha="center", fontsize=9)

@@ -144,10 +144,6 @@ UNLIKE = {  # those that no reference run is drawn in
         ),
         "25.1 % at 128, but 6.4 % at 129; 40.1 % at 256, but 18.0 % at 257",
     ),
-    "digits": (
-        lambda: plots.digits(np.eye(8)[None].repeat(14, 0), range(14), title="T"),
-        "14 pictures of 8 x 8 pixels. T: 0 1 2 3",
-    ),
 }
 
 
