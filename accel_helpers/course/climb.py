@@ -27,7 +27,7 @@ from accel_helpers.course.ways import (
 )
 from accel_helpers.machine import backend
 from accel_helpers.machine.quiet import held_back, without_remarks
-from accel_helpers.measure import results, timing
+from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train.images import Images
 from accel_helpers.train.stopwatch import stopwatch
@@ -214,9 +214,7 @@ def _compared_in_turns(slow: Stage, fast: Stage) -> Speedup:
     return timing.compare(slow.epoch, fast.epoch, in_turns=True)
 
 
-def measure(
-    images: Images, *, device: str | None = None, seconds: float = 10.0, keep: str = ""
-) -> Climb:
+def measure(images: Images, *, device: str | None = None, seconds: float = 10.0) -> Climb:
     """Train the quickstart model in every way that this machine has, and time an epoch of each.
 
     Dropout is left out: on a CPU, TensorFlow's XLA makes its random numbers so slowly that they
@@ -233,9 +231,6 @@ def measure(
         About how long it may take. To keep to that, epochs are timed on fewer pictures, and the
         last stages are left out where compiling the others took most of the time. For less than a
         second there is one seed.
-    keep : str, optional
-        The prefix under which the result card keeps the climb, such as "03/climb". Empty (the
-        default) keeps nothing.
 
     Returns
     -------
@@ -282,10 +277,7 @@ def measure(
     note = plan.note(epochs, turns, len(images.x_test))
     late_ids = [id for id in _in_order_of_urgency(ways) if id not in epochs]
     late_notes = [f"{STAGES[id]} is left out: the time was up." for id in late_ids]
-    climb = Climb(tuple(stages), (wrapped(note), *notes, *late_notes))
-    measurements, numbers = climb.record_as(keep)
-    results.keep(keep, measurements, numbers)
-    return climb
+    return Climb(tuple(stages), (wrapped(note), *notes, *late_notes))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from accel_helpers._values.words import format_seconds, percent
-from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.measure.series import Place, locate
 from accel_helpers.measure.turns import make_limits, time_in_turns
@@ -37,7 +36,6 @@ def benchmark(
     max_time: float = 120.0,
     seconds: float | None = None,
     name: str = "",
-    keep: str = "",
 ) -> Measurement:
     """Time a function: its first call apart, then many calls, waited for.
 
@@ -61,8 +59,6 @@ def benchmark(
         included; up to twice the time while there are fewer than five.
     name : str, optional
         What is measured.
-    keep : str, optional
-        Under which name the result card keeps it, such as "01/product/cpu"; by default nowhere.
 
     Returns
     -------
@@ -82,7 +78,6 @@ def benchmark(
     """
     limits = make_limits(repeats, min_time, max_time, seconds)
     [measurement] = time_in_turns([fn], [name], wait, clock, limits)
-    results.keep(keep, {keep: measurement})
     return measurement
 
 
@@ -97,7 +92,6 @@ def compare(
     max_time: float = 120.0,
     seconds: float | None = None,
     names: tuple[str, str] = ("", ""),
-    keep: str | tuple[str, str] = "",
     in_turns: bool = False,
 ) -> Speedup:
     """Compare two functions, or two measurements, and say whether they differ at all.
@@ -113,8 +107,6 @@ def compare(
         The one expected to be slower, then the one expected to be faster; both of a kind.
     wait, clock, repeats, min_time, max_time, seconds, names : optional
         As in `benchmark`, for functions; and a name for each.
-    keep : str or pair of str, optional
-        Where both go on the result card: under "KEEP/NAME" of each, or under two names in full.
     in_turns : bool, optional
         Measurements whose samples were taken in turns: they are compared pair by pair too.
 
@@ -143,14 +135,11 @@ def compare(
     if isinstance(slow, Measurement) and isinstance(fast, Measurement):
         slow_times = _renamed(slow, slow_name)
         fast_times = _renamed(fast, fast_name)
-        taken_apart = not in_turns
+        if not in_turns:
+            return _compare_apart(slow_times, fast_times)
     else:
         limits = make_limits(repeats, min_time, max_time, seconds)
         slow_times, fast_times = time_in_turns([slow, fast], names, wait, clock, limits)
-        taken_apart = False
-    _keep_pair(keep, slow_times, fast_times)
-    if taken_apart:
-        return _compare_apart(slow_times, fast_times)
     return _compare_pairs(slow_times, fast_times)
 
 
@@ -159,21 +148,6 @@ def _renamed(measurement: Measurement, name: str) -> Measurement:
     if not name:
         return measurement
     return replace(measurement, name=name)
-
-
-def _keep_pair(keep: str | tuple[str, str], slow: Measurement, fast: Measurement) -> None:
-    """Put two measurements on the result card; do nothing where `keep` is empty.
-
-    `keep` has their two names on the card, or what stands before the measurements' own names.
-    """
-    if not keep:
-        return
-    if isinstance(keep, str):
-        slow_name = f"{keep}/{slow.name}"
-        fast_name = f"{keep}/{fast.name}"
-    else:
-        slow_name, fast_name = keep
-    results.keep(slow_name, {slow_name: slow, fast_name: fast})
 
 
 def _compare_pairs(slow: Measurement, fast: Measurement) -> Speedup:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from accel_helpers._values.records import whole
-from accel_helpers.measure import results
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.train.device_memory import as_array
 from accel_helpers.train.stopwatch import stopwatch
@@ -51,7 +50,6 @@ def time_fit(
     seconds: float | None = None,
     clock: Callable[[], float] = time.perf_counter,
     name: str = "fit",
-    keep: str = "",
 ) -> FitTiming:
     """Train with ``model.fit`` and time every epoch, the first one apart: a `FitTiming`.
 
@@ -74,8 +72,6 @@ def time_fit(
         What returns the time in seconds.
     name : str, optional
         What is measured.
-    keep : str, optional
-        The name under which the epochs go on the result card, such as "03/epoch/cpu".
 
     Examples
     --------
@@ -100,7 +96,6 @@ def time_fit(
     measured = Measurement.from_samples(
         later_epochs, first_call=first_epoch, name=name, notes=notes
     )
-    results.keep(keep, {keep: measured})
     return FitTiming(measured, fits.steps)
 
 

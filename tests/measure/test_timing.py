@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from accel_helpers.measure import results
 from accel_helpers.measure.measurement import locate
 from accel_helpers.measure.timing import Measurement, benchmark, compare
 
@@ -303,19 +302,3 @@ def test_a_box_ends_when_it_is_full(monkeypatch, fast, each, box, count):
 
     found = benchmark(work, wait=lambda _: None, clock=lambda: now[0], seconds=box)
     assert len(found.samples) == count
-
-
-def test_what_is_measured_is_kept_under_its_name(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
-    options = {"repeats": 2, "min_time": 0}
-    once = benchmark(lambda: 1, keep="01/once", **options)
-    pair = compare(lambda: 1, lambda: 1, names=("A", "B"), keep="02/race", **options)
-    compare(pair.slow, pair.fast, keep=("03/c", "03/d"))
-    kept = results.load(tmp_path / "card.json").measurements
-    assert kept["01/once"] == once
-    assert kept["02/race/B"] == kept["03/d"] == pair.fast
-    assert set(kept) == {"01/once", "02/race/A", "02/race/B", "03/c", "03/d"}
-    assert capsys.readouterr().out == ""
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "none" / "card.json"))
-    benchmark(lambda: 1, keep="01/once", **options)
-    assert "card.json cannot be written" in capsys.readouterr().out
