@@ -1,11 +1,10 @@
-"""Changes to a training that mostly compiles: one shape, a cache of programs, or no compiling."""
+"""Changes to a training that mostly compiles: a cache of programs, or no compiling."""
 
 import tempfile
-from collections.abc import Callable, Iterator
-from math import inf
+from collections.abc import Iterator
 
 from accel_helpers.machine import backend
-from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
+from accel_helpers.train.fit_call import FitCall
 from accel_helpers.train.proposal import TRAININGS, Proposal
 
 # settings of JAX
@@ -17,9 +16,7 @@ FEW_STEPS = 200  # in a whole training, up to which it may be faster not to comp
 def proposals(call: FitCall, model, batches: list[tuple]) -> Iterator[Proposal]:
     """Yield what to try where compiling takes most of a training, the likeliest first."""
     if shapes_change(batches):
-        yield Proposal(
-            "batches padded to one shape", lambda: _padded(call), note="padded", timed=TRAININGS
-        )
+        yield Proposal("batches padded to one shape", reason="pad them where you make them")
     if backend.framework() == "jax":
         yield _with_cache(call)
     elif model.jit_compile:
@@ -84,67 +81,3 @@ def _keep_programs(folder: str | None, seconds: float) -> None:
     jax.config.update(FEWEST_SECONDS, seconds)
     # JAX looks at these settings once, and then no more
     compilation_cache.reset_cache()
-
-
-def _padded(call: FitCall) -> FitCall:
-    """Return a training whose batches are padded with zeros to the largest shape of an epoch."""
-    batches = call.first_batches(call.steps, inf)
-    largest = _largest_shapes(batches)
-
-    def pad(batch):
-        return _pad(batch, largest)
-
-    return call.changed(x=_mapped(call, pad))
-
-
-def _largest_shapes(batches: list[tuple]) -> list[tuple[int, ...]]:
-    """Return for each array of a batch the largest length along each axis of a sample."""
-    import keras
-
-    largest: list[tuple[int, ...]] = []
-    for batch in batches:
-        shapes = [tuple(map(int, array.shape[1:])) for array in keras.tree.flatten(batch)]
-        if not largest:
-            largest = shapes
-        largest = [tuple(map(max, a, b)) for a, b in zip(largest, shapes, strict=True)]
-    return largest
-
-
-def _pad(batch, shapes: list[tuple[int, ...]]):
-    """Return a batch with its samples padded with zeros to some shapes, one for each array."""
-    import keras
-    import numpy as np
-
-    arrays = []
-    for array, shape in zip(keras.tree.flatten(batch), shapes, strict=True):
-        array = np.asarray(array)
-        missing = [(0, 0)]
-        for wanted, length in zip(shape, array.shape[1:], strict=True):
-            missing.append((0, wanted - length))
-        arrays.append(np.pad(array, missing))
-    return keras.tree.pack_sequence_as(batch, arrays)
-
-
-def _mapped(call: FitCall, change: Callable):
-    """Return the data of a call with a change to every batch."""
-    import keras
-
-    x = call.arguments["x"]
-    if call.form == BATCHES:
-
-        class Changed(keras.utils.PyDataset):
-            def __len__(self):
-                return call.steps
-
-            def __getitem__(self, index):
-                return change(x[index])
-
-        return Changed()
-
-    def batches():
-        source = x() if callable(x) else x
-        for batch in source:
-            yield change(batch)
-
-    assert call.form in (DATASET, "a function that makes a generator", ARRAYS)
-    return batches

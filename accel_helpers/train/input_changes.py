@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from accel_helpers.train import dataset_graph, device_memory
+from accel_helpers.train import device_memory
 from accel_helpers.train.fit_call import ARRAYS, BATCHES, DATASET, FitCall
 from accel_helpers.train.proposal import Proposal
 
@@ -16,7 +16,10 @@ SPARE_MEMORY = 0.5  # share of the free memory that an epoch's data may take
 def proposals(call: FitCall, batches: list[tuple]) -> Iterator[Proposal]:
     """Yield what to try for the input, the likeliest first; `batches` are some of its batches."""
     if call.form == DATASET:
-        yield _busier_pipeline(call)
+        yield Proposal("prefetch(AUTOTUNE)", lambda: _prefetched(call))
+        yield Proposal(
+            "num_parallel_calls=AUTOTUNE", reason="set it in your own .map if you have not"
+        )
         yield _kept(call, batches, ".cache()", _cached)
     elif call.form == BATCHES:
         if hasattr(call.arguments["x"], "workers"):
@@ -30,25 +33,11 @@ def proposals(call: FitCall, batches: list[tuple]) -> Iterator[Proposal]:
         yield _kept(call, batches, "an epoch kept in memory", _kept_in_memory)
 
 
-def _busier_pipeline(call: FitCall) -> Proposal:
-    """Propose a pipeline that works on several elements, and ahead of the step."""
-    dataset = call.arguments["x"]
-    try:
-        maps = dataset_graph.maps_one_by_one(dataset)
-    except Exception:
-        # a graph that cannot be written down, as with more than 2 GB of arrays in it
-        maps = 0
-    if maps:
-        name = "num_parallel_calls=AUTOTUNE and prefetch"
-        return Proposal(name, lambda: _prefetched(call, dataset_graph.in_parallel(dataset)))
-    return Proposal("prefetch(AUTOTUNE)", lambda: _prefetched(call, dataset))
-
-
-def _prefetched(call: FitCall, dataset) -> FitCall:
+def _prefetched(call: FitCall) -> FitCall:
     """Return a training on a dataset that makes its batches ahead."""
     import tensorflow as tf
 
-    return call.changed(x=dataset.prefetch(tf.data.AUTOTUNE))
+    return call.changed(x=call.arguments["x"].prefetch(tf.data.AUTOTUNE))
 
 
 def _cached(call: FitCall) -> FitCall:

@@ -17,7 +17,6 @@ SAMPLES = 2560  # 80 steps of 32
 X = np.arange(3.0 * SAMPLES, dtype="float32").reshape(-1, 3) / SAMPLES
 Y = np.arange(1.0 * SAMPLES, dtype="float32").reshape(-1, 1) / SAMPLES
 ARRAYS, DATASET, BATCHES = "arrays", "a tf.data.Dataset", "a PyDataset"
-SHORT, LONG = 4, 9  # lengths of sequences, which change from batch to batch
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def py_dataset(keras, steps=80, make=rows, **settings):
 
 def tf_dataset(size=32):
     tf = pytest.importorskip("tensorflow")
-    return tf.data.Dataset.from_tensor_slices((X, Y)).map(lambda x, y: (x, y)).batch(size)
+    return tf.data.Dataset.from_tensor_slices((X, Y)).batch(size)
 
 
 @pytest.fixture
@@ -225,36 +224,17 @@ def test_a_long_training_is_not_to_run_eagerly(call_of):
     assert "run_eagerly=True" not in proposed("compilation", call_of(epochs=3))
 
 
-def of_other_lengths(index):
-    length = SHORT if index % 2 else LONG
-    return np.full((32, length), index + 1.0, "float32"), np.full((32, 1), 1.0 * index)
-
-
-def test_padding_brings_every_batch_to_the_longest_with_zeros(keras):
-    def make_model():
-        layers = [keras.layers.Reshape((-1, 1)), keras.layers.GlobalMaxPooling1D()]
-        model = keras.Sequential([keras.Input((None,)), *layers, keras.layers.Dense(1)])
-        model.compile("sgd", "mse")
-        return model
-
-    data = py_dataset(keras, 6, of_other_lengths)
-    call = checked_call(make_model, data, None, {})
-    make, arguments = applied(proposed("compilation", call)["batches padded to one shape"])
-    make().fit(**arguments, verbose=0)
-    padded = read(arguments["x"])
-    assert [x.shape for x, _ in padded] == 6 * [(32, LONG)]
-    for (x, y), (short, target) in zip(padded, read(data), strict=True):
-        length = short.shape[1]
-        assert np.array_equal(x[:, :length], short)
-        assert not np.any(x[:, length:])
-        assert np.array_equal(y, target)
-
-
-def test_batches_of_one_shape_are_not_padded(keras, call_of):
+def test_batches_of_several_shapes_are_padded_by_hand_and_of_one_shape_not(keras, call_of):
     """A last batch may have fewer samples."""
-    data = py_dataset(keras, 2, lambda index: (X[: 32 - index], Y[: 32 - index]))
-    call = checked_call(call_of().make_model, data, None, {})
-    assert "batches padded to one shape" not in proposed("compilation", call)
+
+    def found(make):
+        data = py_dataset(keras, 2, make)
+        return proposed("compilation", checked_call(call_of().make_model, data, None, {}))
+
+    name = "batches padded to one shape"
+    longer = found(lambda index: (np.zeros((32, 4 + index, 3), "float32"), Y[:32]))
+    assert "pad them" in longer[name].reason
+    assert name not in found(lambda index: (X[: 32 - index], Y[: 32 - index]))
 
 
 # The input
@@ -276,7 +256,7 @@ def test_workers_that_are_there_already_are_left(keras, make_model):
     assert found[f"workers={data.workers}"].reason == "you have it"
 
 
-@pytest.mark.parametrize("name", [".cache()", "num_parallel_calls=AUTOTUNE and prefetch"])
+@pytest.mark.parametrize("name", [".cache()", "prefetch(AUTOTUNE)"])
 def test_a_pipeline_that_is_changed_gives_the_same_batches(call_of, name):
     call = call_of(DATASET)
     _, arguments = applied(proposed("input", call)[name])
