@@ -1,14 +1,12 @@
 """What the texts of the lessons show and claim is what is graded, stored or printed there."""
 
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from cells import figures, printed, prose, the_cell
 
 import accel_helpers as ah
-from accel_helpers.course.lessons.cluster import published
 from accel_helpers.course.lessons.lesson_07 import LAUNCH, LINK
 from accel_helpers.course.places import places
 from accel_helpers.machine import hardware
@@ -162,18 +160,8 @@ def test_the_model_for_the_test_is_the_last_with_a_measurable_gain(verdicts, cho
     assert scope["chosen"] == chosen
 
 
-def test_what_lesson_09_says_of_the_pretend_cluster_is_what_it_does():
-    clusters = {(row.name, row.devices): row.cluster for row in published()}
-    cluster = clusters["VGG-16, 25 Gbit/s RoCE", 512]
-    slowest = cluster.slowest(512) - cluster.step
-    hops = cluster.all_reduce(512) - replace(cluster, latency=0).all_reduce(512)
-    assert {f"{slowest:.2f}", f"{hops:.2f}"} <= figures("09", "hops")
-    off = [100 * (row.cluster.speed_up(row.devices) / row.speed_up - 1) for row in published()]
-    assert {f"{-min(off):.0f}", f"{max(off):.0f}"} <= figures("09", "Over a network")
-
-
 def test_two_gpus_gain_by_the_rule_of_thumb_of_lesson_09_what_was_measured():
-    measured = next(row for row in published() if row.name == "VGG-16, NVLink" and row.devices == 2)
+    measured = f"{295 / 154:.1f}"  # pictures a second of two P100s, and of one
     first, *_ = printed(the_cell("09", "two_chips(0.42")).splitlines()
-    assert f"whole each {measured.speed_up:.1f}," in first
-    assert f"{measured.speed_up:.1f}" in figures("09", "two P100s")
+    assert f"whole each {measured}," in first
+    assert measured in figures("09", "two P100s")
