@@ -281,17 +281,6 @@ def sharding_saves_memory(_card: Card, state: Numbers) -> Finding:
     return Finding(UNCLEAR, measured)
 
 
-def energy_of_a_training(_card: Card, energy: Numbers) -> Finding:
-    """Say how much energy a training took, for claim 16; the outcome is always UNCLEAR.
-
-    To judge it would take two chips. `energy` is in joules, with the seconds that it took.
-    """
-    joules, seconds = energy
-    watts = joules / seconds
-    measured = f"Your training took {joules:.3g} J in {seconds:.3g} s, so {watts:.3g} W."
-    return Finding(UNCLEAR, measured)
-
-
 def more_accurate(_card: Card, small_batches: Numbers, large_batches: Numbers) -> Finding:
     """Judge claim 17: accelerators improve the performance of a model.
 
@@ -362,7 +351,6 @@ RULES: Mapping[int, Callable[..., Finding]] = {
     13: operations_in_parallel,
     14: optimised_for_matmuls,
     15: sharding_saves_memory,
-    16: energy_of_a_training,
     17: more_accurate,
     18: streaming_keeps_up,
     19: sixteen_bits_are_enough,

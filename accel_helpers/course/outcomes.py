@@ -7,7 +7,6 @@ from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import ceilings, scores
-from accel_helpers.measure.energy import Energy
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.parts import StepParts
 from accel_helpers.train.profile_result import Profile
@@ -22,7 +21,6 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "FourFacts": FourFacts.OUTCOMES,
     "Choice": Choice.OUTCOMES,
     "Held": Held.OUTCOMES,
-    "Energy": Energy.OUTCOMES,
     "bound": ceilings.BOUNDS,
     "scores": scores.VERDICTS,
     "step": StepParts.OUTCOMES,

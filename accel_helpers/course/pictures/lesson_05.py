@@ -1,4 +1,4 @@
-"""The picture of lesson 05, a crossing; a race and energy are kept."""
+"""The picture of lesson 05, a crossing; a race is kept."""
 
 from accel_helpers import plots
 from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of
@@ -50,18 +50,7 @@ def keep_race(held, path: str) -> Kept:
     return by_name(held.race, path), numbers
 
 
-def keep_energy(energy, path: str) -> Kept:
-    """Return what a card keeps of an energy: (joules, seconds); nothing without a count of joules.
-
-    `energy` has the fields `joules`, which is None where the chip has no counter, and `seconds`.
-    """
-    if not energy.joules:
-        return {}, {}
-    return {}, {path: (energy.joules, energy.seconds)}
-
-
-# Both are kept, and never drawn.
+# It is kept, and never drawn.
 HELD = Kind(measured=keep_race)
-ENERGY = Kind(measured=keep_energy)
 
-KINDS: dict[str, Kind] = {"crossing": CROSSING, "held": HELD, "energy": ENERGY}
+KINDS: dict[str, Kind] = {"crossing": CROSSING, "held": HELD}

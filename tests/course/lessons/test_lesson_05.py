@@ -1,7 +1,9 @@
 """Lesson 05 with a learner's own model in it: data of other shapes go through every cell."""
 
+import itertools
 import json
 import re
+import sys
 from pathlib import Path
 
 import kernel
@@ -108,6 +110,21 @@ def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, card):
     assert kept.startswith(space["forecast"].model), "the verdict names the model"
 
 
+class Counter:
+    """An NVIDIA board that takes 7 joules from each reading to the next."""
+
+    def __init__(self):
+        self.millijoules = itertools.count(0, 7000)
+
+    def nvmlInit(self):
+        pass
+
+    def nvmlDeviceGetHandleByIndex(self, index):
+        return self.millijoules
+
+    nvmlDeviceGetTotalEnergyConsumption = staticmethod(next)
+
+
 @pytest.mark.slow
 def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, card, monkeypatch):
     places = {"gpu:0": "cpu:0"}  # the CPU plays the GPU
@@ -115,7 +132,9 @@ def test_where_a_gpu_is_it_races_and_the_page_goes_on_with_what_came_out(keras, 
     monkeypatch.setattr(keras, "device", lambda name: on(places.get(name, name)))
     monkeypatch.setattr(keras.distribution, "list_devices", lambda kind=None: ["gpu:0"])
     monkeypatch.setattr(choice, "attached", lambda: "NVIDIA T4")
+    monkeypatch.setitem(sys.modules, "pynvml", Counter())
     space = run(keras, table)
+    assert space["joules"] == 7
     held, found = space["forecast"].against(space["race"]), space["choice"]
     assert held.verdict in ("held", "missed")
     assert [*found.chips] == ["this GPU", "L4", "A100", "H100"]
