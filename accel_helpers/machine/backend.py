@@ -75,7 +75,7 @@ def choose(name: str = "", **machine: Any) -> Choice:
                 f"Keras runs on {loaded} already, and {name!r} has to come before it is imported: "
                 f"restart the runtime, and begin with ah.use_backend({name!r})."
             )
-        quiet.watch_tensorflow(loaded)
+        quiet.keep_out_tensorflow(loaded)
         return Choice(loaded, "it was already loaded; restart the runtime to change it.")
     facts = faults.Facts(**machine, loaded={})
     environ = cast(MutableMapping[str, str], facts.environ)
@@ -101,12 +101,13 @@ def _load_keras(name: str) -> None:
 
     ``KERAS_BACKEND`` is set to `name` already.
     """
-    quiet.watch_tensorflow(name)
+    quiet.keep_out_tensorflow(name)
     with quiet.held_back():
         importlib.import_module("keras")
-        if "tensorflow" in sys.modules:
+        tensorflow = sys.modules.get("tensorflow")
+        if tensorflow is not None:
             # The rest of TensorFlow's notices come with its first operation.
-            sys.modules["tensorflow"].constant(0) + 0
+            tensorflow.constant(0) + 0
 
 
 def settle(environ: MutableMapping[str, str], jax_version: str | None) -> None:

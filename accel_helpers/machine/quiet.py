@@ -5,10 +5,8 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
 
 from accel_helpers.machine import faults
 
@@ -66,49 +64,11 @@ def held_back() -> Iterator[None]:
                 sys.stderr.write(file.read().decode(errors="replace"))
 
 
-def watch_tensorflow(name: str) -> None:
-    """Have a later import of TensorFlow done quietly, or refused, where Keras does not run on it.
+def keep_out_tensorflow(name: str) -> None:
+    """Have an import of tensorflow-tpu fail where Keras runs on the framework `name`, another one.
 
-    It is refused, with an ImportError, where tensorflow-tpu is installed: its import can end the
-    process. Keras on JAX imports TensorFlow, too, with the first seed. Nothing changes where the
-    framework `name` is "tensorflow", or where TensorFlow was imported already.
+    It can end the process, and Keras on JAX imports TensorFlow, too, with the first seed.
     """
-    if name == "tensorflow" or "tensorflow" in sys.modules:
-        return
-    if _Watch not in sys.meta_path:
-        sys.meta_path.insert(0, _Watch)
-
-
-class _Watch:
-    """An import hook: an entry of ``sys.meta_path`` that finds only the module tensorflow."""
-
-    @staticmethod
-    def find_spec(
-        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return how to load the module tensorflow: quietly, or with an ImportError.
-
-        None for any other module, so that the other entries look for it, and where TensorFlow is
-        not installed.
-        """
-        if name != "tensorflow":
-            return None
-        spec = PathFinder.find_spec(name)
-        if spec is None or spec.loader is None:
-            return spec
-        # This one loader of the import system gets another method, which no type allows for.
-        if faults.installed("tensorflow-tpu"):
-            spec.loader.exec_module = _refuse  # type: ignore[method-assign]
-        else:
-            quietly = held_back()(spec.loader.exec_module)
-            spec.loader.exec_module = quietly  # type: ignore[method-assign]
-        return spec
-
-
-def _refuse(module: ModuleType) -> None:
-    """Raise the ImportError that stands for loading TensorFlow."""
-    raise ImportError(
-        "tensorflow-tpu is kept out of this kernel, which its import can end: Keras runs on JAX. "
-        "To use it all the same, set KERAS_BACKEND=tensorflow in a fresh kernel.",
-        name="tensorflow",
-    )
+    if name != "tensorflow" and faults.installed("tensorflow-tpu"):
+        # of a module that is None there, Python says ImportError
+        sys.modules.setdefault("tensorflow", None)  # type: ignore[arg-type]

@@ -105,8 +105,8 @@ def _load_keras(name: str) -> None:
             f"Keras is already loaded on {running}, not on {name}: restart, then enter "
             "ah.pick_strategy().scope() before anything else uses the framework."
         )
-    quiet.watch_tensorflow(name)
-    is_loaded = "tensorflow" in sys.modules
+    quiet.keep_out_tensorflow(name)
+    is_loaded = sys.modules.get("tensorflow") is not None
     if name == "tensorflow" and not is_loaded and faults.installed("tensorflow-tpu"):
         raise RuntimeError(ABORTS)
     if keras is None:
