@@ -7,10 +7,11 @@
 
 import importlib
 
-# What a page calls each of them, the module that it stands in, and its name there.
+# What a page calls each of them, the module that it stands in (with a dot in front: in another
+# room), and its name there.
 _NAMES = {
     "lesson": ("page", "lesson"),
-    "hide_log": ("log", "hide_log"),
+    "hide_log": (".machine.quiet", "hide_log"),
     "guess": ("predict", "guess"),
     "check": ("lessons", "check"),
     "answer": ("quiz", "answer"),
@@ -44,7 +45,7 @@ def __getattr__(name: str):
     if name not in _NAMES:
         raise AttributeError(f"accel_helpers.course has no {name!r}. It has: {', '.join(_NAMES)}.")
     module, value = _NAMES[name]
-    return getattr(importlib.import_module(f"{__name__}.{module}"), value)
+    return getattr(importlib.import_module(f".{module}", __name__), value)
 
 
 def __dir__():

@@ -26,7 +26,7 @@ from accel_helpers.course.ways import (
     ways_on,
 )
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back, without_remarks
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement, Speedup
 from accel_helpers.train.images import Images
@@ -308,7 +308,7 @@ def _time_epochs(ways: Mapping[str, Way], plan: Plan, box: _TimeBox) -> dict[str
         train = ways[id].on(x, y)
         watch = stopwatch()
         # The first epoch compiles the program, and the compiler prints notices.
-        with held_back(), without_remarks():
+        with held_back():
             train(epochs=1, callbacks=[watch])
         trainings[id] = train
         watches[id] = watch
@@ -350,7 +350,7 @@ def _accuracy(way: Way, images: Images, plan: Plan) -> tuple[float, ...]:
     shares = []
     for seed in range(plan.seeds):
         way.start_anew(seed)
-        with without_remarks():
+        with held_back():
             train(epochs=LEARNING_EPOCHS)
         # The model is called itself, since `predict` would compile a further program.
         scores = way.model(x_test, training=False)

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import without_remarks
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.epochs import BATCH_SIZE
@@ -193,7 +193,7 @@ class _Subject:
         x = self.x[:3]
         y = self.y[:3]
         # TensorFlow would print a remark about so many programs from the fifth model on.
-        with backend.on(self.device), without_remarks():
+        with backend.on(self.device), held_back():
             self.model.fit(x, y, batch_size=2, verbose=0)
 
     def train(self, batch_size: int, watch: Any) -> None:
@@ -207,7 +207,7 @@ class _Subject:
         rows = indices % len(self.x)
         x = self.x[rows]
         y = self.y[rows]
-        with backend.on(self.device), without_remarks():
+        with backend.on(self.device), held_back():
             self.model.fit(x, y, batch_size, verbose=0, callbacks=[watch])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from accel_helpers.course import quickstart
 from accel_helpers.machine import backend, runtime
-from accel_helpers.machine.quiet import without_remarks
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.train import epochs as epochs_of_fit
 from accel_helpers.train.resident import fit_resident
 
@@ -122,7 +122,7 @@ def in_turns(
             break
         order = trainings if turn % 2 == 0 else reversed(trainings)
         for id in order:
-            with without_remarks():
+            with held_back():
                 trainings[id](epochs=1, callbacks=[watches[id]])
 
 

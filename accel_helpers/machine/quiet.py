@@ -1,4 +1,4 @@
-"""Loading a framework without its start-up notices, and not loading one that ends the kernel."""
+"""What frameworks write to a log held back, and one that ends the kernel kept out."""
 
 import logging
 import os
@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from accel_helpers.machine import faults
 
@@ -15,32 +16,46 @@ _PLACES: list[int] = []
 _LOCK = threading.Lock()
 
 
-@contextmanager
-def without_remarks() -> Iterator[None]:
-    """Show only errors of TensorFlow's logger in a ``with`` block.
+def _is_error(record: logging.LogRecord) -> bool:
+    """Return whether a message of a log is an error or worse."""
+    return record.levelno >= logging.ERROR
 
-    It warns where several models are compiled one after the other, which is meant here.
+
+def hide_log() -> None:
+    """Send what frameworks log past Python to a temporary file, for the rest of this notebook.
+
+    TensorFlow writes a page of it when it starts. Python's own warnings and errors stay visible.
+    Outside a notebook this does nothing.
+
+    Examples
+    --------
+    >>> hide_log()
     """
-    logger = logging.getLogger("tensorflow")
-
-    # a filter of its own for each block, since blocks of several threads overlap
-    def is_error(record: logging.LogRecord) -> bool:
-        return record.levelno >= logging.ERROR
-
-    logger.addFilter(is_error)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_error)
+    # Processes that the page starts inherit this.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # A filter, since TensorFlow sets the level itself when it is imported in a notebook.
+    logging.getLogger("tensorflow").addFilter(_is_error)
+    if "ipykernel" in sys.modules:
+        # Native code writes to file descriptor 2; Python's errors go to the page another way.
+        # Descriptor 2 keeps the file open when it is closed here.
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), 2)
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
     """Discard what a ``with`` block writes to standard error, native code included.
 
-    If the block raises an exception, what it wrote is shown after all, and the exception goes on.
-    Blocks of several threads may overlap: the last one out puts standard error back.
+    Of TensorFlow's logger only errors are shown: it warns where several models are compiled one
+    after the other, which is meant here. If the block raises an error, what it wrote is shown after
+    all, and the error goes on. Blocks of several threads may overlap: the last one out puts
+    standard error back.
     """
+    logger = logging.getLogger("tensorflow")
+
+    # a filter of its own for each block, since blocks overlap
+    own_filter = partial(_is_error)
+    logger.addFilter(own_filter)
     with tempfile.TemporaryFile() as file:
         place = file.fileno()
         with _LOCK:
@@ -49,11 +64,14 @@ def held_back() -> Iterator[None]:
             _PLACES.append(place)
             # Native code writes to the file descriptor 2, whatever sys.stderr is.
             os.dup2(place, 2)
-        failed = True
+        failed = False
         try:
             yield
-            failed = False
+        except Exception:
+            failed = True
+            raise
         finally:
+            logger.removeFilter(own_filter)
             with _LOCK:
                 _PLACES.remove(place)
                 os.dup2(_PLACES[-1], 2)

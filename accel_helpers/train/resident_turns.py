@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back, without_remarks
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.train import device_memory
 from accel_helpers.train.checked_call import new_model
 from accel_helpers.train.fit_call import ARRAYS, FitCall
@@ -80,7 +80,7 @@ class ResidentTurns:
         """Train two short epochs, and return a whole one at the pace of the second."""
         x, y = self._tensors
         watch = stopwatch(self._clock)
-        with held_back(), without_remarks():
+        with held_back():
             self._model.fit(
                 x,
                 y,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back, without_remarks
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.checked_call import new_model
 from accel_helpers.train.fit_call import ARRAYS, FitCall, form_of
 from accel_helpers.train.fit_watch import EpochMarks, fit_watch
@@ -212,7 +212,7 @@ class TimedFit:
         # a turn may be one epoch alone, so every epoch validates here
         arguments.pop("validation_freq", None)
         callbacks = [first, *self._callbacks, last]
-        with self.call.on_its_device(), held_back(), without_remarks():
+        with self.call.on_its_device(), held_back():
             self.model.fit(**arguments, epochs=epochs, verbose=0, callbacks=callbacks)
         return first.epochs, first.is_over
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from accel_helpers.machine import backend
-from accel_helpers.machine.quiet import held_back, without_remarks
+from accel_helpers.machine.quiet import held_back
 from accel_helpers.train.fit_call import FitCall
 from accel_helpers.train.timed_fit import Turn
 
@@ -33,7 +33,7 @@ class WholeFit:
         started = self._clock()
         try:
             model = self._call.make_model()
-            with held_back(), without_remarks():
+            with held_back():
                 model.fit(**arguments, epochs=epochs, callbacks=self._callbacks, verbose=0)
             backend.wait(model)
         finally:

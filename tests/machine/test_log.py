@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from accel_helpers.course.log import hide_log
+from accel_helpers.machine.quiet import hide_log
 
 
 @pytest.fixture
