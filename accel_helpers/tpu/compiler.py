@@ -11,8 +11,7 @@ from typing import Any
 
 from accel_helpers._values import probe
 from accel_helpers._values.records import whole
-from accel_helpers.measure.layers import RULES
-from accel_helpers.measure.work import count_step
+from accel_helpers.measure import products
 from accel_helpers.tpu import child, report
 from accel_helpers.tpu import environment as tpu_environment
 from accel_helpers.tpu.answers import CompiledStep
@@ -280,14 +279,13 @@ def _product_flops(model, batch_size: int) -> int | None:
     Returns None if the work of one of its layers cannot be counted.
     """
     try:
-        work = count_step(model, batch_size)
-    # Whatever goes wrong: the compiler understands more models than `count_step` does.
+        counted = products.count(model, batch_size)
+    # Whatever goes wrong: the compiler understands more models than are counted.
     except Exception:
         return None
-    for row in work.rows:
-        if row.kind and row.kind not in RULES:
-            return None
-    return work.product_flops
+    if counted.notes:
+        return None
+    return counted.training_flops
 
 
 def _named(

@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 
 from accel_helpers._values.words import shown
-from accel_helpers.measure.layers import name_of
+from accel_helpers.measure.products import name_of
 from accel_helpers.tpu.answers import NOT_WRITTEN
 from accel_helpers.tpu.report import array_bytes, layer_of
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil, prod
 
 from accel_helpers._values.records import positive, whole
-from accel_helpers.measure import work
+from accel_helpers.measure import products
 from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 from accel_helpers.train import take_away
 from accel_helpers.train.changes import rebatched
@@ -175,7 +175,7 @@ def _takes_labels(loss) -> bool:
 
     if not loss:
         return False
-    return work.name_of(keras.losses.get(loss)).startswith("sparse")
+    return products.name_of(keras.losses.get(loss)).startswith("sparse")
 
 
 def _single(arrays: list):

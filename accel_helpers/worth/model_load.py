@@ -7,8 +7,7 @@ from accel_helpers._values import records
 from accel_helpers._values.records import whole
 from accel_helpers._values.words import shown
 from accel_helpers.machine import backend
-from accel_helpers.measure import work
-from accel_helpers.measure.step_work import StepWork
+from accel_helpers.measure import products
 from accel_helpers.worth import step_time
 from accel_helpers.worth.break_even import WORDS
 
@@ -24,23 +23,23 @@ def expected_rows(
     `chips` are names such as "T4", or one name. Raises ValueError if a chip is unknown, and what
     `load_of` does.
     """
-    load, step_work = load_of(model, batch_size)
+    load, counted = load_of(model, batch_size)
     if isinstance(chips, str):
         chips = (chips,)
     dtype = dtype_of(model)
     rows = tuple(step_time.on_chip(load, chip, dtype, training=True) for chip in chips)
-    notes = step_work.notes
+    notes = counted.notes
     sentences = records.load(WORDS, "set of sentences")["forecast"]
     # how many published steps in JAX were compared, and how many of them are of light models
     jax = step_time.score()["jax"]
     if backend.framework() == "jax" and step_time.is_light(load) and not jax["light"]:
         notes += (sentences["jax"].format(**jax),)
-    if any(row.kind in LOOPS for row in step_work.rows):
+    if any(row.kind in LOOPS for row in counted.rows):
         notes += (sentences["loops"],)
     return rows, notes
 
 
-def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
+def load_of(model, batch_size: int) -> tuple[step_time.Load, products.Counted]:
     """Return what a training step asks of a chip, and the count of its work that this comes from.
 
     Raises TypeError if this is no Keras model, and TypeError or ValueError, with the reason and
@@ -52,19 +51,18 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
         raise TypeError(f"model must be a keras.Model; got {shown(model)}.")
     batch_size = whole(batch_size, "batch_size")
     try:
-        step_work = work.count_step(model, batch_size, training=False)
+        counted = products.count(model, batch_size)
     except (TypeError, ValueError) as error:
-        # without the list of all layers that can be counted
-        reason = str(error).partition(". ")[0].rstrip(".")
+        reason = str(error).rstrip(".")
         raise type(error)(
             f"No forecast: {reason}. Time an epoch on a T4 instead, which Colab lends for free."
         ) from error
     kept = _numbers_of_the_optimizer(model)
-    load = _sum_of(step_work.rows)._replace(kept=kept, examples=batch_size)
-    if any(row.frozen for row in step_work.rows):
+    load = _sum_of(counted.rows)._replace(kept=kept, examples=batch_size)
+    if any(row.frozen for row in counted.rows):
         without_way_back = []
         frozen_above_trained = []
-        for row in step_work.rows:
+        for row in counted.rows:
             # a frozen layer above a trained one hands a gradient on, and learns nothing; below all
             # trained layers there is no gradient at all
             if row.frozen and row.passes_back:
@@ -75,7 +73,7 @@ def load_of(model, batch_size: int) -> tuple[step_time.Load, StepWork]:
             no_way_back=_sum_of(without_way_back),
             frozen=_sum_of(frozen_above_trained),
         )
-    return load, step_work
+    return load, counted
 
 
 def _numbers_of_the_optimizer(model) -> int:
@@ -88,10 +86,9 @@ def _numbers_of_the_optimizer(model) -> int:
 
 
 def _sum_of(rows: Iterable) -> step_time.Load:
-    """Return what some layers, rows of a `StepWork`, ask of a chip together in a forward pass."""
+    """Return what some layers, rows of a count, ask of a chip together in a forward pass."""
     return step_time.Load(
-        # with the padding, as published counts have it
-        product_flops=sum(row.product_flops + row.padding_flops for row in rows),
+        product_flops=sum(row.product_flops for row in rows),
         made=sum(row.made for row in rows),
         parameters=sum(row.parameters for row in rows),
         operations=sum(row.operations for row in rows),
