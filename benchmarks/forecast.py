@@ -18,17 +18,11 @@ import csv
 import itertools
 import math
 import statistics
-import sys
 from collections import defaultdict
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from accel_helpers._values.words import format_seconds
 from accel_helpers.machine import hardware
-from accel_helpers.measure import ceilings
 from accel_helpers.worth import step_time
-from accel_helpers.worth.model_load import load_of
 from tools import forecast as tool
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -189,36 +183,10 @@ def worst(rows, given, most=10):
     ]
 
 
-def this_cpu(seconds=12.0):
-    """The same formula with the peaks of this CPU, as measured, beside five trainings here."""
-    import accel_helpers as ah
-    from benchmarks import worth
-
-    ah.use_backend()
-    found = ceilings.measure("cpu", seconds=seconds)
-    peaks = {f"peak_{kind}_tflops_dense": None for kind in ("tf32", "fp16", "bf16")}
-    peaks["peak_fp32_tflops"] = found.products[0].rate / 1e12
-    t4 = hardware.match("T4")
-    cpu = replace(t4, **peaks, mem_bw_gb_s=found.copy.rate / 1e9, power_w=150.0)
-    print(found)
-    for name, (make, data) in worth.cases(1024).items():
-        make_model, (x, *y) = partial(make, sys.modules["keras"]), data(32)
-        here = ah.forecast(make_model, 32, ("T4",), x=x, y=y[0] if y else None, seconds=seconds)
-        own = step_time.terms(load_of(make_model(), 32)[0], cpu)
-        step = sum(own.values()) + here.host.median
-        told = " + ".join(f"{format_seconds(each)} {term}" for term, each in own.items())
-        told = f"{format_seconds(here.host.median)} Python between the steps + {told}"
-        print(f"{name:22} forecast {format_seconds(step)} = {told};")
-        print(f"{'':22} measured {format_seconds(here.here.median)}: {step / here.here.median:.2f}")
-
-
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rows", nargs="?", type=Path, default=MEASURED)
-    parser.add_argument("--cpu", action="store_true")
     given = parser.parse_args(words)
-    if given.cpu:
-        return this_cpu()
     rows, given, others = judged(given.rows)
     for what, figure in [*score(rows), *pairs(rows, given)]:
         print(f"{what:40} {figure}")

@@ -81,7 +81,7 @@ def test_a_room_can_be_read_at_the_first_go(name):
     assert nested == 0
 
 
-# The same of what stands beside the library; each number may only fall.
+# The same of what stands beside the library, with some room, since what goes is seldom the densest.
 MOST_BESIDE = {"tests": 15.6, "tools": 14.1, "benchmarks": 15.4}
 
 
@@ -93,7 +93,7 @@ def test_what_stands_beside_the_library_gets_no_denser(folder):
 
 # How large the house is: syntax nodes of the library and of the lessons' cells, annotations left
 # out, and bytes of what comes with the library and is not Python. Each number may only fall.
-MOST_TOGETHER = 154_455
+MOST_TOGETHER = 152_592
 MOST_BYTES = 1_080_411
 SONNETS = "shakespeare.txt"  # a text to learn from
 

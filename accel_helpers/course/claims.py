@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from accel_helpers._values.words import format_count
-from accel_helpers.course.claim_rates import matmul_rate, rate_of
-from accel_helpers.machine import hardware
+from accel_helpers.course.claim_rates import matmul_rate
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
@@ -48,28 +47,6 @@ def cores_work_one_by_one(card: Card, product: Measurement, size: Numbers) -> Fi
         return Finding(SUPPORTED, measured)
     # This is more than one by one even at a clock that no CPU has.
     if rate.low >= one_by_one:
-        return Finding(CONTRADICTED, measured)
-    return Finding(UNCLEAR, measured)
-
-
-def small_cores_do_the_work(card: Card, product: Measurement, size: Numbers) -> Finding:
-    """Judge claim 2: a GPU is thousands of smaller cores.
-
-    As claim 1, for a product on the GPU. Raises an AttributeError where `hardware` does not know
-    the GPU.
-    """
-    rate = matmul_rate(product, size)
-    accelerator = card.machine["accelerator"]
-    chip = hardware.match(accelerator["name"])
-    # The published peak is of float32; numbers of 16 bits go through the lanes in pairs.
-    all_lanes = 2e12 * chip.peak_fp32_tflops
-    measured = f"{rate}; all lanes together: at most {format_count(all_lanes)}."
-    # From half of it on, the lanes explain what was done; below, too little was.
-    if rate.low >= 0.5 * all_lanes and rate.high <= all_lanes:
-        return Finding(SUPPORTED, measured)
-    # Above it by 15 %, as clocks and sources differ by so much (hardware.MARGIN), it takes matrix
-    # units.
-    if rate.low >= 1.15 * all_lanes:
         return Finding(CONTRADICTED, measured)
     return Finding(UNCLEAR, measured)
 
@@ -240,29 +217,6 @@ def operations_in_parallel(_card: Card, many: Measurement, single: Measurement) 
     return _about_as_long(speedup)
 
 
-def optimised_for_matmuls(
-    _card: Card, product: Measurement, size: Numbers, addition: Measurement, length: Numbers
-) -> Finding:
-    """Judge claim 14: GPUs and TPUs are optimised for operations on matrices.
-
-    `product` multiplies square matrices, of which `size` has the number of rows; `addition` adds
-    vectors, of which `length` has the number of elements.
-    """
-    matmul = matmul_rate(product, size)
-    adding = rate_of(addition, length[0])
-    matmul_count = format_count(matmul.middle)
-    adding_count = format_count(adding.middle)
-    in_a_matmul = f"{matmul_count} operations per second in a matmul {matmul.interval}"
-    measured = f"{in_a_matmul}, {adding_count} in an addition."
-    # An addition moves 8 bytes or more for one operation, on every chip: so ten times is little,
-    # and less than twice would be a chip that has nothing for products.
-    if matmul.low / adding.high >= 10:
-        return Finding(SUPPORTED, measured)
-    if matmul.high / adding.low <= 2:
-        return Finding(CONTRADICTED, measured)
-    return Finding(UNCLEAR, measured)
-
-
 def sharding_saves_memory(_card: Card, state: Numbers) -> Finding:
     """Judge claim 15: models with billions of parameters train across multiple TPUs.
 
@@ -335,10 +289,9 @@ def sixteen_bits_are_enough(_card: Card, sums: Numbers) -> Finding:
     return Finding(UNCLEAR, measured)
 
 
-# By the claim's number. Claim 7 has none: nothing that a card holds could settle it.
+# By the claim's number. Claims 2, 7, 14 and 16 have none: nothing that a card holds settles them.
 RULES: Mapping[int, Callable[..., Finding]] = {
     1: cores_work_one_by_one,
-    2: small_cores_do_the_work,
     3: batches_are_independent,
     4: batches_at_the_same_time,
     5: much_faster_on_a_gpu,
@@ -349,7 +302,6 @@ RULES: Mapping[int, Callable[..., Finding]] = {
     11: transfers_are_cheap,
     12: training_is_a_graph,
     13: operations_in_parallel,
-    14: optimised_for_matmuls,
     15: sharding_saves_memory,
     17: more_accurate,
     18: streaming_keeps_up,

@@ -6,7 +6,7 @@ from accel_helpers.course.climb import Climb
 from accel_helpers.course.facts import FourFacts
 from accel_helpers.machine import backend
 from accel_helpers.machine.runtime import Runtime
-from accel_helpers.measure import ceilings, scores
+from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Speedup
 from accel_helpers.train.parts import StepParts
 from accel_helpers.train.profile_result import Profile
@@ -21,7 +21,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "FourFacts": FourFacts.OUTCOMES,
     "Choice": Choice.OUTCOMES,
     "Held": Held.OUTCOMES,
-    "bound": ceilings.BOUNDS,
+    "bound": ("arithmetic", "memory", "neither"),
     "scores": scores.VERDICTS,
     "step": StepParts.OUTCOMES,
     "Profile": Profile.OUTCOMES,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from accel_helpers.machine.runtime import Runtime, describe
-from accel_helpers.measure import ceilings, measurement, scores
+from accel_helpers.measure import measurement, scores
 from accel_helpers.measure.timing import Measurement, compare
 
 SAME = "no measurable difference"
@@ -41,18 +41,9 @@ def test_what_is_attached_in_a_few_words(tmp_path, environ, smi, verdict):
 LEVELS = (0.02, 0.5, 1.0, 1.5, 2.0, 4.0)
 
 
-def roof(flops, moved):
-    one = Measurement.from_samples([1.0])
-    limits = ceilings.Ceilings(
-        "", (ceilings.Ceiling("float32", 2, one),), ceilings.Ceiling("", 2, one)
-    )
-    return ceilings.bound_by(SimpleNamespace(flops=flops, bytes=moved), 1.0, limits)
-
-
 GIVEN = {  # what is declared, and what is said to many things
     "compare": (measurement.VERDICTS, [ratio(x) for x in LEVELS]),
     "scores": (scores.VERDICTS, [scores.verdict(x - 1.5, x - 1.0) for x in LEVELS]),
-    "bound_by": (ceilings.BOUNDS, [roof(*pair) for pair in product(LEVELS, LEVELS)]),
 }
 
 

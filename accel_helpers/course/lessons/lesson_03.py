@@ -7,17 +7,15 @@ from functools import partial
 from itertools import product
 
 from accel_helpers._values.words import format_seconds, percent, shown
-from accel_helpers.course import climb
 from accel_helpers.course.checks import Asked, Check, Result, Told
 from accel_helpers.course.lessons.pretend_device import TRUTH, Device, device_for, timed
 from accel_helpers.course.quickstart import time_steps
 from accel_helpers.course.references import for_page
 from accel_helpers.course.word_checks import choices
 from accel_helpers.machine import backend
-from accel_helpers.measure import ceilings, results, timing
+from accel_helpers.measure import results, timing
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card, Reference
-from accel_helpers.measure.step_work import StepWork
 
 __all__ = ["TRUTH", "device_for"]
 
@@ -264,46 +262,6 @@ def sweep(x, y, *, seconds: float) -> Ratios:
             x, y, **SIZES, nets=MAKERS, seconds=seconds, keep="03/step", device=device
         )
     return times_as_fast(steps)
-
-
-def roofline_points(work: StepWork, climbed: climb.Climb) -> dict[str, tuple[float, float]]:
-    """Return the points of two stages of a climb in a roofline: the first, and resident epochs.
-
-    Both train in small batches, `work` is that of one such step, and each point is (operations for
-    a byte, operations a second), by the name of its stage.
-    """
-    points = {}
-    for stage_id in (climb.DEFAULT, climb.RESIDENT_SMALL):
-        stage = climbed[stage_id]
-        points[stage.name] = (work.intensity, work.flops / stage.step)
-    return points
-
-
-def their_roofline(work: StepWork, runs: Sequence[Card] | None = None) -> Reference | None:
-    """Return the points and the ceilings of the newest reference run that has both.
-
-    Parameters
-    ----------
-    work : StepWork
-        Of one training step in small batches.
-    runs : sequence of Card, optional
-        Where to look, oldest first; by default the stored reference runs.
-
-    Returns
-    -------
-    Reference or None
-        Its data are (points as `roofline_points` returns them, Ceilings of the CPU).
-    """
-    names = climb.needed("03/climb")
-    for ceiling in ("product", "copy"):
-        name = f"03/ceiling/{ceiling} float32"
-        names += [name, f"{name}/work"]
-    card = results.reference(*names, runs=runs)
-    if card is None:
-        return None
-    limits = ceilings.Ceilings.from_card(card.measurements, card.numbers, "03/ceiling", "cpu")
-    climbed = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    return for_page(card.reference((roofline_points(work, climbed), limits)))
 
 
 # --- the exercises: broken benchmarks of the pretend accelerator ----------------------------------

@@ -2,18 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from accel_helpers import plots
 from accel_helpers._values.words import percent
 from accel_helpers.course.lessons import lesson_07
 from accel_helpers.course.outcomes import device_kind
-from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of, numbers_under
+from accel_helpers.course.pictures.kinds import Kept, Kind, by_name, lesson_of
 from accel_helpers.machine import backend, hardware
-from accel_helpers.measure.ceilings import Ceilings
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.results import Card
-from accel_helpers.plots import style
 
 # The point of the roofline that its title is about.
 STEP = "training step"
@@ -125,104 +122,31 @@ ADDING = Kind(
     data=named,
 )
 
-# --- roofline: {"roof": Ceilings, "points": {name: (operations per byte, per second)}} ----------
-
-# (operations per byte, operations per second) of what was timed, by its name.
-Points = Mapping[str, tuple[float, float]]
+# --- roofline: {"roof": {"memory": .., "compute": ..}, "points": {name: (FLOP per byte, FLOP/s)}} -
 
 
 def keep_roof(result: Mapping, path: str) -> Kept:
-    """Return what a card keeps: the roof's times and work, its sizes, and the points.
-
-    The names of the roof have the best device, as in "07/gpu/product float16/size": claims read
-    them. Those of the points begin with the path.
-    """
-    start = on_the_device(path)
-    roof = result["roof"]
-    times, numbers = roof.record_as(start)
-    for product in roof.products:
-        # A product of two matrices of n rows and columns is 2 n ** 3 operations.
-        size = round((product.work / 2) ** (1 / 3))
-        side = (size,)
-        numbers[f"{start}/product {product.dtype}/size"] = side
-        if product.dtype == "float32":
-            numbers[f"{start}/product/size"] = side
-    for name, point in result["points"].items():
-        numbers[f"{path}/{name}"] = tuple(point)
-    return times, numbers
-
-
-def roof_needs(path: str) -> list[str]:
-    """Return the names that a reference card must have: the training step, the roof in float32."""
-    start = on_the_device(path)
-    needed = [f"{path}/{STEP}"]
-    for rate in ("product float32", "copy float32"):
-        needed.append(f"{start}/{rate}")
-        needed.append(f"{start}/{rate}/work")
-    return needed
-
-
-def roof_on(card: Card, path: str) -> tuple[Points, Ceilings]:
-    """Return the points and the roof that a card has of this machine's best kind of device."""
-    start = on_the_device(path)
-    device = backend.devices()[-1]
-    roof = Ceilings.from_card(card.measurements, card.numbers, start, device)
-    points = numbers_under(card, path)
-    return points, in_float32(roof)
-
-
-def roof_data(result: Mapping) -> tuple[Points, Ceilings]:
-    """Return the points and the roof of a result, the roof as `in_float32` returns it."""
-    points = result["points"]
-    roof = in_float32(result["roof"])
-    return points, roof
-
-
-def in_float32(roof: Ceilings) -> Ceilings:
-    """Return a roof by its fastest calls, as the points are, and without other number formats."""
-    fastest = roof.fastest
-    products = tuple(product for product in fastest.products if product.dtype == "float32")
-    return replace(fastest, products=products)
-
-
-def share_reached(points: Points, roof: Ceilings) -> str:
-    """Return how much of the roof's limit the training step reaches: "37 %", or "all".
-
-    The limit, in operations per second, is the rate of the arithmetic, or what the memory can feed
-    where that is less. `roof` has one product, that in float32.
-    """
-    intensity, rate = points[STEP]
-    memory_limit = intensity * roof.copy.rate
-    limit = min(roof.products[0].rate, memory_limit)
-    share = rate / limit
-    if share >= 1:
-        return "all"
-    return percent(share)
+    """Return what a card keeps: the points, by names that begin with the path."""
+    return {}, {f"{path}/{name}": tuple(point) for name, point in result["points"].items()}
 
 
 def draw_roofline(data, title, reference):
     """Draw points under the measured roof, and dashed the published roof of the same chip.
 
-    `data` is (points, roof), as is the reference's. Without a GPU the published roof is a T4's. The
-    title says how much of the measured roof the training step reaches.
+    Without a GPU the published roof is a T4's. The title says how much of the measured roof the
+    training step reaches.
     """
-    sides, _ = style.sides(data, reference)
-    shown_points, shown_roof = sides[0].data
-    reached = share_reached(shown_points, shown_roof)
+    points, roof = data["points"], data["roof"]
+    each, rate = points[STEP]
+    limit = min(roof["compute"], each * roof["memory"])
+    reached = "all" if rate >= limit else percent(rate / limit)
     finding = f"The {STEP} reaches {reached} of what the roof allows"
-    device_name = backend.device_name(shown_roof.device)
+    device_name = backend.device_name(backend.devices()[-1])
     chip = hardware.match(device_name or "Tesla T4")
-    points, roof = data
-    return plots.roofline(points, roof, published=chip, title=finding, reference=reference)
+    return plots.roofline(points, roof, published=chip, title=finding)
 
 
-ROOFLINE = Kind(
-    draw=draw_roofline,
-    measured=keep_roof,
-    needs=roof_needs,
-    restored=roof_on,
-    data=roof_data,
-)
+ROOFLINE = Kind(draw=draw_roofline, measured=keep_roof)
 
 # --- what is kept, and never drawn --------------------------------------------------------------
 

@@ -20,7 +20,6 @@ from accel_helpers.plots import style
 FIRST = results.reference_runs()[-1]
 SECOND = made_up(FIRST)
 BOTH = (FIRST, SECOND)
-WORK = SimpleNamespace(intensity=3.6, flops=14e6)
 RACE = SimpleNamespace(slow=SimpleNamespace(name="CPU"), fast=SimpleNamespace(name="CPU again"))
 CROSSING = SimpleNamespace(here=SimpleNamespace(epoch=(1, 2)), there=SimpleNamespace(epoch=(1, 2)))
 THEIRS = {  # all that lessons draw in grey
@@ -29,7 +28,6 @@ THEIRS = {  # all that lessons draw in grey
     "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
     "03 line": lambda runs: lesson_03.their_line("cpu", runs),
     "03 climb": lambda runs: reference_for(PICTURES["climb"], None, "03/climb", runs),
-    "03 roofline": lambda runs: lesson_03.their_roofline(WORK, runs),
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
     "07 adding": lambda runs: reference_for(PICTURES["adding"], {}, "07/adding", runs),
     "08 chains": lambda runs: reference_for(PICTURES["chain"], None, "08/chain", runs),
