@@ -263,7 +263,7 @@ left out, as the L4, the H100 and Colab's G4 are. (This last condition we wrote 
 look at these scores.) **None met all of it, so the formula is as it was.** Hiding a part of the
 launches gains a little with sources left out, and loses more on new chips; counting every layer
 comes 1.3 points nearer, with a larger width. Only then were the rows of this page forecast.
-(`python -m benchmarks.forecast_variants`, with the counts of `benchmarks/forecast_nets.py`.)
+(`python -m benchmarks.forecast_variants`, with the counts in `benchmarks/traffic.csv`.)
 
 {tried}
 Traffic of every layer was counted from Keras models of all 49 fitted networks, with the same count
