@@ -4,11 +4,9 @@ python -m benchmarks.forecast_page          from benchmarks/measured.csv
 """
 
 import csv
-import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 from accel_helpers._values.words import format_seconds
@@ -126,7 +124,6 @@ def page() -> str:
         ),
         left="; ".join(f"{count} ({why})" for why, count in left),
         constants=elements.table(["", ""], [(n, f"{v:.3g}") for n, v in fit.constants.items()]),
-        cards=of_cards(RUNS),
     )
 
 
@@ -159,23 +156,6 @@ def _compiled(rows, given) -> str:
     of = dict(score(own))
     share = of[INSIDE].partition(" ")[0]
     return f"its {len(own)} rows have a median error of {of['median error']}, {share} inside."
-
-
-def of_cards(folder) -> str:
-    """A line for each row of each card in a folder, or that there is none."""
-    lines = []
-    for path in sorted(folder.glob("*.json")):
-        found, _ = tool.of_card(path)
-        with tempfile.TemporaryDirectory() as place:
-            rows = Path(place, "rows.csv")
-            with open(rows, "w", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows(found)
-            rows, _ = tool.read(rows)
-        for row, seconds in zip(rows, tool.expected(rows), strict=True):
-            times = format_seconds(seconds), format_seconds(row.seconds)
-            lines.append([row.id, *times, f"{seconds / row.seconds:.2f}"])
-    heads = ["row", "forecast", "measured", "forecast over measured"]
-    return elements.table(heads, lines) if lines else NO_CARD
 
 
 def _training_on(chip, row):
@@ -302,15 +282,7 @@ operations are in seconds. Cards of 75 W reach `low_power` of both peaks. `casts
 precision adds where Python sends off each operation. The interval is the forecast times and over
 {fit.width:.2f}, on chips of which no row was fitted {fit.width_of_new_chips:.2f}.
 Within that lay 9 of 10 rows of a source that was left out of the fit.
-
-## Your own card
-
-`python -m tools.forecast --card result_card.json` makes rows of a result card from a machine with a
-GPU. Every such card among the reference runs is held against its forecast here, and none is fitted
-before it was shown. Its steps are those of Keras's `fit`, Python between them and all.
-
-{cards}"""
-NO_CARD = "None was contributed yet: nothing of this course was measured on a GPU or a TPU.\n"
+"""
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Forecast rows of measurements, and fit the constants from published ones.
 
 python -m tools.forecast ROWS.csv           id, forecast_ms, low_ms and high_ms of each row
-python -m tools.forecast --card CARD.json   the rows that a GPU's result card gives
 python -m tools.forecast --fit              accel_helpers/data/forecast.toml from published.csv
 Rows have the columns of tools/published.csv. What is left out is named, and why.
 """
@@ -10,7 +9,6 @@ import argparse
 import csv
 import json
 import math
-import re
 import sys
 from collections import Counter, namedtuple
 from datetime import UTC, datetime
@@ -18,11 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from accel_helpers.course import quickstart
 from accel_helpers.machine import hardware
-from accel_helpers.measure import results
 from accel_helpers.worth import step_time
-from accel_helpers.worth.model_load import load_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED, CONSTANTS = ROOT / "tools/published.csv", ROOT / "accel_helpers/data/forecast.toml"
@@ -39,8 +34,6 @@ START = {
 HOLD, BEND = 0.02, 0.2  # weight of that; from which error on a row counts less than its square
 COUNTS = ["gmac_example", "mact_example", "mparam", "operations", "layers_with_weights"]
 DTYPES = dict(fp32="float32", tf32="tfloat32", fp16="float16", amp16="float16", bf16="bfloat16")
-# The steps that lesson 03 puts on a result card, of the quickstart model and of its `make_net`
-STEP = re.compile(r"03/step/gpu/(width (\d+)|cnn)/batch (\d+)")
 Row = namedtuple("Row", "id chip args seconds source harness")
 
 
@@ -70,41 +63,6 @@ def read(path):
         seconds, source = float(row.get("step_ms") or "nan") / 1e3, row.get("source")
         rows.append(Row(row["id"], chip, args, seconds, source, (source, row.get("framework"))))
     return rows, others
-
-
-def of_card(path):
-    """The table of a card's rows, each judged at the door, and why others are left out."""
-    card, others = results.load(path), {}
-    table = [PUBLISHED.read_text("utf-8").partition("\n")[0].split(",")]
-    chip = hardware.match((card.machine.get("accelerator") or {}).get("name", ""))
-    if chip is None or chip.kind != "GPU":
-        return table, {path.name: f"{card.label} is no GPU of the table"}
-    same = {"source": path.stem, "chip": chip.name, "framework": "Keras", "execution": "compiled"}
-    same |= {"mode": "train", "precision": "tf32" if chip.peak_tf32_tflops_dense else "fp32"}
-    for name, step in card.measurements.items():
-        if found := STEP.fullmatch(name):
-            net, size, batch = found[1], found[2], int(found[3])
-            row = same | {"id": f"{path.stem}/{name}", "model": net, "net": net, "unit": "s/step"}
-            row |= {"batch_per_chip": batch, "value": step.median, "step_ms": 1e3 * step.median}
-            model = quickstart.quickstart_model(width=int(size)) if size else _cnn()
-            load, of = load_of(model, batch)
-            done, layers = load.product_flops, sum(layer.made > 0 for layer in of.rows)
-            counts = done / 2e9 / batch, load.made / 1e6 / batch, load.parameters / 1e6
-            row |= zip(COUNTS, (*counts, load.operations, layers), strict=True)
-            judged = hardware.judge(flops=3 * done, seconds=step.median, accelerator=chip)
-            if judged.verdict == "impossible":
-                others[row["id"]] = judged.reason
-            else:
-                table.append([row.get(column, "") for column in table[0]])
-    return table, others
-
-
-def _cnn():
-    from keras import Sequential, layers
-
-    both = [(layers.Conv2D(n, 3, activation="relu"), layers.MaxPooling2D()) for n in (16, 32)]
-    ends = layers.GlobalAveragePooling2D(), layers.Dense(10)
-    return Sequential([layers.Input((64, 64, 1)), *sum(both, ()), *ends])
 
 
 def expected(rows, constants=None):
@@ -173,19 +131,15 @@ width_of_new_chips = {max(width(apart), width(new)):.3g}
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("path", nargs="?", type=Path, default=PUBLISHED)
-    parser.add_argument("--card", action="store_true")
     parser.add_argument("--fit", action="store_true")
     given = parser.parse_args(words)
     if given.fit:
         return CONSTANTS.write_text(constants(), encoding="utf-8")
-    if given.card:
-        table, others = of_card(given.path)
-    else:
-        rows, others = read(given.path)
-        table = [["id", "forecast_ms", "low_ms", "high_ms"]]
-        for row, seconds in zip(rows, expected(rows), strict=True):
-            times = seconds, *step_time.interval(row.chip, seconds)
-            table.append([row.id, *(f"{1e3 * each:.4g}" for each in times)])
+    rows, others = read(given.path)
+    table = [["id", "forecast_ms", "low_ms", "high_ms"]]
+    for row, seconds in zip(rows, expected(rows), strict=True):
+        times = seconds, *step_time.interval(row.chip, seconds)
+        table.append([row.id, *(f"{1e3 * each:.4g}" for each in times)])
     csv.writer(sys.stdout, lineterminator="\n").writerows(table)
     for name, why in others.items():
         print(f"{name}: left out, {why}", file=sys.stderr)

@@ -345,7 +345,7 @@ def _speed_up(it):
 WIDEST = 79  # columns
 LONGEST = {"script": 14, "take-away": 20}  # lines of a cell; others:
 LINES = 10
-_MACHINERY = re.compile(r"\b(keep|reference)=|\brecord\(|\blesson_\d\d\b")
+_MACHINERY = re.compile(r"\breference=|\brecord\(|\blesson_\d\d\b")
 
 
 @rule("plain")

@@ -12,7 +12,7 @@ from accel_helpers.measure import results
 PAGE = lesson.ROOT / "docs" / "status.md"
 RUN_IT = ".venv/bin/python tools/status.py --fix"
 NOT_YET = "not yet"
-KEPT = r"\bkeep=|\blesson\.(plot|verdict)\("  # what puts something on the card
+KEPT = r"\blesson\.(plot|verdict)\("  # what puts something on the card
 CPU, SEVERAL = "CPU", {"GPU": "several GPUs", "TPU": "several TPU chips"}
 SEVERAL_FROM = "09"  # earlier lessons use one chip, however many there are
 # How the table of accelerators begins to say whether Colab lends a chip.

@@ -49,7 +49,6 @@ class Pair(NamedTuple):
 
     slow: str
     fast: str
-    is_ceiling: bool = False  # the ratio is what a chip could gain at most
 
 
 @dataclass(frozen=True)
@@ -61,52 +60,18 @@ class Race:
     pairs: tuple[Pair, ...]  # of each card the first pair counts of which it has both times
 
 
-def _chip_race(id: str, title: str, step: str, without_work: str) -> Race:
-    """Return the race of a CPU against the GPU or TPU beside it.
-
-    `step` and `without_work` are ends of names on a card, such as "width 128/batch 32": the model,
-    and one that does hardly any work. On a machine without such a chip, the second on the CPU
-    stands for the first on a chip that computes in no time.
-    """
-    on_cpu = f"03/step/cpu/{step}"
-    on_gpu = f"03/step/gpu/{step}"
-    on_tpu = f"03/step/tpu/{step}"
-    bare = f"03/step/cpu/{without_work}"
-    ceiling = Pair(on_cpu, bare, is_ceiling=True)
-    return Race(id, title, (Pair(on_cpu, on_tpu), Pair(on_cpu, on_gpu), ceiling))
-
-
 RACES = (
-    _chip_race(
-        "chip-small",
-        "Better chip, width 128, batches of 32",
-        "width 128/batch 32",
-        "width 1/batch 32",
+    Race(
+        "chip",
+        "Better chip, lesson 03's model",
+        (Pair("03/race/cpu", "03/race/tpu"), Pair("03/race/cpu", "03/race/gpu")),
     ),
-    _chip_race(
-        "chip-large",
-        "Better chip, both 2,048",
-        "width 2048/batch 2048",
-        "width 1/batch 2048",
-    ),
-    _chip_race("chip-cnn", "Better chip, small CNN", "cnn/batch 32", "cnn-bare/batch 32"),
     Race(
         "code",
         "Better code, same chip and batches",
         (Pair("03/climb/epoch/default", "03/climb/epoch/resident-small"),),
     ),
 )
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a race's picture: the cards of one kind of machine, or those with a ceiling only."""
-
-    label: str  # the machine, or what the ceiling is
-    is_ceiling: bool = False
-
-
-CEILING = Row("at most, by those without one", is_ceiling=True)
 
 
 class Dot(NamedTuple):
@@ -162,7 +127,6 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
         odd=far_off_times,
         times=sorted_times,
         RACES=RACES,
-        CEILING=CEILING,
         found=races(cards),
         guesses=guesses(cards),
         CLOSE=CLOSE,
@@ -179,10 +143,10 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
 # --- What the cards show
 
 
-def races(cards: Iterable[Seen]) -> dict[str, dict[Row, list[Dot]]]:
-    """Return the dots of each race's picture, by the race's id and then by row.
+def races(cards: Iterable[Seen]) -> dict[str, dict[str, list[Dot]]]:
+    """Return the dots of each race's picture, by the race's id and then by the kind of machine.
 
-    A dot is how many times as fast the fast side was on a card: {"code": {Row("T4"): [Dot(9.1,
+    A dot is how many times as fast the fast side was on a card: {"code": {"T4": [Dot(9.1,
     "ana")]}}. A card without both times of a race has none.
     """
     dots = defaultdict(lambda: defaultdict(list))
@@ -194,8 +158,7 @@ def races(cards: Iterable[Seen]) -> dict[str, dict[Row, list[Dot]]]:
             slow = card.times[pair.slow]
             fast = card.times[pair.fast]
             dot = Dot(slow.middle / fast.middle, card.who)
-            row = CEILING if pair.is_ceiling else Row(card.machine)
-            dots[race.id][row].append(dot)
+            dots[race.id][card.machine].append(dot)
     return dots
 
 

@@ -250,23 +250,6 @@ def _add_to_card(path: Path, measurements: Mapping[str, Measurement], numbers: N
     save(card, path)
 
 
-def keep(
-    name: str,
-    measurements: Mapping[str, Measurement],
-    numbers: Mapping[str, Sequence[float]] | None = None,
-) -> None:
-    """Save results on the current card, as `save_on_card` does; with an empty `name` do nothing.
-
-    `name` is the `keep` argument of a function such as `ceilings.measure`, and says only whether
-    to save: the results have their full names. A sentence is printed only where saving failed.
-    """
-    if not name:
-        return
-    saved = save_on_card(measurements, numbers)
-    if not saved.ok:
-        print(saved.sentence)
-
-
 def reference_runs(folder: Path = RUNS) -> tuple[Card, ...]:
     """Return all cards of a folder, oldest first; an empty tuple where the folder has none.
 

@@ -12,7 +12,6 @@ from accel_helpers.plots.lines import curves
 from accel_helpers.plots.pieces import bars, epoch_parts, parts
 from accel_helpers.plots.roof import roofline
 from accel_helpers.plots.rows import measurements
-from accel_helpers.plots.widths import sweep
 
 __all__ = [
     "bars",
@@ -25,5 +24,4 @@ __all__ = [
     "parts",
     "roofline",
     "shares",
-    "sweep",
 ]

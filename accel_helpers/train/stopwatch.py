@@ -18,15 +18,13 @@ class Mark(NamedTuple):
 
 def stopwatch(
     clock: Callable[[], float] = time.perf_counter,
-    steps: bool = False,
     end: float | None = None,
     latest: float | None = None,
 ):
     """Return a Keras callback that times every epoch until the device is done with it.
 
     Its list `epochs` has the seconds of every epoch. Its list `ticks` has for each epoch the time
-    at its beginning and at its end, and with `steps` also that at the end of each step between
-    them: every step is waited for, then.
+    at its beginning and at its end.
 
     With an `end`, a time of the `clock`, the callback also ends the training at that time, within
     an epoch, too; an epoch that was cut off has no end in `ticks`. It first waits for a few steps
@@ -39,8 +37,6 @@ def stopwatch(
         # Made here, since a Keras callback is a class of Keras's, which is loaded now.
         return type(watch_class.__name__, (watch_class, keras.callbacks.Callback), {})
 
-    if steps:
-        return callback(StepWatch)(clock)
     if end is not None:
         return callback(BoxWatch)(clock, end, latest)
     return callback(EpochWatch)(clock)
@@ -76,16 +72,6 @@ class EpochWatch:
 
     def on_train_end(self, logs=None):
         backend.look_for_idle()
-
-
-class StepWatch(EpochWatch):
-    """Waits for every step and notes its end, too."""
-
-    async_safe = False
-
-    def on_train_batch_end(self, batch, logs=None):
-        backend.wait(self.model)
-        self.ticks[-1].append(self.clock())
 
 
 class BoxWatch(EpochWatch):

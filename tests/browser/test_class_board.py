@@ -14,7 +14,7 @@ EVIL = "\"'><script>alert(1)</script><img src=https://x.example/ onerror=alert(2
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_the_board_asks_for_nothing_runs_nothing_and_breaks_no_rule(needed, tmp_path, colours):
-    steps = [f"03/step/{kind}/width 2048/batch 2048" for kind in ("cpu", "gpu")]
+    steps = ["03/race/cpu", "03/race/gpu"]
     times = dict.fromkeys(steps, Measurement.from_samples([1.0], name=EVIL))
     numbers = {"05/forecast": (0.5, 2.0, 1.0), f"guess/{EVIL}": (2.0, 1.0)}
     machine = {"accelerator": {"name": EVIL}, "cpu_name": EVIL, "cores": EVIL}

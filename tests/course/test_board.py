@@ -9,11 +9,10 @@ import pytest
 from accel_helpers import cli
 from accel_helpers.course import board, climb, predict
 from accel_helpers.course.class_cards import Seen, Time
-from accel_helpers.course.lessons import lesson_03
 from accel_helpers.measure import results
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[2J{{ 7 * 7 }}'
-CPU, GPU = (f"03/step/{kind}/width 2048/batch 2048" for kind in ("cpu", "gpu"))
+CPU, GPU = "03/race/cpu", "03/race/gpu"
 
 
 def card(seconds=1.0, chip="Tesla T4", numbers=None, **others):
@@ -106,22 +105,19 @@ def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
         assert words[-1] in capsys.readouterr().err
 
 
-def test_a_climb_and_a_net_are_found_on_a_card_by_their_ids():
+def test_a_climb_and_a_chip_are_found_on_a_card_by_their_ids():
     seconds = {"climb/epoch/default": 8.0, "climb/epoch/resident-small": 1.0}
-    seconds |= {"step/cpu/cnn/batch 32": 6.0, "step/cpu/cnn-bare/batch 32": 2.0}
+    seconds |= {"race/cpu": 6.0, "race/tpu": 2.0}
     times = {f"03/{name}": Time(each, each, each, 5) for name, each in seconds.items()}
     found = board.races([Seen("ana", "a machine", "2026-11-23", times, {})])
-    assert found["code"] == {board.Row("a machine"): [(8.0, "ana")]}
-    assert found["chip-cnn"] == {board.CEILING: [(3.0, "ana")]}
+    assert found["code"] == {"a machine": [(8.0, "ana")]}
+    assert found["chip"] == {"a machine": [(3.0, "ana")]}
 
 
 def test_the_ids_that_the_board_looks_for_are_those_that_lesson_03_writes():
     code = next(race for race in board.RACES if race.id == "code")
     looked_for = {name.removeprefix("03/climb/epoch/") for name in code.pairs[0][:2]}
     assert looked_for <= {*climb.STAGES}
-    nets = {f"03/step/cpu/{net}/batch 32" for net in lesson_03.NETS}
-    looked_for = {pair[:2] for race in board.RACES for pair in race.pairs if pair.is_ceiling}
-    assert any(nets == {*names} for names in looked_for)
 
 
 def test_a_guess_and_what_came_out_are_on_the_card(own_progress):

@@ -205,19 +205,6 @@ def test_steps_that_are_reported_out_of_order_are_put_in_order():
     assert watch.marks == [[(1, 1.0), (2, 2.0), (3, 3.0)]]
 
 
-@pytest.mark.night
-def test_every_size_is_measured(data, keras):
-    steps = quickstart.time_steps(*data, widths=(1, 16), batch_sizes=(32,))
-    assert set(steps) == {(1, 32), (16, 32)}
-    assert all(len(m.samples) == quickstart.STEPS for m in steps.values())
-    net = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(1)])
-    net.compile("sgd", "mse")
-    options = {"batch_sizes": (32, 8), "nets": {"net": lambda: net}, "seconds": 0.01}
-    steps = quickstart.time_steps(*data, widths=(1, 16), **options)
-    assert [len(m.samples) for m in steps.values()] == [10] * 5, "two turns"
-    assert net.input_shape == (None, 64, 64)
-
-
 def test_bundled_pictures_are_real_and_brought_to_shape():
     found = load_images(4000, source="bundled")
     assert found.x_train.shape == (4000, 28, 28)

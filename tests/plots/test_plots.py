@@ -20,7 +20,7 @@ from accel_helpers.machine import hardware
 from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare
-from accel_helpers.plots import accuracy, rows, style, widths
+from accel_helpers.plots import accuracy, rows, style
 from accel_helpers.worth.break_even import Plan, break_even
 
 MACHINE = "a machine that was made up, 2026-01-01"
@@ -37,8 +37,6 @@ STEPS = {"default fit": START, "batches of 256": m("b", 1.2), LONG: m("c", 4.75)
 STEPS |= {"unsure": m("d", 1.0), "slower": m("e", 8.0), "resident": m("f", 0.006)}
 GAINS = {name: compare(START, step) for name, step in STEPS.items() if name != "default fit"}
 GAINS["unsure"] = Speedup(START, STEPS["unsure"], (1.4, 11.0), True, 4.8)
-RATIOS = {(16, 32): compare(START, m("same", 4.75)), (512, 32): compare(START, m("f", 0.48))}
-RATIOS["net, b", 32] = RATIOS[512, 32]
 DECADES = [m(f"{LONG} {i}", 1e-9 * 10**i) for i in range(12)]
 POINTS = {f"point {i}": (12 + i / 50, 1.1e9 + i * 1e7) for i in range(6)}
 POINTS |= {"on the roof": (45.0, 110e9)}
@@ -113,7 +111,6 @@ DRAWN = {  # each with what its sentence says
         either(plots.break_even, break_even(*PLANS, epochs=9)),
         "a CPU 9 to 9 at 9 epochs; a T4 6.5 to 8 at 9 epochs",
     ),
-    "sweep": (either(plots.sweep, RATIOS, note="N."), "512 by 32: 10; net, b, batches of 32: 10"),
 }
 UNLIKE = {  # those that no reference run is drawn in
     "bars": (
@@ -246,17 +243,6 @@ def test_the_finding_is_the_title_of_a_break_even_and_known_by_arithmetic():
     }.items():
         made = plots.break_even(break_even(PLANS[0], Plan("a T4", epoch, 5), epochs=9))
         assert f" {said}: " in made.alt
-
-
-@pytest.mark.parametrize("conclusive, filled", [(True, "#123456"), (False, "white")])
-def test_a_mark_is_hollow_where_no_difference_can_be_measured(conclusive, filled):
-    speedup = Speedup(None, None, (0.9, 1.1), conclusive=conclusive, ratio=None)
-    look = {"color": "#123456"}
-    curve = widths.Curve("batches of 32", {16: speedup}, mark={"marker": "o"}, look=look)
-    with style.figure(4, 3, "T") as (_, axes):
-        widths._draw_curve(axes, curve)
-        faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"]
-    assert faces == [filled]
 
 
 def test_what_is_not_1_is_not_written_as_1():

@@ -8,11 +8,7 @@ import forecast as tool  # in tools/
 import numpy as np
 import pytest
 
-from accel_helpers.course import quickstart
-from accel_helpers.course.lessons import lesson_03
 from accel_helpers.machine import hardware
-from accel_helpers.measure import results
-from accel_helpers.measure.measurement import Measurement
 from accel_helpers.worth import step_time
 from accel_helpers.worth.model_load import load_of
 from benchmarks import forecast as judging
@@ -132,27 +128,3 @@ def test_a_row_is_left_out_by_the_written_rules_alone(tmp_path):
     kept, _, others = judging.judged(written(tmp_path / "rows.csv", *rows))
     assert [row.id for row in kept] == ["good", "one", "eight"]
     assert [*others] == ["not waited", "too fast", "stands still"]
-
-
-def test_a_card_of_a_gpu_becomes_rows_that_were_judged(keras, tmp_path, capsys):
-    seconds = {"gpu/width 128/batch 32": 1e-3, "gpu/cnn/batch 32": 4e-3}
-    seconds |= {"gpu/width 2048/batch 2048": 1e-6, "cpu/width 128/batch 32": 1e-3}
-    taken = {f"03/step/{name}": Measurement.from_samples([s]) for name, s in seconds.items()}
-    machine, path = {"accelerator": {"kind": "GPU", "name": "Tesla T4"}}, tmp_path / "theirs.json"
-    results.save(results.Card("2027-01-02", "made for a test", machine, taken), path)
-    table, err = printed(capsys, "--card", path)
-    assert [*table[0]] == HEADER
-    assert [float(row["step_ms"]) for row in table] == [1, 4]
-    assert "theirs/03/step/gpu/width 2048" in err
-    assert "cpu" not in err
-    assert forecast_page.of_cards(tmp_path).count("theirs/03/step/gpu") == 2
-    models = quickstart.quickstart_model(), lesson_03.MAKERS[lesson_03.CNN]()
-    for row, model in zip(tool.read(written(path, *table))[0], models, strict=True):
-        assert row.args["load"] == pytest.approx(load_of(model, 32)[0]._replace(kept=0))
-
-
-def test_a_card_of_a_cpu_gives_no_row_and_is_named(capsys):
-    for path in results.RUNS.glob("*.json"):
-        table, err = printed(capsys, "--card", path)
-        assert table == []
-        assert path.name in err

@@ -29,7 +29,6 @@ from accel_helpers.course.lessons.lesson_10 import split
 from accel_helpers.course.players.systolic import MatrixUnit
 from accel_helpers.machine import backend
 from accel_helpers.measure import results, timing
-from accel_helpers.measure.measurement import Speedup
 
 np = pytest.importorskip("numpy")
 
@@ -194,44 +193,6 @@ def test_the_benchmarks_that_lesson_03_shows_are_as_wrong_as_it_says():
     assert "says 0.1 ms where the truth is 10.1 ms" in text
     assert lesson_03.TRUTH["A"] == 0.0101
     assert not check("03/a", scope["broken_a"]).ok
-
-
-def test_a_net_is_held_against_the_accelerator_or_against_itself_without_convolutions():
-    net, bare = lesson_03.NETS
-    steps = {(1, 32): 1, (16, 32): 3, (net, 32): 8, (bare, 32): 2}
-    cpu = {size: timing.Measurement.from_samples([s] * 5) for size, s in steps.items()}
-    alone = lesson_03.times_as_fast({"cpu": cpu})
-    assert round(alone[16, 32].ratio) == 3
-    assert round(alone[lesson_03.NETS[net], 32].ratio) == 4
-    both = lesson_03.times_as_fast({"cpu": cpu, "gpu": dict.fromkeys(cpu, cpu[1, 32])})
-    assert round(both[lesson_03.NETS[net], 32].ratio) == 8
-
-
-def ratios_of(table):
-    """Speed-ups by (width, batch size), known to 3 %, from their middles."""
-    found = {}
-    for size, middle in table.items():
-        told = abs(middle - 1) > 0.05
-        interval = (middle / 1.03, middle * 1.03)
-        found[size] = Speedup(None, None, interval, told, middle if told else None)
-    return found
-
-
-def test_the_title_of_a_sweep_follows_from_its_numbers():
-    rising = {(16, 32): 1.5, (16, 256): 2, (128, 32): 3, (128, 256): 9}
-    assert lesson_03.finding(ratios_of(rising), "gpu").startswith(
-        "The wider the layer and the larger"
-    )
-    falling = {**rising, (128, 256): 2.0, (128, 32): 8.0}
-    assert lesson_03.finding(ratios_of(falling), "gpu") == (
-        "Most at width 128 and batches of 32: 8 times as fast"
-    )
-    assert lesson_03.finding(ratios_of(falling), "cpu").startswith("Most room at width 128")
-    nothing = dict.fromkeys(rising, 1.0)
-    assert (
-        lesson_03.finding(ratios_of(nothing), "gpu")
-        == "No difference could be measured at any size"
-    )
 
 
 def test_the_whole_batch_is_what_all_pictures_together_say():

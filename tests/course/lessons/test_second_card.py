@@ -3,7 +3,6 @@
 import re
 import shutil
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,8 +10,6 @@ import pytest
 import run_lessons
 from second_card import LABEL, SLOWER, made_up
 
-from accel_helpers import plots
-from accel_helpers.course.lessons import lesson_00, lesson_03
 from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.measure import results
 from accel_helpers.plots import style
@@ -25,8 +22,6 @@ CROSSING = SimpleNamespace(here=SimpleNamespace(epoch=(1, 2)), there=SimpleNames
 THEIRS = {  # all that lessons draw in grey
     "02 race": lambda runs: reference_for(PICTURES["control"], RACE, "02/race", runs),
     "03 epochs": lambda runs: reference_for(PICTURES["epochs"], [2.0, 1.0], "03/epoch/cpu", runs),
-    "03 sweep": lambda runs: lesson_03.their_sweep("cpu", runs),
-    "03 line": lambda runs: lesson_03.their_line("cpu", runs),
     "03 climb": lambda runs: reference_for(PICTURES["climb"], None, "03/climb", runs),
     "05 crossing": lambda runs: reference_for(PICTURES["crossing"], CROSSING, "05/crossing", runs),
     "07 adding": lambda runs: reference_for(PICTURES["adding"], {}, "07/adding", runs),
@@ -51,23 +46,12 @@ def test_what_is_grey_comes_from_the_machine_that_its_label_names(name):
     assert theirs(()) is None, "a lesson goes on without a reference run"
 
 
-@pytest.mark.parametrize("name", [name for name in THEIRS if name != "03 sweep"])  # always alone
+@pytest.mark.parametrize("name", THEIRS)
 def test_a_stored_lesson_shows_the_reference_machine_alone(name, monkeypatch):
     theirs = THEIRS[name]
     assert not theirs((FIRST,)).alone
     monkeypatch.setenv("ACCEL_PICTURES", "reference")
     assert theirs((FIRST,)).alone
-
-
-def test_a_stored_sweep_has_the_title_of_the_numbers_below_it(monkeypatch):
-    """The machine that stores the lesson has numbers of its own, which are not drawn."""
-    monkeypatch.setenv("ACCEL_PICTURES", "reference")
-    theirs = lesson_03.their_line("cpu", (FIRST,))
-    mine = {size: replace(ratio, conclusive=False) for size, ratio in theirs.data.items()}
-    drawn = plots.sweep(mine, title=partial(lesson_03.finding, device="cpu"), reference=theirs)
-    assert lesson_03.finding(theirs.data, "cpu") in drawn.alt
-    assert lesson_03.finding(mine, "cpu") not in drawn.alt
-    assert len(theirs.data) == len(lesson_03.their_sweep("cpu", (FIRST,)).data)
 
 
 def test_a_card_with_a_third_of_the_names_lacks_some_and_has_others():
@@ -105,11 +89,6 @@ def test_a_gpu_of_another_machine_is_drawn_beside_its_cpu():
     found = reference_for(PICTURES["adding"], {}, "07/adding", (FIRST, second))
     assert found.label == second.label
     assert [*found.data] == ["the CPU", "the A made-up GPU"]
-
-
-def test_the_first_picture_of_the_course_names_the_machine_of_its_numbers():
-    assert f"on {FIRST.label}: " in lesson_00.answer(BOTH).alt
-    assert f"on {LABEL}: " in lesson_00.answer((FIRST, whole(FIRST))).alt
 
 
 def test_a_plot_names_the_machine_that_comes_with_the_data():
