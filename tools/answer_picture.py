@@ -25,7 +25,7 @@ from accel_helpers.train.images import load_images
 WIDTHS = (16, 128, 512, 2048)
 BATCH_SIZES = (32, 256, 2048)
 SECONDS = 5  # for each training
-COLOURS = 16
+COLOURS = 8
 CNN = "small CNN"
 README_PICTURE = lesson.ROOT / "docs" / "pictures" / "is-it-worth-it.png"
 TITLE = "The wider the layer and the larger the batch, the more a better chip can gain"
