@@ -91,7 +91,8 @@ def test_a_model_compiles_and_both_backends_need_the_same_work(compiled, name):
         assert answer.bytes_accessed > answer.logical_bytes
         assert answer.versions == "jax 0.8.3, libtpu 0.0.32.1"
         if not answer.loops:  # whose body the compiler counts once
-            assert answer.flops < answer.compiler_flops
+            # ours counts the zeros of a padding, too
+            assert answer.flops < 1.05 * answer.compiler_flops
     assert ours.flops == theirs.flops
     # TensorFlow keeps the loss and the random state in other types: a few bytes
     assert ours.logical_bytes == pytest.approx(theirs.logical_bytes, rel=0.02)
