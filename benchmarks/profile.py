@@ -278,8 +278,8 @@ TEXT = """\
 {healthy} healthy ones, in which arithmetic takes most of an epoch. Thirty were written by people
 who had not seen the library, and each checked by hand what takes more than half of its time
 (`benchmarks/trainings/`; the figures stand in each file); the two that run eagerly are ours. Each
-ran in a process of its own with 60 seconds, on an Intel Xeon with two virtual cores; those beside a
-busy loop on an AMD EPYC, with two as well, and before changes were tried in today's order.
+ran in a process of its own with 60 seconds, on an AMD EPYC with two virtual cores, those beside a
+busy loop before changes were tried in today's order.
 
 **On the quiet machine the verdict was right in {right} of {sick}, with {alarms} false alarms in
 {healthy} healthy ones. {promises} promised gains, measured again by plain fits, lay in their
