@@ -28,7 +28,7 @@ SECONDS = 5  # for each training
 COLOURS = 8
 CNN = "small CNN"
 README_PICTURE = lesson.ROOT / "docs" / "pictures" / "is-it-worth-it.png"
-TITLE = "The wider the layer and the larger the batch, the more a better chip can gain"
+TITLE = "With wide layers and large batches a better chip can gain most"
 NOTE = "Ceilings: about the most that a better chip could gain. No GPU was measured."
 
 
@@ -73,7 +73,7 @@ def measure():
 def draw(ratios, machine):
     """The picture, with a curve for each batch size and a mark for the net."""
     places = {model: place for place, model in enumerate([*WIDTHS, CNN])}
-    under = f"{NOTE} {style.BARS} Hollow: not measurable.\nMeasured on {machine}."
+    under = f"{NOTE} {style.BARS} Hollow: perhaps no difference.\nMeasured on {machine}."
     with style.figure(style.WIDE, 3.2, TITLE, under=under) as (figure, axes):
         axes.set_yscale("log")
         axes.axhline(1, color=style.INK, lw=1.2)

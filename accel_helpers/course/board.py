@@ -74,13 +74,6 @@ RACES = (
 )
 
 
-class Dot(NamedTuple):
-    """A value in a picture, and the owner of the card that it comes from."""
-
-    value: float
-    who: str
-
-
 @dataclass(frozen=True)
 class FarOff:
     """A time that is far from the class's middle on the same machine."""
@@ -143,11 +136,11 @@ def write(folder: Path, page: Path, *, names: bool = True) -> Board:
 # --- What the cards show
 
 
-def races(cards: Iterable[Seen]) -> dict[str, dict[str, list[Dot]]]:
+def races(cards: Iterable[Seen]) -> dict[str, dict[str, list[tuple[float, str]]]]:
     """Return the dots of each race's picture, by the race's id and then by the kind of machine.
 
-    A dot is how many times as fast the fast side was on a card: {"code": {"T4": [Dot(9.1,
-    "ana")]}}. A card without both times of a race has none.
+    A dot is how many times as fast the fast side was on a card, and whose that is: {"code":
+    {"T4": [(9.1, "ana")]}}. A card without both times of a race has none.
     """
     dots = defaultdict(lambda: defaultdict(list))
     for card in cards:
@@ -157,8 +150,7 @@ def races(cards: Iterable[Seen]) -> dict[str, dict[str, list[Dot]]]:
                 continue
             slow = card.times[pair.slow]
             fast = card.times[pair.fast]
-            dot = Dot(slow.middle / fast.middle, card.who)
-            dots[race.id][card.machine].append(dot)
+            dots[race.id][card.machine].append((slow.middle / fast.middle, card.who))
     return dots
 
 
@@ -177,7 +169,7 @@ def _first_pair(race: Race, card: Seen) -> Pair | None:
     return None
 
 
-def guesses(cards: Iterable[Seen]) -> dict[str, list[Dot]]:
+def guesses(cards: Iterable[Seen]) -> dict[str, list[tuple[float, str]]]:
     """Return the dots of the learners' guesses, by the question's name: "03/fit".
 
     A dot is the guess divided by what came out: 1.0 is just right. Of a guess among choices it is
@@ -189,7 +181,7 @@ def guesses(cards: Iterable[Seen]) -> dict[str, list[Dot]]:
             if not name.startswith("guess/"):
                 continue
             question = name.removeprefix("guess/")
-            dot = Dot(_guess_ratio(values), card.who)
+            dot = (_guess_ratio(values), card.who)
             dots[question].append(dot)
     return dots
 

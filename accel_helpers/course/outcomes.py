@@ -21,7 +21,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "FourFacts": FourFacts.OUTCOMES,
     "Choice": Choice.OUTCOMES,
     "Held": Held.OUTCOMES,
-    "bound": ("arithmetic", "memory", "neither"),
+    "bound": ("compute", "memory", "neither"),
     "scores": scores.VERDICTS,
     "step": StepParts.OUTCOMES,
     "Profile": Profile.OUTCOMES,

@@ -4,8 +4,6 @@ from accel_helpers.machine import backend
 
 __all__ = ["quickstart_model"]
 
-CLASSES = 10
-
 
 def quickstart_model(
     *,
@@ -55,7 +53,7 @@ def quickstart_model(
     model = keras.Sequential([keras.Input((28, 28)), flatten, hidden])
     if dropout:
         model.add(keras.layers.Dropout(dropout, name="dropout"))
-    model.add(keras.layers.Dense(CLASSES, name="output"))
+    model.add(keras.layers.Dense(10, name="output"))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     if jit_compile is None:
         jit_compile = backend.framework() == "jax"

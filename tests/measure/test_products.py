@@ -7,6 +7,7 @@ import keras
 import pytest
 
 from accel_helpers.measure import products
+from tests.worth.counted_models import blocks
 
 make = keras.layers
 
@@ -20,17 +21,6 @@ def off(counted, known):
 
 
 # --- beside published counts -----------------------------------------------------------------
-
-
-def blocks(x, count, width, heads, before):
-    """Blocks of a transformer, normalised before each part, or after each sum."""
-    norm = make.LayerNormalization
-    for attention in (True, False) * count:
-        y = norm()(x) if before else x
-        y = make.MultiHeadAttention(heads, width // heads)(y, y) if attention else y
-        y = y if attention else make.Dense(width)(make.Dense(4 * width, activation="gelu")(y))
-        x = make.Add()([x, y]) if before else norm()(make.Add()([x, y]))
-    return norm()(x) if before else x
 
 
 def text(count, width, heads, length, kinds, *end):

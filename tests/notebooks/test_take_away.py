@@ -74,7 +74,7 @@ USED = {
     "04": ("", ""),
     "05": (OWN, ""),
     "06": (OWN, "list_matmuls(model, batch=32)"),
-    "07": (WIDE, "assert operations > moved"),
+    "07": (WIDE, "operations, moved = step_work(model, 32)\nassert operations > moved"),
     "08": (OWN, BATCHES),
     "09": (OWN_FILE, ONE_LOSS),
     "10": ("", SAVED),
