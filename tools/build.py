@@ -33,7 +33,7 @@ def environment(card, old=os.environ):
         "ACCEL_DATA": "bundled",
         "ACCEL_PICTURES": "reference",  # as course/references.py says
         "ACCEL_RESULT_CARD": str(card),
-        "ACCEL_PROGRESS": str(Path(card).with_name("course_progress.json")),
+        "ACCEL_RECORD": str(Path(card).with_name("course_record.json")),
         "PYTHONHASHSEED": "0",
     }
 

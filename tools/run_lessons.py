@@ -19,7 +19,7 @@ from lesson import Refused, chosen
 from pages import LessonRun
 from tqdm import tqdm
 
-from accel_helpers.course.progress import NAME as PROGRESS
+from accel_helpers.course.record import NAME as RECORD
 from accel_helpers.course.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
 from accel_helpers.machine import runtime as runtimes
 from accel_helpers.measure import results
@@ -64,7 +64,7 @@ def run(
         **os.environ,
         "ACCEL_RESULT_CARD": str(staging.resolve() / CARD),
         # A report is of this run: the learner's own answers are neither shown nor changed.
-        "ACCEL_PROGRESS": str(staging.resolve() / PROGRESS),
+        "ACCEL_RECORD": str(staging.resolve() / RECORD),
         **({"ACCEL_FAST": "1"} if fast else {}),
     }
     done: list[LessonRun] = []

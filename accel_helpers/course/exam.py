@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from accel_helpers._values.words import marked, shown
-from accel_helpers.course import grading, progress, questions, quiz, quiz_widget
+from accel_helpers.course import grading, questions, quiz, quiz_widget, record
 from accel_helpers.course.grading import AnswerError, Grade
 from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
@@ -246,7 +246,7 @@ def draw(number: int = 1) -> Paper:
 
 
 def hand_in(number: int, answers: Mapping[int, object]) -> Result:
-    """Mark a paper, and keep the answers in the learner's progress.
+    """Mark a paper, and keep the answers on the learner's record.
 
     Parameters
     ----------
@@ -268,14 +268,13 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
     """
     paper = draw(number)
     result = paper.mark(answers)
-    sitting = progress.Sitting(
-        paper=number,
-        material=result.material,
-        today=result.today,
-        questions=len(result.grades),
-        when=progress.now(),
-    )
-    note = quiz.keep(result.grades, sitting)
+    marks = {
+        "material": float(result.material),
+        "today": float(result.today),
+        "questions": float(len(result.grades)),
+    }
+    outcome = "passed" if result.passed else "not passed"
+    note = quiz.keep(result.grades, record.entry(f"paper/{number}", outcome, marks))
     return replace(result, note=note)
 
 
@@ -290,11 +289,11 @@ def last_score() -> int | None:
     >>> last_score() == max(result.material, result.today)
     True
     """
-    sittings = progress.current().exams
-    if not sittings:
+    papers = record.newest("paper/")
+    if not papers:
         return None
-    last = sittings[-1]
-    return max(last.material, last.today)
+    last = [*papers.values()][-1]
+    return round(max(last.numbers["material"], last.numbers["today"]))
 
 
 def _may_be_drawn(question: Question) -> bool:

@@ -2,16 +2,14 @@
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 
 from accel_helpers._values.words import fragment, marked
-from accel_helpers.course import progress, quiz_widget
+from accel_helpers.course import quiz_widget, record
 from accel_helpers.course.quiz_widget import Shown
-from accel_helpers.measure import results
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
-SAYS_NOTHING = ("no guess", "not tried", "not measurable")  # verdicts after which no value is kept
 __all__ = ["ask", "guess", "reveal"]
 
 
@@ -153,16 +151,13 @@ def guess(name: str, value: float | str) -> None:
     """
     if not isinstance(value, str):
         value = float(value)
-    _keep(name, progress.Guess(value, None, progress.now()))
+    record.keep(record.entry(f"guess/{name}", given=str(value)))
 
 
 def reveal(
     name: str, actual: float | str | None, *, unit: str = "", tried: Iterable[str] = ()
 ) -> Outcome:
-    """Compare the guess with what came out, and keep both.
-
-    They are kept in the learner's progress and, for the class board, on the result card. Without a
-    guess of this name nothing is kept, and the outcome says so.
+    """Compare the guess with what came out; without a guess of this name the outcome says so.
 
     Parameters
     ----------
@@ -182,38 +177,15 @@ def reveal(
     >>> print(reveal("demo", 30.0, unit="seconds"))
     You guessed 12 seconds; what came out: 30 seconds. The guess was too low.
     """
-    earlier_guess = progress.current().guesses.get(name)
-    if earlier_guess is None:
+    guesses = record.newest("guess/")
+    if name not in guesses:
         return Outcome(None, actual, unit, tuple(tried))
-    outcome = Outcome(earlier_guess.guess, actual, unit, tuple(tried))
-    if outcome.verdict in SAYS_NOTHING:
-        return outcome
+    guess: float | str = guesses[name].given
+    # The record has texts. A choice stays one, and may look like a number.
     if not isinstance(actual, str):
-        actual = float(actual)
-    complete_guess = replace(earlier_guess, actual=actual, when=progress.now())
-    _keep(name, complete_guess)
-    numbers = _for_the_board(earlier_guess.guess, actual)
-    # The card refuses an infinite number, or none: then it has nothing of this guess.
-    with contextlib.suppress(ValueError):
-        results.save_on_card({}, {f"guess/{name}": numbers})
-    return outcome
-
-
-def _keep(name: str, guess: progress.Guess) -> None:
-    """Keep a guess in the learner's progress."""
-    progress.keep(progress.Progress(guesses={name: guess}))
-
-
-def _for_the_board(guess: float | str, actual: float | str) -> tuple[float, float]:
-    """Return the two numbers of a guess for the class board, which divides the first by the second.
-
-    They are the guess and what came out: (12, 30.0). Of a choice (1.0, 1.0) if it was right, and
-    else (0.0, 1.0).
-    """
-    if isinstance(guess, str) or isinstance(actual, str):
-        is_right = guess == actual
-        return float(is_right), 1.0
-    return guess, actual
+        with contextlib.suppress(ValueError):
+            guess = float(guess)
+    return Outcome(guess, actual, unit, tuple(tried))
 
 
 def _in_words(value: float | str, unit: str) -> str:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from accel_helpers._values.words import fragment, marked, shown
-from accel_helpers.course import grading, progress, questions, quiz_widget
+from accel_helpers.course import grading, questions, quiz_widget, record
 from accel_helpers.course.grading import DONE, AnswerError, Grade
-from accel_helpers.course.progress import Progress
 from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
+from accel_helpers.course.record import Entry
 from accel_helpers.measure import results
 
 __all__ = ["again", "answer", "overview", "show"]
@@ -39,7 +39,7 @@ class Quiz(Shown):
         """
         if not self.questions:
             return None
-        earlier_answers = progress.current().answers
+        earlier_answers = answers()
         total, tell_total = quiz_widget.note(widgets, self._count_right(earlier_answers))
 
         # Called by the button of a question; what it returns is shown below the answer.
@@ -50,8 +50,7 @@ class Quiz(Shown):
                 message = str(error)
                 sentence = message[:1].upper() + message[1:]
                 return f"<p>{marked(sentence)}</p>"
-            answers = progress.current().answers
-            tell_total(self._count_right(answers))
+            tell_total(self._count_right(answers()))
             return grade._repr_html_()
 
         fields = []
@@ -60,12 +59,12 @@ class Quiz(Shown):
             fields.append(quiz_widget.field(widgets, question, number, remark, check))
         return quiz_widget.sheet(widgets, fields, total)
 
-    def _count_right(self, answers: Mapping[str, progress.Answer]) -> str:
+    def _count_right(self, given: Mapping[str, Entry]) -> str:
         """Return, as HTML, how many of the questions are answered rightly.
 
-        `answers` are the learner's, by the question's id.
+        `given` are the learner's answers, by the question's id.
         """
-        count = sum(_is_done(question.id, answers) for question in self.questions)
+        count = sum(_is_done(question.id, given) for question in self.questions)
         return f"<p><strong>Right answers: {count} of {len(self.questions)}.</strong></p>"
 
 
@@ -144,11 +143,11 @@ def again() -> Quiz:
     True
     """
     bank = questions.bank()
-    answers = progress.current().answers
+    given = answers()
     wrong_questions = []
-    for name in answers:
-        # The progress may be of an older course, with questions that this one does not have.
-        if name in bank and not _is_done(name, answers):
+    for name in given:
+        # The record may be of an older course, with questions that this one does not have.
+        if name in bank and not _is_done(name, given):
             wrong_questions.append(bank[name])
     nothing_text = "Nothing to repeat: no wrong or empty answer of yours is kept."
     return Quiz(tuple(wrong_questions), none=nothing_text)
@@ -158,15 +157,14 @@ def again() -> Quiz:
 class Overview:
     """How far a learner has come."""
 
-    # For each lesson: its number, the right answers, the questions, and the day on which the last
-    # of them was right ("" before that): ("03", 2, 9, "").
-    rows: list[tuple[str, int, int, str]]
+    # For each lesson: its number, the right answers and the questions: ("03", 2, 9).
+    rows: list[tuple[str, int, int]]
     exam: str  # the last practice exam, in a sentence
 
     def sentence(self) -> str:
         """Return the overview in a line: "Right answers: lesson 03 2 of 9. ..." and the exam."""
         lessons = []
-        for lesson, right_count, count, _day in self.rows:
+        for lesson, right_count, count in self.rows:
             if right_count:
                 lessons.append(f"lesson {lesson} {right_count} of {count}")
         lesson_list = "nothing yet"
@@ -185,55 +183,56 @@ def overview() -> Overview:
     >>> overview().rows[0][0]
     '00'
     """
-    current = progress.current()
+    given = answers()
     rows = []
     for lesson in _lessons():
-        right_answers = [_is_done(question.id, current.answers) for question in _named(lesson)]
-        day = current.lessons.get(lesson, "")[:10]
-        rows.append((lesson, sum(right_answers), len(right_answers), day))
-    if not current.exams:
+        right_answers = [_is_done(question.id, given) for question in _named(lesson)]
+        rows.append((lesson, sum(right_answers), len(right_answers)))
+    papers = record.newest("paper/")
+    if not papers:
         return Overview(rows, "No practice exam yet.")
-    last_exam = current.exams[-1]
+    number, last_paper = [*papers.items()][-1]
+    marks = last_paper.numbers
     exam = (
-        f"Last practice exam (paper {last_exam.paper}): "
-        f"{last_exam.material} of {last_exam.questions} as the material answers, "
-        f"{last_exam.today} as is true today."
+        f"Last practice exam (paper {number}): "
+        f"{marks['material']:.0f} of {marks['questions']:.0f} as the material answers, "
+        f"{marks['today']:.0f} as is true today."
     )
     return Overview(rows, exam)
 
 
-def keep(grades: Sequence[Grade], *exams: progress.Sitting) -> str:
-    """Keep graded answers, the lessons that they complete, and exams, in the learner's progress.
+def answers() -> dict[str, Entry]:
+    """Return the learner's latest answer to each question, by the question's id."""
+    return record.newest("answer/")
+
+
+def keep(grades: Sequence[Grade], *papers: Entry) -> str:
+    """Keep graded answers, and papers that were handed in, on the learner's record.
 
     Returns "" or, where they could not be written, a sentence that says why.
     """
-    now = progress.now()
-    earlier_answers = progress.current().answers
-    answers = {}
+    earlier_answers = answers()
+    entries = []
     for grade in grades:
         name = grade.question.id
-        tries = 1
+        tries = 1.0
         if name in earlier_answers:
-            tries = earlier_answers[name].tries + 1
-        answers[name] = progress.Answer(grade.answer, grade.verdict, tries, now)
-    # A lesson is finished once the last of its questions is, whenever the others were answered.
-    all_answers = {**earlier_answers, **answers}
-    finished_lessons = {}
-    lessons = {grade.question.lesson for grade in grades}
-    for lesson in sorted(lessons):
-        if all(_is_done(question.id, all_answers) for question in _named(lesson)):
-            finished_lessons[lesson] = now
-    return progress.keep(Progress(answers, lessons=finished_lessons, exams=exams))
+            tries += earlier_answers[name].numbers["tries"]
+        entry = record.entry(
+            f"answer/{name}", grade.verdict, {"tries": tries}, given=str(grade.answer)
+        )
+        entries.append(entry)
+    return record.keep(*entries, *papers)
 
 
-def _is_done(name: str, answers: Mapping[str, progress.Answer]) -> bool:
+def _is_done(name: str, given: Mapping[str, Entry]) -> bool:
     """Return whether the answer to the question of this id is right, or the material's.
 
-    False where there is none. `answers` are the learner's, by the question's id.
+    False where there is none. `given` are the learner's answers, by the question's id.
     """
-    if name not in answers:
+    if name not in given:
         return False
-    return answers[name].verdict in DONE
+    return given[name].outcome in DONE
 
 
 def _lessons() -> list[str]:

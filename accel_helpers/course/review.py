@@ -5,7 +5,7 @@ import functools
 from dataclasses import dataclass
 
 from accel_helpers._values.words import shown
-from accel_helpers.course import progress, quiz
+from accel_helpers.course import quiz, record
 from accel_helpers.course.questions import DATA, FURTHER, HEADINGS, Label, stored
 from accel_helpers.course.quiz_widget import Shown
 
@@ -134,7 +134,7 @@ def missed() -> Review:
     missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
     if missed_answers:
         note = "These need another look:"
-    elif progress.current().exams:
+    elif record.newest("paper/"):
         note = "Nothing was wrong or left empty."
     else:
         note = "You have not handed in a paper yet. All ten questions stand below, folded."

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from accel_helpers._values.records import write_whole
 from accel_helpers._values.words import template
-from accel_helpers.course import ledger, progress, quiz
+from accel_helpers.course import ledger, quiz, record
 from accel_helpers.course.review import Answer, answers
 from accel_helpers.measure import results
 
@@ -56,17 +56,16 @@ def write(path: str | Path | None = None) -> Path:
 
 
 def _standing() -> dict:
-    """Return what the page shows about the learner's progress, by the names in its template."""
-    current = progress.current()
+    """Return what the page shows of the learner's record, by the names in its template."""
     missed_questions = quiz.again().questions
     answered_text = ""
-    if current.answers:
+    if quiz.answers():
         answered_text = quiz.overview().sentence()
     return {
         "now": datetime.datetime.now(),
         "answered": answered_text,
         "missed": [f"Lesson {question.lesson}: {question.stem}" for question in missed_questions],
-        "verdict": current.guesses.get("05/verdict"),
+        "verdict": record.newest("guess/").get("05/verdict"),
     }
 
 

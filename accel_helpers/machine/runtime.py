@@ -64,6 +64,23 @@ class Runtime:
             return "nothing in Colab"
         return "nothing here"
 
+    @property
+    def kind(self) -> str:
+        """What computes here: "gpu", "tpu" or "cpu"."""
+        if self.accelerator:
+            return self.accelerator.kind.lower()
+        return "cpu"
+
+    @property
+    def name(self) -> str:
+        """The chip that computes here, such as "NVIDIA T4" or "AMD EPYC, 2 cores"."""
+        if self.accelerator:
+            return self.accelerator.name
+        name = self.cpu_name or "unknown processor"
+        if not self.cores:
+            return name
+        return f"{name}, {self.cores} cores"
+
     def to_dict(self) -> dict:
         """Return all fields as plain JSON types: no host name, no user name, no path."""
         return json.loads(json.dumps(asdict(self)))

@@ -41,7 +41,7 @@ SMALL = {
     "ACCEL_FAST": "1",
     "ACCEL_DATA": "bundled",
     "ACCEL_RESULT_CARD": "result_card.json",
-    "ACCEL_PROGRESS": "course_progress.json",
+    "ACCEL_RECORD": "course_record.json",
 }
 
 

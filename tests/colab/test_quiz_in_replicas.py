@@ -46,9 +46,11 @@ def test_every_question_is_answered_through_widgets_of_colabs_generation(colab, 
         assert "✓" not in wrong.partition("<details>")[0]
         assert "✓" in right.partition("<details>")[0]
     assert "✓ Passed: 14 of 20" in out["exam"]
-    kept = json.loads((colab.home / "course_progress.json").read_text("utf-8"))
-    assert set(kept["answers"]) == set(bank)
-    assert [sat["today"] for sat in kept["exams"]] == [exam.COUNT]
+    kept = json.loads((colab.home / "course_record.json").read_text("utf-8"))
+    marks = {entry["place"]: entry["numbers"] for entry in kept}
+    assert {f"answer/{name}" for name in bank} <= {*marks}
+    papers = [place for place in marks if place.startswith("paper/")]
+    assert [marks[paper]["today"] for paper in papers] == [exam.COUNT]
 
 
 def test_without_widgets_the_quiz_is_printed_and_answered_by_a_call(colab, here):

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from accel_helpers import cli
-from accel_helpers.course import board, climb, predict
+from accel_helpers.course import board, climb
 from accel_helpers.course.class_cards import Seen, Time
 from accel_helpers.measure import results
 
@@ -118,14 +118,6 @@ def test_the_ids_that_the_board_looks_for_are_those_that_lesson_03_writes():
     code = next(race for race in board.RACES if race.id == "code")
     looked_for = {name.removeprefix("03/climb/epoch/") for name in code.pairs[0][:2]}
     assert looked_for <= {*climb.STAGES}
-
-
-def test_a_guess_and_what_came_out_are_on_the_card(own_progress):
-    for name, made, came_out in (("n", 3, 2.5), ("c", "A", "A"), ("d", "A", "B"), ("x", 1, 1e999)):
-        predict.guess(name, made)
-        predict.reveal(name, came_out)
-    numbers = {"guess/n": (3.0, 2.5), "guess/c": (1.0, 1.0), "guess/d": (0.0, 1.0)}
-    assert results.load(results.card_path()).numbers == numbers
 
 
 @pytest.mark.night

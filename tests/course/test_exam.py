@@ -6,7 +6,7 @@ from pathlib import Path
 import known
 import pytest
 
-from accel_helpers.course import exam, progress, quiz
+from accel_helpers.course import exam, quiz, record
 from accel_helpers.course.grading import AnswerError
 
 PAPERS = [exam.draw(number) for number in range(40)]
@@ -51,7 +51,7 @@ def test_fourteen_right_answers_pass_and_thirteen_do_not():
     assert [(result.material, result.passed) for result in marked] == [(13, False), (14, True)]
 
 
-def test_the_last_score_is_the_better_mark_of_the_last_paper(own_progress):
+def test_the_last_score_is_the_better_mark_of_the_last_paper(own_record):
     assert exam.last_score() is None
     exam.hand_in(2, known.whole(exam.draw(2)))
     first = exam.hand_in(1, known.whole(PAPERS[1], material=True))
@@ -71,14 +71,14 @@ def test_what_is_no_paper_gets_a_sentence(answers, named):
             exam.draw(number)
 
 
-def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
+def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_record):
     lost, answers = PAPER.questions[ONE - 1], known.whole(PAPER)
     result = exam.hand_in(PAPER.number, {**answers, ONE: known.wrong(lost)})
     assert result.passed
     assert f"Wrong or empty: {ONE}." in str(result)
     assert quiz.again().questions == (lost,)
-    (sitting,) = progress.load(own_progress).exams
-    assert (sitting.paper, sitting.today, sitting.questions) == (PAPER.number, 19, 20)
+    kept = record.newest("paper/")[str(PAPER.number)]
+    assert (kept.outcome, kept.numbers["today"], kept.numbers["questions"]) == ("passed", 19, 20)
     said = quiz.overview().sentence()
     assert f"paper {PAPER.number}" in said
     assert "19 as is true today" in said
@@ -86,26 +86,16 @@ def test_what_was_wrong_comes_back_and_the_sitting_is_kept(own_progress):
     assert quiz.again().questions == ()
 
 
-def test_a_lesson_is_finished_by_the_exam_too(own_progress):
-    paper = exam.draw(1)
-    for question in quiz.show("02").questions:
-        if question not in paper.questions:
-            quiz.answer(question.id, known.right(question))
-    assert progress.load(own_progress).lessons == {}
-    exam.hand_in(1, known.whole(paper))
-    assert set(progress.load(own_progress).lessons) == {"02"}
-
-
-def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_progress):
-    own_progress.write_text("{")
+def test_a_paper_that_cannot_be_kept_is_marked_and_says_so(own_record):
+    own_record.write_text("{")
     result = exam.hand_in(1, known.whole(PAPERS[1]))
     assert result.passed
     assert "Not saved" in str(result)
     assert "Not saved" in result._repr_html_()
-    assert own_progress.read_text() == "{"
+    assert own_record.read_text() == "{"
 
 
-def test_the_form_is_handed_in_as_a_whole(own_progress):
+def test_the_form_is_handed_in_as_a_whole(own_record):
     box = PAPER.live()
     *_, button, status = box.children
     question, field = PAPER.questions[ONE - 1], box.children[ONE].children
@@ -116,13 +106,13 @@ def test_the_form_is_handed_in_as_a_whole(own_progress):
     button.click()
     assert f"question {NUMBER}" in status.value
     assert "<b>" not in status.value
-    assert not own_progress.exists()
+    assert not own_record.exists()
     number.value, field[1].value = "", known.right(question)
     button.click()
     assert "✗" in status.value
     assert "14 of 20" in status.value
     assert "✓" in field[-1].value
-    assert len(progress.load(own_progress).answers) == 20
+    assert len(quiz.answers()) == 20
     assert len(quiz.again().questions) == 19
     field[1].value = known.wrong(question)
     button.click()

@@ -11,24 +11,26 @@ from hypothesis import strategies as st
 
 from accel_helpers._values import records
 from accel_helpers._values.records import DataError
-from accel_helpers.course import progress, questions, review
+from accel_helpers.course import questions, record, review
 
 WHEN = "2026-11-22T10:00:00+00:00"
 SCHEMAS = {
     "03.toml": dict[Literal["question"], tuple[questions.Question, ...]],
     "exam_answers.toml": dict[Literal["answer"], tuple[review.Answer, ...]],
-    "course_progress.json": progress.Progress,
+    "course_record.json": tuple[record.Entry, ...],
 }
 GOOD = {
     "03.toml": records.load(questions.QUESTIONS / "03.toml", ""),
     "exam_answers.toml": records.load(questions.DATA / "exam_answers.toml", ""),
-    "course_progress.json": {
-        "schema": 1,
-        "answers": {"03/a": {"given": "b", "verdict": "wrong", "tries": 1, "when": WHEN}},
-        "guesses": {"03/epoch": {"guess": 12.5, "actual": None, "when": WHEN}},
-        "lessons": {"03": WHEN},
-        "exams": [{"paper": 1, "material": 17, "today": 15, "questions": 20, "when": WHEN}],
-    },
+    "course_record.json": [
+        {
+            "place": "03/race",
+            "outcome": "faster",
+            "numbers": {"times as fast": 2.0},
+            "when": WHEN,
+            "machine": {"name": "a chip"},
+        }
+    ],
 }
 Q, A, P = GOOD
 
@@ -47,12 +49,11 @@ def read(name, tables):
         (Q, ("question", 0, "options", 0, "correct"), "yes", "options, 1, correct"),
         (A, ("answer", 0, "differs"), "no", "answer, 1, differs"),
         (A, ("answer", 0, "as_of"), "2026-11-22", "answer, 1, as_of: must be a date"),
-        (P, ("schema",), True, "schema"),
-        (P, ("answers", "03/a"), {}, "answers, 03/a: the field 'given'"),
-        (P, ("answers", "03/a", "given"), None, "answers, 03/a, given"),
-        (P, ("answers", "03/a", "given"), "x" * 30_000, "answers, 03/a, given"),
-        (P, ("guesses", "03/epoch", "actual"), float("nan"), "guesses, 03/epoch, actual"),
-        (P, ("lessons", "03"), "2026-11-22\ud80010:00:00", "lessons, 03"),
+        (P, (0,), {}, "1: the field 'place'"),
+        (P, (0, "place"), None, "1, place"),
+        (P, (0, "outcome"), "x" * 30_000, "1, outcome"),
+        (P, (0, "numbers", "times as fast"), float("nan"), "1, numbers, times as fast"),
+        (P, (0, "when"), "2026-11-22\ud80010:00:00", "1, when"),
     ],
 )
 def test_a_wrong_field_is_named_with_its_file_and_place(name, place, value, named):

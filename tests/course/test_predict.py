@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from accel_helpers.course import predict
-from accel_helpers.measure import results
 
 
 @pytest.mark.parametrize(
@@ -20,9 +19,9 @@ from accel_helpers.measure import results
     ],
 )
 @pytest.mark.parametrize("kept", ["in the file", "in memory alone"])
-def test_verdicts(guess, actual, verdict, kept, own_progress):
+def test_verdicts(guess, actual, verdict, kept, own_record):
     if kept == "in memory alone":
-        own_progress.mkdir()
+        own_record.mkdir()
     predict.guess("q", guess)
     assert predict.reveal("q", actual).verdict == verdict
 
@@ -32,7 +31,6 @@ def test_a_guess_at_what_was_left_out_is_neither_right_nor_wrong():
     left_out = predict.reveal("q", "resident", tried=("bigger batches", "resident"))
     assert left_out.verdict == "not tried"
     assert "Not so" not in str(left_out)
-    assert not results.card_path().exists(), "nothing is kept for the class's board"
     assert predict.reveal("q", "resident", tried=("XLA", "resident")).verdict == "wrong"
     assert predict.reveal("q", "XLA", tried=("XLA", "resident")).verdict == "right"
 
@@ -42,7 +40,6 @@ def test_where_nothing_could_be_measured_no_answer_is_revealed():
     nothing = predict.reveal("q", None, unit="times")
     assert nothing.verdict == "not measurable"
     assert "Not measurable here" in str(nothing)
-    assert not results.card_path().exists()
 
 
 @pytest.mark.parametrize(

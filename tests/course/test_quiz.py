@@ -8,7 +8,7 @@ import known
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from accel_helpers.course import progress, questions, quiz, quiz_widget
+from accel_helpers.course import questions, quiz, quiz_widget
 from accel_helpers.measure import results
 from accel_helpers.measure.timing import Measurement
 
@@ -40,7 +40,7 @@ def test_what_is_no_question_is_named_with_what_there_is(name):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_progress):
+def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_record):
     shown = quiz.show(lesson)
     page = shown._repr_html_()
     assert "<script" not in page
@@ -55,15 +55,15 @@ def test_the_static_page_holds_everything_and_folds_the_answers(lesson, own_prog
     assert (shown._repr_html_(), str(shown)) == (page, text)  # whatever was answered
 
 
-def test_a_call_answers_and_is_kept(own_progress):
+def test_a_call_answers_and_is_kept(own_record):
     for kind in ("one", "several", "number", "order"):
         question = of_kind(kind)
         assert not quiz.answer(question.id, known.wrong(question))
         assert [q.id for q in quiz.again().questions] == [question.id]
         assert quiz.answer(question.id, known.right(question))
         assert quiz.again().questions == ()
-        kept = progress.load(own_progress).answers[question.id]
-        assert (kept.verdict, kept.tries) == ("right", 2)
+        kept = quiz.answers()[question.id]
+        assert (kept.outcome, kept.numbers) == ("right", {"tries": 2})
 
 
 @pytest.mark.parametrize(
@@ -97,23 +97,20 @@ def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
     assert quiz.answer(question.id, 3.0).verdict == "not measured"
 
 
-def test_a_lesson_is_finished_when_its_last_question_is_right(own_progress):
+def test_the_overview_counts_the_right_answers_of_a_lesson():
     for question in quiz.show("00").questions:
-        assert progress.load(own_progress).lessons == {}
         quiz.answer(question.id, known.right(question))
-    assert set(progress.load(own_progress).lessons) == {"00"}
-    lesson, good, count, day = quiz.overview().rows[0]
+    lesson, good, count = quiz.overview().rows[0]
     assert (lesson, good) == ("00", count)
-    assert day
     assert f"lesson 00 {count} of {count}" in quiz.overview().sentence()
 
 
-def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_progress):
-    own_progress.write_text("no progress")
+def test_a_file_that_cannot_be_written_is_said_and_the_answer_is_graded(own_record):
+    own_record.write_text("no progress")
     graded = quiz.answer("00/overlap", "c")
     assert graded
     assert "Not saved" in str(graded)
-    assert own_progress.read_text() == "no progress"
+    assert own_record.read_text() == "no progress"
     assert "answered c" in parts(quiz.show("00/overlap").live())[2].value
 
 
@@ -124,7 +121,7 @@ def parts(box):
 
 
 @pytest.mark.parametrize("kind", questions.KINDS)
-def test_the_live_form_answers_with_feedback(kind, own_progress):
+def test_the_live_form_answers_with_feedback(kind, own_record):
     question = of_kind(kind)
     box = quiz.show(question.id).live()
     inputs, button, status = parts(box)
@@ -132,7 +129,7 @@ def test_the_live_form_answers_with_feedback(kind, own_progress):
     assert 'role="status"' in status.value
     button.click()
     assert "No answer yet" in status.value
-    assert not own_progress.exists()
+    assert not own_record.exists()
     put(kind, inputs, known.wrong(question) if kind != "measured" else 1e-9)
     button.click()
     assert ("Not measured" if kind == "measured" else "✗") in status.value
@@ -157,7 +154,7 @@ def put(kind, inputs, answer):
         inputs[-1].value = str(answer)
 
 
-def test_where_nothing_was_wrong_the_page_says_so_and_asks_for_no_answer(own_progress):
+def test_where_nothing_was_wrong_the_page_says_so_and_asks_for_no_answer(own_record):
     shown = quiz.again()
     for said in (str(shown), shown._repr_html_()):
         assert "Nothing to repeat" in said
@@ -177,7 +174,7 @@ def test_colab_gets_one_form_and_everybody_else_both():
     [("ipywidgets", {"text/plain", "text/html"}), ("jinja2", {"text/plain"})],
 )
 def test_without_widgets_or_templates_it_prints_and_is_answered_by_a_call(
-    missing, left, own_progress
+    missing, left, own_record
 ):
     code = f"""
 import sys
@@ -194,4 +191,4 @@ for shown in (*others, ah.course.answer("00/overlap", "c")):
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
     assert "Right." in said.stdout
-    assert own_progress.exists()
+    assert own_record.exists()

@@ -71,14 +71,14 @@ def test_a_question_says_above_its_fold_whether_today_differs():
 # What was wrong
 
 
-def test_before_a_paper_is_handed_in_nothing_is_called_wrong(own_progress):
+def test_before_a_paper_is_handed_in_nothing_is_called_wrong(own_record):
     shown = review.missed()
     assert shown.answers == ()
     for said in (str(shown), shown._repr_html_()):
         assert "not handed in a paper yet" in said
 
 
-def test_what_was_wrong_on_the_paper_is_shown_with_both_answers_unfolded(own_progress):
+def test_what_was_wrong_on_the_paper_is_shown_with_both_answers_unfolded(own_record):
     paper = exam.draw(1)
     lost = next(q for q in paper.questions if q.kind == "one" and q.exam == ("E3",))
     place = paper.questions.index(lost) + 1
@@ -90,18 +90,18 @@ def test_what_was_wrong_on_the_paper_is_shown_with_both_answers_unfolded(own_pro
     assert "43 seconds" in text
 
 
-def test_what_was_left_empty_is_shown_too(own_progress):
+def test_what_was_left_empty_is_shown_too(own_record):
     exam.hand_in(1, {})
     assert review.missed().answers == review.both().answers
 
 
-def test_after_a_paper_without_a_slip_nothing_is_shown(own_progress):
+def test_after_a_paper_without_a_slip_nothing_is_shown(own_record):
     exam.hand_in(1, known.whole(exam.draw(1)))
     assert review.missed().answers == ()
     assert "Nothing was wrong" in str(review.missed())
 
 
-def test_a_further_question_that_was_wrong_is_shown_too(own_progress):
+def test_a_further_question_that_was_wrong_is_shown_too(own_record):
     further = quiz.show("E13").questions[0]
     quiz.answer(further.id, known.wrong(further))
     assert [one.number for one in review.missed().answers] == ["E13"]

@@ -20,7 +20,7 @@ E1, E5 = review.answers()[0], review.answers()[4]
 
 
 @pytest.fixture(autouse=True)
-def current(monkeypatch, tmp_path, own_progress):
+def current(monkeypatch, tmp_path, own_record):
     """The place of this machine's card, where none is."""
     monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "result_card.json"))
     return tmp_path / "result_card.json"
@@ -129,7 +129,6 @@ def test_the_last_paper_is_on_the_summary_with_both_marks(tmp_path):
 
 
 def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACCEL_PROGRESS", str(tmp_path / "progress.json"))
     assert "worth it for your model" not in written(tmp_path)
     plans = Plan("this CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
     found = break_even(*plans, epochs=50)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import accel_helpers as ah
-from accel_helpers.course import progress
+from accel_helpers.course import record
 from accel_helpers.measure import results
 from accel_helpers.worth import choice
 
@@ -67,7 +67,6 @@ def cells():
 @pytest.fixture
 def card(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
-    monkeypatch.setenv("ACCEL_PROGRESS", str(tmp_path / "progress.json"))
     return tmp_path / "card.json"
 
 
@@ -106,7 +105,7 @@ def test_the_lesson_goes_through_with_a_model_of_ones_own(keras, bring, card):
     kept = results.load(card).numbers
     assert kept["05/here"] == space["choice"].here.epoch
     assert "05/bars/T4" in kept
-    kept = progress.current().guesses["05/verdict"].guess
+    kept = record.newest("guess/")["05/verdict"].given
     assert kept.startswith(space["forecast"].model), "the verdict names the model"
 
 

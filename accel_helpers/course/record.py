@@ -1,0 +1,168 @@
+"""The record: one file of what a learner guessed, answered and measured. It may always be missing.
+
+A *place* is "03/race" for what a page measured, and "guess/03/width", "answer/03/speed_up" or
+"paper/1" for what is nobody else's business. Of a place the newest entry decides.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accel_helpers._values import records
+from accel_helpers._values.records import DataError
+from accel_helpers.machine import runtime
+
+NAME = "course_record.json"
+HANDED_IN = "course_measurements.json"
+PRIVATE = ("guess/", "answer/", "paper/")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What came out at a place, when, and on which machine."""
+
+    place: str
+    outcome: str  # of a verdict or an answer; "" where there is none
+    numbers: Mapping[str, float]  # by what they are of; "cpu median (s)" is in seconds
+    when: str  # in UTC, ISO 8601, to the microsecond
+    machine: Mapping[str, str]  # its "name", "kind" and "place", and the "backend" of Keras
+    given: str = ""  # what was typed or chosen: of guesses and answers alone
+
+
+# What could not be written yet, oldest first.
+_waiting: list[Entry] = []
+
+
+def path() -> Path:
+    """Return where the record lies: where ACCEL_RECORD says, else beside the page."""
+    return Path(os.environ.get("ACCEL_RECORD") or NAME)
+
+
+def entry(
+    place: str,
+    outcome: str = "",
+    numbers: Mapping[str, float] | None = None,
+    given: str = "",
+) -> Entry:
+    """Return an entry of this machine and this moment."""
+    when = datetime.now(UTC).isoformat(timespec="microseconds")
+    keras = sys.modules.get("keras")
+    backend = keras.config.backend() if keras else ""
+    machine = {**_machine(), "backend": backend}
+    return Entry(place, outcome, numbers or {}, when, machine, given)
+
+
+@functools.cache
+def _machine() -> Mapping[str, str]:
+    """Return this machine's name, such as "NVIDIA T4", its kind, and the place: "colab"."""
+    here = runtime.describe()
+    return {"name": here.name, "kind": here.kind, "place": here.place}
+
+
+def keep(*entries: Entry) -> str:
+    """Put entries on the record; return "", or a sentence where they could not be written.
+
+    It never raises: what could not be written stays in memory, for `everything` and the next call.
+    """
+    # With anything that cannot be read again the whole file would be lost.
+    try:
+        for new in entries:
+            _waiting.append(records.read(Entry, asdict(new), new.place))
+    except (TypeError, ValueError, OverflowError) as error:
+        return f"Not saved: {error!s:.200}"
+    return _write()
+
+
+def _write() -> str:
+    """Write what waits beside what is in the file; return "", or why it could not be written."""
+    file = path()
+    try:
+        with _alone(file.parent):
+            store(merged(load(file) + _waiting), file)
+    except DataError as error:
+        return f"Not saved, so that nothing is lost: {error} Move that file away to start anew."
+    except OSError as error:
+        return f"Not saved: {file.name} cannot be written here ({error.strerror})."
+    _waiting.clear()
+    return ""
+
+
+@contextlib.contextmanager
+def _alone(folder: Path):
+    """Have other kernels wait that write here, where the system can."""
+    with contextlib.ExitStack() as stack:
+        # Windows and a browser have no such lock, and a mounted Drive may have none.
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def store(entries: Iterable[Entry], file: Path) -> None:
+    """Write entries whole; where the path is a link, into the file that it leads to."""
+    tables = [asdict(each) for each in entries]
+    records.write_whole(file.resolve(), json.dumps(tables, indent=1) + "\n")
+
+
+def load(file: Path) -> list[Entry]:
+    """Read a record; without a file it is empty. Raises DataError or OSError for no record."""
+    if not file.exists():
+        return []
+    tables = records.load(file, "record", str(file))
+    return [*records.read(tuple[Entry, ...], tables, str(file))]
+
+
+def merged(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the newest entry of each place on each machine, oldest first."""
+    newest_entries = {}
+    for each in sorted(entries, key=lambda each: each.when):
+        key = each.place, each.machine.get("name")
+        newest_entries.pop(key, None)
+        newest_entries[key] = each
+    return [*newest_entries.values()]
+
+
+def everything() -> list[Entry]:
+    """Return what is in the file and what waits; a file that is no record counts as empty."""
+    stored = []
+    with contextlib.suppress(DataError, OSError):
+        stored = load(path())
+    return merged(stored + _waiting)
+
+
+def newest(start: str) -> dict[str, Entry]:
+    """Return the newest entry of each place that begins so, by the rest of the place."""
+    found = {}
+    for each in everything():
+        if each.place.startswith(start):
+            found[each.place.removeprefix(start)] = each
+    return found
+
+
+def gather(folder: str = ".") -> str:
+    """Merge the records in a folder into this page's; return what came of it, in lines."""
+    lines = []
+    for file in sorted(Path(folder).glob("course_record*.json")):
+        try:
+            _waiting.extend(load(file))
+        except (DataError, OSError) as error:
+            lines.append(f"Not used: {error}")
+    lines.append(_write() or f"{len(everything())} results are on your record.")
+    return "\n".join(lines)
+
+
+def hand_in() -> str:
+    """Write the file for the class, measurements and machines alone; return where it lies."""
+    file = path().with_name(HANDED_IN)
+    measured = [each for each in everything() if not each.place.startswith(PRIVATE)]
+    store(measured, file)
+    return f"{file}: {len(measured)} results, with no guess, answer or paper."
