@@ -6,7 +6,8 @@ from functools import cached_property
 from tempfile import TemporaryDirectory
 
 from accel_helpers._values.words import shown
-from accel_helpers.course import lessons, pictures, predict, questions, quiz
+from accel_helpers.course import lessons, pictures, predict, questions, quiz, record
+from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.places import Place, places
 from accel_helpers.measure import results
@@ -79,6 +80,8 @@ class Lesson:
         means that nothing was measured.
         """
         place = self._place(id, "sentences")
+        if result is not None:
+            self._record(place, result)
         if place.picture and result is not None:
             self._keep(place, result)
         return self._sentence(place, result)
@@ -94,6 +97,7 @@ class Lesson:
         if result is None:
             return picture.draw(None, title=place.title, reference=None)
         self._keep(place, result)
+        self._record(place, result)
         data = picture.data(result)
         reference = pictures.reference_for(picture, result, self._path(id))
         title = place.title.format(result=result)
@@ -138,6 +142,23 @@ class Lesson:
         saved = results.save_on_card(measurements, numbers)
         if not saved.ok:
             print(saved.sentence)
+
+    def _record(self, place: Place, result: object) -> None:
+        """Put the outcome and the numbers of a result on the record; print only a failure."""
+        outcome = ""
+        if place.outcomes:
+            outcome = outcome_of(result, place.outcomes)
+        entry = record.entry(self._path(place.id), outcome, numbers_of(result))
+        trouble = record.keep(entry)
+        if trouble:
+            print(trouble)
+
+    def hand_in(self) -> str:
+        """Write the file for the class and return where it lies: no guess or answer is in it."""
+        try:
+            return record.hand_in()
+        except OSError as error:
+            return f"Not written: {error}"
 
     def _sentence(self, place: Place, result: object):
         """Return the place's sentence for the outcome of a result, as Markdown.
