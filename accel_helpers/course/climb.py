@@ -6,11 +6,11 @@ and the last one goes back to the small batch, since a large one can cost accura
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from accel_helpers._values.words import wrapped
 from accel_helpers.course.climb_plan import LEARNING_EPOCHS, Plan
@@ -129,45 +129,6 @@ class Climb:
         last = self.stages[-1]
         return self.overall[last.name].verdict
 
-    def record_as(self, prefix: str) -> tuple[dict[str, Measurement], dict[str, tuple[float, ...]]]:
-        """Return the climb as `results.save_on_card` takes it: (measurements, numbers), by name.
-
-        All names on the card begin with `prefix`, such as "03/climb".
-        """
-        epochs = {}
-        numbers = {}
-        for stage in self.stages:
-            epoch_key, accuracy_key, sizes_key = keys(prefix, stage.id)
-            epochs[epoch_key] = stage.epoch
-            numbers[accuracy_key] = stage.accuracy
-            numbers[sizes_key] = (stage.batch_size, stage.steps)
-        return epochs, numbers
-
-    @classmethod
-    def from_card(
-        cls,
-        measurements: Mapping[str, Measurement],
-        numbers: Mapping[str, Sequence[float]],
-        prefix: str,
-    ) -> Self:
-        """Make the climb that `record_as` put on a card, from the card's entries by name.
-
-        It has no notes, and only the stages of which all three entries are there, perhaps none.
-        """
-        stages = []
-        for key, epoch in measurements.items():
-            id = key.removeprefix(f"{prefix}/epoch/")
-            epoch_key, accuracy_key, sizes_key = keys(prefix, id)
-            is_whole = accuracy_key in numbers and sizes_key in numbers
-            # A card has other measurements, too: their names do not begin like an epoch's.
-            if key != epoch_key or not is_whole:
-                continue
-            batch_size, steps = map(int, numbers[sizes_key])
-            accuracy = tuple(numbers[accuracy_key])
-            stage = Stage(id, batch_size, steps, epoch, accuracy)
-            stages.append(stage)
-        return cls(tuple(stages))
-
     def __str__(self) -> str:
         width = max(len(stage.name) for stage in self.stages)
         gains = self.gains
@@ -184,26 +145,6 @@ class Climb:
         for note in self.notes:
             lines.append(f"Note: {note}")
         return "\n".join(lines)
-
-
-def keys(prefix: str, id: str) -> tuple[str, str, str]:
-    """Return the names under which a card keeps a stage.
-
-    They are ("03/climb/epoch/default", "03/climb/accuracy/default", "03/climb/batch size and
-    steps/default") for the prefix "03/climb" and the stage "default".
-    """
-    epoch_key = f"{prefix}/epoch/{id}"
-    accuracy_key = f"{prefix}/accuracy/{id}"
-    sizes_key = f"{prefix}/batch size and steps/{id}"
-    return epoch_key, accuracy_key, sizes_key
-
-
-def needed(prefix: str) -> list[str]:
-    """Return the names that every card with a climb has: of the stages that are never left out."""
-    names = []
-    for id in FIRST:
-        names += keys(prefix, id)
-    return names
 
 
 def _compared_in_turns(slow: Stage, fast: Stage) -> Speedup:

@@ -10,7 +10,6 @@ from accel_helpers.course import lessons, pictures, predict, questions, quiz, re
 from accel_helpers.course.kept import numbers_of
 from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.places import Place, places
-from accel_helpers.measure import results
 
 
 @dataclass(frozen=True)
@@ -18,9 +17,9 @@ class Lesson:
     """What a lesson's page needs: its questions, sentences, pictures, exercises and quiz.
 
     A *place* of the page is where something is asked, drawn or said; its id is its heading in
-    ``verdicts/NN.md``. What was measured there goes on the result card under "NN/id"; a guess is
-    kept under the same name. Methods raise a ValueError where the lesson has no such place, or the
-    place lacks what the method needs.
+    ``verdicts/NN.md``. What was measured there goes on the record under "NN/id".
+    Methods raise a ValueError where the lesson has no such place, or the place lacks what the
+    method needs.
     """
 
     number: str  # "00" to "11"
@@ -76,32 +75,23 @@ class Lesson:
     def verdict(self, id: str, result: object):
         """Return the sentence that holds for this result as Markdown, to be shown by the cell.
 
-        Where the place also has a picture, the result is put on the result card. None as a result
-        means that nothing was measured.
+        The result is put on the record. None as a result means that nothing was measured.
         """
         place = self._place(id, "sentences")
         if result is not None:
             self._record(place, result)
-        if place.picture and result is not None:
-            self._keep(place, result)
         return self._sentence(place, result)
 
     def plot(self, id: str, result: object = None):
-        """Put a result on the result card, and return its picture.
+        """Put a result on the record, and return its picture.
 
-        A reference machine's result is drawn in grey beside it. Without a result nothing is kept,
-        and the picture is the course's own.
+        Without a result nothing is recorded, and the picture is the course's own.
         """
         place = self._place(id, "picture")
-        picture = pictures.PICTURES[place.picture]
-        if result is None:
-            return picture.draw(None, title=place.title, reference=None)
-        self._keep(place, result)
-        self._record(place, result)
-        data = picture.data(result)
-        reference = pictures.reference_for(picture, result, self._path(id))
+        if result is not None:
+            self._record(place, result)
         title = place.title.format(result=result)
-        return picture.draw(data, title=title, reference=reference)
+        return pictures.PICTURES[place.picture](result, title)
 
     def check(self, exercise: str, answer: object) -> lessons.Result:
         """Check the answer to an exercise of this lesson: whether it is right, and why not.
@@ -134,14 +124,6 @@ class Lesson:
         if usable:
             ids = ", ".join(usable)
         raise ValueError(f"Lesson {self.number} has no {needs} for {shown(id)}. It has: {ids}.")
-
-    def _keep(self, place: Place, result: object) -> None:
-        """Put the result of a place on the card, as its picture reads it; print only a failure."""
-        picture = pictures.PICTURES[place.picture]
-        measurements, numbers = picture.measured(result, self._path(place.id))
-        saved = results.save_on_card(measurements, numbers)
-        if not saved.ok:
-            print(saved.sentence)
 
     def _record(self, place: Place, result: object) -> None:
         """Put the outcome and the numbers of a result on the record; print only a failure."""

@@ -1,8 +1,6 @@
 """Draw pictures in one style, each from what it is given.
 
-A picture's `title` stands above it. Its `reference`, a `results.Reference`, holds another machine's
-data, in the same form as the learner's own, and the name of that machine. They are drawn in grey
-beside the learner's, or in their place if the reference is to stand `alone`.
+A picture's `title` stands above it.
 """
 
 from accel_helpers.plots.accuracy import ladder, shares

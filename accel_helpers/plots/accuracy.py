@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from accel_helpers.measure.measurement import SAME
-from accel_helpers.measure.results import Reference
 from accel_helpers.measure.scores import verdict
 from accel_helpers.plots import style
 from accel_helpers.plots.rows import (
     EXACT,
     Row,
     ValueAxis,
-    beneath,
     draw_rows,
     paint,
     room,
@@ -25,7 +23,6 @@ def shares(
     *,
     title: str,
     start: int = 0,
-    reference: Reference | None = None,
 ) -> Picture:
     """Draw shares of right answers as dots, a row for each thing that was tried.
 
@@ -37,23 +34,14 @@ def shares(
         The two ends of an interval by name; not every name needs one.
     start : int
         Where the axis begins, in %. It begins at 0 if a value lies below.
-    reference : results.Reference
-        Its data are a tuple of the two mappings.
 
     Examples
     --------
     >>> print(shares({"before": [0.7, 0.8], "after": [0.9]}, title="A change"))
     Dot plot of right answers. A change: before 75.0 %; after 90.0 %.
     """
-    data = None
-    if rows:
-        data = (rows, intervals or {})
-    sides, under = style.sides(data, reference, EXACT)
-    groups = {}
-    for side in sides:
-        values, ends = side.data
-        groups[side.intro] = _share_rows(values, ends, side.colour)
-    lowest = min(values_of(groups))
+    drawn = _share_rows(rows, intervals or {})
+    lowest = min(values_of(drawn))
     if lowest <= start:
         start = 0
     cut = ""
@@ -62,10 +50,10 @@ def shares(
     label = f"right answers, in %{cut}"
     axis = ValueAxis(label, start, 100, style.plain)
     kind = f"Dot plot of right answers{cut}"
-    return draw_rows(kind, groups, ["right"], axis, title=title, under=under)
+    return draw_rows(kind, drawn, ["right"], axis, title=title, under=EXACT)
 
 
-def _share_rows(shares: Numbers, intervals: Numbers, colour: str) -> list[Row]:
+def _share_rows(shares: Numbers, intervals: Numbers) -> list[Row]:
     """Rows of shares, in %, with their mean beside them."""
     rows = []
     for name, values in shares.items():
@@ -78,14 +66,12 @@ def _share_rows(shares: Numbers, intervals: Numbers, colour: str) -> list[Row]:
         if len(dots) > 1:
             line = mean
         notes = (f"{mean:.1f} %",)
-        row = Row(name, colour, notes, dots, bar, line)
+        row = Row(name, style.OWN, notes, dots, bar, line)
         rows.append(row)
     return rows
 
 
-def ladder(
-    rows: Numbers, changes: Numbers, *, title: str, reference: Reference | None = None
-) -> Picture:
+def ladder(rows: Numbers, changes: Numbers, *, title: str) -> Picture:
     """Draw models that are one change apart: how good each is, and what each change did.
 
     Parameters
@@ -95,8 +81,6 @@ def ladder(
     changes : mapping of str to sequence of float
         By the name of a model its difference from the one above, and the two ends of the interval
         of that difference.
-    reference : results.Reference
-        Its data are a tuple of the two mappings.
 
     Examples
     --------
@@ -105,35 +89,14 @@ def ladder(
 better.
     """
     note = f"Dots: one training run each. {EXACT}"
-    data = None
-    if rows:
-        data = (rows, changes)
-    sides, under = style.sides(data, reference, note)
-    score_groups = []
-    change_groups = []
-    sentences = []
-    for side in sides:
-        scores, steps = side.data
-        score_rows = _share_rows(scores, {}, side.colour)
-        change_rows = []
-        texts = []
-        for row in score_rows:
-            step = steps.get(row.name)
-            change_row = _change_row(row, step)
-            change_rows.append(change_row)
-            text = _model_text(row, step)
-            texts.append(text)
-        score_groups.append(score_rows)
-        change_groups.append(change_rows)
-        sentence = "; ".join(texts)
-        sentences.append(side.intro + sentence)
-    models = beneath(*score_groups)
-    changes_of_models = beneath(*change_groups)
+    models = _share_rows(rows, {})
+    change_rows = [_change_row(model, changes.get(model.name)) for model in models]
     height = 1 + room(models)
-    with style.figure(7.4, height, title, 2, under) as (figure, (left, right)):
+    with style.figure(7.4, height, title, 2, note) as (figure, (left, right)):
         _draw_scores(left, models)
-        _draw_changes(right, changes_of_models)
-        content = "; ".join(sentences)
+        _draw_changes(right, change_rows)
+        texts = [_model_text(model, changes.get(model.name)) for model in models]
+        content = "; ".join(texts)
         alt = f"Two plots, a row for each model. {title}: {content}."
         return style.picture(figure, alt)
 

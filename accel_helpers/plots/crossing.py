@@ -2,17 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
-from accel_helpers.plots.style import Label, Picture, Side
+from accel_helpers.plots.style import Label, Picture
 from accel_helpers.worth.break_even import BreakEven
 
 
-def break_even(
-    found: BreakEven, *, title: str | None = None, reference: Reference | None = None
-) -> Picture:
+def break_even(found: BreakEven, *, title: str | None = None) -> Picture:
     """Draw how long two plans take over the epochs, and the stretch in which they may cross.
 
     `found` is of `worth.break_even`. The finding is the title, unless another one is given.
@@ -22,29 +18,17 @@ def break_even(
     >>> print(break_even(worth.break_even(*plans, epochs=9)).alt[:66])
     Lines of time over epochs. Under 6 minutes of training here, stay;
     """
-    # Whose result it is decides the note, and the note is drawn with the sides.
-    sides, _ = style.sides(found, reference)
-    front = sides[0].data
-    sides, under = style.sides(found, reference, _note(front))
-    title = title or _finding(front)
-    ends = [front.epochs, *_finite(front.crossing)]
+    title = title or _finding(found)
+    ends = [found.epochs, *_finite(found.crossing)]
     most_epochs = 1.4 * max(ends)
-    with style.figure(style.WIDE, 3.0, title, under=under) as (figure, axes):
-        _draw_finding(axes, front, most_epochs)
-        labels = []
-        sentences = []
-        # The learner's plans come last, and so on top.
-        for side in reversed(sides):
-            is_front = side is sides[0]
-            labels += _draw_plans(axes, side, most_epochs, shaded=is_front)
-            sentences += _plan_texts(side)
-        high = 1.05 * _longest_minutes(front, most_epochs)
+    with style.figure(style.WIDE, 3.0, title, under=_note(found)) as (figure, axes):
+        _draw_finding(axes, found, most_epochs)
+        labels = _draw_plans(axes, found, most_epochs)
+        high = 1.05 * _longest_minutes(found, most_epochs)
         style.scale(axes.xaxis, "epochs", 0, most_epochs, style.plain, whole=True)
         style.scale(axes.yaxis, "minutes until it is done", 0, high, style.plain)
-        # The plans of a reference may take longer than the axis shows.
-        lowered = [_lowered(label, high) for label in labels]
-        style.beside(figure, axes, lowered)
-        content = "; ".join(sentences)
+        style.beside(figure, axes, labels)
+        content = "; ".join(_plan_texts(found))
         alt = f"Lines of time over epochs. {title}: {content}."
         return style.picture(figure, alt)
 
@@ -96,29 +80,17 @@ def _longest_minutes(result: BreakEven, epochs: float) -> float:
     return max(here + there)
 
 
-def _lowered(label: Label, high: float) -> Label:
-    """A label for a point that is not above the end of the axis."""
-    height = min(label.y, high)
-    return replace(label, y=height)
-
-
-def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[Label]:
-    """Draw both plans of one machine, from no epoch to the most, and return their labels."""
-    result = side.data
-    colours = side.colours
-    there_colour = colours[1]
-    if side.is_own:
-        there_colour = colours[2]
-    colour_by_plan = [(result.here, colours[0]), (result.there, there_colour)]
+def _draw_plans(axes, result: BreakEven, most_epochs: float) -> list[Label]:
+    """Draw both plans, from no epoch to the most, and return their labels."""
+    colour_by_plan = [(result.here, style.OWN), (result.there, style.SECOND)]
     ends = [0, most_epochs]
     labels = []
     for plan, colour in colour_by_plan:
         first = _plan_minutes(plan, 0)
         last = _plan_minutes(plan, most_epochs)
         minutes = [first, last]
-        if shaded:
-            lows, highs = zip(*minutes, strict=True)
-            axes.fill_between(ends, lows, highs, color=colour, alpha=0.35, lw=0)
+        lows, highs = zip(*minutes, strict=True)
+        axes.fill_between(ends, lows, highs, color=colour, alpha=0.35, lw=0)
         axes.plot(ends, minutes, color=colour, lw=1.2)
         middle = sum(last) / 2
         text = style.folded(plan.name)
@@ -126,13 +98,12 @@ def _draw_plans(axes, side: Side, most_epochs: float, *, shaded: bool) -> list[L
     return labels
 
 
-def _plan_texts(side: Side) -> list[str]:
-    """How long each plan of one machine takes, in words."""
-    result = side.data
+def _plan_texts(result: BreakEven) -> list[str]:
+    """How long each plan takes, in words."""
     epochs = result.epochs
     texts = []
     for plan in (result.here, result.there):
         # Three digits are enough, and more would be noise.
         low, high = (style.plain(float(f"{time:.3g}")) for time in _plan_minutes(plan, epochs))
-        texts.append(f"{side.intro}{plan.name} {low} to {high} at {epochs} epochs")
+        texts.append(f"{plan.name} {low} to {high} at {epochs} epochs")
     return texts

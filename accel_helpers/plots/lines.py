@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
-from accel_helpers.plots.style import Label, Picture, Side
+from accel_helpers.plots.style import Label, Picture
 
 Axis = tuple[str, Callable[[float], str]]  # what it says, and how its numbers are written
 Line = Mapping[float, float | Measurement] | Sequence[float]
@@ -34,7 +33,6 @@ class DrawnLine:
     points: Sequence[Point]
     colour: str
     mark: Mapping[str, Any]  # the shape and the size of its points
-    layer: int  # the learner's lines lie above those of a reference
 
     @property
     def end(self) -> Point:
@@ -51,7 +49,6 @@ def curves(
     log: bool = False,
     said: Mapping[str, Line] | None = None,
     note: str = "",
-    reference: Reference | None = None,
 ) -> Picture:
     """Draw lines of one number over another, each with its name at its end.
 
@@ -71,36 +68,29 @@ def curves(
         single point is drawn as a level over the whole width.
     note : str
         What stands under the title.
-    reference : results.Reference, optional
-        Its data are lines, too.
 
     Examples
     --------
     >>> print(curves({"a": [2, 1.5]}, title="Training", said={"knowing nothing": [2.3]}))
     Line plot of loss over epoch. Training: a from 2 at 1 to 1.5 at 2. Dashed: knowing nothing 2.3.
     """
-    sides_of_values, under = style.sides(lines, reference, note)
+    measured = _points_by_name(lines)
     dashed = _points_by_name(said or {})
-    all_points = _all_points(dashed)
-    sides = []
-    for side in sides_of_values:
-        points_by_name = _points_by_name(side.data)
-        sides.append(side._replace(data=points_by_name))
-        all_points += _all_points(points_by_name)
+    all_points = _all_points(measured) + _all_points(dashed)
     if any(point.low < point.high for point in all_points):
-        under = f"{style.BARS}\n{under}"
+        note = f"{style.BARS}\n{note}".strip()
     height = 2.5
     if log:
         height = 3.0
-    with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
+    with style.figure(style.WIDE, height, title, under=note) as (figure, axes):
         left, right = _set_scales(axes, all_points, x, y, log)
         labels = []
-        # The learner's own lines come last, and so on top.
-        for side in reversed(sides):
-            labels += _draw_side(axes, side, sides, reference, log)
+        for line in _drawn_lines(measured, log):
+            _draw_line(axes, line)
+            labels.append(_name_label(line, log))
         labels += _draw_dashed(axes, dashed, left, right)
         style.beside(figure, axes, labels)
-    alt = _alt_text(sides, dashed, title, x, y)
+    alt = _alt_text(measured, dashed, title, x, y)
     return style.picture(figure, alt)
 
 
@@ -172,23 +162,6 @@ def _ticks(points: Sequence[Point]) -> list[float]:
     return sizes[::step]
 
 
-def _draw_side(axes, side: Side, sides: Sequence[Side], reference, log: bool) -> list[Label]:
-    """Draw the lines of one machine, and return their labels."""
-    labels = []
-    front = sides[0]
-    for place, line in enumerate(_drawn_lines(side, sides, log)):
-        _draw_line(axes, line)
-        if side is front or line.name not in front.data:
-            label = _name_label(line, log)
-            labels.append(label)
-        elif place == 0:
-            # The learner's line has the same mark, so that only the machine has to be named.
-            machine = style.folded(reference.label)
-            label = Label(line.end.x, line.end.y, machine, line.colour)
-            labels.append(label)
-    return labels
-
-
 def _name_label(line: DrawnLine, log: bool) -> Label:
     """The label of a line, its name."""
     mark = line.mark
@@ -200,37 +173,24 @@ def _name_label(line: DrawnLine, log: bool) -> Label:
     return Label(end.x, end.y, text, line.colour, mark)
 
 
-def _drawn_lines(side: Side, sides: Sequence[Side], log: bool) -> list[DrawnLine]:
-    """The lines of one machine with their looks."""
-    lines = []
-    colours = side.colours
-    line_counts = [len(machine.data) for machine in sides]
-    last = max(line_counts) - 1
-    front = sides[0]
-    front_names = list(front.data)
-    for place, (name, points) in enumerate(side.data.items()):
-        size = 5
+def _drawn_lines(lines: Lines, log: bool) -> list[DrawnLine]:
+    """The lines with their looks."""
+    drawn = []
+    last = len(lines) - 1
+    for place, (name, points) in enumerate(lines.items()):
+        size = 5.0
         if not log and last > 0:
             # Marks of growing size can be seen where they meet.
             growth = min(4, 8 / last)
             size += (last - place) * growth
-        if side is not front:
-            # The mark of a reference can be seen around the learner's.
-            size += 2
-        shape = place
-        if name in front_names:
-            # A grey line has the mark of the learner's line of that name.
-            shape = front_names.index(name)
-        mark = {"marker": style.MARKS[shape], "ms": size}
-        colour = colours[place % len(colours)]
-        line = DrawnLine(name, points, colour, mark, side.layer)
-        lines.append(line)
-    return lines
+        mark = {"marker": style.MARKS[place], "ms": size}
+        drawn.append(DrawnLine(name, points, style.COLOURS[place], mark))
+    return drawn
 
 
 def _draw_line(axes, line: DrawnLine) -> None:
     """Draw a line with the intervals of its points."""
-    look = {"color": line.colour, "zorder": line.layer}
+    look = {"color": line.colour, "zorder": 3}
     across = [point.x for point in line.points]
     upward = [point.y for point in line.points]
     axes.plot(across, upward, lw=1.2, **line.mark, **look)
@@ -256,15 +216,11 @@ def _draw_dashed(axes, lines: Lines, left: float, right: float) -> list[Label]:
     return labels
 
 
-def _alt_text(sides: Sequence[Side], dashed, title: str, x: Axis, y: Axis) -> str:
+def _alt_text(lines: Lines, dashed: Lines, title: str, x: Axis, y: Axis) -> str:
     """The sentence that says what the picture shows."""
     x_label, write_x = x
     y_label, write_y = y
-    sentences = []
-    for side in sides:
-        text = _lines_text(side.data, write_x, write_y)
-        sentences.append(side.intro + text)
-    content = "; ".join(sentences)
+    content = _lines_text(lines, write_x, write_y)
     alt = f"Line plot of {y_label} over {x_label}. {title}: {content}."
     if dashed:
         text = _lines_text(dashed, write_x, write_y)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from accel_helpers._values.words import shown
 from accel_helpers.measure.measurement import Measurement, Speedup
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import charts, crossing, pieces, rows
 from accel_helpers.plots.style import Picture
 from accel_helpers.train.epochs import FitTiming
@@ -15,7 +14,7 @@ from accel_helpers.worth.break_even import BreakEven
 __all__ = ["plot"]
 
 
-def plot(result, *, title: str = "", reference: Reference | None = None) -> Picture:
+def plot(result, *, title: str = "") -> Picture:
     """Draw what one of the verbs returned.
 
     Parameters
@@ -24,8 +23,6 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
         A mapping is of names to seconds, the parts of one step.
     title : str, optional
         Above the picture: what was found. By default what the result says of itself.
-    reference : Reference, optional
-        Another machine's, drawn in grey (see `results.reference_values`).
 
     Returns
     -------
@@ -40,25 +37,25 @@ def plot(result, *, title: str = "", reference: Reference | None = None) -> Pict
     """
     if isinstance(result, Measurement):
         title = title or result.name or "Single timings"
-        return rows.measurements([result], title=title, reference=reference)
+        return rows.measurements([result], title=title)
     if isinstance(result, Speedup):
         # What stands in brackets is the interval, which the picture shows.
         comparison, _, _ = str(result).partition(" (")
         title = title or comparison
-        return rows.measurements([result.slow, result.fast], title=title, reference=reference)
+        return rows.measurements([result.slow, result.fast], title=title)
     if isinstance(result, FitTiming):
         title = title or "Seconds per epoch"
-        return charts.epochs(result.epochs, title=title, reference=reference)
+        return charts.epochs(result.epochs, title=title)
     if isinstance(result, BreakEven):
-        return crossing.break_even(result, title=title or None, reference=reference)
+        return crossing.break_even(result, title=title or None)
     if isinstance(result, Profile):
         title = title or "Where the time of an epoch goes"
-        return pieces.epoch_parts(result.seconds, title=title, reference=reference)
+        return pieces.epoch_parts(result.seconds, title=title)
     if isinstance(result, StepParts):
         result = result.seconds
     if isinstance(result, Mapping):
         title = title or "Where the time of one step goes"
-        return pieces.parts(result, title=title, reference=reference)
+        return pieces.parts(result, title=title)
     raise TypeError(
         "plot draws a Measurement, a comparison, the epochs of time_fit, a profile, a break-even, "
         f"or the parts of a step, also as a mapping of names to seconds; got {shown(result)}."

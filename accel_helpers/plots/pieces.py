@@ -1,12 +1,10 @@
 """Pictures of where the time of a step goes: a bar in pieces, and one for each of several steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from accel_helpers._values.words import format_seconds, percent
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
-from accel_helpers.plots.rows import Row, ValueAxis, draw_rows, paint, places, room
+from accel_helpers.plots.rows import Row, ValueAxis, draw_rows, paint, room
 from accel_helpers.plots.style import Picture
 from accel_helpers.train.epoch_parts import PARTS
 
@@ -15,9 +13,7 @@ Pieces = Mapping[str, float]  # the seconds of each part of a step
 Steps = Mapping[str, Pieces]
 
 
-def parts(
-    values: Pieces, *, title: str, reference: Reference | None = None, whole: str = "one step"
-) -> Picture:
+def parts(values: Pieces, *, title: str, whole: str = "one step") -> Picture:
     """Draw one bar in pieces, given by name in seconds, and a row for each with its share.
 
     `whole` is what the pieces make up together.
@@ -25,22 +21,15 @@ def parts(
     >>> print(parts({"compute": 0.001, "overhead": 0.003}, title="A step"))
     Bar in pieces. A step: 75 % overhead: compute 1 ms; overhead 3 ms.
     """
-    sides, under = style.sides(values, reference)
-    groups = {}
-    for side in sides:
-        groups[side.intro] = _piece_rows(side.data, side.colours)
-    pieces = sides[0].data
-    if len(pieces) > 1:
-        longest_piece, share = _longest_piece(pieces)
+    if len(values) > 1:
+        longest_piece, share = _longest_piece(values)
         title = f"{title}: {share} {longest_piece}"
-    totals = [sum(side.data.values()) for side in sides]
-    longest_step = max(totals)
-    axis = ValueAxis(f"time of {whole}", 0, longest_step, format_seconds)
+    axis = ValueAxis(f"time of {whole}", 0, sum(values.values()), format_seconds)
     heads = ["time", "share"]
-    return draw_rows("Bar in pieces", groups, heads, axis, title=title, under=under, thick=THICK)
+    return draw_rows("Bar in pieces", _piece_rows(values), heads, axis, title=title, thick=THICK)
 
 
-def epoch_parts(values: Pieces, *, title: str, reference: Reference | None = None) -> Picture:
+def epoch_parts(values: Pieces, *, title: str) -> Picture:
     """Draw where an epoch goes, as `parts` does, with the parts of a step in the same colours.
 
     Parts that take no time are left out.
@@ -48,15 +37,8 @@ def epoch_parts(values: Pieces, *, title: str, reference: Reference | None = Non
     >>> print(epoch_parts({"input": 3.0, "compute": 1.0, "callbacks": 0.0}, title="An epoch"))
     Bar in pieces. An epoch: 75 % input: compute 1 s; input 3 s.
     """
-    if reference is not None:
-        reference = replace(reference, data=_of_an_epoch(reference.data))
-    pieces = _of_an_epoch(values) if values else values
-    return parts(pieces, title=title, reference=reference, whole="an epoch")
-
-
-def _of_an_epoch(values: Pieces) -> dict[str, float]:
-    """Return the parts of an epoch in the order of `PARTS`, without those that take no time."""
-    return {name: values[name] for name in PARTS if values.get(name)}
+    pieces = {name: values[name] for name in PARTS if values.get(name)}
+    return parts(pieces, title=title, whole="an epoch")
 
 
 def _longest_piece(pieces: Pieces) -> tuple[str, str]:
@@ -67,7 +49,7 @@ def _longest_piece(pieces: Pieces) -> tuple[str, str]:
     return name, share
 
 
-def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
+def _piece_rows(pieces: Pieces) -> list[Row]:
     """A row for each piece of a step, each beginning where the one above it ends."""
     rows = []
     total = sum(pieces.values())
@@ -76,39 +58,31 @@ def _piece_rows(pieces: Pieces, colours: Sequence[str]) -> list[Row]:
         end = start + seconds
         duration = format_seconds(seconds)
         share = percent(seconds / total)
-        colour = _colour(name, place, colours)
+        colour = _colour(name, place)
         row = Row(name, colour, (duration, share), bar=(start, end))
         rows.append(row)
         start = end
     return rows
 
 
-def _colour(name: str, place: int, colours: Sequence[str]) -> str:
+def _colour(name: str, place: int) -> str:
     """Return the colour of a piece: an epoch's have the same one in every picture."""
     if name in PARTS:
-        return colours[PARTS.index(name) % len(colours)]
+        return style.COLOURS[PARTS.index(name)]
     # Three colours in turn are enough to tell a piece from the next.
-    return colours[place % 3]
+    return style.COLOURS[place % 3]
 
 
-def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Picture:
+def bars(steps: Steps, *, title: str) -> Picture:
     """Draw a bar in pieces for each name: seconds by part of a step, the same parts in each.
-
-    Another machine's are drawn where the learner has none.
 
     >>> print(bars({"a T4": {"compute": 1e-3, "overhead": 3e-3}}, title="A step"))
     Bars in pieces. A step: a T4 compute 1 ms, overhead 3 ms.
     """
-    sides, under = style.sides(values, reference)
-    side = sides[0]
-    if side.is_own:
-        # The reference is not drawn, so the note must not name it.
-        under = ""
-    steps = side.data
-    rows = [_step_row(name, pieces, side.colour) for name, pieces in steps.items()]
+    rows = [_step_row(name, pieces) for name, pieces in steps.items()]
     height = 1.25 + room(rows)
-    with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
-        longest = _stack_pieces(axes, rows, steps, side.colours)
+    with style.figure(style.WIDE, height, title) as (figure, axes):
+        longest = _stack_pieces(axes, steps)
         paint(axes, rows, ["a step", "most of it"])
         end = 1.02 * longest
         style.scale(axes.xaxis, "time of one step", 0, end, format_seconds)
@@ -116,8 +90,7 @@ def bars(values: Steps, *, title: str, reference: Reference | None = None) -> Pi
         _write_legend(axes, len(part_names))
         sentences = [_step_text(name, pieces, part_names) for name, pieces in steps.items()]
         content = "; ".join(sentences)
-        alt = f"Bars in pieces. {title}: {side.intro}{content}."
-        return style.picture(figure, alt)
+        return style.picture(figure, f"Bars in pieces. {title}: {content}.")
 
 
 def _part_names(steps: Steps) -> list[str]:
@@ -126,24 +99,24 @@ def _part_names(steps: Steps) -> list[str]:
     return list(first_step)
 
 
-def _step_row(name: str, pieces: Pieces, colour: str) -> Row:
+def _step_row(name: str, pieces: Pieces) -> Row:
     """The row of a step: how long it takes, and which part takes most of that."""
     total = sum(pieces.values())
     duration = format_seconds(total)
     longest_piece, share = _longest_piece(pieces)
     notes = (duration, f"{longest_piece}, {share}")
-    return Row(name, colour, notes)
+    return Row(name, style.OWN, notes)
 
 
-def _stack_pieces(axes, rows: Sequence[Row], steps: Steps, colours: Sequence[str]) -> float:
+def _stack_pieces(axes, steps: Steps) -> float:
     """Draw the bars of all steps, part by part; return the seconds of the longest step."""
-    heights = places(rows)
+    heights = range(len(steps))
     starts = [0.0] * len(steps)
     for part in _part_names(steps):
         # A part has the same colour in every picture.
         place = style.PIECES.index(part)
         widths = [pieces[part] for pieces in steps.values()]
-        axes.barh(heights, widths, THICK, starts, color=colours[place], label=part)
+        axes.barh(heights, widths, THICK, starts, color=style.COLOURS[place], label=part)
         # The next part begins where this one ends.
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     return max(starts)

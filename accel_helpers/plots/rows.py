@@ -1,11 +1,10 @@
 """Pictures of rows: a thing in each, with its dots, the bar of its interval, and what is noted."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from accel_helpers._values.words import format_seconds
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
 
@@ -16,16 +15,12 @@ EXACT = "Bars: 95 % intervals."  # of what is counted; those of few timings can 
 class Row:
     """A thing: dots, the bar of an interval, a line at the middle, and notes, one a column."""
 
-    name: str  # without one it belongs to the row above it
+    name: str
     colour: str
     notes: Sequence[str]
     dots: Sequence[float] = ()
     bar: Sequence[float] = ()
     line: float | None = None
-
-
-# The rows of each machine, by how its part of the alt text begins.
-Groups = Mapping[str, Sequence[Row]]
 
 
 @dataclass(frozen=True)
@@ -39,39 +34,9 @@ class ValueAxis:
     log: bool = False
 
 
-def beneath(rows: Sequence[Row], grey: Sequence[Row] = ()) -> list[Row]:
-    """Put the grey row of the same name below each row, and the other grey rows last."""
-    grey_by_name = {row.name: row for row in grey}
-    names = {row.name for row in rows}
-    ordered = []
-    for row in rows:
-        ordered.append(row)
-        partner = grey_by_name.get(row.name)
-        if partner is not None:
-            # The name of the row above holds for both.
-            nameless = replace(partner, name="")
-            ordered.append(nameless)
-    ordered += [row for row in grey if row.name not in names]
-    return ordered
-
-
-def places(rows: Sequence[Row]) -> list[float]:
-    """The height at which each row lies, from the top: what belongs together is close."""
-    heights = [0]
-    height = 0
-    for row in rows[1:]:
-        if row.name:
-            height += 1
-        else:
-            height += 0.62
-        heights.append(height)
-    return heights
-
-
 def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
     """Draw rows below each other, with their notes in columns to the right of the axes."""
-    heights = places(rows)
-    for height, row in zip(heights, rows, strict=True):
+    for height, row in enumerate(rows):
         if row.bar:
             _paint_bar(axes, row, height, thick)
         # The layout would take an empty list of dots for one in the corner of the figure.
@@ -79,8 +44,8 @@ def paint(axes, rows: Sequence[Row], heads: Sequence[str], thick=0.3) -> None:
             _paint_dots(axes, row, height)
         if row.line is not None:
             axes.plot([row.line], [height], "|", color="black", ms=11, mew=1.6, zorder=4)
-    _write_names(axes, rows, heights)
-    _write_notes(axes, rows, heights, heads)
+    _write_names(axes, rows)
+    _write_notes(axes, rows, heads)
 
 
 def _paint_bar(axes, row: Row, height: float, thick: float) -> None:
@@ -112,34 +77,24 @@ def _dot_shift(place: int) -> float:
     return 0.16 * (step / 5 - 1)
 
 
-def _write_names(axes, rows: Sequence[Row], heights: Sequence[float]) -> None:
+def _write_names(axes, rows: Sequence[Row]) -> None:
     """Write the names of rows to the left of the axes, and end the axes where the rows do."""
-    ticks = []
-    names = []
-    for height, row in zip(heights, rows, strict=True):
-        if row.name:
-            name = style.folded(row.name)
-            names.append(name)
-            ticks.append(height)
-    axes.set_yticks(ticks, names)
+    names = [style.folded(row.name) for row in rows]
+    axes.set_yticks(range(len(rows)), names)
     # Heights are counted from the top.
-    bottom = heights[-1] + 0.5
-    axes.set_ylim(bottom, -0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
 
 
-def _write_notes(axes, rows, heights: Sequence[float], heads: Sequence[str]) -> None:
+def _write_notes(axes, rows: Sequence[Row], heads: Sequence[str]) -> None:
     """Write the notes of rows to the right of the axes, a column for each head."""
     offset = 8  # points to the right of the axes
     for column, head in enumerate(heads):
         _write_note(axes, head, -0.5, (offset, 2), "bottom", style.INK)
         texts = [head]
-        for row, height in zip(rows, heights, strict=True):
+        for height, row in enumerate(rows):
             note = row.notes[column]
-            colour = "black"
-            if row.colour in style.GREYS:
-                colour = style.SAID
-            _write_note(axes, note, height, (offset, 0), "center_baseline", colour)
+            _write_note(axes, note, height, (offset, 0), "center_baseline", "black")
             texts.append(note)
         letters = _letters(texts)
         offset += 10 + 5 * letters
@@ -170,18 +125,17 @@ def room(rows: Sequence[Row]) -> float:
         lines = name.count("\n") + 1
         most_lines = max(most_lines, lines)
     row_height = max(0.31, 0.17 * most_lines)
-    lowest = places(rows)[-1]
-    return (lowest + 1) * row_height
+    return len(rows) * row_height
 
 
 def draw_rows(
     kind: str,
-    groups: Groups,
+    rows: Sequence[Row],
     heads: Sequence[str],
     axis: ValueAxis,
     *,
     title: str,
-    under: str,
+    under: str = "",
     thick: float = 0.3,
 ) -> Picture:
     """Draw a picture that is rows alone.
@@ -190,8 +144,8 @@ def draw_rows(
     ----------
     kind : str
         What sort of picture it is; its alt text begins with it.
-    groups : mapping of str to rows
-        The rows of each machine by how their part of the alt text begins.
+    rows : sequence of Row
+        From the top down.
     heads : sequence of str
         What stands above each column of notes.
     axis : ValueAxis
@@ -201,38 +155,25 @@ def draw_rows(
     thick : float
         How thick bars are; those over 0.3 are drawn in full colour.
     """
-    rows = beneath(*groups.values())
     height = 0.95 + room(rows)
     with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
         paint(axes, rows, heads, thick)
         style.scale(axes.xaxis, axis.label, axis.low, axis.high, axis.text, log=axis.log)
-        content = _groups_text(groups)
+        texts = [f"{row.name} {row.notes[0]}" for row in rows]
+        content = "; ".join(texts)
         return style.picture(figure, f"{kind}. {title}: {content}.")
 
 
-def _groups_text(groups: Groups) -> str:
-    """The first note of each row, in words."""
-    sentences = []
-    for intro, rows in groups.items():
-        texts = [f"{row.name} {row.notes[0]}" for row in rows]
-        sentence = "; ".join(texts)
-        sentences.append(intro + sentence)
-    return "; ".join(sentences)
-
-
-def values_of(groups: Groups) -> list[float]:
+def values_of(rows: Iterable[Row]) -> list[float]:
     """Every value that rows show: their dots, and the ends of their bars."""
-    values = []
-    for rows in groups.values():
-        for row in rows:
-            values += row.dots
-            values += row.bar
+    values: list[float] = []
+    for row in rows:
+        values += row.dots
+        values += row.bar
     return values
 
 
-def measurements(
-    timings: Sequence[Measurement], *, title: str, reference: Reference | None = None
-) -> Picture:
+def measurements(timings: Sequence[Measurement], *, title: str) -> Picture:
     """Draw measurements below each other: every sample a dot, the interval a bar.
 
     >>> step = Measurement.from_samples([0.010, 0.011, 0.011, 0.010, 0.012], name="step")
@@ -240,20 +181,16 @@ def measurements(
     Dot plot. A step: step 11 ms.
     """
     note = f"Dots: single timings. {style.BARS}"
-    sides, under = style.sides(timings, reference, note)
-    groups = {}
-    for side in sides:
-        groups[side.intro] = [_timing_row(timing, side.colour) for timing in side.data]
-    seconds = values_of(groups)
-    axis = _time_axis(seconds)
-    return draw_rows("Dot plot", groups, ["median"], axis, title=title, under=under)
+    rows = [_timing_row(timing) for timing in timings]
+    axis = _time_axis(values_of(rows))
+    return draw_rows("Dot plot", rows, ["median"], axis, title=title, under=note)
 
 
-def _timing_row(timing: Measurement, colour: str) -> Row:
+def _timing_row(timing: Measurement) -> Row:
     """The row of a measurement."""
     median = timing.median
     notes = (format_seconds(median),)
-    return Row(timing.name, colour, notes, timing.samples, timing.interval, median)
+    return Row(timing.name, style.OWN, notes, timing.samples, timing.interval, median)
 
 
 def _time_axis(seconds: Sequence[float]) -> ValueAxis:

@@ -10,16 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
-
-from accel_helpers.measure.results import Reference
+from typing import Any
 
 OWN = "#0072B2"  # the learner's machine
-REFERENCE = "#767676"  # a reference run
 SECOND = "#D55E00"
 THIRD = "#E69F00"
 COLOURS = (OWN, THIRD, SECOND, "#009E73", "#CC79A7", "#56B4E9", "#000000")
-GREYS = (REFERENCE, "#949494", "#5A5A5A", "#303030")  # on white each has a contrast of 3 or more
 MARKS = ("o", "s", "D", "^", "v", "P", "X")  # as many as there are colours
 INK = "#333333"  # text
 SAID = "#595959"  # text in grey, and lines that show no data
@@ -66,31 +62,6 @@ class Picture:
         return shown, metadata
 
 
-class Side(NamedTuple):
-    """What one machine has to show in a picture."""
-
-    data: Any
-    is_own: bool  # whether it is the learner's machine, and not the reference
-    intro: str  # how its part of the alt text begins: "on MACHINE: " for a reference
-
-    @property
-    def colours(self) -> tuple[str, ...]:
-        """The colours in which it is drawn."""
-        return palette(self.is_own)
-
-    @property
-    def colour(self) -> str:
-        """The first of its colours."""
-        return self.colours[0]
-
-    @property
-    def layer(self) -> int:
-        """The layer of its lines: the learner's lie above those of a reference."""
-        if self.is_own:
-            return 3
-        return 2
-
-
 @dataclass(frozen=True)
 class Label:
     """A text to the right of the axes, for the point (x, y) of the data."""
@@ -102,13 +73,6 @@ class Label:
     mark: Mapping[str, Any] | None = None  # how its point is drawn, repeated as a key
 
 
-def palette(is_own: bool) -> tuple[str, ...]:
-    """The colours of the learner's machine, or the greys of a reference."""
-    if is_own:
-        return COLOURS
-    return GREYS
-
-
 def short(ratio: float) -> str:
     """A ratio in two digits, or in as many as tell it from 1, which would say "no difference"."""
     if ratio >= 100:
@@ -118,23 +82,6 @@ def short(ratio: float) -> str:
         if text != "1":
             return text
     return "1"
-
-
-def sides(data, reference: Reference | None, note: str = "") -> tuple[list[Side], str]:
-    """List whose data a picture shows, and extend its note by the name of the reference machine.
-
-    A reference stands alone if it says so, or if the learner has nothing to show.
-    """
-    own = Side(data, True, "")
-    if reference is None:
-        return [own], note
-    machine = reference.label
-    grey = Side(reference.data, False, f"on {machine}: ")
-    if reference.alone or not data:
-        full_note = f"{note}\nMeasured on {machine}."
-        return [grey], full_note.strip()
-    full_note = f"{note}\nGrey: {machine}."
-    return [own, grey], full_note.strip()
 
 
 @contextmanager

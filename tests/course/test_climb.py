@@ -7,7 +7,6 @@ import pytest
 from accel_helpers.course import climb, climb_plan, quickstart
 from accel_helpers.course import ways as course_ways
 from accel_helpers.machine import backend
-from accel_helpers.measure import results
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.train.images import load_images
 from accel_helpers.train.profile_result import Profile
@@ -66,32 +65,6 @@ def test_each_change_names_the_parts_of_an_epoch_that_it_makes_smaller():
     for id in changed:
         parts = stage(id, 1.0).takes_away.split(" and ")
         assert set(parts) <= set(Profile.OUTCOMES)
-
-
-def test_a_result_card_keeps_it(tmp_path):
-    measurements, numbers = WALK.record_as("03/climb")
-    path = tmp_path / "card.json"
-    assert results.save_on_card(measurements, numbers, path=path).ok
-    card = results.load(path)
-    again = climb.Climb.from_card(card.measurements, card.numbers, "03/climb")
-    assert again.stages == WALK.stages, "the order, too"
-
-
-def test_a_card_names_stages_by_ids_so_that_a_label_may_be_improved():
-    (*_, last), _ = WALK.record_as("03/climb")
-    assert last == "03/climb/epoch/resident"
-    walk = climb.Climb((stage("default", 2.0), stage("resident-small", 0.5)))
-    epochs, numbers = walk.record_as("03/climb")
-    assert "03/climb/epoch/resident-small" in epochs
-    assert "03/climb/accuracy/resident-small" in numbers
-    assert list(walk.epochs) == ["default fit", "resident, small batches"], "what a learner reads"
-
-
-def test_a_stage_that_a_card_has_only_in_part_is_left_out():
-    epochs, numbers = WALK.record_as("03/climb")
-    del numbers["03/climb/accuracy/large"]
-    again = climb.Climb.from_card(epochs, numbers, "03/climb")
-    assert [s.id for s in again.stages] == ["default", "large again", "resident"]
 
 
 @pytest.mark.night

@@ -5,10 +5,8 @@ from itertools import product
 import pytest
 
 from accel_helpers.course.facts import FourFacts
-from accel_helpers.course.ledger import claims
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
-from accel_helpers.course.pictures import PICTURES, reference_for
-from accel_helpers.measure import results, timing
+from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 
 ON_TENSORFLOW = "/job:localhost/replica:0/task:0/device:{}:0"
@@ -60,20 +58,3 @@ def test_what_the_four_facts_come_to_is_all_that_has_a_sentence():
 def test_where_a_result_landed_is_one_of_the_choices(device, where):
     assert outcome_of(device, "landed") == where
     assert where in OUTCOMES["landed"]
-
-
-@pytest.mark.parametrize(
-    ("other", "path"), [("CPU again", "02/control"), ("gpu:0", "02/race/gpu"), (TPU, "02/race/tpu")]
-)
-def test_a_race_is_on_the_card_under_what_it_was_raced_on(other, path):
-    kind, found = PICTURES["control"], race(2.0, 1.0, other)
-    measured, _ = kind.measured(found, "02/race")
-    assert measured == {f"{path}/first": found.slow, f"{path}/second": found.fast}
-    card = results.Card("2027-01-02", "run", {"cpu_name": "Another"}, measured)
-    grey = reference_for(kind, found, "02/race", runs=[card])
-    assert grey.data == [found.slow, found.fast]
-
-
-def test_the_race_on_a_gpu_is_what_a_claim_asks_for():
-    measured, _ = PICTURES["control"].measured(FASTER, "02/race")
-    assert [*measured] in [[*claim.names] for claim in claims()]

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from accel_helpers.course import predict
+from accel_helpers.course import predict, record
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
 from accel_helpers.course.page import Lesson, lesson
-from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.course.places import place
-from accel_helpers.measure import results, timing
+from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.plots.of_results import plot
 
@@ -100,32 +99,29 @@ def test_a_guess_without_sentences_shows_none(page, capsys):
     assert "Answer: 3 times." in capsys.readouterr().out
 
 
-def test_what_is_drawn_is_on_the_card_under_its_place(page):
+def test_what_is_drawn_is_on_the_record_under_its_place(page):
     drawn = page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
     assert "It took 2.5 s" in drawn.alt
-    kept = results.load(results.card_path()).measurements
-    assert kept["00/epochs"].first_call == 2.5
+    assert record.newest("00/")["epochs"].numbers["1"] == 2.5
 
 
-def test_what_is_said_is_on_the_card_too_where_the_place_has_a_picture(page):
+def test_what_is_said_is_on_the_record_with_its_outcome(page):
     race = timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu"))
     page.verdict("race", race)
-    assert {*results.load(results.card_path()).measurements} == {"00/race/cpu", "00/race/gpu"}
+    kept = record.newest("00/")["race"]
+    assert kept.outcome == "faster"
+    assert kept.numbers["times as fast"] == 2
+
+
+def test_what_was_not_measured_is_not_on_the_record():
+    lesson("03").verdict("race", None)
+    assert record.newest("03/") == {}
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys):
-    monkeypatch.setenv("ACCEL_RESULT_CARD", "/no such folder/card.json")
+    monkeypatch.setenv("ACCEL_RECORD", "/no such folder/course_record.json")
     page.plot("epochs", [2.5, 1.0, 1.1])
     assert "Not saved" in capsys.readouterr().out
-
-
-def test_another_machine_is_drawn_in_grey_and_named(page):
-    other = results.Card("2027-01-02", "run", {"cpu_name": "Another", "cores": 3})
-    other = results.replace(other, measurements={"00/epochs": measured(2.0)})
-    grey = reference_for(PICTURES["epochs"], measured(1.0), "00/epochs", runs=[other])
-    assert grey.data.median == 2.0
-    assert "Another, 3 cores" in grey.label
-    assert reference_for(PICTURES["epochs"], measured(1.0), "00/other", runs=[other]) is None
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
 """Lesson 01: a matmul beside a chip's rating, the dialog that lends one, and the old steps."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from accel_helpers.course.word_checks import choices
 from accel_helpers.machine import hardware
 from accel_helpers.machine.hardware import Plausibility
-from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.results import Card, Reference
 from accel_helpers.plots import rows, style
 
 # What the six old steps, A to F, do today.
@@ -53,44 +50,13 @@ CHECKS = {
 # number of operations, its `time` a Measurement that has the name of the device, such as "gpu:0".
 
 
-def rates_measured(
-    judged: Sequence[Plausibility], path: str
-) -> tuple[dict[str, Measurement], dict[str, list[int]]]:
-    """Return what a result card keeps: the time of each device, and the size of the matrices.
-
-    With the path "01/product" they are called "01/product/cpu" and "01/product/size".
-    """
-    # A product of two n by n matrices takes 2 n^3 operations.
-    cube = judged[0].work / 2
-    size = round(cube ** (1 / 3))
-    times = {}
-    for judgement in judged:
-        device = _kind(judgement).lower()
-        times[f"{path}/{device}"] = judgement.time
-    return times, {f"{path}/size": [size]}
-
-
-def rates_on(card: Card, path: str) -> list[Plausibility]:
-    """Judge the CPU's time on a card, and return that one judgement in a list.
-
-    The names on the card are those of `rates_measured`; it must have the CPU's time and the size.
-    """
-    measurement = card.measurements[f"{path}/cpu"]
-    # The row of a device is named after the device that its time names.
-    time = replace(measurement, name="cpu")
-    size = card.numbers[f"{path}/size"][0]
-    operations = 2 * size**3
-    judgement = hardware.judge(flops=operations, seconds=time)
-    return [judgement]
-
-
 def _kind(judgement: Plausibility) -> str:
     """Return the kind of a judgement's device, such as "CPU" where its time is named "cpu:0"."""
     kind, _, _ = judgement.time.name.partition(":")
     return kind.upper()
 
 
-def _rate_row(judgement: Plausibility, colour: str) -> rows.Row:
+def _rate_row(judgement: Plausibility) -> rows.Row:
     """Return the row of a device: a line to its rate, and the interval of the rate as a bar.
 
     Both are in billions of operations a second.
@@ -104,7 +70,7 @@ def _rate_row(judgement: Plausibility, colour: str) -> rows.Row:
     low = _billions(judgement.work, longest)
     device = _kind(judgement)
     note = f"{rate:,.0f}"
-    return rows.Row(device, colour, (note,), bar=(low, high), line=rate)
+    return rows.Row(device, style.OWN, (note,), bar=(low, high), line=rate)
 
 
 def _billions(operations: float, seconds: float) -> float:
@@ -112,48 +78,37 @@ def _billions(operations: float, seconds: float) -> float:
     return operations / seconds / 1e9
 
 
-def rates(own: Sequence[Plausibility], *, reference: Reference | None = None) -> style.Picture:
+def rates(judged: Sequence[Plausibility]) -> style.Picture:
     """Draw the measured rate of each device, and the rating of the last one's chip.
 
     Parameters
     ----------
-    own : sequence of Plausibility
+    judged : sequence of Plausibility
         What `hardware.judge` said of the learner's devices, one or more, the best one last.
-    reference : Reference, optional
-        Such a sequence from another machine, drawn in grey.
 
     Returns
     -------
     Picture
         Its title says how many times the best measured rate the rating is.
     """
-    chip = _rated_chip(own[-1])
+    chip = _rated_chip(judged[-1])
     # Billions of operations a second, as the rows have them; the table has trillions.
     rated = 1000 * hardware.peak(chip)
-    groups = []
-    sentences = []
-    sides, under = style.sides(own, reference, style.BARS)
-    for side in sides:
-        group = [_rate_row(judgement, side.colour) for judgement in side.data]
-        # The only note of a row is its rate.
-        texts = [f"{row.name} {row.notes[0]}" for row in group]
-        groups.append(group)
-        sentences.append(side.intro + "; ".join(texts))
-    every_row = rows.beneath(*groups)
-    # The title is about the first group: the learner's devices, if there are any.
-    best = max(row.line for row in groups[0])
+    every_row = [_rate_row(judgement) for judgement in judged]
+    best = max(row.line for row in every_row)
     factor = style.short(rated / best)
     title = f"The {chip.name} is rated at {factor} times what was measured"
     rating = f"{chip.name}: rated at {rated:,.0f}"
     height = 1.1 + rows.room(every_row)
-    with style.figure(style.WIDE, height, title, under=under) as (figure, axes):
+    with style.figure(style.WIDE, height, title, under=style.BARS) as (figure, axes):
         rows.paint(axes, every_row, ["measured"])
         _draw_rates(axes, every_row)
         _draw_rating(axes, every_row, rated, rating)
         highest = max(row.bar[1] for row in every_row)
         end = 1.05 * max(rated, highest)
         style.scale(axes.xaxis, "billion operations per second", 0, end, style.plain)
-        measured = "; ".join(sentences)
+        # The only note of a row is its rate.
+        measured = "; ".join(f"{row.name} {row.notes[0]}" for row in every_row)
         return style.picture(figure, f"Lines from zero. {title}: {measured}; {rating}.")
 
 
@@ -167,8 +122,7 @@ def _rated_chip(judgement: Plausibility) -> hardware.Accelerator:
 
 def _draw_rates(axes, every_row: Sequence[rows.Row]) -> None:
     """Draw a line from zero to the rate of each row, at the height of the row."""
-    places = rows.places(every_row)
-    for place, row in zip(places, every_row, strict=True):
+    for place, row in enumerate(every_row):
         axes.plot([0, row.line], [place, place], color=row.colour, lw=3, zorder=0.9)
 
 
@@ -177,8 +131,7 @@ def _draw_rating(axes, every_row: Sequence[rows.Row], rated: float, text: str) -
 
     `rated` is in billions of operations a second, as the rates of the rows are.
     """
-    places = rows.places(every_row)
-    middle = places[-1] / 2
+    middle = (len(every_row) - 1) / 2
     # On white, so that a line that it crosses leaves it legible.
     paper = {"fc": "white", "ec": "none"}
     axes.axvline(rated, color=style.SAID, ls="--")

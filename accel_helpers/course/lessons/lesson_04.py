@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from accel_helpers._values.words import format_bytes
 from accel_helpers.course import text
 from accel_helpers.course.word_checks import choices
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import lines, rows, style
 from accel_helpers.plots.style import Picture
 from accel_helpers.tpu.answers import CompiledStep
@@ -20,9 +19,7 @@ SPOKEN = {
 }
 
 
-def losses_picture(
-    curves: Mapping[str, Sequence[float]], *, title: str, reference: Reference | None = None
-) -> Picture:
+def losses_picture(curves: Mapping[str, Sequence[float]], *, title: str) -> Picture:
     """Draw the losses of the Shakespeare model, and the loss of one that knows nothing as a level.
 
     Parameters
@@ -30,15 +27,13 @@ def losses_picture(
     curves : mapping of str to sequence of float
         The loss after each epoch, by the name of the line.
     title : str
-    reference : Reference, optional
-        Such curves of another machine, drawn in grey.
     """
     course_text = text.load_text()
     letters = len(course_text.vocabulary)
     # A model that gives each letter the same chance has the logarithm of their number as its loss.
     loss_of_chance = math.log(letters)
     levels = {"knowing nothing": [loss_of_chance]}
-    return lines.curves(curves, title=title, said=levels, reference=reference)
+    return lines.curves(curves, title=title, said=levels)
 
 
 def label(name: str, step: CompiledStep) -> str:

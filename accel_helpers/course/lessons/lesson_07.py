@@ -11,9 +11,8 @@ from accel_helpers.course.checks import calls
 from accel_helpers.course.slips import Slips
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.results import Reference
 from accel_helpers.measure.timing import APART
-from accel_helpers.plots.style import Picture, sides
+from accel_helpers.plots.style import Picture
 from accel_helpers.worth import step_time
 
 # The names of the lines in the picture; that of a GPU is "the Tesla T4", for one.
@@ -124,32 +123,23 @@ def _seconds(time: Measurement | float) -> float:
     return getattr(time, "median", time)
 
 
-def adding(lines: Mapping[str, Curve], *, reference: Reference | None = None) -> Picture:
+def adding(lines: Mapping[str, Curve]) -> Picture:
     """Draw the times of an addition by its size; the title says from where on a chip is faster.
 
-    Where neither the lines nor the reference have a GPU, a pretend T4 stands in, dashed.
+    Where there is no GPU, a pretend T4 stands in, dashed.
 
     Parameters
     ----------
     lines : mapping of str to mapping
-        The measured curves by the name of the device: `CPU`, and "the Tesla T4" or the like. It may
-        be empty if there is a reference.
-    reference : Reference, optional
-        Such lines of another machine, drawn in grey.
+        The measured curves by the name of the device: `CPU`, and "the Tesla T4" or the like.
     """
-    pictured_sides, _ = sides(lines, reference)
-    # The learner's lines, or the reference's where the learner has none.
-    front_lines = pictured_sides[0].data
-    curves = dict(front_lines)
-    if reference:
-        curves = reference.data | front_lines
-    cpu = front_lines[CPU]
-    timed_chips = [name for name in curves if name != CPU]
+    cpu = lines[CPU]
+    timed_chips = [name for name in lines if name != CPU]
     estimates = {}
     note = ""
     if timed_chips:
         name = timed_chips[0]
-        title = finding(cpu, curves[name], name)
+        title = finding(cpu, lines[name], name)
     else:
         estimates = {PRETEND: pretend(cpu), SENT: pretend(cpu, LINK)}
         title = finding(cpu, estimates[PRETEND], "")
@@ -163,7 +153,6 @@ def adding(lines: Mapping[str, Curve], *, reference: Reference | None = None) ->
         log=True,
         said=estimates,
         note=note,
-        reference=reference,
     )
 
 

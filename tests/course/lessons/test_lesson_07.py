@@ -2,7 +2,6 @@
 
 import pytest
 
-from accel_helpers.course import ledger
 from accel_helpers.course.lessons.lesson_07 import (
     CPU,
     LAUNCH,
@@ -16,8 +15,6 @@ from accel_helpers.course.lessons.lesson_07 import (
 from accel_helpers.course.pictures import PICTURES
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
-from accel_helpers.measure.results import Card
-from accel_helpers.measure.timing import compare
 
 SIZES = [10**k for k in range(1, 8)]
 
@@ -99,57 +96,13 @@ def test_noise_among_the_smallest_additions_is_no_gain_of_the_pretend_t4():
     assert 8000 < crossing(cpu, pretend(cpu)) < 80_000
 
 
-# --- what goes on the card -----------------------------------------------------------------------
+ROOFLINE = {
+    "roof": {"memory": 12e10, "compute": 1.4e12},
+    "points": {"training step": (3.6, 1e10)},
+}
 
 
-@pytest.fixture
-def on_a_gpu(monkeypatch):
-    """What a learner with a GPU would measure, by the place that keeps it."""
-    monkeypatch.setattr("accel_helpers.machine.backend.devices", lambda: ("cpu", "gpu"))
-    monkeypatch.setattr("accel_helpers.machine.backend.device_name", lambda device: "Tesla T4")
-    roof = {"memory": 12e10, "compute": 1.4e12}
-    return {
-        "adding": {"cpu:0": line(40e-6, 8e9), "gpu:0": line(60e-6, 320e9)},
-        "transfer": compare(lasting(0.02), lasting(0.001), names=("sent", "copied")),
-        "queue": compare(lasting(2e-3), lasting(4e-5), names=("64 operations", "one operation")),
-        "steps": {32: lasting(1e-3), 256: lasting(2e-3)},
-        "roofline": {"roof": roof, "points": {"training step": (3.6, 1e10)}},
-    }
-
-
-def kept(measured):
-    names = {}
-    for place, result in measured.items():
-        measurements, numbers = PICTURES[place].measured(result, f"07/{place}")
-        names |= measurements | numbers
-    return names
-
-
-def test_the_lesson_measures_what_its_claims_read(on_a_gpu):
-    there = kept(on_a_gpu)
-    asked = {
-        name.format(device="gpu")
-        for claim in ledger.claims()
-        if claim.lesson == "07" and claim.needs
-        for name in claim.names
-    }
-    assert asked - there.keys() == set()
-
-
-def card_of(result, place, machine):
-    measurements, numbers = PICTURES[place].measured(result, f"07/{place}")
-    return Card("2026-11-25T00:00:00+00:00", "made up", machine, measurements, numbers)
-
-
-def test_a_card_gives_back_the_additions(on_a_gpu):
-    machine = {"accelerator": {"kind": "GPU", "name": "Tesla T4"}}
-    curves = on_a_gpu["adding"]
-    back = PICTURES["adding"].restored(card_of(curves, "adding", machine), "07/adding")
-    assert back == {CPU: curves["cpu:0"], "the Tesla T4": curves["gpu:0"]}
-
-
-def test_the_roofline_says_how_much_of_the_roof_the_step_reaches(on_a_gpu):
-    kind = PICTURES["roofline"]
+def test_the_roofline_says_how_much_of_the_roof_the_step_reaches():
     # 3.6 operations for each of 120 billion bytes per second are 432 billion: 1e10 is 2 % of them
-    said = kind.draw(kind.data(on_a_gpu["roofline"]), title="", reference=None).alt
+    said = PICTURES["roofline"](ROOFLINE, "").alt
     assert "The training step reaches 2 % of what the roof allows" in said

@@ -8,11 +8,10 @@ import nbformat
 import numpy as np
 import pytest
 
-import accel_helpers as ah
 from accel_helpers.course.lessons import lesson_08
-from accel_helpers.course.pictures import lesson_08 as pictures
+from accel_helpers.course.pictures import PICTURES
 from accel_helpers.machine import backend
-from accel_helpers.measure import results, timing
+from accel_helpers.measure import timing
 
 NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "08_graphs_and_compilers.ipynb"
 CELLS = {cell.id: cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
@@ -79,12 +78,6 @@ def test_python_runs_the_step_of_fit_to_trace_it_alone(keras):
     assert 1 <= len(names["ran"]) <= 2
 
 
-def test_how_often_python_ran_the_step_is_on_the_card_for_the_claim(keras):
-    ah.course.lesson("08").verdict("python calls", {"ran": 2, "steps": 20})
-    numbers = results.load(results.card_path()).numbers
-    assert numbers[f"08/{backend.framework()}/python calls"] == (2, 20)
-
-
 def test_keras_resolves_auto_as_the_table_says(keras):
     rows = re.findall(r"^\| (\w+) \| (on|off) \| (on|off) \|$", PROSE, re.M)
     said = {name.lower(): row for name, *row in rows}
@@ -120,20 +113,13 @@ def test_compiling_pays_when_the_sums_of_the_calls_cross(first, before, after):
     assert lesson_08.pays_after(first, before, after) == next(crossed, math.inf)
 
 
-def test_a_stored_picture_has_all_four_ways():
-    (card,) = results.reference_runs()
-    found = pictures.chain_on(card, "08/chain")
-    assert [*found] == ["NumPy", "one by one", "graph", "XLA"]
-    assert {*map(len, found.values())} == {len(pictures.LENGTHS)}
-
-
 def test_the_title_of_the_chains_says_how_they_grew():
     def lasting(micro):
         return timing.Measurement.from_samples([micro * 1e-6] * 5)
 
     ends = {"NumPy": (50, 1600), "one by one": (500, 9000), "XLA": (250, 500)}
     times = {way: {2: lasting(a), 64: lasting(b)} for way, (a, b) in ends.items()}
-    drawn = str(pictures.draw_chain(times, title="32 times the operations"))
+    drawn = PICTURES["chain"](times, "32 times the operations").alt
     assert "32 times the operations: NumPy takes 32 times as long, XLA 2 times" in drawn
 
 

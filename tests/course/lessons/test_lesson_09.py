@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from accel_helpers._values import probe
-from accel_helpers.course.pictures import PICTURES
 
 PAGE = Path(__file__).parents[3] / "notebooks" / "09_many_devices.ipynb"
 CELLS = {cell["id"]: cell for cell in json.loads(PAGE.read_text("utf-8"))["cells"]}
@@ -164,12 +163,3 @@ def test_what_real_clusters_did_is_what_was_published():
     assert f'reveal("chips", {rows["VGG-16, 25 Gbit/s"]})' in "".join(
         CELLS["l09published"]["source"]
     )
-
-
-def test_the_card_has_the_names_that_the_claims_ask_for():
-    assert PICTURES["batches"].measured(0.25, "09/batches") == ({}, {"09/batches apart": [0.25]})
-    assert PICTURES["state"].measured((8, 1), "09/state") == ({}, {"09/state": [8.0, 1.0]})
-
-
-def test_a_pretend_cluster_is_not_on_the_card():
-    assert PICTURES["waits"].measured({"1 chip": {"compute": 1.0}}, "09/wait") == ({}, {})

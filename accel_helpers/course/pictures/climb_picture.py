@@ -6,7 +6,6 @@ from statistics import mean
 from accel_helpers._values.words import format_seconds
 from accel_helpers.course.climb import Climb, Stage
 from accel_helpers.measure.measurement import SAME, VAGUE, Speedup
-from accel_helpers.measure.results import Reference
 from accel_helpers.plots import rows as rows_of_dots
 from accel_helpers.plots import style
 from accel_helpers.plots.rows import Row
@@ -20,54 +19,32 @@ START = "the start"
 # stage over its own.
 
 
-def climb(climb: Climb, *, title: str, reference: Reference | None = None) -> Picture:
+def climb(climb: Climb, title: str) -> Picture:
     """Draw a ladder of changes to a training, a `Climb`: how many times as fast each stage is.
 
     Parameters
     ----------
     climb : Climb
-        The learner's.
     title : str
         The largest gain is added to it.
-    reference : Reference, optional
-        A `Climb` of another machine, drawn in grey below.
-
-    Examples
-    --------
-    >>> from accel_helpers.course.climb import Climb
-    >>> from accel_helpers.measure import results
-    >>> card = results.reference()
-    >>> theirs = Climb.from_card(card.measurements, card.numbers, "03/climb")
-    >>> climb(theirs, title="A climb").alt[:15]
-    'Ladder. A climb'
     """
     note = f"{style.BARS} Times as fast: turn by turn, so not quite the ratio of the epochs."
-    sides, under = style.sides(climb, reference, note)
-    groups = []
-    sentences = []
-    for side in sides:
-        stages = side.data.stages
-        group = [_stage_row(side.data, stage, side.colour) for stage in stages]
-        texts = [_stage_text(side.data, stage) for stage in stages]
-        groups.append(group)
-        sentences.append(side.intro + "; ".join(texts))
-    # The title is about the first side: the learner's climb, if there is one.
-    front_climb = sides[0].data
-    first_stage = front_climb.stages[0]
-    title += _best_gain(front_climb, groups[0])
-    rows = rows_of_dots.beneath(*groups)
+    rows = [_stage_row(climb, stage) for stage in climb.stages]
+    first_stage = climb.stages[0]
+    title += _best_gain(climb, rows)
     height = 1.1 + rows_of_dots.room(rows)
-    with style.figure(5.8, height, title, under=under) as (figure, axes):
+    with style.figure(5.8, height, title, under=note) as (figure, axes):
         rows_of_dots.paint(axes, rows, ["times as fast", "one\nepoch", "right on\ntest data"])
         _draw_gains(axes, rows)
         low, high = _limits(rows)
         label = f"times as fast as {first_stage.name}"
         style.scale(axes.xaxis, label, low, high, style.plain, log=True)
-        every_stage = "; ".join(sentences)
+        texts = [_stage_text(climb, stage) for stage in climb.stages]
+        every_stage = "; ".join(texts)
         return style.picture(figure, f"Ladder. {title}: {every_stage}.")
 
 
-def _stage_row(climb: Climb, stage: Stage, colour: str) -> Row:
+def _stage_row(climb: Climb, stage: Stage) -> Row:
     """Return the row of a stage, whose notes are its gain, an epoch's time, and the right answers.
 
     The first stage has a dot at 1; each other one has the interval of its gain as a bar, and a line
@@ -77,12 +54,12 @@ def _stage_row(climb: Climb, stage: Stage, colour: str) -> Row:
     name = _name_and_part(stage)
     gain = climb.overall.get(stage.name)
     if gain is None:
-        return Row(name, colour, (START, seconds, right), dots=(1.0,))
+        return Row(name, style.OWN, (START, seconds, right), dots=(1.0,))
     notes = (_short_gain(gain), seconds, right)
     ratio = None
     if _is_precise(gain):
         ratio = gain.ratio
-    return Row(name, colour, notes, bar=gain.interval, line=ratio)
+    return Row(name, style.OWN, notes, bar=gain.interval, line=ratio)
 
 
 def _name_and_part(stage: Stage) -> str:
@@ -179,8 +156,7 @@ def _draw_gains(axes, rows: Sequence[Row]) -> None:
     # Below the bars and the dots, which lie in layer 1 and above.
     layer = 0.9
     axes.axvline(1, color=style.SAID, lw=1, zorder=layer)
-    heights = rows_of_dots.places(rows)
-    for height, row in zip(heights, rows, strict=True):
+    for height, row in enumerate(rows):
         if row.line:
             axes.plot([1, row.line], [height, height], color=row.colour, lw=1.2, zorder=layer)
 
