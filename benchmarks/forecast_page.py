@@ -35,9 +35,8 @@ from tools import forecast as tool
 
 BEFORE = ROOT / "benchmarks" / "forecast_before.toml"
 DOCS, PICTURE = ROOT / "docs" / "forecast.md", ROOT / "docs" / "pictures" / "forecast.png"
-RUNS = ROOT / "accel_helpers" / "data" / "reference_runs"
 COLOURS = {
-    "engine": (style.REFERENCE, "D"),
+    "engine": ("#767676", "D"),
     "framework": (style.THIRD, "s"),
     "training": (style.OWN, "o"),
 }

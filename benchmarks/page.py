@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from accel_helpers._values.words import format_seconds
-from accel_helpers.measure import results
 from accel_helpers.measure.measurement import VAGUE
 from accel_helpers.measure.timing import Measurement
 from accel_helpers.measure.turns import SHORT_CALL
@@ -108,6 +107,14 @@ def load(folder) -> dict[str, dict]:
     }
 
 
+def _chip(machine: Mapping) -> str:
+    """What a result was measured on: a GPU's name, or a CPU's with its cores."""
+    accelerator = machine.get("accelerator")
+    if accelerator:
+        return accelerator["name"]
+    return f"{machine['cpu_name']}, {machine['cores']} cores"
+
+
 def make(found: Mapping[str, dict]) -> tuple[str, dict]:
     """The page's text, and its pictures by file name.
 
@@ -122,7 +129,7 @@ def make(found: Mapping[str, dict]) -> tuple[str, dict]:
     """
     parts, pictures = [INTRODUCTION], {}
     for machine, result in found.items():
-        label = results.Card("", "", result["machine"]).label.rstrip(", ")
+        label = _chip(result["machine"])
         parts.append(f"## {label}\n")
         for part, section in (
             ("training", _training),

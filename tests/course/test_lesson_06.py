@@ -2,15 +2,13 @@
 
 import pytest
 
-from accel_helpers.course.ledger import claims
+from accel_helpers.course import record
 from accel_helpers.course.lessons.lesson_06 import useful_cells
 from accel_helpers.course.outcomes import OUTCOMES, outcome_of
 from accel_helpers.course.page import lesson
 from accel_helpers.course.stored_steps import stored_product
-from accel_helpers.measure import results, timing
+from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
-
-NAMES = {name for claim in claims() for name in claim.names if name.startswith("06/")}
 
 
 def race(slow):
@@ -20,14 +18,14 @@ def race(slow):
     return timing.compare(*sides, names=("129", "128"))
 
 
-def test_the_claims_on_tpus_find_their_numbers_on_the_card():
+def test_what_a_tpu_would_run_is_on_the_record():
     page = lesson("06")
     page.verdict("instructions", {n: stored_product(n, n, n) for n in (127, 128, 129)})
     page.verdict("sums", (256.0, 1000.0))
-    numbers = results.load(results.card_path()).numbers
-    assert numbers.keys() == NAMES
-    assert list(numbers["06/instructions"]) == [36, 8]
-    assert list(numbers["06/ones"]) == [256, 1000]
+    kept = record.newest("06/")
+    assert kept["instructions"].numbers["129 instructions"] == 36
+    assert kept["instructions"].numbers["128 instructions"] == 8
+    assert [*kept["sums"].numbers.values()] == [256, 1000]
 
 
 @pytest.mark.parametrize(
@@ -43,11 +41,6 @@ def test_the_claims_on_tpus_find_their_numbers_on_the_card():
 def test_how_much_longer_129_takes_is_told_as_far_as_the_interval_allows(slow, outcome):
     assert outcome_of(race(slow), "longer") == outcome
     assert outcome in OUTCOMES["longer"]
-
-
-def test_a_race_of_129_is_on_the_card_under_the_names_of_the_reference_run():
-    lesson("06").plot("product", race(1.5))
-    assert {*results.load(results.card_path()).measurements} == {"06/product/129", "06/product/128"}
 
 
 def test_where_one_more_lets_the_useful_share_drop_both_sizes_are_named():

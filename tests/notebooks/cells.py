@@ -5,17 +5,17 @@ accelerator: faster, equal, slower.
 """
 
 import functools
+import json
 import re
 from pathlib import Path
 
 import nbformat
 
 import accel_helpers as ah
-from accel_helpers.measure import results
+from accel_helpers.measure.measurement import Measurement
 
 HERE = Path(__file__).parent
 PATHS = {p.name[:2]: p for p in sorted((HERE.parents[1] / "notebooks").glob("[0-9]*.ipynb"))}
-RECORDED = {p.stem: results.load(p).measurements for p in (HERE / "recorded").glob("*.json")}
 SETS = {
     "faster": ("tensorflow_a", "jax"),
     "no measurable difference": ("tensorflow_a", "tensorflow_b"),
@@ -58,6 +58,11 @@ def figures(number, term):
     return set(re.findall(r"(?<!\w)(?:\d[\d.,]*\d|\d)", text))
 
 
+def recorded(run):
+    found = json.loads((HERE / "recorded" / f"{run}.json").read_text("utf-8"))
+    return Measurement.from_samples(found["samples"], first_call=found["first_call"])
+
+
 def race(name):
-    cpu, other = (RECORDED[run]["epoch"] for run in SETS[name])
+    cpu, other = map(recorded, SETS[name])
     return ah.compare(cpu, other, names=("CPU", "GPU"))
