@@ -13,6 +13,13 @@ from accel_helpers.course.places import Place, places
 from accel_helpers.measure import results
 
 
+class Sentence(str):
+    """A sentence in Markdown: a notebook sets it, and elsewhere its text is shown."""
+
+    __repr__ = str.__str__
+    _repr_markdown_ = str.__str__
+
+
 @dataclass(frozen=True)
 class Lesson:
     """What a lesson's page needs: its questions, sentences, pictures, exercises and quiz.
@@ -56,7 +63,7 @@ class Lesson:
 
         Returns
         -------
-        IPython.display.Markdown or None
+        Sentence or None
             None where the place has no sentences.
         """
         place = self._place(id, "question")
@@ -165,8 +172,6 @@ class Lesson:
 
         Raises a ValueError where the place has no sentence for this outcome.
         """
-        from IPython.display import Markdown
-
         outcome = outcome_of(result, place.outcomes)
         if outcome not in place.sentences:
             outcomes = ", ".join(place.sentences)
@@ -177,7 +182,7 @@ class Lesson:
         sentence = place.sentences[outcome]
         # A sentence may name parts of the result, such as "{result.ratio:.1f}".
         text = sentence.format(result=result)
-        return Markdown(text)
+        return Sentence(text)
 
 
 def lesson(number: str) -> Lesson:

@@ -206,7 +206,7 @@ def test_where_the_ten_lines_trained_is_read_from_the_card(place, tmp_path, monk
     monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
     model = SimpleNamespace(history=SimpleNamespace(history={"loss": [2.0, 1.0]}), weights=[])
     monkeypatch.setattr(backend, "where", lambda trained: place)
-    assert "rained on" in ah.course.lesson("04").verdict("one code path", model).data
+    assert "rained on" in ah.course.lesson("04").verdict("one code path", model)
     numbers = results.load(tmp_path / "card.json").numbers
     path = f"04/one code path/{place}"
     assert numbers == {f"{path}/loss": (2.0, 1.0), f"{path}/replicas": (1.0,)}
