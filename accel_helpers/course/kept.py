@@ -27,7 +27,7 @@ def numbers_of(result: object) -> dict[str, float]:
     """Return the numbers of a result by words for each; {} where nothing is kept of it.
 
     >>> numbers_of({"cpu": [1, 2], "seed": 3})
-    {'cpu 1': 1.0, 'cpu 2': 2.0, 'seed': 3.0}
+    {'cpu #1': 1.0, 'cpu #2': 2.0, 'seed': 3.0}
     """
     found = {}
     for words, number in _pairs(result, ()):
@@ -57,7 +57,7 @@ def _parts(result: object) -> list[tuple[object, object]]:
         return [("mean", statistics.fmean(result)), ("count", len(result))]
     parts: list[tuple[object, object]] = []
     for place, part in enumerate(result, 1):
-        name = "" if isinstance(part, NAMED) else place
+        name = "" if isinstance(part, NAMED) else f"#{place}"
         parts.append((name, part))
     return parts
 

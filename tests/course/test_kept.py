@@ -42,7 +42,7 @@ RESULTS = {
     "nothing": (object(), {}),
     "a number": (np.float32(0.25), {"value": 0.25}),
     "no number of JSON's": (float("inf"), {}),
-    "numbers": (np.array([4.0, 2.0]), {"1": 4.0, "2": 2.0}),
+    "numbers": (np.array([4.0, 2.0]), {"#1": 4.0, "#2": 2.0}),
     "many answers": ({"all": np.ones(360, bool)}, {"all mean": 1.0, "all count": 360.0}),
     "counts": ({"ran": 2, "steps": 20}, {"ran": 2.0, "steps": 20.0}),
     "a time": (

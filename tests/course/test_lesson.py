@@ -118,7 +118,7 @@ def test_what_is_drawn_or_said_is_on_the_record(page):
     page.verdict("race", timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu")))
     kept = record.newest("00/")
     assert {id: entry.outcome for id, entry in kept.items()} == {"epochs": "", "race": "faster"}
-    assert kept["epochs"].numbers["1"] == 2.5
+    assert kept["epochs"].numbers["#1"] == 2.5
     assert kept["race"].numbers["times as fast"] == 2.0
 
 

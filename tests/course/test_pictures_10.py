@@ -1,8 +1,7 @@
-"""What lesson 10 puts on a card, under the names that the exam looks up, and draws again."""
+"""What lesson 10 puts on a card, and draws again."""
 
 import pytest
 
-from accel_helpers.course import review
 from accel_helpers.course.pictures import PICTURES, reference_for
 from accel_helpers.measure.results import Card
 from accel_helpers.measure.scores import Score
@@ -26,13 +25,6 @@ def card_of(kind, path, result):
     measurements, numbers = PICTURES[kind].measured(result, path)
     machine = {"cpu_name": "Another", "cores": 3}
     return Card("2027-01-02", "run", machine, measurements, numbers)
-
-
-def test_the_exam_finds_what_the_lesson_measured():
-    names = {name for kind in DRAWN for card in [card_of(*kind)] for name in card.numbers}
-    names |= {name for kind in DRAWN for card in [card_of(*kind)] for name in card.measurements}
-    looked_up = {name for answer in review.answers() for name in answer.card}
-    assert {name for name in looked_up if name.startswith("10/")} <= names
 
 
 @pytest.mark.parametrize(("kind", "path", "result"), DRAWN[:2])
