@@ -38,13 +38,25 @@ def lessons() -> dict:
     return {path.name[:2]: (path.name, minutes.sections(path, timed)) for path in lesson.chosen([])}
 
 
+def said(number: str, place: str) -> str:
+    """Give the first sentence of the verdict that a page stores; "" where it stores none."""
+    (path,) = lesson.LESSONS.glob(f"{number}_*.ipynb")
+    for cell in lesson.parse(lesson.read(path)).cells:
+        if f'lesson.verdict("{place}"' in cell.source:
+            texts = [output.data["text/markdown"] for output in cell.outputs if "data" in output]
+            text = " ".join("".join(texts).split())
+            return re.match(r"(.+?\.\**(?= |$))?", text)[0]
+    return ""
+
+
 def teach() -> dict:
     """Give what the teacher's guide is made from."""
     named = re.findall(r'ms\("([^"]+)"', lesson.read(TEMPLATES / "teach.md.j2"))
     card = results.reference(*named)
     return {
         "card": card,
-        "claims": ledger.fill(card),
+        "claims": ledger.claims(),
+        "said": said,
         "format_seconds": format_seconds,
         "lessons": lessons(),
         "answer": lesson_00.measured(),

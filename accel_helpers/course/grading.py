@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from accel_helpers._values.words import shown
 from accel_helpers.course.questions import Option, Question
 from accel_helpers.course.quiz_widget import Shown
-from accel_helpers.measure.results import Card
 
 # The verdicts on an answer.
 RIGHT, MATERIAL, WRONG, OPEN = "right", "as the material", "wrong", "not measured"
@@ -72,7 +71,7 @@ class Grade(Shown):
         return "\n".join(lines)
 
 
-def grade(question: Question, answer: object, *, card: Card | None = None) -> Grade:
+def grade(question: Question, answer: object, *, measured: float | None = None) -> Grade:
     """Grade an answer.
 
     Parameters
@@ -81,8 +80,8 @@ def grade(question: Question, answer: object, *, card: Card | None = None) -> Gr
         Of any kind.
     answer : str or float
         A letter, several ("ac"), steps in order ("cab"), or a number, also as a text.
-    card : Card, optional
-        The learner's measurements, for a question of the kind "measured". Without it, its verdict
+    measured : float, optional
+        What the learner measured, for a question of the kind "measured". Without it, its verdict
         is "not measured".
 
     Raises
@@ -100,7 +99,7 @@ def grade(question: Question, answer: object, *, card: Card | None = None) -> Gr
         return _grade_letters(question, _letters(question, answer))
     number = _number(question, answer)
     if question.kind == "measured":
-        return _grade_guess(question, number, card)
+        return _grade_guess(question, number, measured)
     return _grade_number(question, number)
 
 
@@ -264,15 +263,12 @@ def _grade_number(question: Question, number: float) -> Grade:
     return _grade(question, number, feedback, is_right=False, as_material=False)
 
 
-def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
-    """Return the grade of a guess at what the learner's own card says.
-
-    The verdict is OPEN where there is no card, or it does not say.
-    """
-    actual = _measured(question, card)
-    if actual is None:
+def _grade_guess(question: Question, guess: float, measured: float | None) -> Grade:
+    """Return the grade of a guess at what was measured; OPEN where nothing was."""
+    if not measured:
         feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
         return Grade(question, guess, OPEN, False, (feedback,))
+    actual = measured * question.scale
     # The options of a guess always stand in this order.
     close_option, low_option, high_option = question.options
     ratio = guess / actual
@@ -287,35 +283,3 @@ def _grade_guess(question: Question, guess: float, card: Card | None) -> Grade:
     measured_text = f"You measured {actual:.3g} {question.unit}".rstrip()
     feedback = [f"{measured_text}.", option.feedback]
     return _grade(question, guess, feedback, is_right=is_close, as_material=is_close)
-
-
-def _measured(question: Question, card: Card | None) -> float | None:
-    """Return the value on the card that a question asks for, in the question's unit.
-
-    That is `measured`, divided by `over` where the question has that, times `scale`. None where
-    there is no card, or one of the two is not on it or 0.
-    """
-    if card is None:
-        return None
-    value = _on_card(question.measured, card)
-    if not value:
-        return None
-    if not question.over:
-        return value * question.scale
-    divisor = _on_card(question.over, card)
-    if not divisor:
-        return None
-    return value / divisor * question.scale
-
-
-def _on_card(name: str, card: Card) -> float | None:
-    """Return what a card has under a name: the median of a measurement, or the last of its numbers.
-
-    None where it has neither.
-    """
-    if name in card.measurements:
-        return card.measurements[name].median
-    values = card.numbers.get(name)
-    if values:
-        return values[-1]
-    return None

@@ -4,10 +4,14 @@ import functools
 import math
 import statistics
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from numbers import Real
 
 from accel_helpers.course.climb import Climb
+from accel_helpers.course.facts import FourFacts
 from accel_helpers.course.stored_steps import Product
+from accel_helpers.course.ways import RESIDENT, TF_DATA
+from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 from accel_helpers.train.epochs import FitTiming
@@ -15,13 +19,15 @@ from accel_helpers.train.parts import StepParts
 from accel_helpers.train.profile_result import Profile
 
 MOST = 20  # numbers of a list that are kept one by one; of a longer one the mean and the count
+FEWEST_TRAININGS = 3  # of which a climb's accuracy is kept
+NAMED = (Measurement, Plausibility, Score)  # have names of their own
 
 
 def numbers_of(result: object) -> dict[str, float]:
     """Return the numbers of a result by words for each; {} where nothing is kept of it.
 
     >>> numbers_of({"cpu": [1, 2], "seed": 3})
-    {'cpu 1': 1.0, 'cpu 2': 2.0, 'seed': 3.0}
+    {'cpu #1': 1.0, 'cpu #2': 2.0, 'seed': 3.0}
     """
     found = {}
     for words, number in _pairs(result, ()):
@@ -51,15 +57,17 @@ def _parts(result: object) -> list[tuple[object, object]]:
         return [("mean", statistics.fmean(result)), ("count", len(result))]
     parts: list[tuple[object, object]] = []
     for place, part in enumerate(result, 1):
-        # A measurement has a name of its own.
-        name = "" if isinstance(part, Measurement) else place
+        name = "" if isinstance(part, NAMED) else f"#{place}"
         parts.append((name, part))
     return parts
 
 
 @functools.singledispatch
 def parts_of(result) -> object:
-    """Return what is kept of a result as a mapping or a list; one of no known class as it is."""
+    """Return what is kept of a result as a mapping or a list; one of no known class as it is.
+
+    The ends of an interval are called as what lies between them: "seconds", "seconds low".
+    """
     if hasattr(result, "tolist"):
         return result.tolist()
     return result
@@ -68,9 +76,9 @@ def parts_of(result) -> object:
 @parts_of.register
 def _(result: Measurement):
     low, high = result.interval
-    parts = {"median (s)": result.median, "low (s)": low, "high (s)": high}
+    parts = {"seconds": result.median, "seconds low": low, "seconds high": high}
     if result.first_call is not None:
-        parts["first call (s)"] = result.first_call
+        parts["first call seconds"] = result.first_call
     parts["samples"] = len(result.samples)
     return {result.name: parts}
 
@@ -81,23 +89,38 @@ def _(result: FitTiming):
 
 
 @parts_of.register
+def _(result: Plausibility):
+    return [result.time]
+
+
+@parts_of.register
 def _(result: Speedup):
-    low, high = result.interval
+    return {"": [result.slow, result.fast], **_times(result)}
+
+
+def _times(race: Speedup) -> dict[str, float]:
+    """Return how many times as fast one side is, where that can be told, and its interval."""
+    low, high = race.interval
     times = {"times as fast low": low, "times as fast high": high}
-    if result.ratio is not None:
-        times["times as fast"] = result.ratio
-    return {"": [result.slow, result.fast], **times}
+    if race.ratio is not None:
+        times["times as fast"] = race.ratio
+    return times
+
+
+@parts_of.register
+def _(result: FourFacts):
+    return {"": result.faster}
 
 
 @parts_of.register(StepParts)
 @parts_of.register(Profile)
 def _(result):
-    return {f"{part} (s)": seconds for part, seconds in result.seconds.items()}
+    return {f"{part} seconds": seconds for part, seconds in result.seconds.items()}
 
 
 @parts_of.register
 def _(result: Score):
-    return {"accuracy": list(result.by_seed)}
+    return {f"{result.name} accuracy": result.accuracy}
 
 
 @parts_of.register
@@ -107,10 +130,17 @@ def _(result: Product):
 
 @parts_of.register
 def _(result: Climb):
-    first = result.stages[0]
-    parts = {"": [first.epoch]}
+    parts: dict[str, object] = {"": [*result.epochs.values()]}
     for name, gain in result.overall.items():
-        parts[name] = gain
-    for name, accuracy in result.accuracy.items():
-        parts[f"{name} accuracy"] = accuracy
+        parts[name] = _times(gain)
+    for stage in result.stages:
+        # Fewer trainings tell nothing of accuracy.
+        if len(stage.accuracy) >= FEWEST_TRAININGS:
+            name = f"{stage.name} accuracy"
+            parts[name] = statistics.fmean(stage.accuracy)
+            parts[f"{name} low"] = min(stage.accuracy)
+            parts[f"{name} high"] = max(stage.accuracy)
+    for before, after in pairwise(result.stages):
+        if (before.id, after.id) == (TF_DATA, RESIDENT):
+            parts["resident against tf.data"] = _times(result.gains[after.name])
     return parts

@@ -2,63 +2,59 @@
 
 import datetime
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from accel_helpers.course.claims import CONTRADICTED, RULES, SUPPORTED, UNCLEAR
+from accel_helpers.course import record
 from accel_helpers.course.questions import DATA, stored
 from accel_helpers.course.quiz_widget import Shown
-from accel_helpers.measure import results
-from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
-from accel_helpers.measure.results import Card
+from accel_helpers.course.record import Entry
+from accel_helpers.measure.measurement import FEW_SAMPLES
 
-YOURS = "your machine"
-NOT_MEASURED, PUBLISHED = "not measured", "published"
-# What a learner reads of each outcome, and in the narrow column of a table.
-VERDICTS = {
-    SUPPORTED: "supported here",
-    CONTRADICTED: "contradicted here",
-    UNCLEAR: "cannot be told here",
-    NOT_MEASURED: "not measured yet",
-    PUBLISHED: "by published figures",
-}
-IN_A_TABLE = {
-    **VERDICTS,
-    SUPPORTED: "supported",
-    CONTRADICTED: "contradicted",
-    UNCLEAR: "cannot be told",
-}
+SUPPORTED, CONTRADICTED, UNCLEAR = "supported", "contradicted", "cannot be told"
+NOT_MEASURED, PUBLISHED = "not measured yet", "by published figures"
 __all__ = ["fill", "mine"]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim, and what a result card is asked about it.
+class Limit:
+    """What supports a claim, or contradicts it: all that is given must hold."""
 
-    The first lines of the file ``data/claims.toml`` explain the fields.
-    """
+    say: str  # the sentence where it does
+    outcomes: tuple[str, ...] = ()  # the entry's is one of them
+    least: float = -math.inf  # the whole interval of the claim's value is within these two
+    most: float = math.inf
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, and how an entry of the record is judged."""
 
     number: int
-    claim: str
+    claim: str  # what is commonly said, in few words
     verdict: Literal["true", "true, with limits", "misleading", "too vague", "outdated", "wrong"]
-    why: str
-    source: tuple[str, ...]
-    lesson: str
-    as_of: datetime.date  # when the verdict was checked
-    experiment: str
-    names: tuple[str, ...] = ()  # what its rule in claims.py gets from the card
-    needs: Literal["", "a GPU", "a TPU", "a GPU or a TPU"] = ""
-    say: dict[Literal["supported", "contradicted", "otherwise"], str] = field(default_factory=dict)
-    published: bool = False  # only published figures can settle it
+    why: str  # two or three sentences
+    source: tuple[str, ...]  # addresses
+    lesson: str  # its home, where the experiment is
+    as_of: datetime.date  # when verdict, reason and sources were checked
+    experiment: str  # what is measured
+    place: str = ""  # of the entry; without one, only published figures settle the claim
+    needs: Literal["", "gpu", "tpu"] = ""  # the chip without which there is no answer
+    words: tuple[str, ...] = ()  # of the entry's machine, such as "jax": else nothing is told
+    value: str = ""  # the number of the entry that is judged
+    over: str = ""  # the number by which it is divided
+    # A sentence with numbers of the entry, and with `low` and `high`, the ends of the value.
+    measured: str = ""
+    supported: Limit | None = None
+    contradicted: Limit | None = None
+    # Where neither of the two holds; of a claim without a place always.
+    otherwise: str = "Too rough, or in between. Run its lesson again with nothing else running."
 
-    @property
-    def if_unclear(self) -> str:
-        """The sentence where the card neither supports nor contradicts the claim."""
-        again = (
-            f"Too rough, or in between. Run lesson {self.lesson} again with nothing else running."
-        )
-        return self.say.get("otherwise", again)
+    def lacks(self, entry: Entry) -> bool:
+        """Return whether the claim needs a chip that the entry's machine does not have."""
+        return self.needs not in ("", entry.machine.get("kind"))
 
 
 @functools.cache
@@ -68,204 +64,102 @@ def claims() -> tuple[Claim, ...]:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A claim beside what the learner's own card shows about it."""
+class Finding:
+    """A claim beside what the learner's own record shows about it."""
 
     claim: Claim
-    outcome: str  # one of VERDICTS
+    verdict: str  # "supported" and so on, or "needs a GPU"
     sentence: str  # what that means
-    measured: str = ""  # the measurement with its interval, if there is one
-    lacks_hardware: bool = False  # the claim needs a chip that is not here
-
-    @property
-    def verdict(self) -> str:
-        """The outcome as a learner reads it."""
-        return VERDICTS[self.outcome]
-
-    @property
-    def here(self) -> str:
-        """The verdict in a word or two, for a table."""
-        if self.lacks_hardware:
-            return f"needs {self.claim.needs}"
-        return IN_A_TABLE[self.outcome]
+    measured: str = ""  # the numbers in a sentence, if there are any
 
     def __str__(self) -> str:
+        claim = self.claim
         lines = [
-            f"{self.claim.number}. {self.claim.claim}",
-            f"   {self.claim.verdict} (checked {self.claim.as_of}): {self.claim.why}",
-            f"   Experiment (lesson {self.claim.lesson}): {self.claim.experiment}",
-            f"   Your machine: {self.verdict}.",
+            f"{claim.number}. {claim.claim}",
+            f"   {claim.verdict} (checked {claim.as_of}): {claim.why}",
+            f"   Experiment (lesson {claim.lesson}): {claim.experiment}",
+            f"   Your machine: {self.verdict}. {self.measured} {self.sentence}",
         ]
-        if self.measured:
-            lines.append(f"   {self.measured}")
-        if self.sentence:
-            lines.append(f"   {self.sentence}")
         return "\n".join(lines)
 
 
 class Ledger(Shown, tuple):
-    """A tuple of entries, in the order of the file, that a notebook shows as a table."""
+    """A tuple of findings, in the order of the file, that a notebook shows as a table."""
 
-    machine: str  # the machine on which the measurements were made; YOURS for the learner's
     macro = "ledger"
 
-    def __new__(cls, entries: Iterable[Entry], machine: str = YOURS):
-        ledger = super().__new__(cls, entries)
-        ledger.machine = machine
-        return ledger
-
-    @property
-    def note(self) -> str:
-        """A warning where these are not the learner's own measurements; empty where they are."""
-        if self.machine == YOURS:
-            return ""
-        return (
-            f"You have no result card yet, so this is {self.machine}. "
-            "“Your” means that machine here."
-        )
-
     def __str__(self) -> str:
-        rows = [("no.", "is it true?", f"on {self.machine}", "settled in")]
-        for entry in self:
-            claim = entry.claim
-            rows.append((f"{claim.number}.", claim.verdict, entry.here, f"lesson {claim.lesson}"))
-        lines = [*_aligned(rows), ""]
-        if self.note:
-            lines = [self.note, "", *lines]
-        lines += [str(entry) for entry in self]
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict:
-        """Return the table as plain values, for JSON."""
-        rows = []
-        for entry in self:
-            claim = entry.claim
-            row = {
-                "number": claim.number,
-                "claim": claim.claim,
-                "experiment": claim.experiment,
-                "source": claim.source,
-                "lesson": claim.lesson,
-                "course_verdict": claim.verdict,
-                "verdict": entry.verdict,
-            }
-            rows.append(row)
-        return {"claims": rows}
+        return "\n".join(map(str, self))
 
 
-def fill(card: Card | None) -> Ledger:
-    """Put beside every claim what a result card shows about it.
+def fill(entries: Sequence[Entry]) -> Ledger:
+    """Put beside every claim what the entries of a record, oldest first, show about it.
 
-    Parameters
-    ----------
-    card : Card or None
-        None where nothing was measured yet.
-
-    Examples
-    --------
-    >>> print(fill(None)[4].verdict)
+    >>> print(fill([])[4].verdict)
     not measured yet
     """
-    return Ledger(_entry(claim, card) for claim in claims())
+    return Ledger(_finding(claim, entries) for claim in claims())
 
 
 def mine() -> Ledger:
-    """Fill the ledger from the current result card, or from a named machine's before there is one.
+    """Fill the ledger from your record.
 
     Examples
     --------
     >>> len(mine())
     19
     """
-    path = results.card_path()
-    if path.exists():
-        return fill(results.load(path))
-    # Not simply the newest: a run may be of some lessons only.
-    fullest = max(results.reference_runs(), key=lambda card: len(card.measurements))
-    return Ledger(fill(fullest), fullest.label)
+    return fill(record.everything())
 
 
-def _entry(claim: Claim, card: Card | None) -> Entry:
-    """Return the entry of a claim: the outcome of its rule on the card's values.
+def _finding(claim: Claim, entries: Sequence[Entry]) -> Finding:
+    """Return what the newest entry of the claim's place, of a machine that it needs, shows."""
+    if not claim.place:
+        return Finding(claim, PUBLISHED, claim.otherwise)
+    for entry in reversed(entries):
+        if entry.place == claim.place and not claim.lacks(entry):
+            return _judged(claim, entry)
+    # The newest of all tells which machine is here.
+    if entries and claim.lacks(entries[-1]):
+        return Finding(claim, f"needs a {claim.needs.upper()}", "None is here.")
+    return Finding(claim, NOT_MEASURED, f"Run lesson {claim.lesson}: it measures this.")
 
-    Where the measurements are too short, or the rule cannot compute with them, the outcome is
-    UNCLEAR (or PUBLISHED, for a claim that only published figures can settle).
-    """
-    values = _values(claim, card)
-    if not values:
-        return _without_measurement(claim, card)
-    unclear_outcome = PUBLISHED if claim.published else UNCLEAR
-    rule = RULES[claim.number]
+
+def _judged(claim: Claim, entry: Entry) -> Finding:
+    """Return what an entry of the claim's place shows."""
     try:
-        finding = rule(card, *values)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        # Cards come from elsewhere: a chip of no table, a field that is missing, a zero.
-        sentence = "A chip of which we have no figures, or numbers without sense."
-        return Entry(claim, unclear_outcome, sentence)
-    if finding.outcome == UNCLEAR or _any_too_short(values):
-        return Entry(claim, unclear_outcome, claim.if_unclear, finding.measured)
-    return Entry(claim, finding.outcome, claim.say[finding.outcome], finding.measured)
+        low, high = _ends(claim, entry)
+        measured = claim.measured.format(low=low, high=high, **entry.numbers)
+    except (KeyError, ZeroDivisionError):
+        # Too few trainings for an accuracy, or a record of an older course with other numbers.
+        return Finding(claim, UNCLEAR, claim.otherwise)
+    if _can_tell(claim, entry):
+        for verdict, limit in ((SUPPORTED, claim.supported), (CONTRADICTED, claim.contradicted)):
+            if limit is None or (limit.outcomes and entry.outcome not in limit.outcomes):
+                continue
+            if limit.least <= low and high <= limit.most:
+                return Finding(claim, verdict, limit.say, measured)
+    return Finding(claim, UNCLEAR, claim.otherwise, measured)
 
 
-def _without_measurement(claim: Claim, card: Card | None) -> Entry:
-    """Return the entry of a claim on which the card says nothing, with the reason for that."""
-    if card is not None and _lacks_hardware(claim, card):
-        outcome = PUBLISHED if claim.published else UNCLEAR
-        sentence = f"This takes {claim.needs}, and none is here."
-        return Entry(claim, outcome, sentence, lacks_hardware=True)
-    if claim.published:
-        return Entry(claim, PUBLISHED, claim.if_unclear)
-    return Entry(claim, NOT_MEASURED, f"Run lesson {claim.lesson}: it measures this.")
+def _ends(claim: Claim, entry: Entry) -> tuple[float, float]:
+    """Return the ends of the interval of the number that a claim is judged by.
 
-
-def _lacks_hardware(claim: Claim, card: Card) -> bool:
-    """Return whether a claim needs a kind of chip that the card's machine does not have."""
-    if not claim.needs:
-        return False
-    accelerator = card.machine.get("accelerator")
-    if not accelerator:
-        return True
-    # A card may have anything in this place, so it is compared as a text: "GPU" in "a GPU or a
-    # TPU".
-    kind = str(accelerator.get("kind"))
-    return kind not in claim.needs
-
-
-def _values(claim: Claim, card: Card | None) -> list:
-    """Return what the card has under each of the claim's names, in their order.
-
-    A name may have a place for the device, "03/step/{device}/cnn": it is filled with "gpu", or
-    else with "tpu". [] where one of the names is missing for both, or there is no card.
+    They are equal where it has no interval. Raises KeyError where the number is missing.
     """
-    if card is None:
-        return []
-    everything = {**card.measurements, **card.numbers}
-    # All of one device: times of a GPU and of a TPU do not compare.
-    for device in ("gpu", "tpu"):
-        names = [name.format(device=device) for name in claim.names]
-        if all(name in everything for name in names):
-            return [everything[name] for name in names]
-    return []
+    # A claim that is judged by the outcome alone names no number.
+    numbers = {"": 1.0, **entry.numbers}
+    ends = []
+    for name in (claim.value, claim.over):
+        for end in (f"{name} low", f"{name} high"):
+            key = end if end in numbers else name
+            ends.append(numbers[key])
+    low, high, smallest, largest = ends
+    return low / largest, high / smallest
 
 
-def _any_too_short(values: Sequence) -> bool:
-    """Return whether any of the values is a measurement with too few samples for an interval."""
-    for value in values:
-        if isinstance(value, Measurement) and len(value.samples) < FEW_SAMPLES:
-            return True
-    return False
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: each column is as wide as its widest cell.
-
-    [("no.", "a"), ("1.", "bb")] -> ["no.  a", "1.   bb"]. Rows have the same number of cells.
-    """
-    columns = zip(*rows, strict=True)
-    widths = [len(max(column, key=len)) for column in columns]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        line = "  ".join(cells)
-        lines.append(line.rstrip())
-    return lines
+def _can_tell(claim: Claim, entry: Entry) -> bool:
+    """Return whether an entry has enough samples for an interval, and the machine of the claim."""
+    counts = [count for name, count in entry.numbers.items() if name.endswith("samples")]
+    is_there = {*claim.words} <= {*entry.machine.values()}
+    return is_there and min(counts, default=FEW_SAMPLES) >= FEW_SAMPLES

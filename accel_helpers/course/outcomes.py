@@ -1,10 +1,12 @@
 """The outcomes for which a place of a lesson can have sentences, and which one a result has."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 from accel_helpers.course.climb import Climb
 from accel_helpers.course.facts import FourFacts
-from accel_helpers.machine import backend
+from accel_helpers.machine import backend, runtime
+from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.machine.runtime import Runtime
 from accel_helpers.measure import scores
 from accel_helpers.measure.measurement import Speedup
@@ -26,6 +28,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "step": StepParts.OUTCOMES,
     "Profile": Profile.OUTCOMES,
     "device": ("cpu", "gpu", "tpu"),
+    "at once": ("many at once", "one by one", "cannot tell"),  # a CPU's operations
     "longer": ("about as long", "a little longer", "twice or more", "less", "cannot tell"),
     "compiling": ("compile", "the first step", "a later step"),  # which of them took longest
     "resumed": ("nearly", "exactly", "changed"),  # what a killed run came to
@@ -36,6 +39,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
 NOT_MEASURED = "not measured"  # the outcome of None; a place may have a sentence for it
 # A word in a device's name -> the kind of device. "tpu" is looked for first.
 KINDS = {"tpu": "tpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "cpu": "cpu"}
+FASTEST_CLOCK = 10e9  # ticks per second: no CPU that we know of has more
 ROUNDING = 1e-4  # a distance that rounding explains: a device may add up in another order
 
 
@@ -105,6 +109,22 @@ def landed(result: object) -> str:
     return f"on a {kind.upper()}"
 
 
+def at_once(judged: Sequence[Plausibility]) -> str:
+    """Return whether a CPU, the first of the judged devices, worked on many numbers at once.
+
+    It did where it was faster than its cores could be one by one, at a clock that no CPU has.
+    """
+    cpu = judged[0]
+    shortest, longest = cpu.time.interval
+    one_by_one = FASTEST_CLOCK * (runtime.describe().cores or math.nan)
+    if cpu.work / longest >= one_by_one:
+        return "many at once"
+    # A tenth of it is one operation per tick of a slow clock.
+    if cpu.work / shortest <= 0.1 * one_by_one:
+        return "one by one"
+    return "cannot tell"
+
+
 def how_much_longer(race: Speedup) -> str:
     """Return how many times as long the slow side takes, in words, by the interval of the ratio.
 
@@ -171,6 +191,7 @@ def which_ran(tried: Mapping[str, bool]) -> str:
 # By the kind of outcome: how it is found where the result's class does not declare it.
 _RULES = {
     "always": always,
+    "at once": at_once,
     "device": device_kind,
     "landed": landed,
     "longer": how_much_longer,

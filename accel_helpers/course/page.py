@@ -12,6 +12,13 @@ from accel_helpers.course.outcomes import outcome_of
 from accel_helpers.course.places import Place, places
 
 
+class Sentence(str):
+    """A sentence in Markdown: a notebook sets it, and elsewhere its text is shown."""
+
+    __repr__ = str.__str__
+    _repr_markdown_ = str.__str__
+
+
 @dataclass(frozen=True)
 class Lesson:
     """What a lesson's page needs: its questions, sentences, pictures, exercises and quiz.
@@ -55,7 +62,7 @@ class Lesson:
 
         Returns
         -------
-        IPython.display.Markdown or None
+        Sentence or None
             None where the place has no sentences.
         """
         place = self._place(id, "question")
@@ -147,8 +154,6 @@ class Lesson:
 
         Raises a ValueError where the place has no sentence for this outcome.
         """
-        from IPython.display import Markdown
-
         outcome = outcome_of(result, place.outcomes)
         if outcome not in place.sentences:
             outcomes = ", ".join(place.sentences)
@@ -159,7 +164,7 @@ class Lesson:
         sentence = place.sentences[outcome]
         # A sentence may name parts of the result, such as "{result.ratio:.1f}".
         text = sentence.format(result=result)
-        return Markdown(text)
+        return Sentence(text)
 
 
 def lesson(number: str) -> Lesson:

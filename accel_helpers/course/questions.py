@@ -67,8 +67,8 @@ class Question:
     apart: tuple[str, ...] = ()  # what must not stand on one paper with it: it gives it away
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
-    measured: str = ""  # on the card: this, divided by `over` if that is there, times `scale`
-    over: str = ""
+    measured: str = ""  # the place on the record that has the answer
+    number: str = ""  # there; times `scale` it is in the question's unit
     scale: float = 1.0
     within: float = 1.0  # the factor up to which a guess counts as close
 

@@ -29,7 +29,7 @@ class Entry:
 
     place: str
     outcome: str  # of a verdict or an answer; "" where there is none
-    numbers: Mapping[str, float]  # by what they are of; "cpu median (s)" is in seconds
+    numbers: Mapping[str, float]  # by what they are of; of an interval also "… low" and "… high"
     when: str  # in UTC, ISO 8601, to the microsecond
     machine: Mapping[str, str]  # its "name", "kind" and "place", and the "backend" of Keras
     given: str = ""  # what was typed or chosen: of guesses and answers alone

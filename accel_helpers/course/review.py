@@ -31,7 +31,7 @@ class Answer:
     page: str
     heading: str
     says: str
-    card: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def further(self) -> bool:

@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+from accel_helpers.course.places import TEXTS
+from accel_helpers.course.places import places as of_lesson
+
 CLOSENESS = ("close", "too low", "too high")  # the options of the kind "measured", in their order
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -11,6 +14,14 @@ def headings(notebook):
     cells = json.loads((NOTEBOOKS / notebook).read_text("utf-8"))["cells"]
     text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     return [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
+
+
+def places():
+    """Where pages put results on the record: what is drawn or said there has a picture or words."""
+    found = {}
+    for path in TEXTS.glob("*.md"):
+        found |= {f"{path.stem}/{id}": place for id, place in of_lesson(path.stem).items()}
+    return {name for name, place in found.items() if place.picture or place.sentences}
 
 
 def drawn(question):

@@ -10,8 +10,6 @@ import pytest
 from accel_helpers._values import records
 from accel_helpers.course import grading, questions, quiz, quiz_widget
 from accel_helpers.course.grading import AnswerError
-from accel_helpers.measure.results import Card
-from accel_helpers.measure.timing import Measurement
 
 
 def made(kind, *options, **fields):
@@ -44,7 +42,7 @@ OLD_ORDER = made(
 MEASURED = made(
     "measured",
     *(option(text, text == "close") for text in known.CLOSENESS),
-    **{"measured": "03/a", "over": "03/b", "scale": 2, "unit": "times", "within": 1.5},
+    **{"measured": "03/a", "number": "cpu seconds", "scale": 2, "unit": "times", "within": 1.5},
 )
 
 
@@ -86,19 +84,13 @@ def test_where_tolerances_meet_the_nearer_number_counts():
     assert not grading.grade(question, 10.6)
 
 
-def card(seconds=None, numbers=None):
-    times = {f"03/{k}": Measurement.from_samples([v] * 5) for k, v in (seconds or {}).items()}
-    return Card("2026-11-22", "test", {}, times, numbers or {})
-
-
-def test_a_guess_is_graded_against_the_learners_own_card():
-    mine = card({"a": 6.0, "b": 2.0})
+def test_a_guess_is_graded_against_what_the_learner_measured():
     for guess, said in ((6.5, "close"), (2, "too low"), (60, "too high"), (0, "too low")):
-        got = grading.grade(MEASURED, guess, card=mine)
+        got = grading.grade(MEASURED, guess, measured=3.0)
         assert bool(got) == (said == "close")
-        assert got.feedback == ("You measured 6 times.", f"about {said}")  # twice the ratio
-    for other in (None, card(), card({"a": 1.0}), card(numbers={"03/a": (1.0,), "03/b": (0.0,)})):
-        got = grading.grade(MEASURED, 3, card=other)
+        assert got.feedback == ("You measured 6 times.", f"about {said}")  # twice: the scale
+    for nothing in (None, 0.0):
+        got = grading.grade(MEASURED, 3, measured=nothing)
         assert got.verdict == "not measured"
         assert "lesson 03" in got.feedback[0]
         assert not got

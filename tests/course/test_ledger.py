@@ -1,214 +1,219 @@
-"""Every claim gets the verdict that a card supports, and none that it does not."""
+"""Every claim gets the verdict that an entry of the record supports, and none that it does not."""
 
-import dataclasses
 import re
-from pathlib import Path
 
+import numpy as np
 import pytest
 
+from accel_helpers import judge
 from accel_helpers._values.words import marked
-from accel_helpers.course import ledger
-from accel_helpers.course.claims import RULES
+from accel_helpers.course import ledger, record
+from accel_helpers.course.climb import Climb, Stage
+from accel_helpers.course.facts import FourFacts
+from accel_helpers.course.kept import numbers_of
+from accel_helpers.course.outcomes import OUTCOMES
+from accel_helpers.course.page import lesson
+from accel_helpers.course.record import Entry
 from accel_helpers.course.stored_steps import stored_product
-from accel_helpers.measure import results
-from accel_helpers.measure.timing import Measurement
+from accel_helpers.measure.measurement import Measurement
+from accel_helpers.measure.timing import compare
 
 CLAIMS = ledger.claims()
-SUPPORTED, CONTRADICTED, UNCLEAR = "supported", "contradicted", "unclear"
-HOME = [
-    "01",
-    "07",
-    "09",
-    "07",
-    "03",
-    "02",
-    "06",
-    "06",
-    "04",
-    "04",
-    "07",
-    "08",
-    "07",
-    "07",
-    "09",
-    "05",
-    "03",
-    "03",
-    "06",
-]  # of claims 1 to 19
-LACKING = [4, 5, 6, 9, 10, 11, 13]  # on a machine without an accelerator
-
-# Recorded on two cores of a CPU. For the names of a GPU they are borrowed, and so are no more than
-# samples with a real spread; what else stands in the cases below is made up.
-REFERENCE = results.reference_runs()[-1]
-RECORDED = {**REFERENCE.measurements, **REFERENCE.numbers}
-FITS = Path(__file__).parents[1] / "notebooks" / "recorded"
-RECORDED |= {path.stem: results.load(path).measurements["epoch"] for path in FITS.glob("*.json")}
-SAME = ("02/control/first", "02/control/second")  # in turns, 86 times
-TWICE_A_FIT = ("tensorflow_a", "tensorflow_b")  # the same work with a spread of a third
-FOUR_TIMES = ("03/climb/epoch/default", "03/climb/epoch/bigger-batches")
-ACCURACY = [f"03/climb/accuracy/{way}" for way in ("default", "bigger-batches", "resident")]
-SHAKE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99)  # a machine is never quite still
-RESTLESS = [0.4, 3.0, 0.9, 2.2, 0.5, 1.7, 0.3, 2.9]
-T4, P100, UNKNOWN = ({"kind": "GPU", "name": n} for n in ("Tesla T4", "P100-PCIE-16GB", "No. 5"))
-FEEDS = {n: float(stored_product(n, n, n, "v5e").instructions) for n in (127, 128, 129, 192)}
+BY_FIGURES = {2, 7, 14, 16}
+NEEDS = {4: "gpu", 5: "gpu", 6: "gpu", 9: "tpu", 10: "tpu", 11: "gpu", 13: "gpu"}
+YES, NO, OPEN = ledger.SUPPORTED, ledger.CONTRADICTED, ledger.UNCLEAR
 
 
-def card(number, *values, **machine):
-    """A card with the recorded, a time, samples, or in a tuple what is no time, for a claim."""
-    measured, numbers = {}, {}
-    for n, (name, value) in enumerate(zip(CLAIMS[number - 1].names, values, strict=True)):
-        name, value = name.format(device="gpu"), RECORDED.get(str(value), value)
-        if isinstance(value, float):
-            value = [value * each for each in (SHAKE[::-1] if n else SHAKE)]
-        if isinstance(value, list):
-            value = Measurement.from_samples(value)
-        (measured if isinstance(value, Measurement) else numbers)[name] = value
-    machine = {"cores": 2, "place": "colab", "frameworks": {"jax": "0.7.2"}, **machine}
-    return results.Card("2026-11-23T00:00:00", "test", machine, measured, numbers)
+def entry(number, given, hour=10, **machine):
+    """An entry at a claim's place, of the chip that it needs: an outcome, or numbers."""
+    claim = CLAIMS[number - 1]
+    chip = {"kind": claim.needs or "cpu", "place": "colab", "backend": "tensorflow", **machine}
+    outcome, numbers = ("", given) if isinstance(given, dict) else (given, {"cpu:0 seconds": 0.06})
+    return Entry(claim.place, outcome, numbers, f"2026-11-30T{hour:02}", chip)
 
 
-def case(number, state, *values, **machine):
-    return pytest.param(number, state, values, machine, id=f"{number} {state.split()[0]}")
+def ends(name, low, high):
+    """The numbers of a result of which the interval is known."""
+    return {f"{name} low": low, f"{name} high": high}
 
 
+def times(low, high):
+    return ends("times as fast", low, high)
+
+
+def steps(*of_256):
+    return {"32 fit seconds": 1.0, "256 fit seconds": 2.0, **ends("256 fit seconds", *of_256)}
+
+
+def right(*large):
+    small = ends("default fit accuracy", 0.91, 0.96)
+    return small | ends("bigger batches accuracy", *large)
+
+
+def fed(low, high):
+    return ends("resident against tf.data times as fast", low, high)
+
+
+def ran(count):
+    return {"ran": count, "steps": 20.0}
+
+
+def pair(first, second):
+    return {"#1": first, "#2": second}
+
+
+def fed_by(count):
+    return {"129 instructions": count, "128 instructions": 8.0}
+
+
+JAX, KAGGLE = {"backend": "jax"}, {"place": "kaggle"}
+# Claim, state, the entry's outcome or numbers, and where it matters the machine's words.
 CASES = [
-    case(1, CONTRADICTED, "01/product/cpu", "01/product/size"),
-    case(1, UNCLEAR, 0.0999, (1000.0,)),  # its median is above what one by one gives, its low not
-    case(1, UNCLEAR, [0.05 * each for each in RESTLESS], (1000.0,)),
-    case(1, SUPPORTED, 2.0, (1000.0,)),
-    *(case(3, *of) for of in ((CONTRADICTED, (0.37,)), (SUPPORTED, (3e-16,)), (UNCLEAR, (1e-6,)))),
-    case(4, CONTRADICTED, 2.2, 3.4),
-    case(4, UNCLEAR, 15.0, 73.0),  # 1.6 times
-    case(4, UNCLEAR, RESTLESS, [4 * each for each in RESTLESS]),
-    case(4, SUPPORTED, 0.01, 0.08),
-    *(case(n, SUPPORTED, *FOUR_TIMES) for n in (5, 6)),
-    *(case(n, CONTRADICTED, *FOUR_TIMES) for n in (11, 13, 18)),
-    *(case(n, CONTRADICTED, *SAME) for n in (5, 6)),
-    *(case(n, SUPPORTED, *SAME) for n in (11, 13, 18)),
-    *(case(n, UNCLEAR, *TWICE_A_FIT) for n in (5, 6, 11, 13, 18)),
-    case(18, UNCLEAR, "03/climb/epoch/tf-data", "03/climb/epoch/resident"),
-    case(5, UNCLEAR, [4.0] * 4, [1.0] * 4),  # clear enough, but four times are no interval
-    case(8, SUPPORTED, (FEEDS[129], FEEDS[128])),
-    case(8, CONTRADICTED, (FEEDS[128], FEEDS[127])),
-    case(8, UNCLEAR, (FEEDS[192], FEEDS[129])),
-    case(9, CONTRADICTED, (1.0,)),
-    case(9, UNCLEAR, (1.0,), frameworks={"tensorflow": "2.20.0"}),
-    case(10, SUPPORTED, (1.0,)),
-    case(10, UNCLEAR, (1.0,), place="kaggle"),
-    case(12, SUPPORTED, (2.0, 60.0)),
-    case(12, CONTRADICTED, (60.0, 60.0)),
-    case(12, UNCLEAR, (40.0, 60.0)),
-    case(15, SUPPORTED, (16e9, 2e9)),
-    case(15, CONTRADICTED, (16e9, 16e9)),
-    case(15, UNCLEAR, (16e9, 8e9)),
-    case(17, CONTRADICTED, ACCURACY[0], ACCURACY[1]),
-    case(17, SUPPORTED, ACCURACY[1], ACCURACY[0]),
-    case(17, UNCLEAR, ACCURACY[1], ACCURACY[2]),
-    case(17, UNCLEAR, (0.91, 0.92, 0.96), (0.95, 0.96, 0.97)),  # two of them cross
-    case(17, UNCLEAR, (0.5,), (0.9,)),  # one training says nothing
-    case(19, CONTRADICTED, (256.0, 1000.0)),
-    case(19, SUPPORTED, (1000.0, 1000.0)),
-    case(19, UNCLEAR, (950.0, 1000.0)),
+    (1, NO, "many at once"),
+    (1, YES, "one by one"),
+    (1, OPEN, "cannot tell"),
+    (3, NO, {"value": 0.26}),
+    (3, YES, {"value": 0.0}),
+    (3, OPEN, {"value": 1e-6}),
+    (4, NO, steps(2.0, 4.0)),
+    (4, YES, steps(7.5, 8.5)),
+    (4, OPEN, steps(2.0, 8.0)),
+    (5, YES, times(2.0, 3.0)),
+    (5, NO, times(0.9, 1.1)),
+    (5, OPEN, times(1.9, 3.0)),
+    (5, OPEN, {**times(4.0, 4.0), "cpu samples": 4.0}),  # too few for an interval
+    (6, YES, "all four"),
+    (6, YES, "placed, slower"),
+    (6, NO, "visible, not placed"),
+    (6, OPEN, "placed, no difference"),
+    (6, OPEN, "all four", JAX),
+    (8, YES, fed_by(36.0)),
+    (8, NO, fed_by(8.0)),
+    (8, OPEN, fed_by(12.0)),
+    (9, NO, "tpu", JAX),
+    (9, OPEN, "tpu"),
+    (9, OPEN, "tpu", {**JAX, **KAGGLE}),
+    (10, YES, "tpu"),
+    (10, OPEN, "tpu", KAGGLE),
+    (11, YES, times(0.9, 1.2)),
+    (11, NO, times(2.0, 90.0)),
+    (11, OPEN, times(1.1, 2.5)),
+    (12, YES, ran(2.0)),
+    (12, NO, ran(20.0)),
+    (12, OPEN, ran(14.0)),
+    (12, OPEN, ran(2.0), JAX),
+    (13, YES, times(0.9, 1.2)),
+    (13, NO, times(2.0, 90.0)),
+    (13, OPEN, times(1.1, 2.5)),
+    (15, YES, pair(16e9, 2e9)),
+    (15, NO, pair(16e9, 16e9)),
+    (15, OPEN, pair(16e9, 8e9)),
+    (17, NO, right(0.88, 0.90)),
+    (17, YES, right(0.97, 0.98)),
+    (17, OPEN, right(0.95, 0.97)),  # two of them cross
+    (17, OPEN, fed(1.0, 1.1)),  # one training says nothing
+    (18, YES, fed(0.9, 1.2)),
+    (18, NO, fed(2.0, 3.0)),
+    (18, OPEN, fed(1.46, 3.1)),
+    (19, NO, pair(256.0, 1000.0)),
+    (19, YES, pair(1000.0, 1000.0)),
+    (19, OPEN, pair(950.0, 1000.0)),
 ]
 
 
-@pytest.mark.parametrize(("number", "state", "values", "machine"), CASES)
-def test_a_claim_gets_the_verdict_that_the_measurement_supports(number, state, values, machine):
-    entry = ledger.fill(card(number, *values, **machine))[number - 1]
-    assert entry.outcome == state
-    assert not entry.lacks_hardware
-    assert entry.sentence in str(entry)
-    assert bool(entry.measured) == (machine.get("accelerator") is not UNKNOWN)
-    if state == CONTRADICTED and number in (4, 5, 11):
-        assert "times as fast" in entry.measured or "no measurable" in entry.measured
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]} {case[1]}")
+def test_a_claim_gets_the_verdict_that_the_entry_supports(case):
+    number, state, given, *machines = case
+    words = dict(*machines)
+    assert ledger.fill([entry(number, given, **words)])[number - 1].verdict == state
 
 
 def test_the_cases_hold_each_verdict_of_each_claim_and_each_claim_has_its_experiment():
-    out = {(number, state) for number, state, _, _ in (each.values for each in CASES)}
+    told = {(number, state) for number, state, *_ in CASES}
     for claim in CLAIMS:
+        assert claim.experiment
         assert claim.source
         assert all(re.fullmatch(r"https://\S+", url) for url in claim.source)
-        assert claim.experiment
-        assert all(map(str.strip, claim.say.values()))
-        for state in (SUPPORTED, CONTRADICTED):
-            assert (state in claim.say) == ((claim.number, state) in out)
-        assert claim.published == (claim.number in (2, 7, 14, 16))
-        assert claim.published != ((claim.number, UNCLEAR) in out)
-        assert all(name.startswith(f"{claim.lesson}/") for name in claim.names)
-    assert {claim.number for claim in CLAIMS if claim.names} == {*RULES}
-    assert [claim.lesson for claim in CLAIMS] == HOME
+        assert (claim.supported is not None) == ((claim.number, YES) in told)
+        assert (claim.contradicted is not None) == ((claim.number, NO) in told)
+    assert [claim.number for claim in CLAIMS] == [*range(1, 20)]
+    assert {claim.number: claim.needs for claim in CLAIMS if claim.needs} == NEEDS
 
 
-@pytest.mark.parametrize(
-    ("kind", "away"),
-    [(None, LACKING), ("GPU", [9, 10]), ("TPU", [4, 5, 6, 11, 13]), (5, LACKING)],
-)
-def test_what_needs_hardware_that_is_not_here_says_so_in_its_row(kind, away):
-    machine = {**REFERENCE.machine, "accelerator": {"kind": kind, "name": "X"} if kind else None}
-    filled = ledger.fill(dataclasses.replace(REFERENCE, machine=machine))
-    lacking = [entry for entry in filled if entry.lacks_hardware]
-    assert [entry.claim.number for entry in lacking] == away
-    assert {entry.outcome for entry in lacking} == {UNCLEAR}
-    needing = [entry.claim.number for entry in filled if entry.here.startswith("needs a")]
-    assert needing == away
+def lasting(seconds, name):
+    return Measurement.from_samples([seconds] * 5, name=name)
 
 
-def test_every_claim_has_one_row_and_its_reasons_are_folded_into_it():
-    filled = ledger.fill(REFERENCE)
-    rows = filled._repr_html_().split('<th scope="row"')[1:]
+RACE = compare(lasting(2.0, "fit"), lasting(1.0, "fit"))
+STAGES = [
+    Stage(id, 32, 10, lasting(1.0, id), (0.7, 0.8, 0.9))
+    for id in ("default", "bigger-batches", "tf-data", "resident")
+]
+# What the pages' cells put there, by the places of claims.
+RESULTS = {
+    "01/product": [judge(flops=17e9, seconds=lasting(0.06, "cpu:0"))],
+    "02/facts": FourFacts("a GPU", "gpu:0", "gpu:0", RACE),
+    "03/climb": Climb(tuple(STAGES)),
+    "03/race": RACE,
+    "04/one code path": object(),
+    "06/instructions": {n: stored_product(n, n, n) for n in (127, 128, 129)},
+    "06/sums": (256.0, 1000.0),
+    "07/queue": RACE,
+    "07/steps": {32: RACE.slow, 256: RACE.fast},
+    "07/transfer": RACE,
+    "08/python calls": {"ran": 2, "steps": 20},
+    "09/batches": 0.26,
+    "09/state": np.array([16e9, 2e9]),
+}
+
+
+MEASURED = [claim for claim in CLAIMS if claim.place]
+
+
+@pytest.mark.parametrize("claim", MEASURED, ids=lambda claim: claim.number)
+def test_a_claim_finds_what_it_is_judged_by_in_what_its_page_keeps(claim):
+    number, _, id = claim.place.partition("/")
+    assert number == claim.lesson
+    kind = lesson(number).places[id].outcomes
+    for limit in (claim.supported, claim.contradicted):
+        if limit and limit.outcomes:
+            assert {*limit.outcomes} <= {*OUTCOMES[kind]}
+    numbers = numbers_of(RESULTS[claim.place])
+    found = ledger.fill([entry(claim.number, numbers)])[claim.number - 1]
+    assert bool(found.measured) == bool(claim.measured)
+
+
+@pytest.mark.parametrize("kind", ["cpu", "gpu", "tpu"])
+def test_what_needs_a_chip_that_is_not_here_says_so(kind):
+    elsewhere = entry(19, pair(256.0, 1000.0), kind=kind)
+    lacking = {n: f"needs a {chip.upper()}" for n, chip in NEEDS.items() if chip != kind}
+    found = {each.claim.number: each.verdict for each in ledger.fill([elsewhere])}
+    assert {n: verdict for n, verdict in found.items() if verdict.startswith("needs")} == lacking
+
+
+def test_the_newest_entry_of_a_chip_that_it_takes_decides():
+    on_a_gpu = [entry(5, times(0.9, 1.0), 1), entry(5, times(4.0, 5.0), 2)]
+    filled = ledger.fill([*on_a_gpu, entry(5, times(0.9, 1.0), 3, kind="cpu")])
+    assert filled[4].verdict == YES
+    assert filled[3].verdict == "needs a GPU"  # the newest of all was measured on a CPU
+
+
+def test_without_a_record_nothing_is_measured_and_no_chip_missed(own_record):
+    verdicts = {found.claim.number: found.verdict for found in ledger.mine()}
+    assert {n for n, verdict in verdicts.items() if verdict == ledger.PUBLISHED} == BY_FIGURES
+    assert {*verdicts.values()} == {ledger.PUBLISHED, ledger.NOT_MEASURED}
+
+
+def test_it_is_filled_from_the_learners_own_record(own_record):
+    record.keep(entry(19, pair(1000.0, 1000.0)))
+    shown = ledger.mine()
+    assert shown[18].verdict == YES
+    assert str(shown[18]) in str(shown)
+    rows = shown._repr_html_().split('<th scope="row"')[1:]
     assert len(rows) == 19
-    for entry, row in zip(filled, rows, strict=True):
+    for found, row in zip(shown, rows, strict=True):
         folded, _, cells = row.partition("</details>")
-        assert marked(entry.sentence) in folded
-        assert str(entry.claim.as_of) in folded
-        for shown in (entry.claim.verdict, entry.here, f"lesson {entry.claim.lesson}"):
-            assert f">{shown}</td>" in cells
-
-
-def test_the_plain_text_begins_with_the_table_and_has_the_reasons_below():
-    filled = ledger.fill(REFERENCE)
-    table, _, reasons = str(filled).partition("\n\n")
-    head, *rows = table.splitlines()
-    assert "on your machine" in head
-    assert [row.split(".")[0] for row in rows] == [str(n) for n in range(1, 20)]
-    assert reasons == "\n".join(map(str, filled))
-
-
-def test_without_a_card_of_ones_own_another_machine_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
-    shown = ledger.mine()
-    assert [*shown] == [*ledger.fill(REFERENCE)]
-    for said in (str(shown), shown._repr_html_()):
-        assert f"You have no result card yet, so this is {REFERENCE.label}" in said
-        assert f"n {REFERENCE.label}" in said
-
-
-def test_with_a_card_it_is_the_learners_own(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
-    results.save(card(19, (1000.0, 1000.0)), tmp_path / "card.json")
-    shown = ledger.mine()
-    assert shown[18].here == "supported"
-    assert "no result card" not in str(shown)
-
-
-def test_measured_elsewhere_counts_although_the_cards_machine_has_no_gpu():
-    filled = ledger.fill(card(5, *FOUR_TIMES))  # begun on a CPU, and carried to a GPU
-    assert filled[4].outcome == SUPPORTED
-    assert filled[3].lacks_hardware
-
-
-def test_without_a_card_nothing_is_measured_and_no_hardware_missed():
-    empty = ledger.fill(None)
-    assert [entry.claim.number for entry in empty] == list(range(1, 20))
-    outcomes = {entry.claim.number: entry.outcome for entry in empty}
-    assert {n for n, outcome in outcomes.items() if outcome == ledger.PUBLISHED} == {2, 7, 14, 16}
-    assert {*outcomes.values()} == {ledger.PUBLISHED, ledger.NOT_MEASURED}
-    assert not any(entry.lacks_hardware or entry.measured for entry in empty)
-
-
-@pytest.mark.parametrize("number", [1, 8, 17, 19])
-@pytest.mark.parametrize("value", ["jax", (), (0.0, 0.0)])
-def test_what_no_lesson_recorded_is_no_verdict(number, value):
-    names = CLAIMS[number - 1].names
-    assert ledger.fill(card(number, *[value] * len(names)))[number - 1].outcome == UNCLEAR
+        assert marked(found.sentence) in folded
+        assert str(found.claim.as_of) in folded
+        for text in (found.claim.verdict, found.verdict, f"lesson {found.claim.lesson}"):
+            assert f">{text}</td>" in cells

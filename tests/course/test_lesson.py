@@ -63,7 +63,7 @@ def test_a_line_that_is_no_field_is_named():
 
 def test_only_the_sentence_that_holds_is_shown(page):
     race = timing.compare(measured(2.0), measured(1.0))
-    shown = page.verdict("race", race).data
+    shown = page.verdict("race", race)
     assert shown.startswith("**2 times.**")
     assert "No." not in shown
 
@@ -83,7 +83,7 @@ def test_a_place_that_is_not_there_is_answered_with_those_that_are(page, verb, n
 def test_a_guess_is_asked_for_kept_and_held_against_what_came_out(page, capsys):
     assert page.ask("choice").choices == ("a", "b")
     predict.guess("00/choice", "a")
-    assert page.reveal("choice", "b").data == "Then."
+    assert page.reveal("choice", "b") == "Then."
     assert "You guessed a; what came out: b." in capsys.readouterr().out
 
 
@@ -116,6 +116,20 @@ def test_what_is_said_is_on_the_record_with_its_outcome(page):
 def test_what_was_not_measured_is_not_on_the_record():
     lesson("03").verdict("race", None)
     assert record.newest("03/") == {}
+
+
+def test_what_is_drawn_or_said_is_on_the_record(page):
+    page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
+    page.verdict("race", timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu")))
+    kept = record.newest("00/")
+    assert {id: entry.outcome for id, entry in kept.items()} == {"epochs": "", "race": "faster"}
+    assert kept["epochs"].numbers["#1"] == 2.5
+    assert kept["race"].numbers["times as fast"] == 2.0
+
+
+def test_a_sentence_is_its_text_wherever_it_is_shown(page):
+    said = page.verdict("race", timing.compare(measured(2.0), measured(1.0)))
+    assert repr(said) == said == said._repr_markdown_()
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys):

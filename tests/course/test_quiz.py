@@ -8,9 +8,7 @@ import known
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from accel_helpers.course import questions, quiz, quiz_widget
-from accel_helpers.measure import results
-from accel_helpers.measure.timing import Measurement
+from accel_helpers.course import questions, quiz, quiz_widget, record
 
 BANK = questions.bank()
 LESSONS = sorted({q.lesson for q in BANK.values()})
@@ -18,7 +16,7 @@ VIEW = quiz_widget.VIEW
 
 
 def of_kind(kind):
-    return next(q for q in BANK.values() if q.kind == kind and not q.over)
+    return next(q for q in BANK.values() if q.kind == kind)
 
 
 def test_questions_are_chosen_by_lesson_by_name_and_by_exam_question():
@@ -84,17 +82,14 @@ def test_a_notebook_shows_what_is_no_answer_as_one_sentence(name, given, said, c
     assert "Traceback" not in shown
 
 
-def test_a_guess_is_held_against_the_learners_own_card(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "card.json"))
+def test_a_guess_is_held_against_the_learners_own_record(own_record):
     question = of_kind("measured")
     assert quiz.answer(question.id, 2.0).verdict == "not measured"
     assert [q.id for q in quiz.again().questions] == [question.id]
-    made = Measurement.from_samples([3.0 / question.scale] * 5)
-    assert results.save_on_card({question.measured: made}).ok
+    made = record.entry(question.measured, "", {question.number: 3.0 / question.scale})
+    assert record.keep(made) == ""
     assert quiz.answer(question.id, 3.0)
     assert quiz.answer(question.id, 300.0).verdict == "wrong"
-    (tmp_path / "card.json").write_text("{")
-    assert quiz.answer(question.id, 3.0).verdict == "not measured"
 
 
 def test_the_overview_counts_the_right_answers_of_a_lesson():
@@ -183,7 +178,7 @@ import accel_helpers as ah
 from accel_helpers.course import ledger, predict
 for shown in (ah.course.show_quiz("00"), ah.course.draw_exam(1), predict.ask("q", "How long?")):
     assert set(shown._repr_mimebundle_()) == {left}
-others = ah.course.both_answers("E1"), ledger.fill(None), ah.course.draw_exam(1).mark({{}})
+others = ah.course.both_answers("E1"), ledger.fill([]), ah.course.draw_exam(1).mark({{}})
 for shown in (*others, ah.course.answer("00/overlap", "c")):
     assert (shown._repr_html_() is None) == ("text/html" not in {left})
     print(shown)

@@ -3,43 +3,47 @@
 import dataclasses
 import datetime
 import html.parser
-import re
 
 import pytest
 
 from accel_helpers._values.words import marked
-from accel_helpers.course import exam, ledger, predict, questions, quiz, review, summary
-from accel_helpers.measure import results
-from accel_helpers.measure.timing import Measurement
+from accel_helpers.course import exam, ledger, predict, questions, quiz, record, review, summary
+from accel_helpers.course.record import Entry
 from accel_helpers.worth.break_even import Plan, break_even
 
 NOW = datetime.datetime(2026, 11, 22, 9, 5)
 EVIL = '<script>alert(1)</script><img src=x onerror="x"> & \' \ud800\x00\u202e'
-FOUR_TIMES = ("default", "bigger-batches")
 E1, E5 = review.answers()[0], review.answers()[4]
 
 
+CPU = {"name": "made up, 2 cores", "kind": "cpu"}
+RACE = {"times as fast low": 2.1, "times as fast": 2.5, "times as fast high": 3.0}
+
+
+def entry(place, outcome="", numbers=None, **machine):
+    return Entry(place, outcome, numbers or {}, "2026-11-22T10:00", {**CPU, **machine})
+
+
+MEASURED = (
+    entry("07/adding", "", {"cpu:0 8 seconds": 0.02, "cpu:0 8 seconds low": 0.01,
+        "cpu:0 8 seconds high": 0.03, "cpu:0 8 samples": 40.0}),
+    entry("09/batches", "always", {"value": 0.26}),
+)  # fmt: skip
+
+
 @pytest.fixture(autouse=True)
-def current(monkeypatch, tmp_path, own_record):
-    """The place of this machine's card, where none is."""
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "result_card.json"))
-    return tmp_path / "result_card.json"
+def _own(own_record):
+    """The learner's record, where none is yet."""
 
 
-@pytest.fixture(scope="module")
-def reference():
-    return results.reference_runs()[-1]
-
-
-def written(tmp_path, card=None):
-    if card:
-        results.save(card, results.card_path())
+def written(tmp_path, *entries):
+    record.keep(*entries)
     return summary.write(tmp_path / "s.html").read_text("utf-8")
 
 
-def page_of(question, card, said=""):
+def page_of(question, entries=(), said=""):
     options = {"missed": [said], "answered": said, "note": said, "now": NOW}
-    return summary.page([question], card, **options)
+    return summary.page([question], entries, **options)
 
 
 def part(text, number):
@@ -59,8 +63,8 @@ def links(text):
     return [given["href"] for tag, given in tags(text) if tag == "a"]
 
 
-def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path, reference):
-    text = written(tmp_path, card=reference)
+def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path):
+    text = written(tmp_path, *MEASURED)
     addresses = {*links(text)}
     for answer in review.answers():
         found = part(text, answer.number)
@@ -72,14 +76,14 @@ def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path, reference)
         assert {*answer.material_source, *answer.today_source} <= addresses
     assert text.index("E10</span>") < text.index("<h2>Further questions") < text.index("E11</span>")
     assert text.count('<article class="claim">') == 19
-    for entry in ledger.fill(reference):
-        assert marked(entry.sentence) in text
-        assert marked(entry.measured) in text
+    for finding in ledger.fill(MEASURED):
+        assert marked(finding.sentence) in text
+        assert marked(finding.measured) in text
 
 
-def test_the_page_asks_the_network_for_nothing(tmp_path, reference):
+def test_the_page_asks_the_network_for_nothing(tmp_path):
     quiz.answer("03/speed_up", "a")
-    text = written(tmp_path, card=reference)
+    text = written(tmp_path, *MEASURED)
     assert not {"script", "img", "iframe", "object", "form"} & {tag for tag, _ in tags(text)}
     assert "@import" not in text
     assert "url(" not in text
@@ -89,26 +93,23 @@ def test_the_page_asks_the_network_for_nothing(tmp_path, reference):
     assert "prefers-color-scheme: dark" in text
 
 
-def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path, reference):
+def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path):
     assert "not measured yet: lesson 07." in part(written(tmp_path), "E5")
-    found = part(written(tmp_path, card=reference), "E5")
-    measured = str(reference.measurements["07/cpu/add"]).splitlines()[0]
-    assert "interval" in measured
-    assert f"<code>07/cpu/add</code>: {measured}" in found
+    found = part(written(tmp_path, *MEASURED), "E5")
+    assert "<strong>07/adding</strong>: cpu:0 8 20 ms (10 ms to 30 ms)</li>" in found
     assert "not measured yet" not in found
-    slow, fast = (reference.measurements[f"03/climb/epoch/{way}"] for way in FOUR_TIMES)
-    race = {"03/race/cpu": slow, "03/race/gpu": fast}  # borrowed from a CPU
-    found = part(written(tmp_path, card=dataclasses.replace(reference, measurements=race)), "E3")
-    assert re.search(r"<strong>Supported here</strong>: GPU is [\d.]+ times as fast", found)
+    found = part(written(tmp_path, entry("03/race", "faster", RACE, kind="gpu")), "E3")
+    assert "<strong>03/race</strong>: faster, times as fast 2.5 (2.1 to 3)</li>" in found
+    assert "<strong>Supported</strong>: The GPU is 2.1 to 3 times as fast." in found
 
 
-def test_where_you_stand_when_and_on_which_machine(tmp_path, reference):
+def test_where_you_stand_when_and_on_which_machines(tmp_path):
     empty = written(tmp_path)
     assert "No answers of yours" in empty
     assert "nothing measured yet" in empty
-    text = written(tmp_path, card=reference)
-    assert reference.machine["cpu_name"] in text
-    assert "22 November 2026, 09:05" in page_of(E1, reference)
+    text = written(tmp_path, *MEASURED, entry("03/race", name="a T4"))
+    assert "<dd>made up, 2 cores; a T4</dd>" in text
+    assert "22 November 2026, 09:05" in page_of(E1)
 
 
 def test_what_was_wrong_is_still_to_be_learned_and_what_was_right_is_counted(tmp_path):
@@ -138,29 +139,27 @@ def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, mon
     assert " ".join(str(found).split()) in text
 
 
-def test_the_current_card_is_used_and_a_damaged_one_is_named(tmp_path, reference, current):
-    results.save(reference, current)
-    assert reference.machine["cpu_name"] in written(tmp_path)
-    current.write_text('{"schema": 1, "cr')
+def test_a_damaged_record_is_named(tmp_path, own_record):
+    own_record.write_text('[{"place": "03/')
     text = written(tmp_path)
-    assert "result_card.json: not valid JSON" in text
+    assert "Your record was not used:" in text
     assert "nothing measured yet" in text
 
 
 def test_everything_from_files_is_escaped():
-    machine = {"cpu_name": EVIL + "x" * 10_000, "accelerator": {"name": EVIL}, "cores": 10**400}
     question = dataclasses.replace(
         E5,
         **dict.fromkeys(("number", "asks", "label", "page", "heading", "says"), EVIL),
         **dict.fromkeys(("material", "today"), (EVIL, EVIL)),
         **dict.fromkeys(("material_source", "today_source"), (f'https://x/" on="{EVIL}', "js:1")),
-        card=(EVIL, "06/product/128"),
+        places=(EVIL, "09/batches"),
     )
-    sample = Measurement.from_samples([1.0, 1.1, 0.9, 1.0, 1.1, 1.0], name=EVIL)
-    measured = dict.fromkeys(("06/product/128", "07/cpu/add", EVIL), sample)
-    card = results.Card("2026-11-22", EVIL, machine, measured, {EVIL: (1.0,)})
-    text = page_of(question, card, EVIL)
-    plain = {tag for tag, _ in tags(page_of(E5, None, "x"))}
+    entries = [
+        Entry(place, EVIL, {EVIL: 1.0, "value": 0.26}, EVIL, {"name": EVIL + "x" * 10_000})
+        for place in (EVIL, "09/batches")
+    ]
+    text = page_of(question, entries, EVIL)
+    plain = {tag for tag, _ in tags(page_of(E5, (), "x"))}
     assert {tag for tag, _ in tags(text)} <= plain | {"p", "a", "wbr"}
     assert not any(name.startswith("on") for _, given in tags(text) for name in given)
     assert all(link.startswith("https://") for link in links(text))

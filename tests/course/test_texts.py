@@ -82,7 +82,7 @@ RACES = [
 @pytest.mark.parametrize(("number", "id", "name"), RACES)
 def test_what_came_out_is_told_as_it_came_out(keras, number, id, name):
     """Recorded races, real ones of one CPU: faster, no different, slower."""
-    shown = course.lesson(number).verdict(id, race(name)).data
+    shown = course.lesson(number).verdict(id, race(name))
     pieces = re.split(r"\{.*?\}", places.places(number)[id].sentences[name])
     assert "{" not in shown
     assert all(piece in shown for piece in pieces)
