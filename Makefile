@@ -1,6 +1,7 @@
 # The commands of the course, thin. `make` alone lists them. Works with GNU make 3.81 and later.
 PYTHON = .venv/bin/python
 LESSONS ?=
+FRESH ?=
 FAST ?=
 ALL ?=
 REPO ?=
@@ -29,7 +30,7 @@ help:
 	@echo 'make test-all    the same and the slow tests, which CI runs: 15 to 35 minutes on two cores'
 	@echo 'make night       what is left: the site, past runtimes, every lesson in a browser: an hour'
 	@echo 'make lab         open the lessons in JupyterLab'
-	@echo 'make notebooks   format and execute lessons, store what is the same everywhere (LESSONS="03")'
+	@echo 'make notebooks   execute lessons, store what they say and, on a quiet machine, measure (LESSONS="03", FRESH=1)'
 	@echo 'make stamp       write the repository into badges and setup cells (REPO=owner/name, REF=main)'
 	@echo 'make lint        check style, and the form of the lessons'
 	@echo 'make fix         mend what lint finds and a program can mend; then lint says the rest'
@@ -80,7 +81,9 @@ lab: environment
 	@$(PYTHON) -m jupyterlab --notebook-dir=notebooks
 
 notebooks: environment
-	@$(PYTHON) tools/build.py $(foreach number,$(LESSONS),$(wildcard notebooks/$(number)_*.ipynb))
+	@$(PYTHON) tools/build.py $(if $(filter-out 0,$(FRESH)),--fresh) $(foreach number,$(LESSONS),$(wildcard notebooks/$(number)_*.ipynb))
+	@$(PYTHON) tools/status.py --fix
+	@$(PYTHON) tools/library.py
 
 stamp: environment
 	@$(PYTHON) tools/stamp.py $(if $(REPO),--repo "$(REPO)") $(if $(REF),--ref "$(REF)") $(if $(filter-out 0,$(ONCE)),--once)

@@ -1,60 +1,75 @@
-"""Execute the lessons as nbval will see them and store what is the same on every machine."""
+"""Execute the lessons: store what is the same everywhere, and what one quiet run measured."""
 
 import argparse
 import copy
+import json
 import os
 import re
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 import form
 import kernel
 import lesson
+import measured
+import quiet
 import repair
+import rules
 from lesson import Refused
-from nbformat.v4 import new_output
 
+from accel_helpers.course.record import NAME as RECORD
 from accel_helpers.machine import runtime
 
-SECONDS = 300  # for one cell; a lesson must be much quicker
+SECONDS = 600  # for one cell; a lesson must be much quicker
+GATHERS = "11"  # it shows what the other lessons measured
 # nbval does not compare these: pictures, widgets, and how an output is wrapped.
 _UNCOMPARED = frozenset({"image/png", "image/jpeg", repair.WIDGET_VIEW})
+# What nbval replaces, and by what, before it compares.
+SANITIZED = re.findall(
+    "^regex: (.*)$\n^replace: (.*)$", lesson.read(lesson.SANITIZE), flags=re.MULTILINE
+)
 _WRAPPING = frozenset({"metadata", "traceback", "output_type", "name", "execution_count", "data"})
 
 
-def environment(card, old=os.environ):
-    """Give the environment of a lesson that is executed for storing; `card` is its result card."""
-    return {
-        **old,
+@dataclass(frozen=True)
+class Build:
+    """What the lessons of one call share."""
+
+    aside: Path  # a folder: the record of what is measured lies there
+    fresh: bool  # whether all is measured anew
+    machine: quiet.Machine
+    interrupts: Sequence
+    done: set = field(default_factory=set)  # the names of lessons that were measured
+
+
+def execute(nb, path, build, fast=True):
+    """Execute a copy of a notebook, fast or as a learner does; Refused where a cell fails."""
+    # Compared cells begin with no record; measuring ones show what other lessons measured.
+    folder = build.aside / path.stem if fast else build.aside
+    folder.mkdir(exist_ok=True)
+    environ = {
+        **os.environ,
         "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
-        "ACCEL_FAST": "1",
-        "ACCEL_DATA": "bundled",
-        "ACCEL_PICTURES": "reference",  # as course/references.py says
-        "ACCEL_RESULT_CARD": str(card),
-        "ACCEL_RECORD": str(Path(card).with_name("course_record.json")),
+        "ACCEL_FAST": str(int(fast)),
+        "ACCEL_RECORD": str(folder / RECORD),
         "PYTHONHASHSEED": "0",
     }
-
-
-def execute(nb, folder, seconds=SECONDS, interrupts=()):
-    """Execute a copy of a notebook in a folder and give the copy; Refused where a cell fails."""
+    if fast:
+        environ["ACCEL_DATA"] = "bundled"
     nb = copy.deepcopy(nb)
-    with tempfile.TemporaryDirectory(prefix="accel-build-") as aside:
-        card = Path(aside) / "result_card.json"
-        problem = kernel.execute(nb, folder, environment(card), seconds, interrupts=interrupts)
+    problem = kernel.execute(nb, path.parent, environ, SECONDS, interrupts=build.interrupts)
     if problem:
         raise Refused(problem)
+    repair.clean_outputs(nb)
     return nb
 
 
-def patterns(text):
-    """Read the replacements of a sanitize file, as nbval reads them."""
-    return re.findall("^regex: (.*)$\n^replace: (.*)$", text, flags=re.MULTILINE)
-
-
-def words(outputs, replacements):
+def words(outputs):
     """Give what nbval compares of a cell's outputs: for each kind its texts, in their order."""
     compared = defaultdict(list)
     for output in outputs:
@@ -64,7 +79,7 @@ def words(outputs, replacements):
             found = {**output.get("data", {}), **output}
             found = {k: v for k, v in found.items() if k not in _UNCOMPARED | _WRAPPING}
         for kind, text in found.items():
-            for regex, new in replacements if isinstance(text, str) else ():
+            for regex, new in SANITIZED if isinstance(text, str) else ():
                 text = re.sub(regex, new, text)
             compared[kind].append(text)
     return dict(compared)
@@ -75,94 +90,117 @@ def kinds(outputs):
     return [(output.output_type, sorted(output.get("data", ()))) for output in outputs]
 
 
-def name_machine(nb):
-    """Say, below what frameworks printed, on which machine and with which versions they did."""
-    here = runtime.describe()
-    shown = {name: here.frameworks.get(name) for name in ("tensorflow", "jax", "keras")}
-    versions = ", ".join(f"{name} {version}" for name, version in shown.items() if version)
-    said = f"(Printed on {here.cpu_name}, {here.cores} cores, with {versions}.)\n"
-    for cell in nb.cells:
-        if repair.SPOKEN in lesson.tags(cell):
-            cell.outputs.append(new_output("stream", name="stdout", text=said))
+def differing(new, old):
+    """Give the cells that nbval compares and that say in one notebook what they do not in another.
 
-
-def take_run(nb, path):
-    """Take what frameworks printed in a whole run of a lesson, where its code is still the same."""
-    ran = {cell.id: cell for cell in lesson.parse(lesson.read(path)).cells}
-    for cell in nb.cells:
-        other = ran.get(cell.id)
-        if repair.SPOKEN in lesson.tags(cell) and other and other.source == cell.source:
-            cell.outputs = copy.deepcopy(other.outputs)
-    repair.clean_outputs(nb)
-
-
-def keep_old(new, old, replacements):
-    """Put the old outputs back where they say the same: what differs is what a learner reads."""
+    Where a cell says the same, the old outputs are put back: what differs is what a learner reads.
+    """
     before = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
+    found = []
     for cell in new.cells:
-        was = before.get(cell.id)
-        if cell.cell_type != "code" or was is None or was.source != cell.source:
+        if cell.cell_type != "code" or measured.TAG in lesson.tags(cell):
             continue
-        same = words(cell.outputs, replacements) == words(was.outputs, replacements)
-        if repair.SPOKEN in lesson.tags(cell) and was.outputs:
+        was = before.get(cell.id)
+        same = was is not None and was.source == cell.source
+        same = same and kinds(cell.outputs) == kinds(was.outputs)
+        if same and words(cell.outputs) == words(was.outputs):
             cell.outputs = copy.deepcopy(was.outputs)
-        elif same and kinds(cell.outputs) == kinds(was.outputs):
-            cell.outputs = copy.deepcopy(was.outputs)
-            for output in cell.outputs:
-                if output.output_type == "execute_result":
-                    output.execution_count = cell.execution_count
+            measured.renumber(cell)
+        else:
+            found.append(cell.id)
+    return found
 
 
-def built(text, path, fresh=False, seconds=SECONDS, interrupts=(), run=None):
-    """Give a lesson's text after formatting, execution and cleaning; the file is not touched.
+def without_paths(nb, aside):
+    """Give a notebook without the folders of this machine and of this run."""
+    text = lesson.dump(nb)
+    for folder in (aside, lesson.ROOT, Path.home()):
+        text = text.replace(f"{folder}/", "")
+    return lesson.parse(re.sub(rf"{tempfile.gettempdir()}/[\w.-]+/", "", text))
 
-    `run` is a folder of executed lessons, as `make run ALL=1` leaves it.
+
+def measure(new, old, path, build):
+    """Have the measuring cells show one run on a quiet machine, or what they did; say which."""
+    told, code = measured.told(old), measured.code(new)
+    is_whole = told and told["shown"] == measured.shown(old)
+    measured.put(new, old)
+    if is_whole and told["code"] == code and not build.fresh:
+        return f"kept of {told['day']}, the code is the same"
+    others = {other.name for other in lesson.chosen([], path.parent)} - {path.name}
+    ran, reason = None, "it shows what all lessons measure: FRESH=1 without LESSONS"
+    if not path.name.startswith(GATHERS) or others <= build.done:
+        ran, reason = quiet.run(lambda: execute(old, path, build, fast=False), build.machine)
+    if not ran:
+        if is_whole:  # cells may have come or gone
+            measured.sign(new, told["words"], told["code"])
+        return f"kept, {reason}"
+    ran = without_paths(ran, build.aside)
+    measured.put(new, ran)
+    measured.sign(new, measured.line(runtime.describe(), date.today()), code)
+    build.done.add(path.name)
+    if other := differing(ran, new):
+        return f"stored anew, but in full size {', '.join(other)} say something else"
+    return "stored anew"
+
+
+def built(text, path, build):
+    """Give a lesson's text after formatting, execution and cleaning, and what was done, in words.
+
+    The file is not touched.
     """
     text, _ = repair.fix(text, path)
     try:
         old = lesson.parse(text)
     except (ValueError, AttributeError, TypeError) as error:
         raise Refused(f"it cannot be read: {error}") from None
-    new = execute(old, path.parent, seconds, interrupts)
-    repair.clean_outputs(new)
-    if run:
-        take_run(new, run / path.name)
-    name_machine(new)
-    if not fresh:
-        keep_old(new, old, patterns(lesson.read(lesson.SANITIZE)))
+    new = execute(old, path, build)
+    said = f"compared cells: {len(differing(new, old))} changed"
+    if measured.cells(new):
+        said += f"; measured: {measure(new, old, path, build)}"
     text, _ = repair.fix(lesson.dump(new), path)
-    return text
+    if (size := len(text.encode())) > rules.LARGEST:
+        largest = sorted(new.cells, key=lambda cell: -len(json.dumps(cell.get("outputs"))))
+        names = ", ".join(cell.id for cell in largest[:3])
+        raise Refused(f"it would take {size:,} bytes, most of them in {names}")
+    return text, said
 
 
-def main(arguments=None):
+def build_all(files, build):
+    """Build lessons one after the other; give 0, or 1 where one of them could not be."""
+    failed = 0
+    for path in files:
+        text = lesson.read(path)
+        try:
+            new, said = built(text, path, build)
+            if lesson.read(path) != text:
+                raise Refused("it was changed meanwhile, so run this again")
+        except Refused as error:
+            print(f"{path}: {error}. The file is as it was.", file=sys.stderr)
+            failed = 1
+            continue
+        if new != text:
+            lesson.write(path, new)
+        print(f"{path.name[:2]}: {said}.", flush=True)
+    return failed
+
+
+def main(arguments=None, machine=None):
     """Run the command; exit status: 0 stored and in form, 1 a lesson fails or is not, 2 refused."""
     parser = argparse.ArgumentParser(prog="build.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--fresh", action="store_true", help="store every picture anew")
-    parser.add_argument("--run", type=Path, help="executed lessons: take what frameworks printed")
-    parser.add_argument("--seconds", type=int, default=SECONDS, help="the most for one cell")
+    parser.add_argument("--fresh", action="store_true", help="measure all anew")
     parser.add_argument("files", nargs="*", metavar="FILES", help="default: every lesson")
-    given, failed = parser.parse_args(arguments), 0
+    given = parser.parse_args(arguments)
     try:
         files = lesson.chosen(given.files)
-        with kernel.interrupts_kept() as interrupts:
-            for path in files:
-                text = lesson.read(path)
-                try:
-                    new = built(text, path, given.fresh, given.seconds, interrupts, given.run)
-                    if lesson.read(path) != text:
-                        raise Refused("it was changed meanwhile, so run this again")
-                except Refused as error:
-                    print(f"{path}: {error}. The file is as it was.", file=sys.stderr)
-                    failed = 1
-                    continue
-                if new != text:
-                    lesson.write(path, new)
-                print(f"{path}: {'stored' if new != text else 'nothing new'}.")
+        with kernel.interrupts_kept() as interrupts, tempfile.TemporaryDirectory() as aside:
+            failed = build_all(
+                files, Build(Path(aside), given.fresh, machine or quiet.Machine(), interrupts)
+            )
     except Refused as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"Stopped: {path} is as it was.", file=sys.stderr)
+        print("Stopped. The lesson that was being executed is as it was.", file=sys.stderr)
         return 130
     return max(failed, form.main([str(path) for path in files]))
 

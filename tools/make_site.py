@@ -20,7 +20,6 @@ from sphinx.cmd.build import build_main
 
 import accel_helpers as ah
 from accel_helpers.course.lessons import lesson_00
-from accel_helpers.measure import results
 
 REPORT = ROOT / "course_report"
 KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page leads to it
@@ -28,6 +27,11 @@ KEPT = ("lab", "slides", "take")  # what is made apart stays, and the first page
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\](?:\([^)]*\))?+)*+)\]\(([^)\s:#]+)(?:#[^)\s]*)?\)")
 PLACE = re.compile(r'href="(\w+)\.ipynb#([^"]*)"')  # in the output of a cell, as JupyterLab has it
 ASKS = re.compile(r"Run this cell to [\w ]+\.|your answers are kept in a small file [\w ]+\.")
+NOTE = """
+
+:::{note}
+What measures shows one run, of the machine in the page's last line. Your numbers will differ.
+:::"""
 ANSWER = "Colab (the badge above) or the lab takes your answers; here you think, and read on."
 LOADER = jinja2.FileSystemLoader(ROOT / "tools" / "templates")
 MADE = jinja2.Environment(loader=LOADER, trim_blocks=True, lstrip_blocks=True)
@@ -73,13 +77,8 @@ def stage(folder, out):
     paths = {path.name: path for path in lesson.chosen([])}
     ran = {path.name: path for path in (REPORT / "notebooks").glob("[0-9]*.ipynb")}
     notebooks = {name: lesson.parse(lesson.read(path)) for name, path in (paths | ran).items()}
-    for name, notebook in notebooks.items():
-        if name in ran:
-            measured = f"Measured on {results.load(REPORT / 'result_card.json').label}. "
-            measured += "Grey in a picture: an earlier run, of the machine that it names."
-        else:
-            measured = "What measures shows an earlier run, of the machine that it names."
-        notebook.cells[0].source += f"\n\n:::{{note}}\n{measured} Your numbers will differ.\n:::"
+    for notebook in notebooks.values():
+        notebook.cells[0].source += NOTE
     verbs = [name for name in ah.__all__ if callable(getattr(ah, name))]
     made = {"docs/api/verbs.md": ("verbs.md.j2", {"verbs": verbs, "tpu": ah.tpu.__all__})}
     made["docs/failures.md"] = "failures.md.j2", library.failures()

@@ -21,6 +21,7 @@ from datetime import date
 from pathlib import Path
 
 import lesson
+import measured
 import run_lessons
 
 from accel_helpers.course import exam, places, quiz
@@ -81,7 +82,7 @@ def read(cell, ran, number):
     apart = {n for node in does for n in range(node.lineno, node.end_lineno + 1)} & code
     apart = code if folded or "setup" in tags else apart
     found = Counter(cells=1, lines=len(code), machinery=len(apart), waiting=took, clock=took)
-    found["untimed"] = "nbval-ignore-output" in tags and cell.id not in ran
+    found["untimed"] = measured.TAG in tags and cell.id not in ran
     for verb, of_lesson, given in ASKED.findall(source):
         if of_lesson:
             count = len(quiz.show(number).questions)
@@ -93,10 +94,10 @@ def read(cell, ran, number):
             found["questions"] += count
     if tags & {"setup", "exercise"} or ASKED.search(source):
         return found + Counter(clock=EXERCISE * ("exercise" in tags))
-    if "nbval-ignore-output" in tags:  # what it prints is not stored: the texts in its code
+    if measured.TAG in tags:  # what it prints varies: the texts in its code
         prints = [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) == "print"]
         shown = [" ".join(re.findall(r"[^'\"]{9,}", ast.unparse(call))) for call in prints]
-    for out in () if "nbval-ignore-output" in tags else cell.outputs:
+    for out in () if measured.TAG in tags else cell.outputs:
         data = out.get("data", {"text/plain": out.get("text", "")})
         shown += data.get("text/plain", "").splitlines() if "image/png" not in data else []
     asks = source.count("lesson.ask(")
@@ -110,11 +111,11 @@ def read(cell, ran, number):
 
 
 def pictures(cell):
-    """Count what a cell draws: the pictures that are stored, or one of a plot that is not."""
+    """Count what a cell draws: the pictures that are stored, or one of what measures."""
     stored = sum("image/png" in output.get("data", {}) for output in cell.get("outputs", ()))
-    return stored or int(
-        bool(re.search(r"\bah\.plot\(|\bplots\.|_animation\(|\blesson\.plot\(", cell.source))
-    )
+    if measured.TAG not in lesson.tags(cell) and stored:
+        return stored
+    return int(bool(DRAWS.search(cell.source)))
 
 
 def work_out(path, timed):

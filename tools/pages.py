@@ -56,7 +56,9 @@ def write_lesson(
     heading = re.search(r"^#\s+(.+?)\s*#*$", texts, re.M)
     title, plots = heading[1] if heading else lesson.name, []
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        if png := output.get("data", {}).get("image/png"):
+        data = output.get("data", {})
+        # A player is shown whole, and not as its still picture.
+        if (png := data.get("image/png")) and "text/html" not in data:
             alt = " ".join(output.data.get("text/plain", "").split())
             if not alt or alt.startswith("<"):  # the name of an object says nothing
                 alt = f"Plot {len(plots) + 1} of the lesson: {title}"

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import lesson
+import measured
 from lesson import UNSTAMPED, Refused, badge, restamp_badges, setup_source, setup_stamp, tags
 from nbformat import from_dict
 from nbformat.v4 import new_code_cell
@@ -24,7 +25,7 @@ MENDS = frozenset(
         "badge",
         "notebook-metadata",
         "cell-metadata",
-        "ignored-output",
+        "unstored",
         "widget-view",
         "ruff-format",
     ]
@@ -33,9 +34,6 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 NOTEBOOK_KEYS = ("kernelspec", "accelerator", "colab")
 COLAB_KEYS = frozenset({"gpuType", "machine_shape", "runtime_attributes", "toc_visible"})
 CELL_KEYS = frozenset({"tags", "slideshow", "cellView", "jupyter"})
-UNSTORED = frozenset({"nbval-ignore-output", "nbval-skip"})
-GREY = "reference-picture"  # it stores one picture, of the reference run alone
-SPOKEN = "reference-output"  # it stores what it printed on our machine, and which one that is
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -106,25 +104,23 @@ def stamp_of(nb):
 
 
 def clean_outputs(nb):
-    """Drop what may not be stored: outputs of cells that measure, views of widgets."""
+    """Drop what may not be stored: what nothing runs, views of widgets; of what measures more."""
     for cell in nb.cells:
         if cell.cell_type != "code":
             continue
-        if GREY in tags(cell):
-            cell.outputs = [o for o in cell.outputs if "image/png" in o.get("data", ())]
-        elif SPOKEN in tags(cell):
-            cell.outputs = [
-                o
-                for o in cell.outputs
-                if o.get("name") == "stdout" or "text/html" in o.get("data", ())
-            ]
-        elif tags(cell) & UNSTORED:
-            cell.outputs = []
         if "nbval-skip" in tags(cell) or not lesson.is_code(cell):
-            cell.execution_count = None
+            cell.outputs, cell.execution_count = [], None
         for output in cell.outputs:
             output.get("data", {}).pop(WIDGET_VIEW, None)
-        cell.outputs = [output for output in cell.outputs if output.get("data", True)]
+    for cell in measured.cells(nb):
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+        for output in cell.outputs:
+            # A player is stored as its still picture.
+            if "<script" in output.get("data", {}).get("text/html", ""):
+                del output.data["text/html"]
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("data", True)]
 
 
 def _place_setup(nb, stamp, number):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import lesson
+import measured
 import repair
 from lesson import badge, badge_stamps, is_code, setup_source, setup_stamp, tags
 from nbformat import NotebookNode
@@ -26,15 +27,15 @@ TAGS = frozenset(
         "exercise",
         "solution",
         "hide-input",
-        "reference-picture",
-        "reference-output",
         "first-result",
         "script",
         "take-away",
     ]
 )
 LARGEST_OUTPUT = 200_000  # bytes of JSON that the outputs of one cell may take
+LARGEST = 500_000  # bytes of a lesson
 FEWEST_COMPARED = 3
+UNCOMPARED = frozenset([measured.TAG, "nbval-skip"])
 RULES = {}
 
 
@@ -133,9 +134,6 @@ def _tags(it):
             yield i, "mark the cell with a tag such as nbval-ignore-output, not with a comment."
         if {"nbval-skip", "nbval-ignore-output"} <= tags(cell):
             yield i, "nbval-skip already keeps nbval away: drop nbval-ignore-output."
-        for tag in tags(cell) & {repair.GREY, repair.SPOKEN}:
-            if "nbval-ignore-output" not in tags(cell):
-                yield i, f"a cell tagged {tag} is tagged nbval-ignore-output, too."
 
 
 @rule("notebook-metadata")
@@ -173,17 +171,30 @@ def _counts(it):
         expected += 1
 
 
-@rule("ignored-output")
-def _ignored_output(it):
+@rule("unstored")
+def _unstored(it):
     for i, cell in it.cells("code"):
-        for tag in sorted(tags(cell) & repair.UNSTORED):
-            if cell.outputs and not tags(cell) & {repair.GREY, repair.SPOKEN}:
-                yield i, f"a cell tagged {tag} stores no output."
-        stored = [sorted(output.get("data", ())) for output in cell.outputs]
-        if repair.GREY in tags(cell) and stored != [["image/png", "text/plain"]]:
-            yield i, f"tagged {repair.GREY}, it stores one picture and no more: {RUN_IT}."
-        if cell.execution_count is not None and ("nbval-skip" in tags(cell) or not is_code(cell)):
-            yield i, "a cell that nbval does not run has no execution count."
+        stores = cell.outputs or cell.execution_count is not None
+        if stores and ("nbval-skip" in tags(cell) or not is_code(cell)):
+            yield i, "a cell that nbval does not run has no outputs and no execution count."
+
+
+@rule("measured")
+def _measured(it):
+    told = measured.told(it.nb)
+    if told is None:
+        for i, cell in it.cells("code"):
+            if cell.outputs and measured.TAG in tags(cell):
+                yield i, f"no line of the page says on which machine it measured: {RUN_IT}."
+    elif told["shown"] != measured.shown(it.nb):
+        yield None, f"its stored results are not of one run: `git checkout` them, or {RUN_IT}."
+
+
+@rule("size")
+def _size(it):
+    size = len(it.text.encode())
+    if size > LARGEST:
+        yield None, f"the file takes {size:,} bytes, more than {LARGEST:,}: show less."
 
 
 @rule("widget-view")
@@ -207,7 +218,7 @@ def _error(it):
         expected = "raises-exception" in tags(cell)
         if raised and not expected:
             yield i, f"it stores an error: repair it, then {RUN_IT}, or tag it raises-exception."
-        if expected and not raised and not tags(cell) & repair.UNSTORED:
+        if expected and not raised and not tags(cell) & UNCOMPARED:
             yield i, f"tagged raises-exception, it stores no error: drop the tag, or {RUN_IT}."
 
 
@@ -232,7 +243,7 @@ def _compared(it):
     counted = sum(
         cell.execution_count is not None and any(map(has_text, cell.outputs))
         for _, cell in it.cells("code")
-        if not tags(cell) & (repair.UNSTORED | {"setup"})
+        if not tags(cell) & (UNCOMPARED | {"setup"})
     )
     if counted < FEWEST_COMPARED:
         few = f"nbval compares the words of {counted} cells besides the setup cell"
@@ -330,7 +341,7 @@ _SPEED_UP = re.compile(
     rf"|speed-?\s?up of (?:about |around |some |up to )?{_FACTOR}",
     re.I | re.M,
 )
-_SOURCE = re.compile(r"\]\(|\]\[|https?://|<a\b|\bmaterials?\b|\breference runs?\b", re.I)
+_SOURCE = re.compile(r"\]\(|\]\[|https?://|<a\b|\bmaterials?\b", re.I)
 
 
 @rule("speed-up")

@@ -4,28 +4,26 @@ import argparse
 import json
 import os
 import re
-import shlex
 import shutil
 import sys
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import kernel
+import measured
 import nbformat
 import pages
 from lesson import Refused, chosen
 from pages import LessonRun
 from tqdm import tqdm
 
-from accel_helpers.course.record import NAME as RECORD
-from accel_helpers.course.summary import NAME as SUMMARY  # lesson 11 writes it beside the card
+from accel_helpers.course import record
+from accel_helpers.course.summary import NAME as SUMMARY  # lesson 11 writes it beside the record
 from accel_helpers.machine import runtime as runtimes
-from accel_helpers.measure import results
 
 CELL_SECONDS = 600  # no lesson's code takes more than three minutes; this is for slow machines
-CARD = "result_card.json"
 UNFINISHED = ".unfinished"
 MADE = ("plots", "notebooks")  # folders; `make site RESULTS=1` shows the second
 TIMES = Path(__file__).with_name("run_times.json")  # written by minutes.py --time
@@ -59,12 +57,11 @@ def run(
 ) -> list[LessonRun]:
     """Execute lessons, *Going further* only for `everything`; write the report at the end."""
     stream = stream or sys.stderr
-    staging = out / UNFINISHED
+    staging, here = out / UNFINISHED, runtime or runtimes.describe()
     environ = {
         **os.environ,
-        "ACCEL_RESULT_CARD": str(staging.resolve() / CARD),
         # A report is of this run: the learner's own answers are neither shown nor changed.
-        "ACCEL_RECORD": str(staging.resolve() / RECORD),
+        "ACCEL_RECORD": str(staging.resolve() / record.NAME),
         **({"ACCEL_FAST": "1"} if fast else {}),
     }
     done: list[LessonRun] = []
@@ -75,12 +72,12 @@ def run(
             shutil.rmtree(staging, ignore_errors=True)  # a run that was killed left it
             for folder in MADE:
                 (staging / folder).mkdir(parents=True)
-            _new_card(staging / CARD)
+            record.store([], staging / record.NAME)
             how = {"environ": environ, "cell_seconds": cell_seconds, "interrupts": interrupts}
             for path in lessons:
-                done.append(_run_one(path, lessons, staging, stream, everything, how))
+                done.append(_run_one(path, lessons, staging, stream, everything, here, how))
             summary = SUMMARY if (staging / SUMMARY).is_file() else ""
-            about = runtime or runtimes.describe(), datetime.now(), small, summary
+            about = here, datetime.now(), small, summary
             (staging / "index.html").write_text(pages.index(done, *about), "utf-8")
             _publish(staging, out, done)
     except KeyboardInterrupt:
@@ -130,7 +127,7 @@ def forecast(lessons: Sequence[Path], everything: bool, timed) -> str:
     return f"About {max(1, seconds / 60):.0f} min on a slow machine ({share})."
 
 
-def _run_one(path, lessons, staging, stream, everything, how) -> LessonRun:
+def _run_one(path, lessons, staging, stream, everything, here, how) -> LessonRun:
     """Run a lesson and write what it gives; a terminal gets a bar, files and logs get lines."""
     notebook, problem = kernel.read(path)
     if notebook is not None and not everything:
@@ -148,6 +145,8 @@ def _run_one(path, lessons, staging, stream, everything, how) -> LessonRun:
             problem = kernel.execute(notebook, path.parent, **how)
     lesson = LessonRun(path.stem, path.stem, time.monotonic() - began, problem, cells=took)
     if notebook is not None:
+        if measured.cells(notebook):
+            measured.sign(notebook, measured.line(here, date.today()))
         text = _kept(notebook, staging)
         (staging / "notebooks" / path.name).write_text(text, "utf-8")
         names = [other.stem for other in lessons]
@@ -167,17 +166,6 @@ def _kept(notebook, staging: Path) -> str:
     )
 
 
-def _new_card(path: Path) -> None:
-    # Without the interpreter's own path and the report's folder: a card is shown to others.
-    folder = argparse.ArgumentParser(add_help=False)
-    folder.add_argument("--out")
-    _, words = folder.parse_known_args(sys.orig_argv[1:])
-    asked = ("KERAS_BACKEND", "ACCEL_FAST", "ACCEL_DATA")  # what changes the results
-    given = [f"{k}={shlex.quote(os.environ[k])}" for k in asked if os.environ.get(k)]
-    line = " ".join([*given, shlex.join(["python", *words])])
-    results.save(results.new_card(command=line), path)
-
-
 def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
     """Move what was made into place, file by file, the index last."""
     for folder in MADE:
@@ -190,7 +178,7 @@ def _publish(staging: Path, out: Path, done: Sequence[LessonRun]) -> None:
     for lesson in (lesson for lesson in done if lesson.page):
         made += [f"notebooks/{lesson.name}.ipynb", lesson.page]
     made += [SUMMARY] * (staging / SUMMARY).is_file()
-    for name in [*made, CARD, "index.html"]:
+    for name in [*made, record.NAME, "index.html"]:
         os.replace(staging / name, out / name)
 
 

@@ -21,13 +21,11 @@ from pygments.formatters import HtmlFormatter
 
 from accel_helpers._values.words import fragment
 from accel_helpers.course import questions
-from accel_helpers.course.places import places
 
 FULL, MOST = 9, 15  # lines of a slide; with more the text gets smaller
 END = r"^## (Going further|One solution)"  # here the core path ends
 QUIZ = re.compile(r"ah\.course\.show_quiz\(|lesson\.quiz\(")
 ASKS = re.compile(r"lesson\.ask\(")
-SAYS = re.compile(r'lesson\.(?:verdict|reveal)\("(.+?)"')
 STYLE = HtmlFormatter(style="a11y-light").get_style_defs(".highlight")
 COLOUR, soup = Highlight2HTML(), functools.partial(BeautifulSoup, features="html.parser")
 
@@ -62,42 +60,45 @@ def text(source: str):
             yield str(each), str(each)
 
 
-def may_say(cases):
-    """The sentences of a verdict, each with its outcome; what is measured is left open."""
-    said = (f"* *{name}:* {re.sub('{.*?}', '…', what)}" for name, what in cases)
-    return [markdown2html(each) for each in ("**What the lesson may say:**", *said)]
+def shown(output, page: str):
+    """What an output shows, as HTML; a high picture stands on two slides, a long table on none."""
+    data = output.get("data", {})
+    said = escape(output.get("text") or data.get("text/plain", ""))
+    if picture := data.get("image/png"):
+        wide, high = struct.unpack(">II", base64.b64decode(picture)[16:24])
+        image = f'<img src="data:image/png;base64,{picture}" alt="{said}" class='
+        return [image + half for half in (("top>", "bottom>") if high > wide else ("whole>",))]
+    if "text/markdown" in data:
+        return [markdown2html(data["text/markdown"])]
+    html = data.get("text/html", f"<pre>{said}</pre>")
+    long = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
+    return [html if lines(html) <= 2 * MOST else long]
 
 
 def made(cell, page: str):
-    """What a cell of code brings: itself, what came of it, and what its verdict may say."""
-    more = f'<p>See it <a href="../notebooks/{page}.html">in the lesson</a>.</p>'
-    found = [COLOUR(cell.source) + more * ("unit_animation" in cell.source)]
+    """What a cell of code brings: itself, and what came of it."""
+    found = [COLOUR(cell.source)]
     for output in cell.outputs if "exercise" not in lesson.tags(cell) else ():
         data = output.get("data", {})
-        said = escape(output.get("text") or data.get("text/plain", ""))
-        shown = [more if data else f"<pre>{said}</pre>"]
         if ASKS.search(cell.source) and data:  # its last line is for those without a form
-            return ["".join(f"<p>{line}</p>" for line in said.split("\n")[1:-1])]
-        if picture := data.get("image/png"):
-            wide, high = struct.unpack(">II", base64.b64decode(picture)[16:24])
-            image = f'<img src="data:image/png;base64,{picture}" alt="{said}" class='
-            shown = [image + half for half in (("top>", "bottom>") if high > wide else ("whole>",))]
-        if not picture and lines(found[-1] + shown[0]) < MOST - 2:
-            shown[0] = found.pop() + shown[0]
-        found += shown
-    for id in SAYS.findall(cell.source):
-        if cases := places(page[:2])[id].sentences:
-            found += may_say(cases.items())
+            said = escape(data["text/plain"]).split("\n")
+            return ["".join(f"<p>{line}</p>" for line in said[1:-1])]
+        first, *more = shown(output, page)
+        if "image/png" not in data and lines(found[-1] + first) < MOST - 2:
+            first = found.pop() + first
+        found += [first, *more]
     return found
 
 
 def parts(path: Path):
     """What stands in a lesson's core path, in its order, as `text` gives it."""
     bank = [q for q in questions.bank().values() if q.lesson == path.name[:2] and q.quiz]
-    for cell in lesson.parse(lesson.read(path)).cells:
+    cells = lesson.parse(lesson.read(path)).cells
+    for cell in cells:
         if cell.cell_type == "markdown":
             yield from text(re.split(END, cell.source, flags=re.M)[0])
             if re.search(END, cell.source, re.M):
+                yield from text(cells[-1].source)  # on which machine
                 return
         elif QUIZ.search(cell.source):
             for number, q in enumerate(bank, 1):
@@ -108,7 +109,7 @@ def parts(path: Path):
                     fragment("course/templates/quiz/answer", q),
                 )
         elif cell.source and not lesson.tags(cell) & {"setup", "solution"}:
-            yield from ((shown, "") for shown in made(cell, path.stem))
+            yield from ((each, "") for each in made(cell, path.stem))
 
 
 def slides(path: Path) -> list[list]:

@@ -1,4 +1,4 @@
-"""`make notebooks` stores what nbval will see, and nothing that changes from run to run."""
+"""`make notebooks` stores what nbval will see, and what one quiet run measured."""
 
 import copy
 import os
@@ -6,107 +6,181 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from functools import partial
-from types import SimpleNamespace
 
 import build
 import form
 import lesson
+import measured
 import pytest
 import repair
-from example import NAME, cell, code, example, printed, save
+from example import NAME, PIXEL, cell, code, example, printed, save
 from nbformat.v4 import new_notebook, new_output
 from nbval.plugin import get_sanitize_patterns
+from test_quiet import Machine
 
-REPLACED = build.patterns(lesson.SANITIZE.read_text(encoding="utf-8"))
+BUSY = Machine(others=iter(lambda: 1, None))
 WIDGET = f"""display(
     {{"{repair.WIDGET_VIEW}": {{"model_id": "0"}}, "text/plain": repr(object())}}, raw=True
 )"""
+DATA = {
+    "image/png": PIXEL,
+    "text/html": "<script>play()</script>",
+    "text/plain": "One dot of many that move.",
+}
+MEASURES = f"""import os
+import sys
+import time
 
-GREY = """import time
+data = {DATA}
+print(time.time(), os.environ["ACCEL_FAST"], os.getcwd())
+print("a framework's log", file=sys.stderr)
+display(data, raw=True)"""
 
-from accel_helpers import plots
-from accel_helpers.course.references import for_page
-from accel_helpers.measure import results
 
-print(time.time())
-theirs = for_page(results.Reference({"theirs": 1.0}, "another machine"))
-plots.parts({"own": time.time()}, title="T", reference=theirs)"""
+def read(path):
+    return lesson.parse(path.read_text("utf-8"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_library():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(lesson.ROOT))
+        yield
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("built") / "lessons"
-    folder.mkdir()
+def first(tmp_path_factory):
+    """A lesson that was built on a quiet machine."""
     nb = example()
+    cell(nb, "measure").source = MEASURES
     nb.cells += [code("address", "object()"), code("widget", WIDGET)]
-    nb.cells.append(code("grey", GREY, tagged=["nbval-ignore-output", repair.GREY]))
-    spoken = "import time\n\nprint(time.time(), ah.describe().place)"
-    nb.cells.append(code("spoken", spoken, tagged=["nbval-ignore-output", repair.SPOKEN]))
-    nb.metadata["language_info"] = {"name": "python"}
-    path = save(folder, nb)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(lesson.ROOT))
-        assert build.main([str(path)]) == 0
-        text = path.read_text(encoding="utf-8")
-        old = lesson.parse(text)
-        cell(old, "picture").outputs[0].data["image/png"] = "b2xk"
-        save(folder, old)
-        assert build.main([str(path)]) == 0
-        again = path.read_text(encoding="utf-8")
-        assert build.main(["--fresh", str(path)]) == 0
-    fresh = path.read_text(encoding="utf-8")
-    return SimpleNamespace(path=path, text=text, old=old, again=again, fresh=fresh)
+    path = save(tmp_path_factory.mktemp("first"), nb)
+    assert build.main([str(path)], Machine()) == 0
+    assert os.listdir(path.parent) == [NAME], "nothing is left beside the lesson"
+    return read(path)
 
 
-def test_what_a_framework_said_is_kept_with_the_machine_that_it_said_it_on(built):
-    said = cell(lesson.parse(built.text), "spoken").outputs
-    text = "".join(output.text for output in said)
-    assert "(Printed on " in text
-    assert "cores, with " in text
-    assert "keras" in text
-    assert cell(lesson.parse(built.again), "spoken").outputs == said
-    assert cell(lesson.parse(built.fresh), "spoken").outputs != said
+@pytest.fixture
+def stored(tmp_path, first):
+    return save(tmp_path, first)
 
 
-def test_it_stores_what_nbval_will_see_in_form_and_a_second_run_changes_nothing(built):
-    assert form.check(built.text, built.path) == []
-    assert built.again == lesson.dump(built.old)
-    assert "b2xk" not in built.fresh
-    assert os.listdir(built.path.parent) == [NAME], "nothing is left beside the lesson"
-    assert cell(built.old, "address").outputs
-    (output,) = cell(built.old, "widget").outputs
+def test_it_stores_what_nbval_will_see_and_a_second_build_changes_nothing(stored, capsys):
+    nb = read(stored)
+    assert form.check(lesson.dump(nb), stored) == []
+    assert cell(nb, "address").outputs
+    (output,) = cell(nb, "widget").outputs
     assert list(output.data) == ["text/plain"], "a widget's view is dropped and its words stay"
+    cell(nb, "picture").outputs[0].data["image/png"] = "b2xk"
+    save(stored.parent, nb)
+    assert build.main([str(stored)], BUSY) == 0
+    assert read(stored) == nb, "a picture that looks a little different is not stored"
+    assert "0 changed; measured: kept of 2" in capsys.readouterr().out
 
 
-def test_a_picture_of_the_reference_run_is_stored_alone_and_is_the_same_when_made_anew(built):
-    first, anew = (cell(lesson.parse(text), "grey") for text in (built.text, built.fresh))
-    (output,) = first.outputs
-    assert first == anew
-    assert output.metadata["image/png"]["alt"] == output.data["text/plain"]
-    assert output.data["text/plain"].endswith(": on another machine: theirs 1 s.")
+def test_what_measures_is_of_a_run_in_full_size_without_stderr_folders_and_scripts(first):
+    text, still = cell(first, "measure").outputs
+    _, fast, folder = text.text.split()
+    assert fast == "0"
+    assert folder[0] != "/", "no folder of this machine"
+    assert still.data == {"image/png": PIXEL, "text/plain": "One dot of many that move."}
+    assert measured.told(first)["day"] == f"{date.today()}"
+    assert "keras" in measured.told(first)["versions"]
 
 
-def test_a_failing_cell_leaves_the_file_and_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PYTHONPATH", str(lesson.ROOT))
+def mend(nb):
+    cell(nb, "prose").source += " Mended."
+    cell(nb, "one").source += "  # why"
+
+
+def change(nb):
+    cell(nb, "one").source += "\nprint(4)"
+    nb.cells.remove(cell(nb, "two"))
+
+
+def by_hand(nb):
+    cell(nb, "measure").outputs[0].text = "by hand\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "machine", "words", "stays", "status", "said"),
+    [
+        (mend, Machine(), [], True, 0, "the code is the same"),
+        (change, BUSY, [], True, 0, "not quiet: others used 100% of a core"),
+        (change, Machine(), [], False, 0, "stored anew"),
+        (mend, Machine(), ["--fresh"], False, 0, "stored anew"),
+        (by_hand, BUSY, [], False, 1, "not of one run"),
+        (by_hand, Machine(), [], False, 0, "stored anew"),
+    ],
+)
+def test_a_set_is_replaced_whole_or_stays(
+    first, tmp_path, capsys, edit, machine, words, stays, status, said
+):
+    nb = copy.deepcopy(first)
+    edit(nb)
+    path = save(tmp_path, nb)
+    assert build.main([*words, str(path)], machine) == status
+    assert said in capsys.readouterr().out
+    before, after = (cell(each, "measure").outputs for each in (first, read(path)))
+    assert (after == before) == stays
+    if stays:
+        assert measured.told(read(path))["words"] == measured.told(first)["words"]
+        assert measured.told(read(path))["shown"] == measured.shown(read(path))
+
+
+def test_the_digest_of_the_code_is_of_what_it_does():
+    layout = "%time x = 1\nprint(x)\n", "%time x = 1\n\n# Why\nprint(\n    x,\n)"
+    other = "%time x = 2\nprint(x)", "%time x = 1\nprint(x, x)"
+    setups = [code("setup", f'COURSE = "{where}"', tagged=["setup"]) for where in "ab"]
+    found = {
+        text: measured.code(new_notebook(cells=[setup, code("one", text)]))
+        for text, setup in zip(layout + other, 2 * setups, strict=True)
+    }
+    assert found[layout[0]] == found[layout[1]]
+    assert len({*found.values()}) == 3
+
+
+def test_what_shows_the_results_of_all_lessons_is_measured_with_all_of_them(tmp_path, capsys):
+    for name in ("03_some.ipynb", "11_all.ipynb"):
+        tells = code("tells", "print(1)", printed("old\n"), tagged=[measured.TAG])
+        save(tmp_path, new_notebook(cells=[tells]), name)
+    last, paths = tmp_path / "11_all.ipynb", [*map(str, sorted(tmp_path.iterdir()))]
+    build.main([str(last)], Machine())
+    assert "FRESH=1 without LESSONS" in capsys.readouterr().out
+    assert cell(read(last), "tells").outputs == [printed("old\n")]
+    build.main(["--fresh", *paths], Machine())
+    assert cell(read(last), "tells").outputs == [printed("1\n")]
+
+
+def test_a_failing_cell_leaves_the_file_and_is_named(tmp_path, capsys):
     nb = example()
     nb.cells.append(code("bad", 'raise KeyError("lost")'))
     cell(nb, "one").source = "print( 1 )"
     path = save(tmp_path, nb)
     before = path.read_bytes()
-    assert build.main([str(path)]) == 1
+    assert build.main([str(path)], Machine()) == 1
     assert f"{path}: code cell 7: KeyError: 'lost'." in capsys.readouterr().err
     assert path.read_bytes() == before, "not even formatted"
     assert build.main([str(tmp_path / "missing.ipynb")]) == 2
 
 
-def test_an_edit_made_while_a_lesson_runs_is_not_lost(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PYTHONPATH", str(lesson.ROOT))
-    nb = new_notebook(cells=[code("bad", f"open({NAME!r}, 'a').write(' ')")])
+@pytest.mark.parametrize(
+    ("source", "reason", "more"),
+    [
+        (f"open({NAME!r}, 'a').write(' ')", "changed meanwhile", " "),
+        ("for n in range(9):\n    print(str(n) * 60_000)", "most of them in big", ""),
+    ],
+)
+def test_a_lesson_that_was_edited_or_gets_too_large_is_not_replaced(
+    tmp_path, capsys, source, reason, more
+):
+    nb = new_notebook(cells=[code("big", source)])
     path = save(tmp_path, nb)
-    assert build.main([str(path)]) == 1
-    assert "changed meanwhile" in capsys.readouterr().err
-    assert path.read_text() == lesson.dump(nb) + " "
+    assert build.main([str(path)], Machine()) == 1
+    assert reason in capsys.readouterr().err
+    assert path.read_text() == lesson.dump(nb) + more
 
 
 def test_an_interruption_stops_it_and_leaves_every_file(tmp_path):
@@ -132,11 +206,11 @@ def result(text):
     return new_output("execute_result", data={"text/plain": text}, execution_count=3)
 
 
-def stored(new, old, source=""):
+def kept(new, old, source=""):
     """Give what is stored for a cell that said `old` and says `new` now."""
     before, after = (new_notebook(cells=[code("one", "", output)]) for output in (old, new))
     after.cells[0].update(source=source, execution_count=9)
-    build.keep_old(after, before, REPLACED)
+    build.differing(after, before)
     return after.cells[0].outputs[0]
 
 
@@ -151,26 +225,22 @@ DIFFERENT = [
     (result("2"), printed("2")),
     (printed("2\n"), new_output("stream", name="stderr", text="2\n")),
     (printed("0x10\n"), printed("0x20\n")),
+    (new_output("display_data", data={"text/plain": "A dot on a line."}), picture("bmV3")),
 ]
 
 
 @pytest.mark.parametrize("old, new", SAME + DIFFERENT)
 def test_an_output_that_says_the_same_stays_and_any_other_is_stored(old, new):
     same = (old, new) in SAME
-    kept, expected = stored(new, old), copy.deepcopy(old if same else new)
+    stays, expected = kept(new, old), copy.deepcopy(old if same else new)
     if same and "execution_count" in expected:
         expected.execution_count = 9
-    assert kept == expected
-
-
-def test_a_picture_that_appears_or_whose_code_was_edited_is_stored():
-    old = new_output("display_data", data={"text/plain": "A dot on a line."})
-    assert stored(picture("bmV3"), old) == picture("bmV3")
-    assert stored(picture("bmV3"), picture("b2xk"), source="print(2)") == picture("bmV3")
+    assert stays == expected
+    assert kept(new, old, source="print(2)") == new, "the code was edited"
 
 
 def test_nbval_reads_every_replacement():
     text = lesson.SANITIZE.read_text(encoding="utf-8")
-    assert get_sanitize_patterns(text) == REPLACED
-    assert len(REPLACED) == text.count("\nregex:") == 4
-    assert all(new for _, new in REPLACED), "an editor would strip the blank, and switch it off"
+    assert get_sanitize_patterns(text) == build.SANITIZED
+    assert len(build.SANITIZED) == text.count("\nregex:") == 4
+    assert all(new for _, new in build.SANITIZED), "an editor would strip the blank"

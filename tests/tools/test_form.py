@@ -3,9 +3,11 @@
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import form
 import lesson
+import measured
 import pytest
 import repair
 import rules
@@ -14,7 +16,6 @@ from lesson import Stamp, badge, setup_source
 from nbformat.v4 import new_markdown_cell, new_output
 
 STAMPED = Stamp("some-school/course", "v1.0")
-GREY = "nbval-ignore-output reference-picture"
 
 
 def found(nb):
@@ -76,7 +77,6 @@ def exercise(hints=HINTS, stub=STUB, solution=SOLUTION, between=()):
 
 ERROR = new_output("error", ename="ValueError", evalue="no", traceback=["no"])
 WARNING = new_output("stream", name="stderr", text="W0000 oneDNN\n")
-ONE = shows("image/png", PIXEL)
 BETWEEN = code("between", "print(4)", printed("4\n"))
 TWICE = {"metadata": {"tags": ["nbval-skip", "nbval-ignore-output"]}, "execution_count": None}
 MENDED = [  # what is planted, and the rules that must see it
@@ -94,13 +94,26 @@ MENDED = [  # what is planted, and the rules that must see it
     (notebook(colab={"provenance": []}), "notebook-metadata"),
     (at("one", metadata={"execution": {"iopub.status.busy": "2026"}}), "cell-metadata"),
     (at("one", metadata={"jupyter": {"outputs_hidden": True}}), "cell-metadata"),
-    (at("measure", outputs=[printed("1.2\n")]), "ignored-output"),
-    (at("picture", tags="nbval-skip"), "ignored-output"),
-    (at("picture", tags=GREY, outputs=[printed("1"), *ONE]), "ignored-output"),
+    (at("picture", tags="nbval-skip"), "unstored"),
+    (at("measure", outputs=[WARNING]), "measured stderr"),
     (at("one", outputs=shows(repair.WIDGET_VIEW, {"model_id": "1"}, "True")), "widget-view"),
     (at("one", source="print( 1 )"), "ruff-format"),
     (at("one", source="import os\nprint(1)"), "ruff-check ruff-format"),
 ]
+
+
+def signed(nb):
+    """Sign what a run showed; the code has changed since, which is no defect."""
+    at("measure", outputs=[printed("1")])(nb)
+    where = SimpleNamespace(name="Some chip", frameworks={"keras": "3"})
+    measured.sign(nb, measured.line(where, "2027-01-02"), "older")
+
+
+def run_by_hand(nb):
+    signed(nb)
+    at("measure", outputs=[printed("2")])(nb)
+
+
 AWAY = code("away", "import keras", tagged=["take-away"])
 
 
@@ -123,7 +136,6 @@ NOT_PLAIN = [
     talking("lesson.quiz(keep=1)", AWAY),
 ]
 FOR_AUTHORS = [
-    (at("measure", outputs=[printed("1")], tags="reference-output"), "tags"),
     (at("title", swap=("# An example", "An example")), "title headings"),
     (at("title", swap=("**You need:** nothing", "**You need:**")), "title"),
     (without("title"), "title setup headings"),
@@ -132,9 +144,9 @@ FOR_AUTHORS = [
     (at("one", tags="exercise exercise"), "valid"),
     (at("one", swap=("print", "# NBVAL_IGNORE_OUTPUT\nprint")), "tags"),
     (at("picture", outputs=[], **TWICE), "tags"),
-    (at("picture", tags="reference-picture"), "tags"),
-    (at("measure", tags=GREY), "ignored-output"),
-    (at("picture", tags=GREY, outputs=2 * ONE), "ignored-output"),
+    (at("measure", outputs=[printed("1")]), "measured"),
+    (run_by_hand, "measured"),
+    (prose("Much. " * 90_000), "size"),
     (notebook(accelerator="T4"), "stored"),
     (at("prose", attachments={"a.png": {"image/png": PIXEL}}), "stored"),
     (at("two", execution_count=None), "counts compared"),
@@ -161,14 +173,13 @@ FOR_AUTHORS = [
     (prose("Expect 2x, or more."), "speed-up"),
 ]
 IN_FORM = [
-    at("picture", tags=GREY),
+    signed,
     exercise(HINTS.replace("\n\nCount.", "\n\n```\n1 + 0\n```\n\nCount.")),
     exercise(between=[new_markdown_cell("One more thing.", id="more")]),
     exercise(stub='print(\n    ah.course.check(\n        "99/one",\n        ...,\n    )\n)'),
     lambda nb: nb.cells.append(code("empty", "")),
     prose("The [study](https://example.org) reports 12x faster training."),
     prose("The exam's material answers 12 times faster."),
-    prose("In the reference run it was 12x faster."),
     prose("Call `f(2x)` and the 0x10 of the register."),
     prose("```html\n<img>\n# no title\n```"),
 ]
@@ -246,11 +257,11 @@ def test_a_repair_keeps_the_stamp_wherever_it_stands():
 
 def test_the_command_says_file_cell_rule_and_what_to_do(tmp_path, capsys):
     nb = example()
-    at("measure", outputs=[printed("1.2\n")])(nb)
+    at("picture", tags="nbval-skip")(nb)
     path = save(tmp_path, nb)
     assert form.main([str(path)]) == 1
     said = capsys.readouterr().out
-    assert f"{path}, cell 7: ignored-output: " in said
+    assert f"{path}, cell 8: unstored: " in said
     assert "--fix" in said
     assert path.read_text(encoding="utf-8") == lesson.dump(nb), "checking writes nothing"
     assert form.main(["--fix", str(path)]) == form.main([str(path)]) == 0

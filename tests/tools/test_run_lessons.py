@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,23 +20,23 @@ from bs4 import BeautifulSoup
 from example import PIXEL, code, printed, save
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from accel_helpers.course import record
 from accel_helpers.machine.attached import Attached
 from accel_helpers.machine.runtime import Runtime
-from accel_helpers.measure import results
 
 ROOT = Path(report.__file__).parent.parent
-OLD_CARD = '{"old": true}'
+OLD_RECORD = '{"old": true}'
 DRAW = "display({'image/png': '%s', 'text/plain': %r}, raw=True)"
 CARD = Attached("GPU", "Card <X>", 2, 16 * 2**30)
 MACHINE = Runtime("local", None, CARD, {}, "3.11", "Linux", None, None, None, ())
 LOOK = """import json, os, pathlib, sys
-seen = {name: os.environ[f"ACCEL_{name}"] for name in ("FAST", "RESULT_CARD", "PROGRESS")}
+seen = {name: os.environ[f"ACCEL_{name}"] for name in ("FAST", "RECORD")}
 seen |= {"cwd": os.getcwd(), "python": sys.executable}
 pathlib.Path("seen.json").write_text(json.dumps(seen))"""
 WIDGET = """display({'application/vnd.jupyter.widget-view+json': {'model_id': 'abc'},
  'text/html': '<p>the question in words</p>', 'text/plain': 'widget'}, raw=True)"""
 SUMMARY = """import os, pathlib
-path = pathlib.Path(os.environ["ACCEL_RESULT_CARD"]).with_name("course_summary.html")
+path = pathlib.Path(os.environ["ACCEL_RECORD"]).with_name("course_summary.html")
 print(path, path.write_text("to keep"))"""
 FIRST = """# One & <two>
 [![Open in Colab](https://example.org/badge.svg)](https://example.org)
@@ -118,14 +119,14 @@ def test_a_lesson_runs_in_its_folder_with_this_python_whatever_kernels_are_insta
     assert seen["python"] == sys.executable
     assert seen["cwd"] == str(made.out.parent / "notebooks")
     assert seen["FAST"] == "1"
-    assert Path(seen["RESULT_CARD"]).parent.parent == made.out
     # The learner's answers and guesses are neither shown, nor changed, nor published.
-    assert Path(seen["PROGRESS"]).parent == Path(seen["RESULT_CARD"]).parent
-    assert not (made.out / Path(seen["PROGRESS"]).name).exists()
+    assert Path(seen["RECORD"]).parent.parent == made.out
+    assert record.load(made.out / record.NAME) == []
 
 
 def test_a_page_shows_what_came_out_here_where_it_failed_and_the_way_to_others(made):
     failed, ran = made.pages["02_second"], made.pages["05_first"]
+    text = BeautifulSoup(ran, "html.parser").get_text()
     assert "before the failure\n</pre>" in failed
     assert "after the failure\n</pre>" not in failed  # its source is there, an output is not
     assert "stored output" not in failed
@@ -133,10 +134,10 @@ def test_a_page_shows_what_came_out_here_where_it_failed_and_the_way_to_others(m
     assert "This lesson failed" in failed
     assert "&lt;b&gt;broken&lt;/b&gt; cell" in failed
     assert "took 1.25 seconds here\n</pre>" in ran
+    assert f"one run, on Card , {date.today()}" in text
     assert "ZeroDivisionError" in ran
     assert "ran a skipped cell\n</pre>" not in ran
     assert ran.count("stored output") == 1
-    text = BeautifulSoup(ran, "html.parser").get_text()
     assert "from folded code" in text
     assert "'from folded '" not in text
     assert "<p>the question in words</p>" in ran
@@ -262,7 +263,7 @@ def course(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_card(course):
+def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_record(course):
     words = [report.__file__, "--lessons", "1 02", "--fast", "--out", "elsewhere"]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     told = subprocess.run([sys.executable, *words], env=environ, capture_output=True, text=True)
@@ -270,10 +271,7 @@ def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_card(course
     assert told.stdout.startswith("02_bad: failed in code cell 1: OSError: no\n1 of 2 lessons")
     assert "noise" not in told.stdout
     assert Path("elsewhere", "index.html").is_file()
-    card = results.load(Path("elsewhere", "result_card.json"))
-    assert "run_lessons.py --lessons '1 02'" in card.command
-    assert str(Path(sys.executable).parent) not in card.command
-    assert "--out" not in card.command, "nobody else needs to know the learner's folders"
+    assert record.load(Path("elsewhere", record.NAME)) == []
 
 
 def test_an_unknown_lesson_is_wrong_usage_and_names_those_that_exist(course, capsys):
@@ -304,7 +302,7 @@ def until(condition, seconds=120):
 def test_a_stopped_run_leaves_the_old_report_whole_and_no_kernel_behind(tmp_path, how):
     old_report = tmp_path / "course_report"
     old_report.mkdir()
-    (old_report / "result_card.json").write_text(OLD_CARD)
+    (old_report / record.NAME).write_text(OLD_RECORD)
     (old_report / "index.html").write_text("the old index")
     lesson(tmp_path / "notebooks", "01_quick", "1")
     write_pid = "import os, pathlib, time; pathlib.Path('../pid').write_text(str(os.getpid()))"
@@ -327,6 +325,6 @@ def test_a_stopped_run_leaves_the_old_report_whole_and_no_kernel_behind(tmp_path
         assert not (old_report / report.UNFINISHED).exists()
         assert not psutil.pid_exists(kernel)
     until(lambda: not psutil.pid_exists(kernel))
-    assert (old_report / "result_card.json").read_text() == OLD_CARD
+    assert (old_report / record.NAME).read_text() == OLD_RECORD
     assert (old_report / "index.html").read_text() == "the old index"
     assert not list(old_report.glob("0*.html"))

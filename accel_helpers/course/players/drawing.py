@@ -46,6 +46,11 @@ class Animation:
     def __repr__(self) -> str:
         return self.alt
 
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
+        """Return a frame from the middle, for pages on which no player runs, and its metadata."""
+        still = self.frames[len(self.frames) // 2]
+        return still, {"alt": self.alt}
+
     def _repr_html_(self) -> str | None:
         frames = []
         for png in self.frames:

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from accel_helpers.course.players import warp
 
@@ -14,7 +15,10 @@ def test_33_numbers_take_two_rounds_and_32_take_one_in_which_nobody_waits():
     assert "1 of 32 lanes works, 31 wait" in made.alt
     assert "132 of 256" in made.alt
     assert "wait" not in full.alt
-    assert made._repr_html_().count("data:image/png;base64") == len(made.frames) + 1
+    data, metadata = DisplayFormatter().format(made)
+    assert data["image/png"] in made.frames
+    assert metadata["image/png"]["alt"] == data["text/plain"] == made.alt
+    assert data["text/html"].count("data:image/png;base64") == len(made.frames) + 1
 
 
 @pytest.mark.parametrize("step", range(len(warp.INSTRUCTIONS)))
