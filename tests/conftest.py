@@ -15,20 +15,18 @@ from accel_helpers.tpu import environment as environment_of_compiler
 from accel_helpers.train.images import load_images
 
 collect_ignore = ["conftest.py"]  # it has no doctest, and shares its name with those further down
-# No test reads or writes the learner's own record and result card, nor do the doctests and
+# No test reads or writes the learner's own record, nor do the doctests and
 # lessons of this run.
 _ASIDE = tempfile.TemporaryDirectory(prefix="accel-record-")
 os.environ["ACCEL_RECORD"] = str(Path(_ASIDE.name) / "course_record.json")
-os.environ.setdefault("ACCEL_RESULT_CARD", str(Path(_ASIDE.name) / "result_card.json"))
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".test-environments"
 
 
 @pytest.fixture(autouse=True)
 def own_record(tmp_path, monkeypatch):
-    """Every test begins with a record and a card of its own, which are not there yet."""
+    """Every test begins with a record of its own, which is not there yet."""
     path = tmp_path / "course_record.json"
-    monkeypatch.setenv("ACCEL_RESULT_CARD", str(tmp_path / "result_card.json"))
     monkeypatch.setenv("ACCEL_RECORD", str(path))
     record._waiting.clear()
     return path

@@ -11,11 +11,9 @@ import minutes
 import run_lessons
 from lesson import ROOT
 
-from accel_helpers._values.words import format_seconds
 from accel_helpers.course import ledger, questions, review
 from accel_helpers.course.lessons import lesson_00
 from accel_helpers.machine import symptoms
-from accel_helpers.measure import results
 
 REPORTS = ROOT / "tests" / "machine" / "logs" / "real"
 TEMPLATES = ROOT / "tools" / "templates"
@@ -39,25 +37,25 @@ def lessons() -> dict:
 
 
 def said(number: str, place: str) -> str:
-    """Give the first sentence of the verdict that a page stores; "" where it stores none."""
+    """Give what a page stores of a place: a verdict's first sentence, or what a picture shows."""
     (path,) = lesson.LESSONS.glob(f"{number}_*.ipynb")
     for cell in lesson.parse(lesson.read(path)).cells:
-        if f'lesson.verdict("{place}"' in cell.source:
-            texts = [output.data["text/markdown"] for output in cell.outputs if "data" in output]
-            text = " ".join("".join(texts).split())
+        data = [output.data for output in cell.get("outputs", ()) if "data" in output]
+        if data and f'lesson.verdict("{place}"' in cell.source:
+            text = " ".join(data[-1]["text/markdown"].split())
             return re.match(r"(.+?\.\**(?= |$))?", text)[0]
+        if data and f'lesson.plot("{place}"' in cell.source:
+            # An alternative text ends with what its picture shows, after the title.
+            _, _, shown = data[-1]["text/plain"].rpartition(": ")
+            return shown
     return ""
 
 
 def teach() -> dict:
     """Give what the teacher's guide is made from."""
-    named = re.findall(r'ms\("([^"]+)"', lesson.read(TEMPLATES / "teach.md.j2"))
-    card = results.reference(*named)
     return {
-        "card": card,
         "claims": ledger.claims(),
         "said": said,
-        "format_seconds": format_seconds,
         "lessons": lessons(),
         "answer": lesson_00.measured(),
     }

@@ -179,10 +179,6 @@ def _read_tuple(inner: tuple, value, location: str) -> tuple:
         annotations = [inner[0]] * count
     if len(annotations) != count:
         raise _error(location, f"a list of {len(annotations)}", value)
-    # Samples are most of a results card; reading these one by one would be slow.
-    only_floats = set(annotations) == {float}
-    if only_floats and _all_plain_numbers(value):
-        return tuple(map(float, value))
     items = []
     for index, annotation in enumerate(annotations):
         # A reader counts from 1.
@@ -190,14 +186,6 @@ def _read_tuple(inner: tuple, value, location: str) -> tuple:
         item = read(annotation, value[index], item_location)
         items.append(item)
     return tuple(items)
-
-
-def _all_plain_numbers(values: list | tuple) -> bool:
-    """Return whether all values are ints or floats, finite and below 1e300."""
-    types = set(map(type, values))
-    if not types <= {int, float}:
-        return False
-    return all(abs(value) < _LARGEST_FLOAT for value in values)
 
 
 def _read_table(inner: tuple, value, location: str) -> dict:

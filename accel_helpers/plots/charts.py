@@ -32,7 +32,8 @@ def epochs(timing: Measurement, *, title: str = "Seconds per epoch") -> Picture:
         median_label = Label(right, timing.median, f"median {median}", style.OWN)
         style.beside(figure, axes, [first_label, median_label])
         content = f"the first epoch took {first}, the later ones a median of {median}"
-        return style.picture(figure, f"Dot plot. {title}: {content}.")
+        alt = f"Dot plot. {title}: {content}."
+        return style.picture(figure, alt)
 
 
 def _draw_later_epochs(axes, timing: Measurement) -> None:

@@ -28,7 +28,8 @@ def break_even(found: BreakEven, *, title: str | None = None) -> Picture:
         style.scale(axes.xaxis, "epochs", 0, most_epochs, style.plain, whole=True)
         style.scale(axes.yaxis, "minutes until it is done", 0, high, style.plain)
         style.beside(figure, axes, labels)
-        content = "; ".join(_plan_texts(found))
+        texts = _plan_texts(found)
+        content = "; ".join(texts)
         alt = f"Lines of time over epochs. {title}: {content}."
         return style.picture(figure, alt)
 

@@ -87,7 +87,8 @@ def curves(
         labels = []
         for line in _drawn_lines(measured, log):
             _draw_line(axes, line)
-            labels.append(_name_label(line, log))
+            label = _name_label(line, log)
+            labels.append(label)
         labels += _draw_dashed(axes, dashed, left, right)
         style.beside(figure, axes, labels)
     alt = _alt_text(measured, dashed, title, x, y)
@@ -184,7 +185,8 @@ def _drawn_lines(lines: Lines, log: bool) -> list[DrawnLine]:
             growth = min(4, 8 / last)
             size += (last - place) * growth
         mark = {"marker": style.MARKS[place], "ms": size}
-        drawn.append(DrawnLine(name, points, style.COLOURS[place], mark))
+        line = DrawnLine(name, points, style.COLOURS[place], mark)
+        drawn.append(line)
     return drawn
 
 

@@ -26,7 +26,8 @@ def parts(values: Pieces, *, title: str, whole: str = "one step") -> Picture:
         title = f"{title}: {share} {longest_piece}"
     axis = ValueAxis(f"time of {whole}", 0, sum(values.values()), format_seconds)
     heads = ["time", "share"]
-    return draw_rows("Bar in pieces", _piece_rows(values), heads, axis, title=title, thick=THICK)
+    rows = _piece_rows(values)
+    return draw_rows("Bar in pieces", rows, heads, axis, title=title, thick=THICK)
 
 
 def epoch_parts(values: Pieces, *, title: str) -> Picture:
@@ -90,7 +91,8 @@ def bars(steps: Steps, *, title: str) -> Picture:
         _write_legend(axes, len(part_names))
         sentences = [_step_text(name, pieces, part_names) for name, pieces in steps.items()]
         content = "; ".join(sentences)
-        return style.picture(figure, f"Bars in pieces. {title}: {content}.")
+        alt = f"Bars in pieces. {title}: {content}."
+        return style.picture(figure, alt)
 
 
 def _part_names(steps: Steps) -> list[str]:

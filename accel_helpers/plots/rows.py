@@ -182,7 +182,8 @@ def measurements(timings: Sequence[Measurement], *, title: str) -> Picture:
     """
     note = f"Dots: single timings. {style.BARS}"
     rows = [_timing_row(timing) for timing in timings]
-    axis = _time_axis(values_of(rows))
+    seconds = values_of(rows)
+    axis = _time_axis(seconds)
     return draw_rows("Dot plot", rows, ["median"], axis, title=title, under=note)
 
 

@@ -40,7 +40,6 @@ RUNNING = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputArea-pro
 SMALL = {
     "ACCEL_FAST": "1",
     "ACCEL_DATA": "bundled",
-    "ACCEL_RESULT_CARD": "result_card.json",
     "ACCEL_RECORD": "course_record.json",
 }
 

@@ -135,7 +135,7 @@ def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path
         environment = away_from_home(tmp_path, f"http://127.0.0.1:{closed_port}")
         environment |= {"ACCEL_FAST": "1", "PYTHONPATH": str(replica.ROOT)}
         if os.access(folder, os.W_OK):  # root may write anywhere, but into no file's inside
-            environment["ACCEL_RESULT_CARD"] = str(path / "result_card.json")
+            environment["ACCEL_RECORD"] = str(path / "course_record.json")
         problem = kernel.execute(notebook, folder, environment, 600)
     finally:
         folder.chmod(0o755)
@@ -151,5 +151,5 @@ def test_the_lesson_goes_on_without_a_network_and_in_a_read_only_folder(tmp_path
     kept = said("lesson.plot(")
     assert len(kept) > 1
     for text in kept:
-        sentence = r"^Not saved: result_card\.json cannot be written here \([^)\n]+\)\.$"
+        sentence = r"^Not saved: course_record\.json cannot be written here \([^)\n]+\)\.$"
         assert re.search(sentence, text, re.MULTILINE), text

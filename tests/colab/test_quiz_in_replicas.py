@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # the first one mak
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
     """What the script says with this Python's packages, in both of its modes."""
-    dropped = ("ACCEL_PROGRESS", "ACCEL_RESULT_CARD")
+    dropped = ("ACCEL_RECORD",)
     clean = {k: v for k, v in os.environ.items() if k not in dropped}
 
     def said(mode):

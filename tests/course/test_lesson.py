@@ -102,7 +102,7 @@ def test_a_guess_without_sentences_shows_none(page, capsys):
 def test_what_is_drawn_is_on_the_record_under_its_place(page):
     drawn = page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
     assert "It took 2.5 s" in drawn.alt
-    assert record.newest("00/")["epochs"].numbers["1"] == 2.5
+    assert record.newest("00/")["epochs"].numbers["#1"] == 2.5
 
 
 def test_what_is_said_is_on_the_record_with_its_outcome(page):
