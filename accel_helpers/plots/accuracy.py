@@ -90,12 +90,16 @@ better.
     """
     note = f"Dots: one training run each. {EXACT}"
     models = _share_rows(rows, {})
-    change_rows = [_change_row(model, changes.get(model.name)) for model in models]
+    change_rows = []
+    texts = []
+    for model in models:
+        change = changes.get(model.name)
+        change_rows.append(_change_row(model, change))
+        texts.append(_model_text(model, change))
     height = 1 + room(models)
     with style.figure(7.4, height, title, 2, note) as (figure, (left, right)):
         _draw_scores(left, models)
         _draw_changes(right, change_rows)
-        texts = [_model_text(model, changes.get(model.name)) for model in models]
         content = "; ".join(texts)
         alt = f"Two plots, a row for each model. {title}: {content}."
         return style.picture(figure, alt)
