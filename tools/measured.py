@@ -22,7 +22,7 @@ LINE = re.compile(
 FRAMEWORKS = ("tensorflow", "jax", "keras")
 SHELL = re.compile(r"^\s*[%!].*", re.M)
 # Pythons differ in whether they name what is empty.
-EMPTY = re.compile(r"(, )?\b\w+=(\[\]|None|Load\(\))")
+EMPTY = re.compile(r"\b\w+=(\[\]|None|Load\(\))|, ")
 
 
 def cells(nb):

@@ -110,17 +110,17 @@ def clean_outputs(nb):
             continue
         if "nbval-skip" in tags(cell) or not lesson.is_code(cell):
             cell.outputs, cell.execution_count = [], None
+        measures, kept = measured.TAG in tags(cell), []
         for output in cell.outputs:
-            output.get("data", {}).pop(WIDGET_VIEW, None)
-    for cell in measured.cells(nb):
-        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-        for output in cell.outputs:
+            data = output.get("data", {})
+            data.pop(WIDGET_VIEW, None)
             # A player is stored as its still picture.
-            if "<script" in output.get("data", {}).get("text/html", ""):
-                del output.data["text/html"]
-    for cell in nb.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if output.get("data", True)]
+            if measures and "<script" in data.get("text/html", ""):
+                del data["text/html"]
+            is_noise = measures and output.get("name") == "stderr"
+            if output.get("data", True) and not is_noise:
+                kept.append(output)
+        cell.outputs = kept
 
 
 def _place_setup(nb, stamp, number):

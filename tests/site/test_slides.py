@@ -5,6 +5,7 @@ import re
 import chromium
 import lesson
 import pytest
+from nbformat.v4 import new_output
 
 slides = pytest.importorskip("slides")  # what it needs comes with `make site-environment`
 pytestmark = [pytest.mark.night, pytest.mark.browser]
@@ -38,6 +39,20 @@ def test_no_slide_is_cut_off_or_small_and_none_asks_the_network(tmp_path, requir
                 page.wait_for_function("window.Reveal && Reveal.isReady()")
                 assert page.evaluate(BAD) == [], (path.stem, size)
         assert not asked
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "shown"),
+    [
+        ("text/markdown", "**Yes.**", "<strong>Yes.</strong>"),
+        ("text/html", "<table></table>", "<table>"),
+        ("text/html", "<p>long</p>" * 40, 'href="../notebooks/03_a.html"'),
+    ],
+)
+def test_a_slide_shows_what_a_cell_brought_and_leads_to_what_is_too_long(kind, source, shown):
+    output = new_output("display_data", data={kind: source, "text/plain": "words"})
+    (html,) = slides.shown(output, "03_a")
+    assert shown in html
 
 
 def test_every_heading_of_the_core_path_is_there():

@@ -33,8 +33,8 @@ LOOK = """import json, os, pathlib, sys
 seen = {name: os.environ[f"ACCEL_{name}"] for name in ("FAST", "RECORD")}
 seen |= {"cwd": os.getcwd(), "python": sys.executable}
 pathlib.Path("seen.json").write_text(json.dumps(seen))"""
-WIDGET = """display({'application/vnd.jupyter.widget-view+json': {'model_id': 'abc'},
- 'text/html': '<p>the question in words</p>', 'text/plain': 'widget'}, raw=True)"""
+WIDGET = f"""display({{'application/vnd.jupyter.widget-view+json': {{'model_id': 'abc'}},
+ 'image/png': '{PIXEL}', 'text/html': '<p>the question in words</p>'}}, raw=True)"""
 SUMMARY = """import os, pathlib
 path = pathlib.Path(os.environ["ACCEL_RECORD"]).with_name("course_summary.html")
 print(path, path.write_text("to keep"))"""
