@@ -12,11 +12,12 @@ from accel_helpers.course.places import place
 from accel_helpers.measure import timing
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.plots.of_results import plot
+from accel_helpers.train.epochs import FitTiming
 
 EPOCHS = """question: How long?
 unit: seconds
 picture: epochs
-title: It took {result[0]:.1f} s
+title: It took {result.epochs.first_call:.1f} s
 """
 RACE = """picture: measurements
 title: Which takes longer?
@@ -100,9 +101,9 @@ def test_a_guess_without_sentences_shows_none(page, capsys):
 
 
 def test_what_is_drawn_is_on_the_record_under_its_place(page):
-    drawn = page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
-    assert "It took 2.5 s" in drawn.alt
-    assert record.newest("00/")["epochs"].numbers["#1"] == 2.5
+    drawn = page.plot("epochs", FitTiming(measured(1.0, "one epoch"), 10))
+    assert "It took 3.0 s" in drawn.alt
+    assert record.newest("00/")["epochs"].numbers["one epoch first call seconds"] == 3.0
 
 
 def test_what_is_said_is_on_the_record_with_its_outcome(page):
@@ -119,7 +120,7 @@ def test_what_was_not_measured_is_not_on_the_record():
 
 
 def test_what_is_drawn_or_said_is_on_the_record(page):
-    page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
+    page.plot("epochs", FitTiming(measured(1.0), 10))
     page.verdict("race", timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu")))
     kept = record.newest("00/")
     assert {id: entry.outcome for id, entry in kept.items()} == {"epochs": "", "race": "faster"}
@@ -134,7 +135,7 @@ def test_a_sentence_is_its_text_wherever_it_is_shown(page):
 
 def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys):
     monkeypatch.setenv("ACCEL_RECORD", "/no such folder/course_record.json")
-    page.plot("epochs", [2.5, 1.0, 1.1])
+    page.plot("epochs", FitTiming(measured(1.0), 10))
     assert "Not saved" in capsys.readouterr().out
 
 

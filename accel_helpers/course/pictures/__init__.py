@@ -17,6 +17,7 @@ from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.scores import Score
 from accel_helpers.plots import style
 from accel_helpers.plots.style import Picture
+from accel_helpers.train.epochs import FitTiming
 
 # The point of the roofline that its title is about.
 STEP = "training step"
@@ -37,23 +38,9 @@ def rates(judged, title: str) -> Picture:
     return lesson_01.rates(judged)
 
 
-def epochs(seconds: Measurement | Sequence[float], title: str) -> Picture:
+def epochs(timing: FitTiming, title: str) -> Picture:
     """The seconds of every epoch of a training, the first one apart."""
-    return plots.epochs(as_epochs(seconds), title=title)
-
-
-def as_epochs(seconds: Measurement | Sequence[float]) -> Measurement:
-    """Return epochs as a measurement, the first one, which compiled, apart.
-
-    Seconds are those of each epoch: two or more. A measurement is returned as it is.
-
-    >>> as_epochs([2.5, 1.0, 1.1]).first_call
-    2.5
-    """
-    if isinstance(seconds, Measurement):
-        return seconds
-    first, *later = seconds
-    return Measurement.from_samples(later, first_call=first, name="one epoch")
+    return plots.epochs(timing.epochs, title=title)
 
 
 def measurements(result, title: str) -> Picture:
