@@ -2,7 +2,7 @@
 
 import minutes
 import pytest
-from example import TITLE, code, printed, save
+from example import SHOWN, TITLE, code, displayed, printed, save
 from lesson import parse
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
@@ -11,6 +11,7 @@ from accel_helpers.course.places import places
 SAID = {"00_a.ipynb": 'lesson.verdict("first", 1)', "10_b.ipynb": 'lesson.verdict("kill", 1)'}
 HINT = "<details>\n<summary>Hint 1</summary>\n\nNot read.\n\n</details>"
 MAP = "| n | lesson | minutes |\n|---|---|---|\n| 00 | Here | 9 |\n| 10 | [B](10_b.ipynb) | 9 |\n"
+TWO = displayed(SHOWN), displayed(SHOWN)  # of what measures, nothing stored counts
 README = "| [00 · Here](00_a.ipynb) | 9 | x |\n| [10 · B](10_b.ipynb) | 9 | x |\n"
 
 
@@ -23,7 +24,7 @@ def course(tmp_path):
             code("setup", "import accel_helpers as ah\n" * 9, tagged=["setup"]),
             new_markdown_cell(f"One, [two](https://example.org) `three`.\n\n{HINT}\n\n{MAP}"),
             code("run", "a = 1\n\nprint(a)", printed("It is 1.\n1 2\n"), tagged=tagged),
-            code("box", "plots.a()\nb = 2\n" * 13, tagged=["nbval-ignore-output"]),
+            code("box", "plots.a()\nb = 2\n" * 13, *TWO, tagged=["nbval-ignore-output"]),
             code("say", SAID[name], tagged=["nbval-ignore-output"]),
             code("stub", "my = ...\n" * 40, printed("Not yet, try it."), tagged=["exercise"]),
             *(code(None, 'lesson.ask("a", "how?")') for _ in range(times)),

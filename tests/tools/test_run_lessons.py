@@ -121,7 +121,7 @@ def test_a_lesson_runs_in_its_folder_with_this_python_whatever_kernels_are_insta
     assert seen["FAST"] == "1"
     # The learner's answers and guesses are neither shown, nor changed, nor published.
     assert Path(seen["RECORD"]).parent.parent == made.out
-    assert record.load(made.out / record.NAME) == []
+    assert (made.out / record.NAME).read_text() == "[]\n"
 
 
 def test_a_page_shows_what_came_out_here_where_it_failed_and_the_way_to_others(made):
@@ -271,7 +271,7 @@ def test_the_command_leaves_with_1_when_a_lesson_failed_and_leaves_a_record(cour
     assert told.stdout.startswith("02_bad: failed in code cell 1: OSError: no\n1 of 2 lessons")
     assert "noise" not in told.stdout
     assert Path("elsewhere", "index.html").is_file()
-    assert record.load(Path("elsewhere", record.NAME)) == []
+    assert Path("elsewhere", record.NAME).is_file()
 
 
 def test_an_unknown_lesson_is_wrong_usage_and_names_those_that_exist(course, capsys):
