@@ -133,6 +133,19 @@ def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys
     assert "Not saved" in capsys.readouterr().out
 
 
+def test_a_file_for_the_class_and_what_is_in_its_way_are_sentences(page, own_record):
+    page.plot("epochs", [2.5, 1.0, 1.1, 1.0])
+    file = own_record.with_name(record.HANDED_IN)
+    assert page.hand_in() == f"{file}: 1 results, with no guess, answer or paper."
+    assert page.gather(own_record.parent) == "1 results are on your record."
+    own_record.write_text("[{")
+    assert page.hand_in().startswith(f"Not written: {own_record}")
+    own_record.unlink()
+    file.unlink()
+    file.mkdir()
+    assert page.hand_in().startswith("Not written: ")
+
+
 def test_another_machine_is_drawn_in_grey_and_named(page):
     other = results.Card("2027-01-02", "run", {"cpu_name": "Another", "cores": 3})
     other = results.replace(other, measurements={"00/epochs": measured(2.0)})
