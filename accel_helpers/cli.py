@@ -1,4 +1,4 @@
-"""The commands: `python -m accel_helpers describe | diagnose | card | board | tpu`.
+"""The commands: `python -m accel_helpers describe | diagnose | board | tpu`.
 
 They leave with 0 on success, 1 when something failed and 2 on wrong usage. With `--json`, standard
 output is one JSON document and nothing else, also when something went wrong.
@@ -13,7 +13,6 @@ from typing import Any
 
 import accel_helpers as ah
 from accel_helpers._values.records import DataError
-from accel_helpers.measure import results
 from accel_helpers.tpu import environment as tpu_environment
 
 
@@ -81,15 +80,10 @@ def _parser() -> argparse.ArgumentParser:
         help="print the dated recipe for TPUStrategy instead",
     )
 
-    card = _add_command(commands, "card", _card, "check a result card and print it")
-    card.add_argument("file", type=Path, help="for example course_report/result_card.json")
-
-    board = _add_command(
-        commands, "board", _board, "put the result cards of a class on one page and in one table"
-    )
-    board.add_argument("folder", type=Path, help="with the cards in it, *.json")
+    board = _add_command(commands, "board", _board, "show on one page what a class has measured")
+    board.add_argument("folder", type=Path, help="with the files of lesson.hand_in(), *.json")
     board.add_argument("--out", type=Path, default="class_board.html", metavar="PAGE.html")
-    board.add_argument("--no-names", action="store_true", help="number the cards instead")
+    board.add_argument("--names", action="store_true", help="name the files, not number them")
 
     compiler = _add_command(
         commands,
@@ -137,15 +131,10 @@ def _diagnose(options: argparse.Namespace) -> Any:
         return ah.diagnose(file.read())
 
 
-def _card(options: argparse.Namespace) -> Any:
-    """Return the result card in a file; raises DataError where it is none."""
-    return results.load(options.file)
-
-
 def _board(options: argparse.Namespace) -> Any:
-    """Write the page with the result cards in a folder, and return what was written.
+    """Write the page with what the files in a folder show, and return what was written.
 
-    Raises DataError where the folder has no card that can be used, and SystemExit with 2 where the
+    Raises DataError where the folder has no file that can be used, and SystemExit with 2 where the
     folder or that of the page does not exist, or the page's name does not end in ".html".
     """
     # Imported here, because it imports much that `describe` never needs.
@@ -155,9 +144,9 @@ def _board(options: argparse.Namespace) -> Any:
     page = options.out
     if not (folder.is_dir() and page.parent.is_dir() and page.suffix == ".html"):
         _parser().error(f"board takes a folder, and a PAGE.html in one; got {folder} and {page}.")
-    written_board = board.write(folder, page, names=not options.no_names)
-    if not written_board.cards:
-        raise DataError(f"{written_board}\nLearners hand in the file result_card.json.")
+    written_board = board.write(folder, page, names=options.names)
+    if not written_board.files:
+        raise DataError(f"{written_board} Learners hand in what lesson.hand_in() writes.")
     return written_board
 
 

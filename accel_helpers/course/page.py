@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import TemporaryDirectory
 
+from accel_helpers._values.records import DataError
 from accel_helpers._values.words import shown
 from accel_helpers.course import lessons, pictures, predict, questions, quiz, record
 from accel_helpers.course.kept import numbers_of
@@ -111,6 +112,17 @@ class Lesson:
         """Show the lesson's questions; put the call last in a cell, and the form appears."""
         return quiz.show(self.number)
 
+    def gather(self, folder: str = ".") -> Sentence:
+        """Merge the records in a folder into yours, such as those of other lessons' machines."""
+        return Sentence(record.gather(folder))
+
+    def hand_in(self) -> Sentence:
+        """Write the file for the class and say where it lies: no guess or answer is in it."""
+        try:
+            return Sentence(record.hand_in())
+        except (DataError, OSError) as error:
+            return Sentence(f"Not written: {error}")
+
     def _path(self, id: str) -> str:
         """Return the name under which guesses and measurements of a place are kept."""
         return f"{self.number}/{id}"
@@ -141,13 +153,6 @@ class Lesson:
         trouble = record.keep(entry)
         if trouble:
             print(trouble)
-
-    def hand_in(self) -> str:
-        """Write the file for the class and return where it lies: no guess or answer is in it."""
-        try:
-            return record.hand_in()
-        except OSError as error:
-            return f"Not written: {error}"
 
     def _sentence(self, place: Place, result: object):
         """Return the place's sentence for the outcome of a result, as Markdown.

@@ -161,8 +161,12 @@ def gather(folder: str = ".") -> str:
 
 
 def hand_in() -> str:
-    """Write the file for the class, measurements and machines alone; return where it lies."""
+    """Write the file for the class, measurements and machines alone; return where it lies.
+
+    Raises DataError or OSError where the record cannot be read, or the file not be written.
+    """
     file = path().with_name(HANDED_IN)
-    measured = [each for each in everything() if not each.place.startswith(PRIVATE)]
+    everything_here = merged(load(path()) + _waiting)
+    measured = [each for each in everything_here if not each.place.startswith(PRIVATE)]
     store(measured, file)
     return f"{file}: {len(measured)} results, with no guess, answer or paper."

@@ -1,127 +1,141 @@
-"""A teacher's board: good cards count, the others are named, and nothing that a card says acts."""
+"""A teacher's board: good files count, the others are named, and nothing that a file says acts."""
 
-import csv
 import json
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from accel_helpers import cli
-from accel_helpers.course import board, climb
-from accel_helpers.course.class_cards import Seen, Time
-from accel_helpers.measure import results
+from accel_helpers.course import board, record
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[2J{{ 7 * 7 }}'
-CPU, GPU = "03/race/cpu", "03/race/gpu"
+CUT = '[{"place": "03/ra'
 
 
-def card(seconds=1.0, chip="Tesla T4", numbers=None, **others):
-    """A card that is made up: a step on the CPU, and on a chip in a tenth of the time."""
-    times = {CPU: seconds, GPU: seconds / 10, **others}
-    made = {name: {"samples": [s, 1.1 * s, 0.9 * s, s, s]} for name, s in times.items()}
-    machine = {"cpu_name": "made up", "cores": 2, "accelerator": {"name": chip}}
-    rest = {"created": "2026-11-23", "command": "made up", "machine": machine, "schema": 1}
-    return {**rest, "measurements": made, "numbers": numbers or {}}
+def entry(factor=6.6, **others):
+    """What a file holds of a race; every factor has another moment."""
+    made = {"place": "03/race", "outcome": "faster", "numbers": {"times as fast": factor}}
+    return {**made, "when": f"2026-11-30 {factor}", "machine": {"name": "NVIDIA T4"}, **others}
 
 
-def shown(folder, cards, *words, status=0):
-    """The page and the rows of the table for such cards, or files with such a text."""
+def shown(folder, files, *words, status=0):
+    """The page for a folder with such files in it: texts, or what is written as JSON."""
     folder.mkdir(exist_ok=True)
-    for name, each in cards.items():
-        text = each if isinstance(each, str) else json.dumps(each)
-        (folder / f"{name}.json").write_text(text, "utf-8")
+    for name, content in files.items():
+        text = content if isinstance(content, str) else json.dumps(content)
+        (folder / name).write_text(text, "utf-8")
     page = folder.parent / "board.html"
     assert cli.main(["board", str(folder), "--out", str(page), *words]) == status
-    with page.with_suffix(".csv").open(encoding="utf-8-sig", newline="") as file:
-        return " ".join(page.read_text("utf-8").split()), list(csv.DictReader(file))
+    return " ".join(page.read_text("utf-8").split())
 
 
-def test_good_cards_count_and_each_of_the_others_has_its_reason(tmp_path, capsys):
-    told = {"guess/03/sweep": [12.0, 10.0], "05/forecast": [4.0, 12.0, 10.0]}
-    cards = {"ana": card(numbers=told), "ben": card(1.5), "copy": json.dumps(card(1.5), indent=3)}
-    evil = card(2.0, EVIL, {f"guess/{EVIL}": [3.0, 1.0]}, **{"=1+1" + EVIL: 1.0})
-    cards["=evil"] = {**evil, "created": EVIL, "command": EVIL}
-    cards["small"] = {**card(4.0), "command": "ACCEL_FAST=1 python"}
-    cards |= {"cut": '{"schema": 1, "cr', "later": {**card(), "schema": 2}, "none": "[]"}
-    (folder := tmp_path / "six").mkdir()
-    (tmp_path / "elsewhere").write_text(json.dumps(card(3.0)))
-    (folder / "link.json").symlink_to(tmp_path / "elsewhere")
-    (folder / "huge.json").touch()
-    (folder / "unzipped").mkdir()
-    (folder / "dan.json.txt").touch()
-    os.truncate(folder / "huge.json", 50_000_000)
-    text, rows = shown(folder, cards)
-    assert {row["learner"] for row in rows} == {"'=evil", "ana", "ben"}
-    assert "3 cards from" in text
-    reasons = {"cut": "JSON", "later": "schema", "none": "table", "huge": "5,000,000"}
-    said = capsys.readouterr().out.split("\n")
-    reasons |= {"link": "no .json", "unzipped": "folders", "dan.json": "no .json"}
-    for who, why in {**reasons, "small": "ACCEL_FAST", "copy": "copy of ben"}.items():
+NOT_COUNTED = {
+    "name.txt": ("", "no .json"),
+    "zip.json": ("PK\3\4", "not valid JSON"),
+    "cut.json": (CUT, "not valid JSON"),
+    "deep.json": ("[" * 100_000, "not valid JSON"),
+    "huge.json": ("[]" * 2_500_001, "5,000,000"),
+    "card.json": ({"schema": 1, "measurements": {}}, "a list"),
+    "more.json": ([entry(secret=1)], "unknown field"),
+    "large.json": ([entry(10**400)], "finite number"),
+    "guess.json": ([entry(), entry(place="guess/03/width")], "answers or guesses"),
+    "typed.json": ([entry(given="c")], "answers or guesses"),
+    "nothing.json": ([entry(numbers={})], "nothing is measured"),
+    "empty.json": ([], "nothing is measured"),
+    "copy.json": (json.dumps([entry()], indent=7), "a copy of ana"),
+}
+
+
+def test_a_file_that_is_none_is_listed_with_its_reason(tmp_path, capsys):
+    (folder := tmp_path / "class").mkdir()
+    (folder / "link.json").symlink_to(__file__)
+    (folder / "folder.json").mkdir()
+    os.mkfifo(folder / "pipe.json")
+    reasons = {"link": "links", "folder": "no ordinary file", "pipe": "no ordinary file"}
+    files = {"ana.json": [entry()]}
+    for name, (content, reason) in NOT_COUNTED.items():
+        files[name] = content
+        reasons[Path(name).stem] = reason
+    text = shown(folder, files, "--names", "--json")
+    written = json.loads(capsys.readouterr().out)
+    assert written["files"] == 1
+    refused = dict(written["refused"])
+    assert {*refused} == {*reasons}
+    for who, reason in reasons.items():
+        assert reason in refused[who]
         assert f"<strong>{who}</strong>" in text
-        assert any(line.startswith(f"Not counted: {who}: ") and why in line for line in said)
-    assert "<b>10 ×</b>" in text
-    assert "1 of 1 held" in text
-    assert "1 of 1 close" in text
-    assert "<script" not in text
-    assert "<img" not in text
-    assert "{{ 7 * 7 }}" in text
-    assert "&lt;script&gt;" in text
-    assert "\u202e" not in text
-    assert "\x1b" not in text
-    assert not any(cell.startswith(tuple("=+-@")) for row in rows for cell in row.values())
-    (mine,) = (row for row in rows if row["learner"] == "ana" and row["name"] == GPU)
-    assert float(mine["seconds"]) == 0.1
-    assert mine["samples"] == "5"
 
 
-def test_without_names_nobody_is_named(tmp_path, capsys):
-    cards = {"anabel": card(), "benedict": card(2.0), "cut_by_carol": "{"}
-    text, rows = shown(tmp_path / "class", cards, "--no-names")
-    said = text + str(rows) + capsys.readouterr().out
-    assert "card 1" in said
-    assert not [name for name in cards if name in said]
+def test_what_a_file_says_does_nothing(tmp_path):
+    numbers = {f"{EVIL} times as fast": 2.5, "zero times as fast": 0, "below times as fast": -1}
+    evil = entry(outcome=EVIL, numbers=numbers, when=EVIL, machine={EVIL: EVIL})
+    files = {"=1+1.json": [evil, entry(place=EVIL, machine={"name": EVIL})]}
+    text = shown(tmp_path / "class", files, "--names")
+    for harmless in ("2.5", "=1+1", "&lt;script&gt;", "{{ 7 * 7 }}"):
+        assert harmless in text
+    for harmful in ("<script", "<img", "\u202e", "\x1b"):
+        assert harmful not in text
 
 
-def test_what_is_far_off_is_explained_by_what_the_card_shows(tmp_path):
-    size, product = "01/product/size", {"01/product/cpu": 1.0}
-    cards = {f"{n}": card(1 + n / 20, numbers={size: [2048.0]}, **product) for n in range(8)}
-    cards["1"]["measurements"][GPU]["samples"] = [0.001] * 5
-    cards["2"]["measurements"][CPU]["samples"] = [9.0, 4.0, 2.0, 12.0, 6.0]
-    cards["3"] = card(1.15, numbers={size: [256.0]}, **{"01/product/cpu": 0.01})
-    _, rows = shown(tmp_path / "class", cards)
-    found = {row["learner"]: row["remark"] for row in rows if row["remark"]}
-    assert {*found} == {*"123"}
-    assert "256" in found["3"]
-    assert "without waiting" in found["1"]
-    assert "busy" in found["2"]
+def test_nobody_is_named_unless_it_is_asked_for(tmp_path):
+    files = {"anabel.json": [entry()], "benedict.json": [entry(5.5)], "carol.json": CUT}
+    text = shown(tmp_path / "class", files)
+    named = shown(tmp_path / "class", files, "--names")
+    for name in ("anabel", "benedict", "carol"):
+        assert name not in text
+        assert name in named
+    assert "<strong>file 1</strong>" in text  # the smallest, which is carol's
 
 
-def test_the_exit_status_says_whether_a_card_counts(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("factors", "ringed"),
+    [
+        ([6.6, 6.7, 5134.0], 1),
+        ([6.6, 5134.0], 0),
+        ([6.0, 6.1, 6.2, 18.3, 2.0, 17.9, 2.1], 2),
+        ([1 / 6], 0),  # an axis that ended at half would have no length
+        ([1e299, 1e-299, 1e-299 + 1e-310], 1),
+    ],
+)
+def test_what_is_far_from_the_middle_of_three_is_ringed(tmp_path, factors, ringed):
+    files = {f"{factor}.json": [entry(factor)] for factor in factors}
+    assert shown(tmp_path / "class", files).count('class="far"') == ringed
+
+
+def test_what_most_files_have_comes_first_and_a_result_is_shown_once():
+    numbers = {f"{number} times as fast": number for number in range(1, 14)}
+    once = record.Entry(**entry())
+    climb, again = (replace(once, place=place, numbers=numbers) for place in ("climb", "climbed"))
+    rows = board._rows([board.Handed("ana", [climb, again, once]), board.Handed("ben", [once])])
+    names = [row.name for row in rows]
+    assert names[0] == "03/race times as fast"
+    assert names[1:] == [f"climb {number} times as fast" for number in range(1, 12)]
+
+
+def test_the_exit_status_says_whether_a_file_counts(tmp_path, capsys):
     shown(tmp_path / "empty", {}, status=1)
-    shown(tmp_path / "bad", {"cut": "{"}, status=1)
+    shown(tmp_path / "bad", {"cut.json": CUT}, status=1)
     for words in (["no folder"], [".", "--out", "board.csv"], [".", "--out", "no/folder.html"]):
         with pytest.raises(SystemExit, match="2"):
             cli.main(["board", *words])
         assert words[-1] in capsys.readouterr().err
 
 
-def test_a_climb_and_a_chip_are_found_on_a_card_by_their_ids():
-    seconds = {"climb/epoch/default": 8.0, "climb/epoch/resident-small": 1.0}
-    seconds |= {"race/cpu": 6.0, "race/tpu": 2.0}
-    times = {f"03/{name}": Time(each, each, each, 5) for name, each in seconds.items()}
-    found = board.races([Seen("ana", "a machine", "2026-11-23", times, {})])
-    assert found["code"] == {"a machine": [(8.0, "ana")]}
-    assert found["chip"] == {"a machine": [(3.0, "ana")]}
-
-
-def test_the_ids_that_the_board_looks_for_are_those_that_lesson_03_writes():
-    code = next(race for race in board.RACES if race.id == "code")
-    looked_for = {name.removeprefix("03/climb/epoch/") for name in code.pairs[0][:2]}
-    assert looked_for <= {*climb.STAGES}
+def test_what_a_lesson_hands_in_counts(tmp_path, own_record):
+    record.keep(record.entry("03/race", numbers={"times as fast": 2.5}))
+    record.keep(record.entry("guess/03/width", given="12"))
+    record.hand_in()
+    text = own_record.with_name(record.HANDED_IN).read_text()
+    assert "03/race" in shown(tmp_path / "class", {"ana.json": text})
 
 
 @pytest.mark.night
-def test_a_thousand_cards_as_large_as_they_get_are_read(tmp_path, capsys):
-    reference = json.loads(min(results.RUNS.glob("*.json")).read_text("utf-8"))
-    shown(tmp_path / "class", {n: reference | {"created": f"{n:010}"} for n in range(1000)})
-    assert capsys.readouterr().out.startswith("1000 cards")
+@pytest.mark.timeout(60)
+def test_a_thousand_files_of_a_whole_course_are_read(tmp_path, capsys):
+    numbers = {f"{word} times as fast": float(word) for word in range(1, 11)}
+    course = [entry(place=f"03/{place}", numbers=numbers) for place in range(60)]
+    files = {f"{n}.json": [*course, entry(n + 1.5)] for n in range(1000)}
+    shown(tmp_path / "class", files)
+    assert ": 1000 files" in capsys.readouterr().out

@@ -125,6 +125,19 @@ def test_a_folder_that_cannot_be_written_stops_nothing(page, monkeypatch, capsys
     assert "Not saved" in capsys.readouterr().out
 
 
+def test_a_file_for_the_class_and_what_is_in_its_way_are_sentences(page, own_record):
+    page.plot("epochs", FitTiming(measured(1.0), 10))
+    file = own_record.with_name(record.HANDED_IN)
+    assert page.hand_in() == f"{file}: 1 results, with no guess, answer or paper."
+    assert page.gather(own_record.parent) == "1 results are on your record."
+    own_record.write_text("[{")
+    assert page.hand_in().startswith(f"Not written: {own_record}")
+    own_record.unlink()
+    file.unlink()
+    file.mkdir()
+    assert page.hand_in().startswith("Not written: ")
+
+
 @pytest.mark.parametrize(
     ("result", "kind", "outcome"),
     [
