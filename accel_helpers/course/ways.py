@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SMALL_BATCH = epochs_of_fit.BATCH_SIZE
 BATCH_SIZE = 256  # of the bigger batches
 GROUP = 16  # steps between two returns to Python, where that is changed
-# Of every stage, in the order climbed: what a result card calls it, and what a learner reads.
+# Of every stage, in the order climbed: its id, and what a learner reads.
 STAGES = {
     "default": "default fit",
     "bigger-batches": "bigger batches",

@@ -182,7 +182,7 @@ class Measurement:
 def _are_times(samples: object) -> bool:
     """Return whether the samples are a tuple of finite floats above zero.
 
-    It spares the check of each by itself, since a result card has thousands of them.
+    It spares the check of each by itself, since there may be thousands of them.
     """
     if not isinstance(samples, tuple):
         return False

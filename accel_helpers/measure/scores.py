@@ -85,7 +85,7 @@ class Change:
         return verdict(low, high)
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return the difference and the ends (low, high) of its interval, for a result card."""
+        """Return the difference and the ends (low, high) of its interval."""
         low, high = self.interval
         return (self.difference, low, high)
 

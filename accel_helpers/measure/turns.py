@@ -17,7 +17,7 @@ from accel_helpers.measure.measurement import FEW_SAMPLES, Measurement
 
 SHORT_CALL = 100e-6  # seconds; below this a clock and a wait cost too much beside the call itself
 BLOCK_TIME = 1e-3  # seconds; short calls are timed in blocks of about this length
-MAX_SAMPLES = 10_000  # a result card holds several such measurements
+MAX_SAMPLES = 10_000  # of a measurement, however short the call
 
 
 @dataclass(frozen=True)

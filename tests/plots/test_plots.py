@@ -98,25 +98,22 @@ DRAWN = {  # each with what its sentence says
         "a CPU 9 to 9 at 9 epochs; a T4 6.5 to 8 at 9 epochs",
     ),
 }
-DRAWN["bars"] = (
-    partial(
-        plots.bars, {"a": {"compute": 1e-3, "wait": 0.0}, LONG: {"compute": 0.0, "wait": 3e-3}}
-    ),
-    "a compute 1 ms, wait 0",
-)
+BARS = {"a": {"compute": 1e-3, "wait": 0.0}, LONG: {"compute": 0.0, "wait": 3e-3}}
+DRAWN["bars"] = (partial(plots.bars, BARS), "a compute 1 ms, wait 0")
+FAST = {"memory": 14e9, "compute": 110e9}
 DRAWN["roofline"] = (
-    partial(plots.roofline, POINTS, {"memory": 14e9, "compute": 110e9}),
+    partial(plots.roofline, POINTS, FAST),
     "ceilings measured: memory 14 GB/s, float32 110 GFLOP/s",
 )
+H200 = hardware.match("NVIDIA H200")
 DRAWN["published"] = (
-    partial(plots.roofline, {"fit": (12.0, 1e9)}, HERE, published=hardware.match("NVIDIA H200")),
+    partial(plots.roofline, {"fit": (12.0, 1e9)}, HERE, published=H200),
     "ceilings published: memory 4.8 TB/s, float32 494 TFLOP/s",
 )
+UNIT = MatrixUnit(128, 128)
+USEFUL = {n: UNIT.utilisation(n, n, n) for n in range(64, 301)}
 DRAWN["sizes"] = (
-    partial(
-        lesson_06.useful_cells,
-        {n: MatrixUnit(128, 128).utilisation(n, n, n) for n in range(64, 301)},
-    ),
+    partial(lesson_06.useful_cells, USEFUL),
     "25.1 % at 128, but 6.4 % at 129; 40.1 % at 256, but 18.0 % at 257",
 )
 

@@ -1,4 +1,4 @@
-"""Lesson 07: additions beside a T4 that is only estimated, and what goes on the result card."""
+"""Lesson 07: additions beside a T4 that is only estimated, and the roofline."""
 
 import pytest
 
