@@ -107,7 +107,8 @@ def test_what_was_not_measured_is_not_on_the_record():
 
 def test_what_is_drawn_or_said_is_on_the_record(page):
     page.plot("epochs", FitTiming(measured(1.0), 10))
-    page.verdict("race", timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu")))
+    race = timing.compare(measured(2.0, "cpu"), measured(1.0, "gpu"))
+    page.verdict("race", race)
     kept = record.newest("00/")
     assert {id: entry.outcome for id, entry in kept.items()} == {"epochs": "", "race": "faster"}
     assert kept["epochs"].numbers["first call seconds"] == 3
@@ -115,7 +116,8 @@ def test_what_is_drawn_or_said_is_on_the_record(page):
 
 
 def test_a_sentence_is_its_text_wherever_it_is_shown(page):
-    said = page.verdict("race", timing.compare(measured(2.0), measured(1.0)))
+    race = timing.compare(measured(2.0), measured(1.0))
+    said = page.verdict("race", race)
     assert repr(said) == said == said._repr_markdown_()
 
 

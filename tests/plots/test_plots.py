@@ -41,6 +41,7 @@ POINTS |= {"on the roof": (45.0, 110e9)}
 MODELS = {"before": [0.7, 0.75], "after": [0.9, 0.92], "later": [0.9, 0.93]}
 CHANGES = {"after": (0.185, 0.1, 0.27), "later": (0.005, -0.01, 0.02)}
 PLANS = Plan("a CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
+CROSSING = break_even(*PLANS, epochs=9)
 CURVES = {"a": [2, 1.5], LONG: [2, 1]}
 TIMES = {"a": {10: START}, "b": {1: STEPS["batches of 256"], 1000: STEPS[LONG]}}
 
@@ -94,7 +95,7 @@ DRAWN = {  # each with what its sentence says
     ),
     "epochs": (partial(plots.epochs, START), "the first epoch took 9.5 s"),
     "break_even": (
-        partial(plots.break_even, break_even(*PLANS, epochs=9)),
+        partial(plots.break_even, CROSSING),
         "a CPU 9 to 9 at 9 epochs; a T4 6.5 to 8 at 9 epochs",
     ),
 }
