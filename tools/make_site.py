@@ -30,7 +30,7 @@ ASKS = re.compile(r"Run this cell to [\w ]+\.|your answers are kept in a small f
 NOTE = """
 
 :::{note}
-What measures shows one run, of the machine in the page's last line. Your numbers will differ.
+The measurements here are of one run, on the machine in the page's last line. Yours will differ.
 :::"""
 ANSWER = "Colab (the badge above) or the lab takes your answers; here you think, and read on."
 LOADER = jinja2.FileSystemLoader(ROOT / "tools" / "templates")

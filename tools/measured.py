@@ -16,7 +16,7 @@ from nbformat.v4 import new_markdown_cell
 TAG = "nbval-ignore-output"  # nbval compares nothing of what such a cell shows
 ID = "measured"  # of the cell that is the line
 LINE = re.compile(
-    r"(?P<words>\*What measures shows one run, on (?P<machine>.+), (?P<day>[\d-]{10}), "
+    r"(?P<words>\*The measurements here are of one run, on (?P<machine>.+), (?P<day>[\d-]{10}), "
     r"with (?P<versions>.+)\.\*) <!-- measured: code (?P<code>\w+), shown (?P<shown>\w+) -->"
 )
 FRAMEWORKS = ("tensorflow", "jax", "keras")
@@ -34,7 +34,7 @@ def line(here, day):
     """Say on which machine, on which day and with which versions a page was run."""
     versions = [f"{name} {here.frameworks[name]}" for name in FRAMEWORKS if name in here.frameworks]
     run = f"on {here.name}, {day}, with {', '.join(versions)}"
-    return f"*What measures shows one run, {run}.*"
+    return f"*The measurements here are of one run, {run}.*"
 
 
 def told(nb):

@@ -16,7 +16,7 @@ def last_row(page, folder):
 def test_the_page_says_of_each_lesson_where_it_was_measured_and_whether_it_changed(tmp_path):
     nb, page = example(), tmp_path / "status.md"
     nb.cells.append(code("more", "x = 1", printed("1\n"), tagged=[measured.TAG]))
-    measured.sign(nb, f"*What measures shows one run, on {RUN}.*", measured.code(nb))
+    measured.sign(nb, f"*The measurements here are of one run, on {RUN}.*", measured.code(nb))
     save(tmp_path, nb, "03_a.ipynb")
     save(tmp_path, example(), "04_never_measured.ipynb")
     row = last_row(page, tmp_path)
