@@ -19,7 +19,7 @@ LOOP = """import time
 best = 9.0
 for _ in range(9):
     start = time.perf_counter()
-    for _ in range(4_000_000):
+    for _ in range(2_000_000):
         pass
     best = min(best, time.perf_counter() - start)
 print(best)"""
