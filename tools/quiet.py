@@ -9,7 +9,7 @@ from typing import NamedTuple
 import psutil
 
 OTHERS = 0.05  # the most of one core that all other processes may use
-STOLEN = 0.01  # the most of the time that a hypervisor may give to other machines
+STOLEN = 0.05  # the most of one core that a hypervisor may give to other machines
 DRIFT = 0.05  # how much longer or shorter a loop may take afterwards
 LOOK = 5  # seconds: how long the machine is looked at before a run
 WAIT = 60  # seconds: how long a quiet moment is waited for
@@ -91,5 +91,5 @@ def _disturbed(before, after):
     if others > OTHERS:
         found.append(f"others used {others:.0%} of a core")
     if stolen > STOLEN:
-        found.append(f"{stolen:.0%} of the time was stolen")
+        found.append(f"{stolen:.0%} of a core was stolen")
     return found

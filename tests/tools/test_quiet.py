@@ -49,7 +49,7 @@ class Machine:
         (Machine(others=[0.06] * 12), 0, 60, "others used 6% of a core"),
         (Machine(others=(0, 2)), 2, 210, ""),
         (Machine(others=(0, 0.5) * 3), 3, 315, "others used 49% of a core"),
-        (Machine(stolen=(0, 0.03) * 3), 3, 315, "3% of the time was stolen"),
+        (Machine(stolen=(0, 0.07) * 3), 3, 315, "7% of a core was stolen"),
         (Machine(loops=(1, 1.12, 1, 0.9)), 3, 315, ""),
         (Machine(loops=(1, 1.12) * 3), 3, 315, "a loop took 1.12 times as long afterwards"),
     ],
