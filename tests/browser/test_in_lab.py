@@ -135,9 +135,8 @@ def found_again(form):
 def test_answers_are_kept_and_found_after_a_reload_and_after_a_killed_kernel(form):
     lesson = form.lesson
     kept = json.loads(lesson.file.with_name("course_record.json").read_text("utf-8"))
-    assert {entry["place"]: entry["outcome"] for entry in kept} == {
-        f"answer/{question.id}": "right" for question in form.questions
-    }
+    answers = {e["place"]: e["outcome"] for e in kept if e["place"].startswith("answer/")}
+    assert answers == {f"answer/{question.id}": "right" for question in form.questions}
     lesson.go()
     lesson.run_cell(form.place)
     found_again(form)

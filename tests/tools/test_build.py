@@ -18,7 +18,7 @@ import repair
 from example import NAME, PIXEL, cell, code, example, printed, save
 from nbformat.v4 import new_notebook, new_output
 from nbval.plugin import get_sanitize_patterns
-from test_quiet import Machine
+from test_quiet_machine import Machine
 
 BUSY = Machine(others=iter(lambda: 1, None))
 WIDGET = f"""display(
