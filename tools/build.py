@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -40,23 +40,27 @@ _WRAPPING = frozenset({"metadata", "traceback", "output_type", "name", "executio
 class Build:
     """What the lessons of one call share."""
 
-    aside: Path  # a folder: the record of what is measured lies there
+    aside: Path  # a folder for this call
+    record: Path  # of what is measured: it stays, and beside it a file for each lesson measured
     fresh: bool  # whether all is measured anew
     machine: quiet.Machine
     interrupts: Sequence
-    done: set = field(default_factory=set)  # the names of lessons that were measured
+
+    def mark(self, path):
+        """Give the file that holds the digest of a lesson's code once its run is in the record."""
+        return self.record.with_name(f"{path.stem}.code")
 
 
 def execute(nb, path, build, fast=True):
     """Execute a copy of a notebook, fast or as a learner does; Refused where a cell fails."""
     # Compared cells begin with no record; measuring ones show what other lessons measured.
-    folder = build.aside / path.stem if fast else build.aside
-    folder.mkdir(exist_ok=True)
+    record = build.aside / path.stem / RECORD if fast else build.record
+    record.parent.mkdir(parents=True, exist_ok=True)
     environ = {
         **os.environ,
         "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
         "ACCEL_FAST": str(int(fast)),
-        "ACCEL_RECORD": str(folder / RECORD),
+        "ACCEL_RECORD": str(record),
         "PYTHONHASHSEED": "0",
     }
     if fast:
@@ -111,12 +115,23 @@ def differing(new, old):
     return found
 
 
-def without_paths(nb, aside):
+def without_paths(nb, record):
     """Give a notebook without the folders of this machine and of this run."""
     text = lesson.dump(nb)
-    for folder in (aside, lesson.ROOT, Path.home()):
+    for folder in (record.parent, lesson.ROOT, Path.home()):
         text = text.replace(f"{folder}/", "")
     return lesson.parse(re.sub(rf"{tempfile.gettempdir()}/[\w.-]+/", "", text))
+
+
+def unmeasured(path, build):
+    """Give the numbers of the other lessons that the record does not hold as they are now."""
+    found = []
+    for other in lesson.chosen([], path.parent):
+        mark = build.mark(other)
+        code = measured.code(lesson.parse(lesson.read(other)))
+        if other != path and not (mark.exists() and mark.read_text() == code):
+            found.append(other.name[:2])
+    return ", ".join(found)
 
 
 def measure(new, old, path, build):
@@ -126,18 +141,18 @@ def measure(new, old, path, build):
     measured.put(new, old)
     if is_whole and told["code"] == code and not build.fresh:
         return f"kept of {told['day']}, the code is the same"
-    others = {other.name for other in lesson.chosen([], path.parent)} - {path.name}
-    ran, reason = None, "it shows what all lessons measure: FRESH=1 without LESSONS"
-    if not path.name.startswith(GATHERS) or others <= build.done:
+    missing = unmeasured(path, build) if path.name.startswith(GATHERS) else ""
+    ran, reason = None, f"it shows what all lessons measure, and this machine has not run {missing}"
+    if not missing:
         ran, reason = quiet.run(lambda: execute(old, path, build, fast=False), build.machine)
     if not ran:
         if is_whole:  # cells may have come or gone
             measured.sign(new, told["words"], told["code"])
         return f"kept, {reason}"
-    ran = without_paths(ran, build.aside)
+    ran = without_paths(ran, build.record)
     measured.put(new, ran)
     measured.sign(new, measured.line(runtime.describe(), date.today()), code)
-    build.done.add(path.name)
+    build.mark(path).write_text(code)
     if other := differing(ran, new):
         return f"stored anew, but in full size {', '.join(other)} say something else"
     return "stored anew"
@@ -192,10 +207,11 @@ def main(arguments=None, machine=None):
     given = parser.parse_args(arguments)
     try:
         files = lesson.chosen(given.files)
+        record = Path(os.environ.get("ACCEL_RECORD", lesson.ROOT / "build" / "measured" / RECORD))
         with kernel.interrupts_kept() as interrupts, tempfile.TemporaryDirectory() as aside:
-            failed = build_all(
-                files, Build(Path(aside), given.fresh, machine or quiet.Machine(), interrupts)
-            )
+            machine = machine or quiet.Machine()
+            build = Build(Path(aside), record, given.fresh, machine, interrupts)
+            failed = build_all(files, build)
     except Refused as error:
         print(error, file=sys.stderr)
         return 2

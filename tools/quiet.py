@@ -1,6 +1,7 @@
 """Whether a machine is quiet: nobody else works on it, and it stays as fast as it was."""
 
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -14,15 +15,14 @@ DRIFT = 0.05  # how much longer or shorter a loop may take afterwards
 LOOK = 5  # seconds: how long the machine is looked at before a run
 WAIT = 60  # seconds: how long a quiet moment is waited for
 TRIES = 3
-# About a tenth of a second; the best of nine.
+# Its mean over ten seconds: a core whose other half serves someone else is now fast, now slow.
 LOOP = """import time
-best = 9.0
-for _ in range(9):
-    start = time.perf_counter()
-    for _ in range(2_000_000):
+loops, start = 0, time.perf_counter()
+while time.perf_counter() < start + 10:
+    for _ in range(100_000):
         pass
-    best = min(best, time.perf_counter() - start)
-print(best)"""
+    loops += 1
+print((time.perf_counter() - start) / loops)"""
 
 
 class Spent(NamedTuple):
@@ -46,10 +46,10 @@ class Machine:
         return Spent(time.monotonic(), busy - sum(own[:4]), getattr(cores, "steal", 0))
 
     def loop(self):
-        """Give the seconds of a loop on the slowest core, all of them busy with it at once."""
+        """Give the seconds of a loop, a mean of the cores, all of them busy with it at once."""
         command = [sys.executable, "-c", LOOP]
         loops = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(os.cpu_count())]
-        return max(float(each.communicate()[0]) for each in loops)
+        return statistics.mean(float(each.communicate()[0]) for each in loops)
 
 
 def run(work, machine):
