@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections import defaultdict
@@ -53,9 +54,11 @@ class Build:
 
 def execute(nb, path, build, fast=True):
     """Execute a copy of a notebook, fast or as a learner does; Refused where a cell fails."""
+    record = build.aside / path.stem / RECORD
+    record.parent.mkdir(exist_ok=True)
     # Compared cells begin with no record; measuring ones show what other lessons measured.
-    record = build.aside / path.stem / RECORD if fast else build.record
-    record.parent.mkdir(parents=True, exist_ok=True)
+    if not fast and build.record.exists():
+        shutil.copy(build.record, record)
     environ = {
         **os.environ,
         "PYTEST_CURRENT_TEST": "build",  # ipykernel leaves C-level output alone, as under nbval
@@ -115,12 +118,21 @@ def differing(new, old):
     return found
 
 
-def without_paths(nb, record):
+def without_paths(nb, aside):
     """Give a notebook without the folders of this machine and of this run."""
     text = lesson.dump(nb)
-    for folder in (record.parent, lesson.ROOT, Path.home()):
+    for folder in (aside, lesson.ROOT, Path.home()):
         text = text.replace(f"{folder}/", "")
     return lesson.parse(re.sub(rf"{tempfile.gettempdir()}/[\w.-]+/", "", text))
+
+
+def remember(path, code, build):
+    """Keep the record of a run that counts, and that the code of this lesson is in it."""
+    build.record.parent.mkdir(parents=True, exist_ok=True)
+    record = build.aside / path.stem / RECORD
+    if record.exists():  # not every lesson puts something on it
+        shutil.copy(record, build.record)
+    build.mark(path).write_text(code)
 
 
 def unmeasured(path, build):
@@ -149,10 +161,10 @@ def measure(new, old, path, build):
         if is_whole:  # cells may have come or gone
             measured.sign(new, told["words"], told["code"])
         return f"kept, {reason}"
-    ran = without_paths(ran, build.record)
+    ran = without_paths(ran, build.aside / path.stem)
     measured.put(new, ran)
     measured.sign(new, measured.line(runtime.describe(), date.today()), code)
-    build.mark(path).write_text(code)
+    remember(path, code, build)
     if other := differing(ran, new):
         return f"stored anew, but in full size {', '.join(other)} say something else"
     return "stored anew"

@@ -15,10 +15,10 @@ DRIFT = 0.05  # how much longer or shorter a loop may take afterwards
 LOOK = 5  # seconds: how long the machine is looked at before a run
 WAIT = 60  # seconds: how long a quiet moment is waited for
 TRIES = 3
-# Its mean over ten seconds: a core whose other half serves someone else is now fast, now slow.
+# Its mean over twenty seconds: a core whose other half serves someone else is now fast, now slow.
 LOOP = """import time
 loops, start = 0, time.perf_counter()
-while time.perf_counter() < start + 10:
+while time.perf_counter() < start + 20:
     for _ in range(100_000):
         pass
     loops += 1
