@@ -219,7 +219,7 @@ def main(arguments=None, machine=None):
     given = parser.parse_args(arguments)
     try:
         files = lesson.chosen(given.files)
-        record = Path(os.environ.get("ACCEL_RECORD", lesson.ROOT / "build" / "measured" / RECORD))
+        record = Path(os.environ.get("ACCEL_RECORD", lesson.ROOT / ".measured" / RECORD))
         with kernel.interrupts_kept() as interrupts, tempfile.TemporaryDirectory() as aside:
             machine = machine or quiet.Machine()
             build = Build(Path(aside), record, given.fresh, machine, interrupts)

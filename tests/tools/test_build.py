@@ -38,6 +38,11 @@ print(time.time(), os.environ["ACCEL_FAST"], os.getcwd())
 print("a framework's log", file=sys.stderr)
 display(data, raw=True)"""
 
+KEEPS = """import os
+
+with open(os.environ["ACCEL_RECORD"], "w") as file:
+    file.write("{}")"""
+
 
 def read(path):
     return lesson.parse(path.read_text("utf-8"))
@@ -155,6 +160,17 @@ def test_what_shows_the_results_of_all_lessons_is_measured_with_all_of_them(tmp_
     build.main([paths[0]], Machine())
     build.main([str(last)], Machine())
     assert cell(read(last), "tells").outputs == [printed("1\n")]
+
+
+def test_a_run_that_does_not_count_leaves_nothing_on_the_record(tmp_path, monkeypatch):
+    record = tmp_path / "kept" / "record.json"
+    monkeypatch.setenv("ACCEL_RECORD", str(record))
+    keeps = code("keeps", KEEPS, tagged=[measured.TAG])
+    path = save(tmp_path, new_notebook(cells=[keeps]))
+    build.main([str(path)], Machine(loops=(1, 1.12) * 3))
+    assert not record.exists()
+    build.main([str(path)], Machine())
+    assert record.read_text() == "{}"
 
 
 def test_a_failing_cell_leaves_the_file_and_is_named(tmp_path, capsys):
