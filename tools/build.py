@@ -56,6 +56,7 @@ def execute(nb, path, build, fast=True):
     """Execute a copy of a notebook, fast or as a learner does; Refused where a cell fails."""
     record = build.aside / path.stem / RECORD
     record.parent.mkdir(exist_ok=True)
+    record.unlink(missing_ok=True)  # of a fast run, or of one that did not count
     # Compared cells begin with no record; measuring ones show what other lessons measured.
     if not fast and build.record.exists():
         shutil.copy(build.record, record)

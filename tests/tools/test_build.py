@@ -40,7 +40,7 @@ display(data, raw=True)"""
 
 KEEPS = """import os
 
-with open(os.environ["ACCEL_RECORD"], "w") as file:
+with open(os.environ["ACCEL_RECORD"], "a") as file:
     file.write("{}")"""
 
 
