@@ -71,7 +71,7 @@ print("never")
 
 
 @pytest.mark.slow
-def test_nothing_stays_behind_when_the_session_is_killed(tmp_path):
+def test_nothing_stays_behind_when_the_session_is_killed(keras, tmp_path):
     if not other_backend.other_backend():
         pytest.skip("one framework is installed")
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
@@ -79,7 +79,8 @@ def test_nothing_stays_behind_when_the_session_is_killed(tmp_path):
     until(lambda: list(tmp_path.glob("*/model.keras")))
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    until(lambda: not list(tmp_path.iterdir()))
+    # Keras may be saving just then, and leaves an empty folder of its own.
+    until(lambda: not list(tmp_path.glob("accel-backend-*")))
 
 
 def until(holds) -> None:
