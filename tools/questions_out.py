@@ -31,15 +31,21 @@ def escaped(html: str) -> str:
     return re.sub(r"([\\~=#{}:])", r"\\\1", html)
 
 
-def share(question, option) -> str:
+def share(question, letter) -> str:
     """The percentage that an option of several brings; all that is wrong takes away everything."""
-    alike = sum(o.correct == option.correct for o in question.options)
-    return f"{100 / alike if option.correct else -100 / alike:.7g}"
+    right = len(question.right)
+    part = 100 / right if letter in question.right else -100 / (len(question.options) - right)
+    return f"{part:.7g}"
+
+
+def right_first(question) -> list:
+    """The letters and options of a number, the right one first."""
+    return sorted(question.options.items(), key=lambda each: each[0] != question.right)
 
 
 def off(question, option) -> str:
     """How far off a number may be; midway between two, the nearer one counts."""
-    gaps = [abs(o.value - option.value) / 2 for o in question.options if o is not option]
+    gaps = [abs(o.value - option.value) / 2 for o in question.options.values() if o is not option]
     return f"{min(question.tolerance * abs(option.value), *gaps):.6f}".rstrip("0").rstrip(".")
 
 
@@ -53,7 +59,7 @@ def gift(every) -> str:
     lessons = [(n, [*each]) for n, each in itertools.groupby(every, lambda q: q.lesson)]
     return made.get_template("questions.gift.j2").render(
         course=COURSE, titles=titles, lessons=lessons, tags=tags, share=share, off=off,
-        quiz=words.template("course/templates/quiz.html").module,
+        right_first=right_first, quiz=words.template("course/templates/quiz.html").module,
     )  # fmt: skip
 
 

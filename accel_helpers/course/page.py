@@ -45,8 +45,7 @@ class Lesson:
     def ask(self, id: str) -> predict.Question:
         """Ask for a guess; put the call last in a cell, and the form appears."""
         place = self._place(id, "question")
-        path = self._path(id)
-        return predict.ask(path, place.question, unit=place.unit, choices=place.choices)
+        return predict.Question(self._path(id), place.question, place.unit, place.choices)
 
     def reveal(self, id: str, value: object = None, *, tried: Iterable[str] = ()):
         """Print the guess beside what came out, and return the sentence for it as Markdown.

@@ -3,22 +3,12 @@
 import datetime
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
 from accel_helpers._values import records
 
-Kind = Literal["one", "several", "number", "order", "measured"]
-Label = Literal[
-    "seen in the material", "reported second-hand", "not available: the standard answer"
-]
-KINDS = get_args(Kind)
-LABELS = get_args(Label)
-NOT_FOUND = LABELS[2]
-FURTHER = ("E11", "E12", "E13", "E14")  # not of this exam: another one's, or of no material
-HEADINGS = {label: f"What {{}} exam's material answers ({label})" for label in LABELS}
-HEADINGS[NOT_FOUND] = "The usual answer (the material's text was not found)"
+# How a question of each kind is answered.
 HOW = {
     "one": "Choose one",
     "several": "Choose all that are right",
@@ -26,8 +16,13 @@ HOW = {
     "order": "Put the steps in order. Some may not belong",
     "measured": "From memory, or as a guess",
 }
+KINDS = tuple(HOW)
+CHOICES = ("one", "several", "order")  # the kinds whose options are shown
 EXAMPLES = {"one": "a", "several": "ab", "order": "cab", "number": 1.5, "measured": 1.5}
-LETTERS = "abcdefgh"
+NOT_FOUND = "not available: the standard answer"
+LABELS = ("seen in the material", "reported second-hand", NOT_FOUND)
+# E11 to E14 are further questions: another exam's, or of no material.
+THIS_EXAM = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10")
 DATA = Path(__file__).parent / "data"
 QUESTIONS = Path(__file__).parent / "questions"
 __all__ = ["bank"]
@@ -38,33 +33,33 @@ class Option:
     """One of the answers that a question offers."""
 
     text: str
-    correct: bool  # right today
     feedback: str  # why it is right, or wrong
-    material: bool = False  # the exam's material answers so; told by no option: as `correct`
-    position: int | None = None  # of a step, in the right order from 1
-    material_position: int | None = None
     value: float | None = None  # of a number: the answer, or what a known mistake leads to
-    letter: str = ""  # by which it is chosen; its place among the options gives it
 
 
-@dataclass(frozen=True)
+# Each question is made once, so it is equal to itself alone.
+@dataclass(frozen=True, eq=False)
 class Question:
     """A question with everything that is needed to ask it, to grade it and to answer it."""
 
-    id: str  # lesson and name, such as "03/speedup"
+    id: str  # lesson and name, such as "03/speed_up"
     lesson: str  # the one that answers it
-    kind: Kind
+    kind: str  # one of KINDS
     stem: str  # what is asked; words in backticks are code
-    options: tuple[Option, ...]
+    options: Mapping[str, Option]  # by letter
+    right: str  # the letters of the options that are right today, "ac"; of steps in order, "cab"
     source: tuple[str, ...]  # addresses, or places in the course
+    expected: str = ""  # the letters that the exam's material answers, where they are others
     exam: tuple[str, ...] = ()  # the exam questions that it covers, such as ("E3",)
-    material: str = ""  # what the exam's material answers
-    label: Label | Literal[""] = ""  # how we know
+    material: str = ""  # what the exam's material answers, in words
+    label: str = ""  # how we know: one of LABELS
     today: str = ""  # what is true today, where that differs
     as_of: datetime.date | None = None  # when that was checked
-    practice: bool = True  # may stand in a practice exam
+    practice: bool = False  # may stand in a practice exam
     quiz: bool = True  # asked at the end of its lesson; the others in practice exams, or by name
-    apart: tuple[str, ...] = ()  # what must not stand on one paper with it: it gives it away
+    apart: tuple[
+        str, ...
+    ] = ()  # what must not stand on one paper with it: one gives the other away
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
     measured: str = ""  # the place on the record that has the answer
@@ -72,85 +67,54 @@ class Question:
     scale: float = 1.0
     within: float = 1.0  # the factor up to which a guess counts as close
 
-    def __post_init__(self):
-        # The options are completed: each gets its letter, and whether the material answers so.
-        # Where no option speaks of the material, the material answers what is true today.
-        speaks_of_material = any(_has_material(option) for option in self.options)
-        options = []
-        for letter, option in zip(LETTERS, self.options, strict=False):
-            is_material = option.correct
-            position = option.position
-            if speaks_of_material:
-                is_material = _has_material(option)
-                position = option.material_position
-            complete_option = replace(
-                option, letter=letter, material=is_material, material_position=position
-            )
-            options.append(complete_option)
-        # A frozen dataclass can be completed in this way only.
-        object.__setattr__(self, "options", tuple(options))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is found by: its id, the exam questions and, in a quiz, the lesson."""
+        lesson = (self.lesson,) if self.quiz else ()
+        return (self.id, *self.exam, *lesson)
+
+    @property
+    def by_material(self) -> str:
+        """The letters that the exam's material answers."""
+        return self.expected or self.right
 
     @property
     def differs(self) -> bool:
         """Whether the exam's material answers otherwise than what is true today."""
-        return self.letters() != self.letters(material=True)
-
-    def letters(self, material: bool = False) -> str:
-        """Return the letters of the right options, or of those that the material answers: "ac".
-
-        Those of steps come in their order: "cab".
-        """
-        chosen_options = [option for option in self.options if option.correct]
-        if material:
-            chosen_options = [option for option in self.options if option.material]
-
-        def position(option: Option) -> int:
-            place = option.position
-            if material:
-                place = option.material_position
-            # Options that are no steps have no position: the sort keeps the order of equals.
-            return 0 if place is None else place
-
-        chosen_options.sort(key=position)
-        return "".join(option.letter for option in chosen_options)
+        return self.expected != ""
 
     @property
     def further(self) -> bool:
         """Whether this is a further question: all that it covers is not asked in this exam."""
-        if not self.exam:
-            return False
-        return set(self.exam) <= set(FURTHER)
+        return bool(self.exam) and not set(self.exam) & set(THIS_EXAM)
 
     @property
     def has_choices(self) -> bool:
         """Whether the options are shown: those of a number would give it away."""
-        return self.kind in ("one", "several", "order")
+        return self.kind in CHOICES
 
     @property
     def how(self) -> str:
         """How it is answered, as the learner reads it."""
         text = HOW[self.kind]
-        if self.unit and not self.has_choices:
-            text = f"{text} ({self.unit})"
+        if self.unit:
+            text += f" ({self.unit})"
         if self.further:
             text = f"Further question, not of this exam. {text}"
         return f"{text}."
 
     @property
-    def two_answers(self) -> tuple[tuple[str, str], ...]:
+    def two_answers(self) -> list[tuple[str, str]]:
         """The material's answer, and today's where it differs, as pairs of (heading, text).
 
         Empty where the question covers none of an exam.
         """
-        if not self.exam:
-            return ()
-        whose = "another" if self.further else "the"
-        heading = HEADINGS[self.label].format(whose)
-        by_material = (f"{heading}:", self.material)
-        if not self.today:
-            return (by_material,)
-        as_of_today = (f"True today (checked {self.as_of}):", self.today)
-        return (by_material, as_of_today)
+        answers = []
+        if self.exam:
+            answers.append((f"{heading(self.label, self.further)}:", self.material))
+        if self.today:
+            answers.append((f"True today (checked {self.as_of}):", self.today))
+        return answers
 
     def text(self, number: int, call: bool = False) -> str:
         """Return the question as plain text, with its number (from 1) in front.
@@ -159,28 +123,26 @@ class Question:
         """
         lines = [f"{number}. {self.stem} ({self.how})"]
         if self.has_choices:
-            lines += [f"   {option.letter}) {option.text}" for option in self.options]
+            for letter, option in self.options.items():
+                lines.append(f"   {letter}) {option.text}")
         if call:
             example = EXAMPLES[self.kind]
             lines.append(f"   To answer, for example: ah.course.answer({self.id!r}, {example!r})")
         return "\n".join(lines)
 
 
-def _has_material(option: Option) -> bool:
-    """Return whether an option states that the exam's material answers so."""
-    return option.material or bool(option.material_position)
+def heading(label: str, is_further: bool) -> str:
+    """Return the heading of the material's answer: whose it is, and how we know it."""
+    if label == NOT_FOUND:
+        return "The usual answer (the material's text was not found)"
+    whose = "another" if is_further else "the"
+    return f"What {whose} exam's material answers ({label})"
 
 
 def stored(path: Path, name: str, row: type) -> tuple:
-    """Return the tables of one name in a TOML file of the course, each as a dataclass `row`.
-
-    "[[claim]]" twice in the file, with the name "claim" and the row Claim -> (Claim(...),
-    Claim(...)). Raises a DataError where the file is none, or its fields are not those of `row`.
-    """
+    """Return the tables of one name in a TOML file of the course, each as a dataclass `row`."""
     tables = records.load(path, "file of the course")
-    annotation = dict[Literal[name], tuple[row, ...]]
-    rows_by_name = records.read(annotation, tables, path.name)
-    return rows_by_name[name]
+    return records.read(tuple[row, ...], tables[name], path.name)
 
 
 @functools.cache

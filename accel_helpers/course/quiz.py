@@ -1,12 +1,12 @@
 """Quizzes: shown as a form where there are widgets, as text where not, and answered by a call."""
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
 
-from accel_helpers._values.words import fragment, marked, shown
+from accel_helpers._values.words import marked, shown
 from accel_helpers.course import grading, questions, quiz_widget, record
-from accel_helpers.course.grading import DONE, AnswerError, Grade
+from accel_helpers.course.grading import AnswerError, Grade
 from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
 from accel_helpers.course.record import Entry
@@ -24,46 +24,38 @@ class Quiz(Shown):
     ending = "Run this cell to answer."
 
     def __str__(self) -> str:
-        if not self.questions:
-            return self.none
-        texts = []
-        for number, question in enumerate(self.questions, 1):
-            texts.append(question.text(number, call=True))
-        return "\n\n".join(texts)
+        texts = [
+            question.text(place, call=True) for place, question in enumerate(self.questions, 1)
+        ]
+        return "\n\n".join(texts) or self.none
 
-    def form(self, widgets: ModuleType):
-        """Return the live form, a widget: all questions, each with a button that checks its answer.
-
-        `widgets` is the module ipywidgets. None where there is no question.
-        """
+    def form(self):
+        """Return the live form: all questions, each with a button that checks its answer."""
         if not self.questions:
             return None
         earlier_answers = answers()
-        total, tell_total = quiz_widget.note(widgets, self._count_right(earlier_answers))
+        total = quiz_widget.status(self._total())
 
-        # Called by the button of a question; what it returns is shown below the answer.
-        def check(question: Question, entry: str) -> str:
+        # Pressing a question's button says what this returns.
+        def check(field: quiz_widget.Field) -> str:
             try:
-                grade = answer(question.id, entry)
+                grade = answer(field.question.id, field.read())
             except AnswerError as error:
-                message = str(error)
-                sentence = message[:1].upper() + message[1:]
-                return f"<p>{marked(sentence)}</p>"
-            tell_total(self._count_right(answers()))
+                return f"<p>{marked(str(error))}</p>"
+            quiz_widget.say(total, self._total())
             return grade._repr_html_()
 
-        fields = []
-        for number, question in enumerate(self.questions, 1):
-            remark = fragment("course/templates/quiz/earlier", earlier_answers.get(question.id))
-            fields.append(quiz_widget.field(widgets, question, number, remark, check))
-        return quiz_widget.sheet(widgets, fields, total)
+        boxes = []
+        for place, question in enumerate(self.questions, 1):
+            remark = quiz_widget.html("earlier", earlier_answers.get(question.id))
+            field = quiz_widget.Field(question, place, remark)
+            act = functools.partial(check, field)
+            boxes.append(field.box(quiz_widget.button(f"Check answer {place}", act, field.status)))
+        return quiz_widget.sheet(*boxes, total)
 
-    def _count_right(self, given: Mapping[str, Entry]) -> str:
-        """Return, as HTML, how many of the questions are answered rightly.
-
-        `given` are the learner's answers, by the question's id.
-        """
-        count = sum(_is_done(question.id, given) for question in self.questions)
+    def _total(self) -> str:
+        """Return, as HTML, how many of the questions are answered rightly."""
+        count = _count_right(self.questions)
         return f"<p><strong>Right answers: {count} of {len(self.questions)}.</strong></p>"
 
 
@@ -86,12 +78,22 @@ def show(*names: str) -> Quiz:
     >>> show("E3").questions[0].exam
     ('E3',)
     """
-    selection = []
+    selection = {}
     for name in names:
-        for question in _named(name):
-            if question not in selection:
-                selection.append(question)
-    return Quiz(tuple(selection))
+        found = {each.id: each for each in questions.bank().values() if name in each.names}
+        if not found:
+            lessons = ", ".join(_lessons())
+            raise ValueError(
+                f"there are no questions of {shown(name)}. Name a lesson ({lessons}), "
+                "an exam question (E1 and so on) or a question such as '03/speed_up'."
+            )
+        selection |= found
+    return Quiz(tuple(selection.values()))
+
+
+def _lessons() -> list[str]:
+    """Return the lessons that have questions, in their order."""
+    return sorted({question.lesson for question in questions.bank().values()})
 
 
 def answer(name: str, given: str | float) -> Grade:
@@ -114,19 +116,20 @@ def answer(name: str, given: str | float) -> Grade:
     >>> answer("03/speed_up", "c").verdict
     'right'
     """
-    # A list, since a name may be anything, also what a dictionary could not look up.
-    if name not in [*questions.bank()]:
+    question = questions.bank().get(name)
+    if question is None:
         raise AnswerError(
-            f"no question is called {shown(name)}. ah.course.show_quiz('03') shows some."
+            f"No question is called {shown(name)}. ah.course.show_quiz('03') shows some."
         )
-    question = questions.bank()[name]
     # Most questions name no place, and then there is no entry.
     entry = record.newest(question.measured).get("")
     measured = entry.numbers.get(question.number) if entry else None
     grade = grading.grade(question, given, measured=measured)
-    trouble = keep([grade])
-    if trouble:
-        return replace(grade, feedback=(*grade.feedback, trouble))
+    if grade.answer == "":
+        raise AnswerError(f"No answer yet. {question.how}")
+    note = keep([grade])
+    if note:
+        return replace(grade, feedback=(*grade.feedback, note))
     return grade
 
 
@@ -140,62 +143,39 @@ def again() -> Quiz:
     True
     """
     bank = questions.bank()
-    given = answers()
     wrong_questions = []
-    for name in given:
+    for name, entry in answers().items():
         # The record may be of an older course, with questions that this one does not have.
-        if name in bank and not _is_done(name, given):
+        if name in bank and entry.outcome not in grading.DONE:
             wrong_questions.append(bank[name])
     nothing_text = "Nothing to repeat: no wrong or empty answer of yours is kept."
     return Quiz(tuple(wrong_questions), none=nothing_text)
 
 
-@dataclass(frozen=True)
-class Overview:
-    """How far a learner has come."""
-
-    # For each lesson: its number, the right answers and the questions: ("03", 2, 9).
-    rows: list[tuple[str, int, int]]
-    exam: str  # the last practice exam, in a sentence
-
-    def sentence(self) -> str:
-        """Return the overview in a line: "Right answers: lesson 03 2 of 9. ..." and the exam."""
-        lessons = []
-        for lesson, right_count, count in self.rows:
-            if right_count:
-                lessons.append(f"lesson {lesson} {right_count} of {count}")
-        lesson_list = "nothing yet"
-        if lessons:
-            lesson_list = ", ".join(lessons)
-        return f"Right answers: {lesson_list}. {self.exam}"
-
-    __str__ = sentence
-
-
-def overview() -> Overview:
+def overview() -> str:
     """Return how far the learner has come in each lesson, and in the last practice exam.
 
     Examples
     --------
-    >>> overview().rows[0][0]
-    '00'
+    >>> overview().startswith("Right answers:")
+    True
     """
-    given = answers()
-    rows = []
+    lessons = []
     for lesson in _lessons():
-        right_answers = [_is_done(question.id, given) for question in _named(lesson)]
-        rows.append((lesson, sum(right_answers), len(right_answers)))
+        asked = show(lesson).questions
+        count = _count_right(asked)
+        if count:
+            lessons.append(f"lesson {lesson} {count} of {len(asked)}")
+    lesson_list = ", ".join(lessons) or "nothing yet"
+    exam = "No practice exam yet."
     papers = record.newest("paper/")
-    if not papers:
-        return Overview(rows, "No practice exam yet.")
-    number, last_paper = [*papers.items()][-1]
-    marks = last_paper.numbers
-    exam = (
-        f"Last practice exam (paper {number}): "
-        f"{marks['material']:.0f} of {marks['questions']:.0f} as the material answers, "
-        f"{marks['today']:.0f} as is true today."
-    )
-    return Overview(rows, exam)
+    if papers:
+        number, last_paper = papers.popitem()
+        exam = (
+            "Last practice exam (paper {number}): {material:.0f} of {questions:.0f} as the "
+            "material answers, {today:.0f} as is true today."
+        ).format(number=number, **last_paper.numbers)
+    return f"Right answers: {lesson_list}. {exam}"
 
 
 def answers() -> dict[str, Entry]:
@@ -203,57 +183,19 @@ def answers() -> dict[str, Entry]:
     return record.newest("answer/")
 
 
+def _count_right(asked: Sequence[Question]) -> int:
+    """Return how many of some questions are answered rightly, or as the material answers."""
+    done = {name for name, entry in answers().items() if entry.outcome in grading.DONE}
+    return sum(question.id in done for question in asked)
+
+
 def keep(grades: Sequence[Grade], *papers: Entry) -> str:
     """Keep graded answers, and papers that were handed in, on the learner's record.
 
     Returns "" or, where they could not be written, a sentence that says why.
     """
-    earlier_answers = answers()
     entries = []
     for grade in grades:
-        name = grade.question.id
-        tries = 1.0
-        if name in earlier_answers:
-            tries += earlier_answers[name].numbers["tries"]
-        entry = record.entry(
-            f"answer/{name}", grade.verdict, {"tries": tries}, given=str(grade.answer)
-        )
-        entries.append(entry)
+        given = str(grade.answer)
+        entries.append(record.entry(f"answer/{grade.question.id}", grade.verdict, given=given))
     return record.keep(*entries, *papers)
-
-
-def _is_done(name: str, given: Mapping[str, Entry]) -> bool:
-    """Return whether the answer to the question of this id is right, or the material's.
-
-    False where there is none. `given` are the learner's answers, by the question's id.
-    """
-    if name not in given:
-        return False
-    return given[name].outcome in DONE
-
-
-def _lessons() -> list[str]:
-    """Return the lessons that have questions, in their order."""
-    lessons = [question.lesson for question in questions.bank().values()]
-    # A dictionary has each of them once, and keeps their order.
-    return [*dict.fromkeys(lessons)]
-
-
-def _named(name: str) -> Sequence[Question]:
-    """Return the questions of a lesson's quiz, of an exam question, or the one with this id.
-
-    `name` is "03", "E3" or "03/speed_up". Raises a ValueError where there is no such question.
-    """
-    bank = questions.bank().values()
-    of_lesson = [question for question in bank if question.quiz and question.lesson == name]
-    if of_lesson:
-        return of_lesson
-    by_name = [question for question in bank if name in (question.id, *question.exam)]
-    if by_name:
-        return by_name
-    example = next(iter(bank))
-    lessons = ", ".join(_lessons())
-    raise ValueError(
-        f"there are no questions of {shown(name)}. Name a lesson ({lessons}), "
-        f"an exam question (E1 and so on) or a question such as {example.id!r}."
-    )

@@ -5,8 +5,7 @@ import functools
 from dataclasses import dataclass
 
 from accel_helpers._values.words import shown
-from accel_helpers.course import quiz, record
-from accel_helpers.course.questions import DATA, FURTHER, HEADINGS, Label, stored
+from accel_helpers.course import questions, quiz, record
 from accel_helpers.course.quiz_widget import Shown
 
 __all__ = ["both", "missed"]
@@ -22,7 +21,7 @@ class Answer:
     number: str
     asks: str
     material: tuple[str, ...]
-    label: Label
+    label: str
     material_source: tuple[str, ...]
     today: tuple[str, ...]
     today_source: tuple[str, ...]
@@ -36,13 +35,12 @@ class Answer:
     @property
     def further(self) -> bool:
         """Whether this is a further question: one that this exam does not ask."""
-        return self.number in FURTHER
+        return self.number not in questions.THIS_EXAM
 
     @property
     def for_the_exam(self) -> str:
         """The heading of the material's answer: whose it is, and how we know it."""
-        whose = "another" if self.further else "the"
-        return HEADINGS[self.label].format(whose)
+        return questions.heading(self.label, self.further)
 
     @property
     def place(self) -> str:
@@ -53,7 +51,7 @@ class Answer:
 @functools.cache
 def answers() -> tuple[Answer, ...]:
     """Return the exam questions that the course answers, in their order."""
-    return stored(DATA / "exam_answers.toml", "answer", Answer)
+    return questions.stored(questions.DATA / "exam_answers.toml", "answer", Answer)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,19 +64,17 @@ class Review(Shown):
     macro = "review"
 
     def __str__(self) -> str:
-        lines = []
-        if self.note:
-            lines.append(self.note)
+        lines = [self.note] if self.note else []
         for answer in self.answers:
-            number = answer.number
-            if answer.further:
-                number += " (a further question, not of this exam)"
-            lines.append(f"{number}. {answer.asks}")
-            lines.append(f"  {answer.for_the_exam}:")
-            lines += [f"    {text}" for text in answer.material]
-            lines.append(f"  True today (checked {answer.as_of}):")
-            lines += [f"    {text}" for text in answer.today]
-            lines.append(f"  Measured: {answer.place}.")
+            of_which_exam = " (a further question, not of this exam)" if answer.further else ""
+            lines += [
+                f"{answer.number}{of_which_exam}. {answer.asks}",
+                f"  {answer.for_the_exam}:",
+                *[f"    {text}" for text in answer.material],
+                f"  True today (checked {answer.as_of}):",
+                *[f"    {text}" for text in answer.today],
+                f"  Measured: {answer.place}.",
+            ]
         return "\n".join(lines)
 
 
@@ -102,18 +98,12 @@ def both(*numbers: str) -> Review:
     >>> len(both().answers)
     10
     """
-    if not numbers:
-        of_this_exam = [answer for answer in answers() if not answer.further]
-        return Review(tuple(of_this_exam))
-    by_number = {answer.number: answer for answer in answers()}
-    # A list, since a number may be anything, also what a dictionary could not look up.
-    names = [*by_number]
+    known = [answer.number for answer in answers()]
     for number in numbers:
-        if number not in names:
-            listed = ", ".join(names)
-            raise ValueError(f"the questions are {listed}; got {shown([number])}.")
-    selection = [by_number[number] for number in numbers]
-    return Review(tuple(selection))
+        if number not in known:
+            raise ValueError(f"the questions are {', '.join(known)}; got {shown([number])}.")
+    chosen = numbers or questions.THIS_EXAM
+    return Review(tuple(answer for answer in answers() if answer.number in chosen))
 
 
 def missed() -> Review:
@@ -131,11 +121,10 @@ def missed() -> Review:
     numbers = set()
     for question in quiz.again().questions:
         numbers.update(question.exam)
-    missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
-    if missed_answers:
-        note = "These need another look:"
-    elif record.newest("paper/"):
-        note = "Nothing was wrong or left empty."
-    else:
+    note = "These need another look:"
+    if not numbers:
         note = "You have not handed in a paper yet. All ten questions stand below, folded."
+    if not numbers and record.newest("paper/"):
+        note = "Nothing was wrong or left empty."
+    missed_answers = tuple(answer for answer in answers() if answer.number in numbers)
     return Review(missed_answers, is_open=True, note=note)

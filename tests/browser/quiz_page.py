@@ -26,8 +26,8 @@ class QuizPage:
         question, field = self.questions[number - 1], self.field(number)
         if question.kind not in ("one", "several"):
             return field.get_by_role("textbox")
-        (option,) = (o for o in question.options if o.letter == letter)
-        return field.get_by_label(f"{letter}) {plain(option.text)}", exact=True)
+        text = plain(question.options[letter].text)
+        return field.get_by_label(f"{letter}) {text}", exact=True)
 
     def button(self, number):
         return self.field(number).get_by_role("button", name=f"Check answer {number}", exact=True)
@@ -44,8 +44,8 @@ class QuizPage:
         """Answer a question with the mouse, and by typing where it asks for text."""
         question = self.questions[number - 1]
         if question.kind == "several":
-            for option in question.options:
-                self.control(number, option.letter).set_checked(option.letter in given)
+            for letter in question.options:
+                self.control(number, letter).set_checked(letter in given)
         elif question.kind == "one":
             choice = self.control(number, given)
             # Seen once on a slow machine: the click was lost. A learner would click again.
@@ -70,14 +70,15 @@ def solution(question):
     if question.kind == "measured":
         return "3"
     if question.kind == "number":
-        return next(f"{option.value:g}" for option in question.options if option.correct)
-    return question.letters()
+        return f"{question.options[question.right].value:g}"
+    return question.right
 
 
 def slip(question):
     """Give a wrong answer to a question with one right option, and its feedback."""
-    wrong = next(option for option in question.options if not (option.correct or option.material))
-    return (wrong.letter if wrong.value is None else f"{wrong.value:g}"), wrong.feedback
+    letter = next(x for x in question.options if x not in question.right + question.by_material)
+    wrong = question.options[letter]
+    return (letter if wrong.value is None else f"{wrong.value:g}"), wrong.feedback
 
 
 def plain(text):

@@ -19,16 +19,16 @@ def right(question):
     if question.kind == "measured":
         return "3"
     if question.kind == "number":
-        return next(f"{option.value:g}" for option in question.options if option.correct)
-    return question.letters()
+        return f"{question.options[question.right].value:g}"
+    return question.right
 
 
 def wrong(question):
     if question.kind in ("number", "measured"):
         return "-1"
     if question.kind == "order":
-        return question.letters()[::-1]
-    return next(option.letter for option in question.options if not option.correct)
+        return question.right[::-1]
+    return next(letter for letter in question.options if letter not in question.right)
 
 
 def fill(field, given):

@@ -24,32 +24,20 @@ def places():
     return {name for name, place in found.items() if place.picture or place.sentences}
 
 
-def drawn(question):
-    """Whether it may stand in a paper: of this exam, and both kinds of knowledge can answer it."""
-    return (
-        question.exam and not question.further and question.practice and question.kind != "measured"
-    )
-
-
 def right(question, material=False):
     """The answer that is true today, or the material's."""
-    if question.has_choices:
-        return question.letters(material)
-    return next(
-        o.text if o.value is None else o.value
-        for o in question.options
-        if (o.material if material else o.correct)
-    )
+    letters = question.by_material if material else question.right
+    return letters if question.has_choices else question.options[letters].value
 
 
 def wrong(question):
     """An answer that is neither."""
-    slips = [o for o in question.options if not o.correct and not o.material]
+    slips = [o for o in question.options if o not in question.right + question.by_material]
     if question.kind == "several":
-        return "".join(o.letter for o in slips)
+        return "".join(slips)
     if question.kind == "order":
-        return question.letters()[::-1]
-    return slips[0].letter if slips[0].value is None else slips[0].value
+        return question.right[::-1]
+    return slips[0] if question.has_choices else question.options[slips[0]].value
 
 
 def whole(paper, material=False):

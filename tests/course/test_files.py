@@ -44,9 +44,9 @@ def read(name, tables):
     [
         (Q, ("question",), 5, "question: must be a list"),
         (Q, ("y",), 1, "a name: must be one of question"),
-        (Q, ("question", 0, "kind"), "essay", "question, 1, kind"),
+        (Q, ("question", 0, "tolerance"), "wide", "question, 1, tolerance"),
         (Q, ("question", 0, "colour"), 1, "'colour'"),
-        (Q, ("question", 0, "options", 0, "correct"), "yes", "options, 1, correct"),
+        (Q, ("question", 0, "options", "a", "text"), 1, "options, a, text"),
         (A, ("answer", 0, "differs"), "no", "answer, 1, differs"),
         (A, ("answer", 0, "as_of"), "2026-11-22", "answer, 1, as_of: must be a date"),
         (P, (0,), {}, "1: the field 'place'"),

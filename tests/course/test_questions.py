@@ -25,7 +25,10 @@ KEPT = Path(__file__).with_name("bank.json")
 
 
 def digest(question):
-    options = [[o.text, o.correct, o.material, o.feedback] for o in question.options]
+    options = [
+        [o.text, letter in question.right, letter in question.by_material, o.feedback]
+        for letter, o in question.options.items()
+    ]
     whole = json.dumps([question.kind, question.stem, options])
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
@@ -40,7 +43,7 @@ def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_
     stored = sum(path.read_text("utf-8").count("\n[[question]]\n") for path in files)
     assert stored == len(BANK) >= 40
     assert {q.kind for q in EVERY} == set(questions.KINDS)
-    for chosen in (EVERY, [q for q in EVERY if known.drawn(q) or q.further]):
+    for chosen in (EVERY, [q for q in EVERY if q.practice or q.further]):
         stems = {n: {q.stem for q in chosen if n in q.exam} for n in EXAM}
         assert min(map(len, stems.values())) >= 2
     assert {n for q in EVERY for n in q.exam} == EXAM
@@ -48,29 +51,33 @@ def test_there_are_enough_and_every_exam_question_can_be_asked_and_drawn_in_two_
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.id)
 def test_a_question_is_in_order(question):
-    options, kind, exam = question.options, question.kind, bool(question.exam)
+    options, kind, exam = [*question.options.values()], question.kind, bool(question.exam)
     texts = [question.stem, *question.source, *(t for o in options for t in (o.text, o.feedback))]
     assert all(text.strip() for text in texts)
     assert question.source
     assert re.fullmatch(r"\d\d/[a-z0-9_]+", question.id)
     assert question.id[:2] == question.lesson
     assert exam == bool(question.material) == bool(question.label)
+    assert question.label in ("", *questions.LABELS)
+    assert question.practice <= (exam and not question.further and kind != "measured")
     assert not question.differs or question.today
     assert bool(question.today) == bool(question.as_of)
     assert exam or not question.today
-    right, theirs = sum(o.correct for o in options), sum(o.material for o in options)
     assert 2 <= len(options) <= 8
+    assert "abcdefgh".startswith("".join(question.options))
     assert all((o.value is not None) == (kind == "number") for o in options)
-    if kind in ("several", "order"):
-        assert right > 1
-        assert theirs
-        assert kind == "order" or right < len(options)
-    else:
-        assert right == theirs == 1
-    for o in options if kind == "order" else ():
-        assert (o.correct, o.material) == (o.position is not None, o.material_position is not None)
-    for places in zip(*((o.position, o.material_position) for o in options), strict=True):
-        assert sorted(filter(None, places)) == [*range(1, len(options) + 1 - places.count(None))]
+    assert bool(question.unit) == (not question.has_choices)
+    for letters in (question.right, question.by_material):
+        assert {*letters} <= {*question.options}
+        assert len({*letters}) == len(letters)
+        if kind in ("several", "order"):
+            assert len(letters) > (letters == question.right)
+        else:
+            assert len(letters) == 1
+        if kind == "several":
+            assert [*letters] == sorted(letters)
+    assert question.expected != question.right
+    assert kind != "several" or len(question.right) < len(options)
     if kind == "measured":
         assert question.within > 1
         assert tuple(o.text for o in options) == known.CLOSENESS
@@ -80,23 +87,24 @@ def test_a_question_is_in_order(question):
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.id)
 def test_a_question_is_fair(question):
-    said = [o.feedback for o in question.options]
+    said = [o.feedback for o in question.options.values()]
     assert len(set(said)) == len(said)
     assert all(len(text.split()) >= 4 for text in said)
-    assert set(question.apart) <= set(BANK) - {question.id}
+    assert question.id not in question.apart
+    assert all(question.id in BANK[name].apart for name in question.apart)
     if question.kind in ("one", "several"):  # the longest option does not stand out
         right, wrong = (
-            max(len(o.text) for o in question.options if o.correct == which)
+            max(len(o.text) for x, o in question.options.items() if (x in question.right) == which)
             for which in (True, False)
         )
         assert right <= 1.25 * wrong or right <= wrong + 10
     if question.kind == "order":  # the steps are not stored in their order
-        for steps in (question.letters(), question.letters(material=True)):
+        for steps in (question.right, question.by_material):
             assert list(steps) != sorted(steps)
     if question.kind == "number":  # a known mistake is not within the tolerance
-        (right,) = (o.value for o in question.options if o.correct)
-        off = (abs(o.value - right) for o in question.options if not o.correct)
-        assert min(off) > question.tolerance * abs(right)
+        right = question.options[question.right].value
+        _, nearest = sorted(abs(o.value - right) for o in question.options.values())[:2]
+        assert nearest > question.tolerance * abs(right)
 
 
 def test_a_lesson_asks_five_to_eight_questions():
@@ -107,7 +115,7 @@ def test_a_lesson_asks_five_to_eight_questions():
 
 def test_who_always_answers_that_it_depends_is_sometimes_wrong():
     told = re.compile(r"depends|cannot be told|no measurable|no single", re.I)
-    marks = Counter(o.correct for q in ONE for o in q.options if told.search(o.text))
+    marks = Counter(x in q.right for q in ONE for x, o in q.options.items() if told.search(o.text))
     assert marks[False] >= marks[True] > 0
 
 
@@ -128,9 +136,10 @@ def chance(hits):
 
 def test_over_the_bank_neither_length_nor_place_gives_anything_away():
     for pick in (max, min):
-        length = [pick(q.options, key=lambda o: len(o.text)) for q in ONE]
-        assert chance(sum(option.correct for option in length)) > 0.05
-    places = Counter(q.letters() for q in ONE)
+        length = [pick(q.options, key=lambda x: len(q.options[x].text)) for q in ONE]
+        hits = sum(x in q.right for x, q in zip(length, ONE, strict=True))
+        assert chance(hits) > 0.05
+    places = Counter(q.right for q in ONE)
     assert all(chance(hits) > 0.02 for hits in places.values()), places
 
 

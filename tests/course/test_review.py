@@ -21,7 +21,7 @@ def test_every_exam_question_has_both_answers_with_sources_a_section_and_places_
         told = review.both(one.number)
         assert one.as_of.isoformat() in str(told)
         assert str(one.as_of) in told._repr_html_()
-        assert ("further question" in str(told)) == (one.number in questions.FURTHER)
+        assert ("further question" in str(told)) == (one.number not in questions.THIS_EXAM)
         assert one.material_source or one.label == questions.NOT_FOUND
         ((page, anchor),) = re.findall(
             r'<a href="([^"#]+)#([^"]+)">Lesson', review.both(one.number)._repr_html_()

@@ -28,8 +28,9 @@ def plain(text):
     return html.unescape(re.sub(r"</?[a-z].*?>|`", "", text))
 
 
-def place(option):
-    return f"step {option.position}" if option.position else "does not belong"
+def place(question, letter):
+    step = question.right.find(letter) + 1
+    return f"step {step}" if step else "does not belong"
 
 
 def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
@@ -49,19 +50,21 @@ def test_moodle_gets_every_question_option_and_feedback(tmp_path, required):
         assert all(plain(text) in after for _, text in q.two_answers), q.id
         pairs = [(p["subquestion"]["text"], p["subanswer"]) for p in got.get("matchPairs", ())]
         if q.kind in ("order", "measured"):  # GIFT has no feedback for these but the general one
-            assert all(plain(o.feedback) in after for o in q.options), q.id
-            steps = [(plain(o.text), place(o)) for o in q.options if q.kind == "order"]
+            assert all(plain(o.feedback) in after for o in q.options.values()), q.id
+            steps = [
+                (plain(o.text), place(q, x)) for x, o in q.options.items() if q.kind == "order"
+            ]
             assert [(plain(step), at) for step, at in pairs] == steps
             continue
-        options = sorted(q.options, key=lambda o: q.kind == "number" and not o.correct)
-        for o, choice in zip(options, got["choices"], strict=True):
+        options = out.right_first(q) if q.kind == "number" else q.options.items()
+        for (letter, o), choice in zip(options, got["choices"], strict=True):
             text, weight = choice["text"], choice["weight"]
             if q.kind == "number":
                 assert text["number"] == o.value
                 assert text["range"] <= q.tolerance * o.value
             else:
                 assert plain(text["text"]) == plain(o.text)
-            assert (choice["isCorrect"] if weight is None else weight > 0) == o.correct, o
+            assert (choice["isCorrect"] if weight is None else weight > 0) == (letter in q.right), o
             assert plain(choice["feedback"]["text"]).endswith(plain(o.feedback)), o
 
 
@@ -75,8 +78,10 @@ def test_anki_gets_every_card_and_knows_it_again(tmp_path):
         asked, _, choices, answer, name = plain(fields).split("\x1f")
         assert (asked, name) == (plain(q.stem), q.id)
         assert {f"lesson-{q.lesson}", *q.exam} <= {*tags.split()}
-        assert all((plain(o.text) in choices) == q.has_choices for o in q.options)
-        parts = [(o.text, o.feedback) for o in q.options] + [text[1:] for text in q.two_answers]
+        assert all((plain(o.text) in choices) == q.has_choices for o in q.options.values())
+        parts = [(o.text, o.feedback) for o in q.options.values()] + [
+            text[1:] for text in q.two_answers
+        ]
         assert all(plain(text) in answer for part in parts for text in part), q.id
 
 
