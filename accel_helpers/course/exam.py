@@ -1,14 +1,15 @@
 """Practice exams, marked twice: by what the exam's material answers, and by what is true today."""
 
+import functools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._values.words import marked, shown
-from accel_helpers.course import grading, questions, quiz, quiz_widget, record
+from accel_helpers.course import grading, questions, quiz, record
 from accel_helpers.course.grading import AnswerError, Grade
 from accel_helpers.course.questions import Question
-from accel_helpers.course.quiz_widget import Shown
+from accel_helpers.course.quiz_widget import Field, Shown, button, say, sheet, status
 
 COUNT = 20  # questions of a paper
 PASS = 14  # right answers that are needed to pass
@@ -34,12 +35,11 @@ class Paper(Shown):
     ending = "Run this cell to sit the exam."
 
     def __str__(self) -> str:
-        about = f"{len(self.questions)} questions on two of the exam's sections."
-        texts = [f"Practice exam, paper {self.number}: {about}"]
-        texts += [question.text(place) for place, question in enumerate(self.questions, 1)]
+        about = f"{COUNT} questions on two of the exam's sections."
         call = f"ah.course.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
-        texts.append(f"Without the form: {call}")
-        return "\n\n".join(texts)
+        texts = [question.text(place) for place, question in enumerate(self.questions, 1)]
+        first, last = f"Practice exam, paper {self.number}: {about}", f"Without the form: {call}"
+        return "\n\n".join([first, *texts, last])
 
     def mark(self, answers: Mapping[int, object]) -> "Result":
         """Mark answers, given by the question's place, and keep nothing.
@@ -47,10 +47,9 @@ class Paper(Shown):
         A missing answer is wrong. Raises an AnswerError for a place that the paper does not have
         and for an answer that cannot be graded.
         """
-        count = len(self.questions)
         for place in answers:
-            if place not in range(1, count + 1):
-                raise AnswerError(f"The places are 1 to {count}; got {shown(place)}.")
+            if place not in range(1, COUNT + 1):
+                raise AnswerError(f"The places are 1 to {COUNT}; got {shown(place)}.")
         grades = []
         for place, question in enumerate(self.questions, 1):
             try:
@@ -61,28 +60,25 @@ class Paper(Shown):
 
     def form(self):
         """Return the live form: all questions, and a button that hands the paper in."""
-        fields = []
-        for place, question in enumerate(self.questions, 1):
-            fields.append(quiz_widget.Field(question, place, ""))
-
-        # Pressing the button says what this returns below all questions.
-        def finish() -> str:
-            answers = {place: field.read() for place, field in enumerate(fields, 1)}
-            # An empty paper is most likely a slip of the mouse, and would count as failed.
-            if not any(answers.values()):
-                return "<p>Not handed in yet: there is no answer.</p>"
-            try:
-                result = hand_in(self.number, answers)
-            except AnswerError as error:
-                return f"<p>Not handed in yet. {marked(str(error))}</p>"
-            for field, grade in zip(fields, result.grades, strict=True):
-                quiz_widget.say(field.status, grade._repr_html_())
-            return result._repr_html_()
-
-        status = quiz_widget.status("")
-        button = quiz_widget.button("Hand in the paper", finish, status)
+        fields = [Field(question, place) for place, question in enumerate(self.questions, 1)]
+        result = status("")
+        press = functools.partial(self._hand_in, fields)
         boxes = [field.box() for field in fields]
-        return quiz_widget.sheet(*boxes, button, status)
+        return sheet(*boxes, button("Hand in the paper", press, result), result)
+
+    def _hand_in(self, fields: Sequence[Field]) -> str:
+        """Hand in the fields as they stand; say each grade there, and return the result's HTML."""
+        answers = {field.number: field.read() for field in fields}
+        # An empty paper is most likely a slip of the mouse, and would count as failed.
+        if not any(answers.values()):
+            return "<p>Not handed in yet: there is no answer.</p>"
+        try:
+            result = hand_in(self.number, answers)
+        except AnswerError as error:
+            return f"<p>Not handed in yet. {marked(str(error))}</p>"
+        for field, grade in zip(fields, result.grades, strict=True):
+            say(field.status, grade._repr_html_())
+        return result._repr_html_()
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,15 +106,14 @@ class Result(Shown):
 
     def lines(self) -> list[str]:
         """Return the result in sentences, the verdict first."""
-        count = len(self.grades)
         verdict = "Passed" if self.passed else "Not passed"
         lines = [
-            f"{verdict}: {PASS} of {count} are needed, by one of the two answers. (This bar is the "
+            f"{verdict}: {PASS} of {COUNT} are needed, by one of the two answers. (This bar is the "
             "course's own: the exam's is not known to us, and this paper covers two of its "
             "sections.)",
-            f"As the exam's material answers: {self.material} of {count}. The exam expects these. "
+            f"As the exam's material answers: {self.material} of {COUNT}. The exam expects these. "
             "(Where its text was not found, the usual answer stands for it.)",
-            f"As is true today: {self.today} of {count}.",
+            f"As is true today: {self.today} of {COUNT}.",
         ]
         for marks, sentence in NOT_BOTH.items():
             places = []
@@ -143,12 +138,7 @@ def draw(number: int = 1) -> Paper:
     Parameters
     ----------
     number : int, optional
-        From 0 to 10**9. The same number draws the same paper, on every machine.
-
-    Raises
-    ------
-    ValueError
-        Where `number` is none of these.
+        The same number draws the same paper, on every machine.
 
     Examples
     --------
@@ -156,9 +146,6 @@ def draw(number: int = 1) -> Paper:
     >>> len(paper.questions), paper == draw(1), paper == draw(2)
     (20, True, False)
     """
-    # True is an int, and no number of a paper.
-    if type(number) is not int or not 0 <= number <= 10**9:
-        raise ValueError(f"a paper has a whole number from 0 to 10**9; got {shown(number)}.")
     pool = [question for question in questions.bank().values() if question.practice]
     # A generator of its own, which nothing else draws from.
     rng = random.Random(number)
@@ -194,9 +181,9 @@ def hand_in(number: int, answers: Mapping[int, object]) -> Result:
 
     Raises
     ------
-    ValueError
-        Where `draw` raises it. An `AnswerError`, which is one, names a place that the paper does
-        not have, or an answer that cannot be graded. Nothing is kept then.
+    AnswerError
+        A ValueError that names a place that the paper does not have, or an answer that cannot be
+        graded. Nothing is kept then.
 
     Examples
     --------

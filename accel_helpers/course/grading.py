@@ -114,17 +114,16 @@ def grade(question: Question, answer: object, *, measured: float | None = None) 
 def _letters(question: Question, text: str) -> str:
     """Return the letters of an answer to a question with choices: "C, a" -> "ac".
 
-    They are sorted, except for the steps of an order. Raises an AnswerError for a letter that no
-    option has, one that stands there twice, and several where one is asked for.
+    They are sorted, except for the steps of an order. Raises an AnswerError for what no option has
+    or stands there twice, and for several letters where one is asked for.
     """
-    letters = "".join(text.lower().replace(",", " ").split())
-    known_letters = set(letters) & set(question.options)
-    is_too_much = question.kind == "one" and len(letters) > 1
-    if is_too_much or len(known_letters) < len(letters):
+    letters = re.sub(r"[\s,]", "", text.lower())
+    chosen = {letters} if question.kind == "one" else set(letters)
+    if not chosen <= set(question.options) or len(set(letters)) < len(letters):
         last = max(question.options)
         raise AnswerError(f"{question.how} The letters go from a to {last}; got {shown(text)}.")
     if question.kind == "several":
-        return "".join(sorted(letters))
+        return "".join(sorted(chosen))
     return letters
 
 

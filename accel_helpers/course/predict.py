@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from accel_helpers._values.words import marked
-from accel_helpers.course import quiz_widget, record
-from accel_helpers.course.quiz_widget import Shown
+from accel_helpers.course import record
+from accel_helpers.course.quiz_widget import WHOLE_DESCRIPTION, Shown, button, html, status
 
 CLOSE = 1.25  # a guess within this factor of what came out counts as close
 __all__ = ["guess", "reveal"]
@@ -33,14 +33,11 @@ class Question(Shown):
         """Return the live form: the question, a field, and a button that keeps the guess."""
         import ipywidgets
 
-        head = ipywidgets.HTML(quiz_widget.html("guess_head", self))
-        field = ipywidgets.FloatText(
-            description=f"In {self.unit}:", style=quiz_widget.WHOLE_DESCRIPTION
-        )
+        field = ipywidgets.FloatText(description=f"In {self.unit}:", style=WHOLE_DESCRIPTION)
         if self.choices:
             layout = {"width": "max-content"}
             field = ipywidgets.RadioButtons(options=self.choices, index=None, layout=layout)
-        status = quiz_widget.status("<p>Not answered yet.</p>")
+        said = status("<p>Not answered yet.</p>")
 
         # Pressing the button says what this returns.
         def keep() -> str:
@@ -51,8 +48,8 @@ class Question(Shown):
             value = marked(_in_words(field.value, self.unit))
             return f"<p>Kept: {value}. Now run the next cell.</p>"
 
-        button = quiz_widget.button("Keep my guess", keep, status)
-        return ipywidgets.VBox([head, field, button, status])
+        head = ipywidgets.HTML(html("guess_head", self))
+        return ipywidgets.VBox([head, field, button("Keep my guess", keep, said), said])
 
 
 def guess(name: str, value: float | str) -> None:

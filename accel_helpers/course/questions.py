@@ -12,9 +12,9 @@ from accel_helpers._values import records
 HOW = {
     "one": "Choose one",
     "several": "Choose all that are right",
-    "number": "Type a number",
+    "number": "Type a number ({unit})",
     "order": "Put the steps in order. Some may not belong",
-    "measured": "From memory, or as a guess",
+    "measured": "From memory, or as a guess ({unit})",
 }
 KINDS = tuple(HOW)
 CHOICES = ("one", "several", "order")  # the kinds whose options are shown
@@ -68,12 +68,6 @@ class Question:
     within: float = 1.0  # the factor up to which a guess counts as close
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What it is found by: its id, the exam questions and, in a quiz, the lesson."""
-        lesson = (self.lesson,) if self.quiz else ()
-        return (self.id, *self.exam, *lesson)
-
-    @property
     def by_material(self) -> str:
         """The letters that the exam's material answers."""
         return self.expected or self.right
@@ -96,11 +90,9 @@ class Question:
     @property
     def how(self) -> str:
         """How it is answered, as the learner reads it."""
-        text = HOW[self.kind]
-        if self.unit:
-            text += f" ({self.unit})"
+        text = HOW[self.kind].format(unit=self.unit)
         if self.further:
-            text = f"Further question, not of this exam. {text}"
+            return f"Further question, not of this exam. {text}."
         return f"{text}."
 
     @property
@@ -154,8 +146,7 @@ def bank() -> Mapping[str, Question]:
     >>> all(question.source for question in bank().values())
     True
     """
-    questions = {}
+    questions = []
     for path in sorted(QUESTIONS.glob("*.toml")):
-        for question in stored(path, "question", Question):
-            questions[question.id] = question
-    return questions
+        questions += stored(path, "question", Question)
+    return {question.id: question for question in questions}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel_helpers._values.words import marked, shown
-from accel_helpers.course import grading, questions, quiz_widget, record
-from accel_helpers.course.grading import AnswerError, Grade
+from accel_helpers.course import grading, questions, record
+from accel_helpers.course.grading import DONE, AnswerError, Grade
 from accel_helpers.course.questions import Question
-from accel_helpers.course.quiz_widget import Shown
+from accel_helpers.course.quiz_widget import Field, Shown, button, html, say, sheet, status
 from accel_helpers.course.record import Entry
 
 __all__ = ["again", "answer", "overview", "show"]
@@ -34,28 +34,32 @@ class Quiz(Shown):
         if not self.questions:
             return None
         earlier_answers = answers()
-        total = quiz_widget.status(self._total())
-
-        # Pressing a question's button says what this returns.
-        def check(field: quiz_widget.Field) -> str:
-            try:
-                grade = answer(field.question.id, field.read())
-            except AnswerError as error:
-                return f"<p>{marked(str(error))}</p>"
-            quiz_widget.say(total, self._total())
-            return grade._repr_html_()
-
+        total = status(self._total())
         boxes = []
         for place, question in enumerate(self.questions, 1):
-            remark = quiz_widget.html("earlier", earlier_answers.get(question.id))
-            field = quiz_widget.Field(question, place, remark)
-            act = functools.partial(check, field)
-            boxes.append(field.box(quiz_widget.button(f"Check answer {place}", act, field.status)))
-        return quiz_widget.sheet(*boxes, total)
+            field = Field(question, place, html("earlier", earlier_answers.get(question)))
+            act = functools.partial(self._check, field, total)
+            boxes.append(field.box(button(f"Check answer {place}", act, field.status)))
+        return sheet(*boxes, total)
+
+    def _check(self, field: Field, total: object) -> str:
+        """Answer a question as its field stands; return what to say there, and say the total."""
+        try:
+            grade = answer(field.question.id, field.read())
+        except AnswerError as error:
+            return f"<p>{marked(str(error))}</p>"
+        say(total, self._total())
+        return grade._repr_html_()
+
+    def count_right(self) -> int:
+        """Return how many of the questions are answered rightly, or as the material answers."""
+        given = answers()
+        asked = [given[question] for question in self.questions if question in given]
+        return sum(entry.outcome in DONE for entry in asked)
 
     def _total(self) -> str:
-        """Return, as HTML, how many of the questions are answered rightly."""
-        count = _count_right(self.questions)
+        """Return that count as HTML."""
+        count = self.count_right()
         return f"<p><strong>Right answers: {count} of {len(self.questions)}.</strong></p>"
 
 
@@ -80,20 +84,18 @@ def show(*names: str) -> Quiz:
     """
     selection = {}
     for name in names:
-        found = {each.id: each for each in questions.bank().values() if name in each.names}
+        found = {}
+        for question in questions.bank().values():
+            of_quiz = question.quiz and name == question.lesson
+            if of_quiz or name in (question.id, *question.exam):
+                found[question.id] = question
         if not found:
-            lessons = ", ".join(_lessons())
             raise ValueError(
-                f"there are no questions of {shown(name)}. Name a lesson ({lessons}), "
-                "an exam question (E1 and so on) or a question such as '03/speed_up'."
+                f"there are no questions of {shown(name)}. Name a lesson such as '03', an exam "
+                "question such as 'E3' or a question such as '03/speed_up'."
             )
         selection |= found
     return Quiz(tuple(selection.values()))
-
-
-def _lessons() -> list[str]:
-    """Return the lessons that have questions, in their order."""
-    return sorted({question.lesson for question in questions.bank().values()})
 
 
 def answer(name: str, given: str | float) -> Grade:
@@ -142,14 +144,8 @@ def again() -> Quiz:
     >>> "03/speed_up" in {question.id for question in again().questions}
     True
     """
-    bank = questions.bank()
-    wrong_questions = []
-    for name, entry in answers().items():
-        # The record may be of an older course, with questions that this one does not have.
-        if name in bank and entry.outcome not in grading.DONE:
-            wrong_questions.append(bank[name])
-    nothing_text = "Nothing to repeat: no wrong or empty answer of yours is kept."
-    return Quiz(tuple(wrong_questions), none=nothing_text)
+    wrong = [question for question, entry in answers().items() if entry.outcome not in DONE]
+    return Quiz(tuple(wrong), none="Nothing to repeat: no wrong or empty answer of yours is kept.")
 
 
 def overview() -> str:
@@ -161,11 +157,11 @@ def overview() -> str:
     True
     """
     lessons = []
-    for lesson in _lessons():
-        asked = show(lesson).questions
-        count = _count_right(asked)
+    for lesson in sorted({question.lesson for question in questions.bank().values()}):
+        shown_quiz = show(lesson)
+        count = shown_quiz.count_right()
         if count:
-            lessons.append(f"lesson {lesson} {count} of {len(asked)}")
+            lessons.append(f"lesson {lesson} {count} of {len(shown_quiz.questions)}")
     lesson_list = ", ".join(lessons) or "nothing yet"
     exam = "No practice exam yet."
     papers = record.newest("paper/")
@@ -178,15 +174,12 @@ def overview() -> str:
     return f"Right answers: {lesson_list}. {exam}"
 
 
-def answers() -> dict[str, Entry]:
-    """Return the learner's latest answer to each question, by the question's id."""
-    return record.newest("answer/")
-
-
-def _count_right(asked: Sequence[Question]) -> int:
-    """Return how many of some questions are answered rightly, or as the material answers."""
-    done = {name for name, entry in answers().items() if entry.outcome in grading.DONE}
-    return sum(question.id in done for question in asked)
+def answers() -> dict[Question, Entry]:
+    """Return the learner's latest answer to each question."""
+    bank = questions.bank()
+    # The record may be of an older course, with questions that this one does not have.
+    entries = record.newest("answer/")
+    return {bank[name]: entry for name, entry in entries.items() if name in bank}
 
 
 def keep(grades: Sequence[Grade], *papers: Entry) -> str:

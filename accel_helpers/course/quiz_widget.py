@@ -1,7 +1,8 @@
 """What a notebook shows of a quiz, and its widgets: only what ipywidgets 7.7.1 and 8 share."""
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from accel_helpers._values.words import fragment
 from accel_helpers.course.questions import Question
@@ -31,19 +32,17 @@ class Shown:
 
     def _repr_mimebundle_(self, **_selection: object) -> dict[str, object]:
         """Return what IPython shows, by MIME type."""
-        bundle = {"text/plain": str(self)}
         page = self._repr_html_()
-        # Without Jinja2, which makes the HTML, a form would have no text.
-        if page is None:
-            return bundle
-        try:
-            form = self.form()
-        except ImportError:
-            form = None
+        form = None
+        # Without Jinja2 there is no HTML, and a form would have no text.
+        if page is not None:
+            with contextlib.suppress(ImportError):
+                form = self.form()
+        bundle = {"text/plain": str(self)}
         if form is not None:
             bundle[VIEW] = {"version_major": 2, "version_minor": 0, "model_id": form.model_id}
         # A form beside HTML in one output has not been seen working in Colab.
-        if form is None or "google.colab" not in sys.modules:
+        if page and not (form and "google.colab" in sys.modules):
             bundle["text/html"] = page
         return bundle
 
@@ -51,6 +50,9 @@ class Shown:
 def html(macro: str, *values: object) -> str | None:
     """Return the HTML that a macro of ``templates/quiz.html`` makes; None without Jinja2."""
     return fragment(f"course/templates/quiz/{macro}", *values)
+
+
+# --- Parts of forms
 
 
 def status(text: str):
@@ -79,10 +81,11 @@ def button(description: str, act: Callable[[], str], widget: object):
 class Field:
     """The widgets of a question: its text, those for an answer, and what is said about it."""
 
-    def __init__(self, question: Question, number: int, remark: str):
+    def __init__(self, question: Question, number: int, remark: str = ""):
         import ipywidgets
 
         self.question = question
+        self.number = number
         self.head = ipywidgets.HTML(html("head", question, number))
         self.inputs = _inputs(question, number)
         self.status = status(remark)
@@ -92,12 +95,11 @@ class Field:
 
     def read(self) -> str:
         """Return the answer as it stands; "" where there is none."""
-        *_, last = self.inputs
-        # The labels of checkboxes begin with their letters.
-        if isinstance(last.value, bool):
+        if self.question.kind == "several":
+            # The labels of checkboxes begin with their letters.
             return "".join(box.description[0] for box in self.inputs if box.value)
         # None where no choice is made.
-        return last.value or ""
+        return self.inputs[-1].value or ""
 
     def box(self, *button: object):
         """Return one widget with all of them, and a button if there is one."""
@@ -109,7 +111,7 @@ class Field:
 
 
 def sheet(*parts: object):
-    """Return one box with the questions and, below them, further widgets."""
+    """Return one box with questions and, below them, further widgets."""
     import ipywidgets
 
     box = ipywidgets.VBox([ipywidgets.HTML(html("style")), *parts])
@@ -117,7 +119,7 @@ def sheet(*parts: object):
     return box
 
 
-def _inputs(question: Question, number: int) -> list:
+def _inputs(question: Question, number: int) -> Sequence:
     """Return the widgets for an answer, by the question's kind."""
     import ipywidgets
 

@@ -64,18 +64,24 @@ class Review(Shown):
     macro = "review"
 
     def __str__(self) -> str:
-        lines = [self.note] if self.note else []
-        for answer in self.answers:
-            of_which_exam = " (a further question, not of this exam)" if answer.further else ""
-            lines += [
-                f"{answer.number}{of_which_exam}. {answer.asks}",
-                f"  {answer.for_the_exam}:",
-                *[f"    {text}" for text in answer.material],
-                f"  True today (checked {answer.as_of}):",
-                *[f"    {text}" for text in answer.today],
-                f"  Measured: {answer.place}.",
-            ]
-        return "\n".join(lines)
+        texts = [_text(answer) for answer in self.answers]
+        if self.note:
+            texts.insert(0, self.note)
+        return "\n".join(texts)
+
+
+def _text(answer: Answer) -> str:
+    """Return a question of the exam with both answers as plain text."""
+    which = " (a further question, not of this exam)" if answer.further else ""
+    lines = [
+        f"{answer.number}{which}. {answer.asks}",
+        f"  {answer.for_the_exam}:",
+        *[f"    {text}" for text in answer.material],
+        f"  True today (checked {answer.as_of}):",
+        *[f"    {text}" for text in answer.today],
+        f"  Measured: {answer.place}.",
+    ]
+    return "\n".join(lines)
 
 
 def both(*numbers: str) -> Review:
@@ -98,12 +104,12 @@ def both(*numbers: str) -> Review:
     >>> len(both().answers)
     10
     """
-    known = [answer.number for answer in answers()]
-    for number in numbers:
-        if number not in known:
-            raise ValueError(f"the questions are {', '.join(known)}; got {shown([number])}.")
     chosen = numbers or questions.THIS_EXAM
-    return Review(tuple(answer for answer in answers() if answer.number in chosen))
+    known = {answer.number: answer for answer in answers()}
+    for number in chosen:
+        if number not in [*known]:
+            raise ValueError(f"the questions are {', '.join(known)}; got {shown([number])}.")
+    return Review(tuple(known[number] for number in chosen))
 
 
 def missed() -> Review:

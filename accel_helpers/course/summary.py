@@ -17,16 +17,11 @@ BESIDE = (" low", " high", " samples", " first call seconds")  # are not written
 __all__ = ["write"]
 
 
-def write(path: str | Path | None = None) -> Path:
+def write() -> Path:
     """Write the summary of what you answered and measured, and return where it was written.
 
-    A record that cannot be read is left out, and the page says why.
-
-    Parameters
-    ----------
-    path : path-like, optional
-        By default course_summary.html beside the record. A file that is there is replaced, whole
-        or not at all.
+    That is course_summary.html beside the record; one that is there is replaced, whole or not at
+    all. A record that cannot be read is left out, and the page says why.
 
     Raises
     ------
@@ -35,11 +30,10 @@ def write(path: str | Path | None = None) -> Path:
 
     Examples
     --------
-    >>> import tempfile
-    >>> write(Path(tempfile.mkdtemp()) / "mine.html").name
-    'mine.html'
+    >>> write().name
+    'course_summary.html'
     """
-    page_path = Path(path or record.path().with_name(NAME))
+    page_path = record.path().with_name(NAME)
     note = ""
     try:
         record.load(record.path())

@@ -150,6 +150,6 @@ def test_hostile_texts_stay_texts():
     )
     pages = [quiz.Quiz((question,))._repr_html_()]
     pages += [grading.grade(question, each)._repr_html_() for each in "ab"]
-    box = quiz_widget.Field(question, 1, "").box()
+    box = quiz_widget.Field(question, 1).box()
     pages += [str(widget.get_state()) for widget in box.children]
     assert not any(tag in page for page in pages for tag in ("<img", "<script", "<b>"))

@@ -31,7 +31,7 @@ def test_questions_are_chosen_by_lesson_by_name_and_by_exam_question():
 
 @pytest.mark.parametrize("name", ["99", "03/none", "", None, 3, "<b>", 10**5000], ids=type)
 def test_what_is_no_question_is_named_with_what_there_is(name):
-    with pytest.raises(ValueError, match=r"\(00, 01.*E1"):
+    with pytest.raises(ValueError, match="03/speed_up"):
         quiz.show(name)
     with pytest.raises(ValueError, match=re.escape("ah.course.show_quiz")):
         quiz.answer(name, "a")
@@ -60,7 +60,7 @@ def test_a_call_answers_and_is_kept(own_record):
         assert [q.id for q in quiz.again().questions] == [question.id]
         assert quiz.answer(question.id, known.right(question))
         assert quiz.again().questions == ()
-        kept = quiz.answers()[question.id]
+        kept = quiz.answers()[question]
         assert (kept.outcome, kept.given) == ("right", str(known.right(question)))
 
 

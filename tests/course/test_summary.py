@@ -33,9 +33,9 @@ def _own(own_record):
     """The learner's record, where none is yet."""
 
 
-def written(tmp_path, *entries):
+def written(*entries):
     record.keep(*entries)
-    return summary.write(tmp_path / "s.html").read_text("utf-8")
+    return summary.write().read_text("utf-8")
 
 
 def part(text, number):
@@ -55,8 +55,8 @@ def links(text):
     return [given["href"] for tag, given in tags(text) if tag == "a"]
 
 
-def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path):
-    text = written(tmp_path, *MEASURED)
+def test_both_answers_and_the_claims_stand_there_told_apart():
+    text = written(*MEASURED)
     addresses = {*links(text)}
     for answer in review.answers():
         found = part(text, answer.number)
@@ -73,9 +73,9 @@ def test_both_answers_and_the_claims_stand_there_told_apart(tmp_path):
         assert marked(finding.measured) in text
 
 
-def test_the_page_asks_the_network_for_nothing(tmp_path):
+def test_the_page_asks_the_network_for_nothing():
     quiz.answer("03/speed_up", "a")
-    text = written(tmp_path, *MEASURED)
+    text = written(*MEASURED)
     assert not {"script", "img", "iframe", "object", "form"} & {tag for tag, _ in tags(text)}
     assert "@import" not in text
     assert "url(" not in text
@@ -85,65 +85,65 @@ def test_the_page_asks_the_network_for_nothing(tmp_path):
     assert "prefers-color-scheme: dark" in text
 
 
-def test_what_was_measured_stands_beside_its_question_with_its_interval(tmp_path):
-    assert "not measured yet: lesson 07." in part(written(tmp_path), "E5")
-    found = part(written(tmp_path, *MEASURED), "E5")
+def test_what_was_measured_stands_beside_its_question_with_its_interval():
+    assert "not measured yet: lesson 07." in part(written(), "E5")
+    found = part(written(*MEASURED), "E5")
     assert "<strong>07/adding</strong>: cpu:0 8 20 ms (10 ms to 30 ms)</li>" in found
     assert "not measured yet" not in found
-    found = part(written(tmp_path, entry("03/race", "faster", RACE, kind="gpu")), "E3")
+    found = part(written(entry("03/race", "faster", RACE, kind="gpu")), "E3")
     assert "<strong>03/race</strong>: faster, times as fast 2.5 (2.1 to 3)</li>" in found
     assert "<strong>Supported</strong>: The GPU is 2.1 to 3 times as fast." in found
 
 
-def test_where_you_stand_when_and_on_which_machines(tmp_path):
-    empty = written(tmp_path)
+def test_where_you_stand_when_and_on_which_machines():
+    empty = written()
     assert "No answers of yours" in empty
     assert "nothing measured yet" in empty
-    text = written(tmp_path, *MEASURED, entry("03/race", name="a T4"))
+    text = written(*MEASURED, entry("03/race", name="a T4"))
     assert "<dd>made up, 2 cores; a T4</dd>" in text
     assert datetime.datetime.now().strftime("%B %Y") in text
 
 
-def test_what_was_wrong_is_still_to_be_learned_and_what_was_right_is_counted(tmp_path):
+def test_what_was_wrong_is_still_to_be_learned_and_what_was_right_is_counted():
     stem = questions.bank()["03/speed_up"].stem
     quiz.answer("03/speed_up", "a")
     quiz.answer("00/overlap", "c")
-    text = written(tmp_path)
+    text = written()
     assert f"<li>Lesson 03: {marked(stem)}</li>" in text
     assert "Right answers: lesson 00 1 of" in text
     quiz.answer("03/speed_up", "c")
-    assert "Still to be learned" not in written(tmp_path)
+    assert "Still to be learned" not in written()
 
 
-def test_the_last_paper_is_on_the_summary_with_both_marks(tmp_path):
+def test_the_last_paper_is_on_the_summary_with_both_marks():
     result = exam.hand_in(1, {1: "a"})
     said = f"{result.material} of 20 as the material answers, {result.today} as is true today"
-    assert said in " ".join(written(tmp_path).split())
+    assert said in " ".join(written().split())
 
 
-def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached(tmp_path, monkeypatch):
-    assert "worth it for your model" not in written(tmp_path)
+def test_the_verdict_of_lesson_05_stands_there_once_it_was_reached():
+    assert "worth it for your model" not in written()
     plans = Plan("this CPU", (60, 60)), Plan("a T4", (10, 20), setup_minutes=5)
     found = break_even(*plans, epochs=50)
     predict.guess("05/verdict", str(found))
-    text = " ".join(written(tmp_path).split())
+    text = " ".join(written().split())
     assert "worth it for your model" in text
     assert " ".join(str(found).split()) in text
 
 
-def test_a_damaged_record_is_named(tmp_path, own_record):
+def test_a_damaged_record_is_named(own_record):
     own_record.write_text('[{"place": "03/')
-    text = written(tmp_path)
+    text = written()
     assert "Your record was not used:" in text
     assert "nothing measured yet" in text
 
 
-def test_everything_from_a_record_is_escaped(tmp_path):
-    plain = {tag for tag, _ in tags(written(tmp_path, *MEASURED))}
+def test_everything_from_a_record_is_escaped():
+    plain = {tag for tag, _ in tags(written(*MEASURED))}
     numbers = {EVIL: 1.0, "value": 0.26}
     record.keep(Entry("07/adding", EVIL, numbers, EVIL, {"name": EVIL + "x" * 10_000}))
     predict.guess("05/verdict", EVIL)
-    text = written(tmp_path)
+    text = written()
     assert {tag for tag, _ in tags(text)} <= plain | {"p", "a", "wbr"}
     assert not any(name.startswith("on") for _, given in tags(text) for name in given)
     assert text.count("&lt;script&gt;") > 3
