@@ -1,11 +1,10 @@
 """Practice exams, marked twice: by what the exam's material answers, and by what is true today."""
 
-import functools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._values.words import marked, shown
+from accel_helpers._values.words import shown
 from accel_helpers.course import grading, questions, quiz, record
 from accel_helpers.course.grading import AnswerError, Grade
 from accel_helpers.course.questions import Question
@@ -49,36 +48,34 @@ class Paper(Shown):
         """
         for place in answers:
             if place not in range(1, COUNT + 1):
-                raise AnswerError(f"The places are 1 to {COUNT}; got {shown(place)}.")
+                raise AnswerError(
+                    f"Not handed in yet: the places are 1 to {COUNT}; got {shown(place)}."
+                )
         grades = []
         for place, question in enumerate(self.questions, 1):
             try:
                 grades.append(grading.grade(question, answers.get(place, "")))
             except AnswerError as error:
-                raise AnswerError(f"Question {place}: {error}") from None
+                raise AnswerError(f"Not handed in yet: question {place}. {error}") from None
         return Result(tuple(grades))
 
     def form(self):
         """Return the live form: all questions, and a button that hands the paper in."""
         fields = [Field(question, place) for place, question in enumerate(self.questions, 1)]
-        result = status("")
-        press = functools.partial(self._hand_in, fields)
-        boxes = [field.box() for field in fields]
-        return sheet(*boxes, button("Hand in the paper", press, result), result)
 
-    def _hand_in(self, fields: Sequence[Field]) -> str:
-        """Hand in the fields as they stand; say each grade there, and return the result's HTML."""
-        answers = {field.number: field.read() for field in fields}
-        # An empty paper is most likely a slip of the mouse, and would count as failed.
-        if not any(answers.values()):
-            return "<p>Not handed in yet: there is no answer.</p>"
-        try:
+        def finish() -> str:
+            answers = {field.number: field.read() for field in fields}
+            # An empty paper is most likely a slip of the mouse, and would count as failed.
+            if not any(answers.values()):
+                raise AnswerError("Not handed in yet: there is no answer.")
             result = hand_in(self.number, answers)
-        except AnswerError as error:
-            return f"<p>Not handed in yet. {marked(str(error))}</p>"
-        for field, grade in zip(fields, result.grades, strict=True):
-            say(field.status, grade._repr_html_())
-        return result._repr_html_()
+            for field, grade in zip(fields, result.grades, strict=True):
+                say(field.status, grade._repr_html_())
+            return result._repr_html_()
+
+        below = status("")
+        boxes = [field.box() for field in fields]
+        return sheet(*boxes, button("Hand in the paper", finish, below), below)
 
 
 @dataclass(frozen=True, repr=False)

@@ -39,11 +39,10 @@ class Question(Shown):
             field = ipywidgets.RadioButtons(options=self.choices, index=None, layout=layout)
         said = status("<p>Not answered yet.</p>")
 
-        # Pressing the button says what this returns.
         def keep() -> str:
             # None where no choice is made, and 0.0 where no number is typed.
             if not field.value:
-                return "<p>Choose or type an answer first.</p>"
+                raise ValueError("Choose or type an answer first.")
             guess(self.name, field.value)
             value = marked(_in_words(field.value, self.unit))
             return f"<p>Kept: {value}. Now run the next cell.</p>"

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from accel_helpers._values.words import marked, shown
+from accel_helpers._values.words import shown
 from accel_helpers.course import grading, questions, record
 from accel_helpers.course.grading import DONE, AnswerError, Grade
 from accel_helpers.course.questions import Question
@@ -35,21 +35,18 @@ class Quiz(Shown):
             return None
         earlier_answers = answers()
         total = status(self._total())
+
+        def check(field: Field) -> str:
+            grade = answer(field.question.id, field.read())
+            say(total, self._total())
+            return grade._repr_html_()
+
         boxes = []
         for place, question in enumerate(self.questions, 1):
             field = Field(question, place, html("earlier", earlier_answers.get(question)))
-            act = functools.partial(self._check, field, total)
+            act = functools.partial(check, field)
             boxes.append(field.box(button(f"Check answer {place}", act, field.status)))
         return sheet(*boxes, total)
-
-    def _check(self, field: Field, total: object) -> str:
-        """Answer a question as its field stands; return what to say there, and say the total."""
-        try:
-            grade = answer(field.question.id, field.read())
-        except AnswerError as error:
-            return f"<p>{marked(str(error))}</p>"
-        say(total, self._total())
-        return grade._repr_html_()
 
     def count_right(self) -> int:
         """Return how many of the questions are answered rightly, or as the material answers."""

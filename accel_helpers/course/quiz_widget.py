@@ -4,7 +4,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Sequence
 
-from accel_helpers._values.words import fragment
+from accel_helpers._values.words import fragment, marked
 from accel_helpers.course.questions import Question
 
 WIDE = {"width": "auto", "max_width": "100%"}
@@ -70,11 +70,17 @@ def say(widget: object, text: str) -> None:
 
 
 def button(description: str, act: Callable[[], str], widget: object):
-    """Return a button; what `act` returns when it is pressed is said in a widget."""
+    """Return a button; what `act` returns when it is pressed, or its error, is said in a widget."""
     import ipywidgets
 
+    def press(_button: object) -> None:
+        try:
+            say(widget, act())
+        except ValueError as error:
+            say(widget, f"<p>{marked(str(error))}</p>")
+
     made = ipywidgets.Button(description=description, layout={"width": "auto"})
-    made.on_click(lambda _button: say(widget, act()))
+    made.on_click(press)
     return made
 
 

@@ -60,7 +60,8 @@ def test_the_last_score_is_the_better_mark_of_the_last_paper(own_record):
 
 
 @pytest.mark.parametrize(
-    ("answers", "named"), [({0: "a"}, "1 to 20"), ({"<b>": "a"}, "'<b>'"), ({ONE: "z"}, f" {ONE}:")]
+    ("answers", "named"),
+    [({0: "a"}, "1 to 20"), ({"<b>": "a"}, "'<b>'"), ({ONE: "z"}, f"question {ONE}")],
 )
 def test_what_is_no_paper_gets_a_sentence(answers, named):
     with pytest.raises(AnswerError, match=named):
@@ -100,7 +101,7 @@ def test_the_form_is_handed_in_as_a_whole(own_record):
     assert "no answer" in status.value
     number.value = "<b>many</b>"
     button.click()
-    assert f"Question {NUMBER}" in status.value
+    assert f"question {NUMBER}" in status.value
     assert "<b>" not in status.value
     assert not own_record.exists()
     number.value, field[1].value = "", known.right(question)
