@@ -34,11 +34,12 @@ class Paper(Shown):
     ending = "Run this cell to sit the exam."
 
     def __str__(self) -> str:
-        about = f"{COUNT} questions on two of the exam's sections."
+        title = f"Practice exam, paper {self.number}"
         call = f"ah.course.hand_in({self.number}, {{1: 'a', 2: 'bd', 3: 1.6}})"
-        texts = [question.text(place) for place, question in enumerate(self.questions, 1)]
-        first, last = f"Practice exam, paper {self.number}: {about}", f"Without the form: {call}"
-        return "\n\n".join([first, *texts, last])
+        texts = [f"{title}: {COUNT} questions on two of the exam's sections."]
+        texts += [question.text(place) for place, question in enumerate(self.questions, 1)]
+        texts.append(f"Without the form: {call}")
+        return "\n\n".join(texts)
 
     def mark(self, answers: Mapping[int, object]) -> "Result":
         """Mark answers, given by the question's place, and keep nothing.

@@ -64,6 +64,7 @@ class Grade(Shown):
         return HEADLINES[self.as_material, bool(self)]
 
     def __str__(self) -> str:
+        # Without its sign.
         lines = [self.headline[2:], *self.feedback]
         # After a wrong answer, the two answers would give the right one away.
         if self.verdict in DONE:

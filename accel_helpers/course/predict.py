@@ -25,8 +25,8 @@ class Question(Shown):
     def __str__(self) -> str:
         lines = ["Your guess, before you go on:", self.text]
         lines += [f"  - {choice}" for choice in self.choices]
-        example = [*self.choices, 10][0]
-        lines.append(f"Without the form: ah.course.guess({self.name!r}, {example!r})")
+        example = repr(self.choices[0]) if self.choices else "10"
+        lines.append(f"Without the form: ah.course.guess({self.name!r}, {example})")
         return "\n".join(lines)
 
     def form(self):
