@@ -1,7 +1,6 @@
 """Writes the question bank to take along: questions.gift for Moodle, questions.apkg for Anki.
 
-Run it as `python tools/questions_out.py FOLDER`. What GIFT cannot grade stays honest: the measured
-question is an essay (its answer lies on the learner's own machine), and steps are matched with
+Run it as `python tools/questions_out.py FOLDER`. Steps, of which GIFT has no kind, are matched with
 their places, as true today.
 """
 

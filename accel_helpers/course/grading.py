@@ -9,7 +9,7 @@ from accel_helpers.course.questions import Question
 from accel_helpers.course.quiz_widget import Shown
 
 # The verdicts on an answer.
-RIGHT, MATERIAL, WRONG, OPEN = "right", "as the material", "wrong", "not measured"
+RIGHT, MATERIAL, WRONG = "right", "as the material", "wrong"
 DONE = (RIGHT, MATERIAL)  # verdicts after which a question need not be asked again
 # What a page says first, by the two marks: that of the material, and today's.
 HEADLINES = {
@@ -49,9 +49,7 @@ class Grade(Shown):
 
     @property
     def verdict(self) -> str:
-        """One of RIGHT, MATERIAL, WRONG and OPEN; today counts more."""
-        if self.question.kind == "measured" and not self.letters:
-            return OPEN
+        """One of RIGHT, MATERIAL and WRONG; today counts more."""
         if self:
             return RIGHT
         return MATERIAL if self.as_material else WRONG
@@ -59,8 +57,6 @@ class Grade(Shown):
     @property
     def headline(self) -> str:
         """The verdict with its sign, as a page shows it."""
-        if self.verdict == OPEN:
-            return "… Not measured yet."
         return HEADLINES[self.as_material, bool(self)]
 
     def __str__(self) -> str:
@@ -72,7 +68,7 @@ class Grade(Shown):
         return "\n".join(lines)
 
 
-def grade(question: Question, answer: object, *, measured: float | None = None) -> Grade:
+def grade(question: Question, answer: object) -> Grade:
     """Grade an answer.
 
     Parameters
@@ -82,9 +78,6 @@ def grade(question: Question, answer: object, *, measured: float | None = None) 
     answer : str or float
         A letter, several ("ac"), steps in order ("cab"), or a number, also as a text. An empty
         one is wrong.
-    measured : float, optional
-        What the learner measured, for a question of the kind "measured". Without it, its verdict
-        is "not measured".
 
     Raises
     ------
@@ -103,10 +96,7 @@ def grade(question: Question, answer: object, *, measured: float | None = None) 
     if question.has_choices:
         letters = _letters(question, text)
         return Grade(question, letters, letters, _feedback(question, letters))
-    number = _number(question, text)
-    if question.kind == "measured":
-        return _held_against(question, number, measured)
-    return _nearest(question, number)
+    return _nearest(question, _number(question, text))
 
 
 # --- Letters
@@ -195,21 +185,3 @@ def _nearest(question: Question, number: float) -> Grade:
         return Grade(question, number, letter, (nearest.feedback,))
     direction = "low" if number < options[question.right].value else "high"
     return Grade(question, number, "", (f"That is too {direction}.",))
-
-
-def _held_against(question: Question, guess: float, measured: float | None) -> Grade:
-    """Return the grade of a guess at what was measured; OPEN where nothing was."""
-    if not measured:
-        feedback = f"Measure it in lesson {question.lesson}, then answer again. Your guess is kept."
-        return Grade(question, guess, "", (feedback,))
-    actual = measured * question.scale
-    # The options of a guess always stand in this order. `within` is a factor: at 2, a guess may be
-    # half of what was measured, or twice as much.
-    close, low, high = question.options
-    letter = close
-    if guess < actual / question.within:
-        letter = low
-    if guess > actual * question.within:
-        letter = high
-    feedback = question.options[letter].feedback
-    return Grade(question, guess, letter, (f"You measured {actual:.3g} {question.unit}.", feedback))

@@ -14,11 +14,9 @@ HOW = {
     "several": "Choose all that are right",
     "number": "Type a number ({unit})",
     "order": "Put the steps in order. Some may not belong",
-    "measured": "From memory, or as a guess ({unit})",
 }
 KINDS = tuple(HOW)
-CHOICES = ("one", "several", "order")  # the kinds whose options are shown
-EXAMPLES = {"one": "a", "several": "ab", "order": "cab", "number": 1.5, "measured": 1.5}
+EXAMPLES = {"one": "a", "several": "ab", "order": "cab", "number": 1.5}
 NOT_FOUND = "not available: the standard answer"
 LABELS = ("seen in the material", "reported second-hand", NOT_FOUND)
 # E11 to E14 are further questions: another exam's, or of no material.
@@ -62,10 +60,6 @@ class Question:
     ] = ()  # what must not stand on one paper with it: one gives the other away
     unit: str = ""
     tolerance: float = 0.0  # of a number: how far off it may be, as a share
-    measured: str = ""  # the place on the record that has the answer
-    number: str = ""  # there; times `scale` it is in the question's unit
-    scale: float = 1.0
-    within: float = 1.0  # the factor up to which a guess counts as close
 
     @property
     def by_material(self) -> str:
@@ -85,7 +79,7 @@ class Question:
     @property
     def has_choices(self) -> bool:
         """Whether the options are shown: those of a number would give it away."""
-        return self.kind in CHOICES
+        return self.kind != "number"
 
     @property
     def how(self) -> str:

@@ -120,10 +120,7 @@ def answer(name: str, given: str | float) -> Grade:
         raise AnswerError(
             f"No question is called {shown(name)}. ah.course.show_quiz('03') shows some."
         )
-    # Most questions name no place, and then there is no entry.
-    entry = record.newest(question.measured).get("")
-    measured = entry.numbers.get(question.number) if entry else None
-    grade = grading.grade(question, given, measured=measured)
+    grade = grading.grade(question, given)
     if grade.answer == "":
         raise AnswerError(f"No answer yet. {question.how}")
     note = keep([grade])
@@ -133,7 +130,7 @@ def answer(name: str, given: str | float) -> Grade:
 
 
 def again() -> Quiz:
-    """Show the questions again whose last answer was wrong, empty, or not measured yet.
+    """Show the questions again whose last answer was wrong or empty.
 
     Examples
     --------

@@ -6,7 +6,6 @@ from pathlib import Path
 from accel_helpers.course.places import TEXTS
 from accel_helpers.course.places import places as of_lesson
 
-CLOSENESS = ("close", "too low", "too high")  # the options of the kind "measured", in their order
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 

@@ -59,7 +59,7 @@ def test_a_question_is_in_order(question):
     assert question.id[:2] == question.lesson
     assert exam == bool(question.material) == bool(question.label)
     assert question.label in ("", *questions.LABELS)
-    assert question.practice <= (exam and not question.further and kind != "measured")
+    assert question.practice <= (exam and not question.further)
     assert not question.differs or question.today
     assert bool(question.today) == bool(question.as_of)
     assert exam or not question.today
@@ -78,11 +78,6 @@ def test_a_question_is_in_order(question):
             assert [*letters] == sorted(letters)
     assert question.expected != question.right
     assert kind != "several" or len(question.right) < len(options)
-    if kind == "measured":
-        assert question.within > 1
-        assert tuple(o.text for o in options) == known.CLOSENESS
-        assert question.measured in known.places()
-        assert question.number
 
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.id)

@@ -8,7 +8,7 @@ import known
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from accel_helpers.course import questions, quiz, quiz_widget, record
+from accel_helpers.course import questions, quiz, quiz_widget
 
 BANK = questions.bank()
 LESSONS = sorted({q.lesson for q in BANK.values()})
@@ -82,16 +82,6 @@ def test_a_notebook_shows_what_is_no_answer_as_one_sentence(name, given, said, c
     assert "Traceback" not in shown
 
 
-def test_a_guess_is_held_against_the_learners_own_record(own_record):
-    question = of_kind("measured")
-    assert quiz.answer(question.id, 2.0).verdict == "not measured"
-    assert [q.id for q in quiz.again().questions] == [question.id]
-    made = record.entry(question.measured, "", {question.number: 3.0 / question.scale})
-    assert record.keep(made) == ""
-    assert quiz.answer(question.id, 3.0)
-    assert quiz.answer(question.id, 300.0).verdict == "wrong"
-
-
 def test_the_overview_counts_the_right_answers_of_a_lesson():
     for question in quiz.show("00").questions:
         quiz.answer(question.id, known.right(question))
@@ -124,16 +114,15 @@ def test_the_live_form_answers_with_feedback(kind, own_record):
     button.click()
     assert "No answer yet" in status.value
     assert not own_record.exists()
-    put(kind, inputs, known.wrong(question) if kind != "measured" else 1e-9)
+    put(kind, inputs, known.wrong(question))
     button.click()
-    assert ("Not measured" if kind == "measured" else "✗") in status.value
-    if kind != "measured":
-        put(kind, inputs, known.right(question))
-        assert "Not checked yet" in status.value
-        button.click()
-        assert "✓" in status.value
-        assert "<details>" in status.value
-        assert "1 of 1" in box.children[-1].value
+    assert "✗" in status.value
+    put(kind, inputs, known.right(question))
+    assert "Not checked yet" in status.value
+    button.click()
+    assert "✓" in status.value
+    assert "<details>" in status.value
+    assert "1 of 1" in box.children[-1].value
     again = quiz.show(question.id).form()
     assert "You answered" in parts(again)[2].value
 
