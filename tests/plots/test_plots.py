@@ -15,7 +15,7 @@ from accel_helpers import plots
 from accel_helpers._values import words
 from accel_helpers.course.lessons import lesson_06
 from accel_helpers.course.pictures import climb_picture
-from accel_helpers.course.players.systolic import MatrixUnit
+from accel_helpers.course.unit import MatrixUnit
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement, Speedup
 from accel_helpers.measure.timing import compare

@@ -23,7 +23,7 @@ from accel_helpers.course.lessons.lesson_04 import memory_picture
 from accel_helpers.course.lessons.lesson_06 import bits, number
 from accel_helpers.course.lessons.lesson_09 import whole_batch
 from accel_helpers.course.lessons.lesson_10 import split
-from accel_helpers.course.players.systolic import MatrixUnit
+from accel_helpers.course.unit import MatrixUnit
 from accel_helpers.measure import timing
 
 np = pytest.importorskip("numpy")

@@ -1,1 +1,0 @@
-"""What can be stepped through: a matrix unit, and the threads of a warp."""
