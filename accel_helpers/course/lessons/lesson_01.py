@@ -2,23 +2,15 @@
 
 from collections.abc import Sequence
 
-from accel_helpers.course.word_checks import choices
+from accel_helpers.course.checks import WordCheck
 from accel_helpers.machine import hardware
 from accel_helpers.machine.hardware import Plausibility
 from accel_helpers.plots import rows, style
 
 # What the six old steps, A to F, do today.
 FATES = ("works", "fails", "does nothing")
-_RIGHT = {
-    "A": "fails",
-    "B": "fails",
-    "C": "fails",
-    "D": "works",
-    "E": "does nothing",
-    "F": "works",
-}
 _STOPS = "A notebook stops at this cell. Is that nothing?"
-# A step, or (step, the learner's wrong answer) -> the message and the hint.
+# A step, or (step, wrong answer) -> the message and the hint.
 _SLIPS = {
     ("A", "works"): ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
     ("A", "does nothing"): ("It raises an error, a KeyError.", _STOPS),
@@ -34,8 +26,8 @@ _SLIPS = {
     "F": ("The menu is still there.", "How did you choose your own runtime?"),
 }
 CHECKS = {
-    "01/old": choices(
-        _RIGHT,
+    "01/old": WordCheck(
+        {"A": "fails", "B": "fails", "C": "fails", "D": "works", "E": "does nothing", "F": "works"},
         FATES,
         _SLIPS,
         done="Three fail, one does nothing, two still work.",

@@ -4,7 +4,7 @@ import importlib.resources
 from itertools import product
 
 from accel_helpers._values import records
-from accel_helpers.course.word_checks import choices
+from accel_helpers.course.checks import WordCheck
 
 _PACKAGE = importlib.resources.files("accel_helpers")
 _FILE = _PACKAGE / "course" / "data" / "detective.toml"
@@ -16,44 +16,37 @@ CURES = _MATERIAL["cures"]
 # What may be true of an accelerator, to be checked in this order: the first that is not decides.
 FACTS = ("attached", "visible", "placed", "faster")
 
-_RIGHT = {number: (case["fact"], case["cure"]) for number, case in CASES.items()}
+# A fact and the letter of a cure are one choice.
+_CHOICES = [f"{fact} {cure}" for fact, cure in product(FACTS, CURES)]
+_RIGHT = {number: f"{case['fact']} {case['cure']}" for number, case in CASES.items()}
 
 
-def _mistake(case: dict, fact: str, cure: str) -> tuple[str, str]:
-    """Return the sentence and the hint for a wrong answer to a case.
-
-    `case` is one of `CASES`; the answer is a `fact` of `FACTS` and the letter of a `cure`.
-    """
-    hint = case["clue"]
+def _reason(case: dict, choice: str) -> str:
+    """Return what is wrong with a choice for a case."""
+    fact, cure = choice.split()
     if fact == case["fact"]:
-        reason = CURES[cure]["not_here"]
-        return f"the fact is right. {reason}", hint
-    place = FACTS.index(fact)
-    right_place = FACTS.index(case["fact"])
-    if place < right_place:
-        return f'"{fact}" holds there: the case shows it. Go further down the list.', hint
-    return f'before "{fact}" something else fails already. The first no decides.', hint
+        return f"the fact is right. {CURES[cure]['not_here']}"
+    if FACTS.index(fact) < FACTS.index(case["fact"]):
+        return f'"{fact}" holds there: the case shows it. Go further down the list.'
+    return f'before "{fact}" something else fails already. The first no decides.'
 
 
-def _mistakes() -> dict:
-    """Return (sentence, hint) for every wrong answer to every case.
-
-    A key is (number of the case, (fact, letter of the cure)).
-    """
-    mistakes = {}
+def _slips() -> dict:
+    """Return the hint to every case, and what to say to every wrong choice."""
+    slips = {}
     for number, case in CASES.items():
-        for fact, cure in product(FACTS, CURES):
-            answer = (fact, cure)
-            if answer != _RIGHT[number]:
-                mistakes[number, answer] = _mistake(case, fact, cure)
-    return mistakes
+        slips[number] = ("", case["clue"])
+        for choice in _CHOICES:
+            if choice != _RIGHT[number]:
+                slips[number, choice] = (_reason(case, choice), "")
+    return slips
 
 
 CHECKS = {
-    "02/detective": choices(
+    "02/detective": WordCheck(
         _RIGHT,
-        (FACTS, tuple(CURES)),
-        _mistakes(),
+        _CHOICES,
+        _slips(),
         done="All three solved, with the cure of each.",
         empty="The three cases are still empty.",
         hint='Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}',

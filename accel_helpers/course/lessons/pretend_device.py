@@ -41,7 +41,7 @@ class Device:
         self._free_at = 0.0
         self._step = step
         self._tick = tick
-        self._has_run = False
+        self._compiling = COMPILING
         self._was_read = False
         # The jobs that were ordered after the first reading of the clock.
         self.steps = 0
@@ -63,10 +63,8 @@ class Device:
 
         It comes back at once; only the first time it waits until the step is compiled.
         """
-        self._now += ORDER
-        if not self._has_run:
-            self._now += COMPILING
-        self._has_run = True
+        self._now += ORDER + self._compiling
+        self._compiling = 0.0
         if self._was_read:
             self.steps += 1
         # A job starts when all before it are done.
