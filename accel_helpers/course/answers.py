@@ -22,34 +22,38 @@ def meant(answer: object, choices: Sequence[str]) -> str | None:
     >>> meant(("Visible", "b"), ["visible A", "visible B"])
     'visible B'
     """
-    words = _words(shown(answer))
-    # "no" alone means nothing.
-    if words <= NEGATIONS:
-        return None
-    left_out = {choice: _words(choice) - words for choice in choices if words <= _words(choice)}
-    fitting = [choice for choice, rest in left_out.items() if not rest & NEGATIONS]
+    text = answer
+    if not isinstance(answer, str):
+        text = shown(answer)
+    words, negations = _parts(text)
+    fitting = []
+    for choice in choices:
+        choice_words, choice_negations = _parts(choice)
+        # "no" alone means nothing.
+        if words and words <= choice_words and negations == choice_negations:
+            fitting.append(choice)
     if len(fitting) == 1:
         return fitting[0]
     return None
 
 
-def _words(text: str) -> set[str]:
-    """Return the different words of a text in small letters: "No, no." -> {"no"}."""
-    return set(re.findall(r"\w+", text.casefold()))
+def _parts(text: str) -> tuple[set, set]:
+    """Return the words of a text in small letters, and its negations: "No way" -> {way}, {no}."""
+    words = set(re.findall(r"\w+", text.casefold()))
+    return words - NEGATIONS, words & NEGATIONS
 
 
 def plain(value: object) -> object:
     """Return a value that `same` can compare: a float, a str, or a list of these or of lists.
 
-    A row (array, tuple, generator and so on) becomes a list of at most 1,000 values. Raises
-    TypeError or ValueError for anything else, such as a bool, a dictionary or None.
+    Raises TypeError or ValueError for anything else, such as a bool, a dictionary or None.
     """
     # Arrays of NumPy and of JAX.
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, str):
         return value
-    if isinstance(value, (bool, bytes, dict, set)):
+    if isinstance(value, (bool, dict)):
         raise TypeError("no numbers")
     if hasattr(value, "__iter__"):
         # A generator may have no end.

@@ -42,7 +42,8 @@ class Stopped(Told):
 class Check:
     """The check of an exercise: called with an answer, which may be anything, it gives a Result.
 
-    Each kind has the fields `truth`, the right answer, and `slips`, and grades by itself.
+    Each kind has the fields `truth`, the right answer, and `slips`, and a method `grade`, which
+    returns what to say to a right answer and raises `Told` for a wrong one.
     """
 
     def __call__(self, answer: object) -> Result:
@@ -51,10 +52,6 @@ class Check:
         except Told as told:
             return Result(False, *told.args)
         return Result(True, message)
-
-    def grade(self, answer: object) -> str:
-        """Return what to say to a right answer; raise `Told` for a wrong one."""
-        raise NotImplementedError
 
     def wrong_function(self, change: Mapping | Callable) -> Callable:
         """Return the function of a slip: the right one with some parameters changed, or its own."""
@@ -109,7 +106,7 @@ class FunctionCheck(Check):
     within: float = 1e-6  # how far off a number may be, as a share of it
 
     def grade(self, answer: object) -> str:
-        """Return what to say to a right function; raise `Told` for a wrong one, or for none."""
+        """Call the answer on all cases. Returns and raises as every check does."""
         found = []  # each case with the value that the learner's function gave
         for cases, hint in ((self.cases, ""), (self.edges, self.at_edges)):
             # All cases are called before one is judged: a slip shows by all values together.
@@ -159,9 +156,8 @@ class FunctionCheck(Check):
 
     def _named(self, case: tuple) -> str:
         """Return a case as the learner's function gets it: "For factor = 2, setup = 5"."""
-        names = inspect.signature(self.truth).parameters
         # The true function may have more parameters than a case: with defaults.
-        pairs = zip(names, case, strict=False)
+        pairs = zip(inspect.signature(self.truth).parameters, case, strict=False)
         text = ", ".join(f"{name} = {brief(value)}" for name, value in pairs)
         return f"For {text:.200}"
 
@@ -169,11 +165,10 @@ class FunctionCheck(Check):
 # --- words ---------------------------------------------------------------------------------------
 
 
-def _is_missing(word: object) -> bool:
-    """Return whether there is no word yet: None, `...` as the exercise has it, or only blanks."""
-    if isinstance(word, str):
-        return not word.strip()
-    return word is None or word is ...
+def _is_missing(choice: object) -> bool:
+    """Return whether a choice is not made yet, or not all of it: the exercises give out `...`."""
+    text = shown(choice)
+    return "Ellipsis" in text or text in ("None", "''", "' '")
 
 
 @dataclass(frozen=True)
@@ -182,20 +177,20 @@ class WordCheck(Check):
 
     truth: Mapping  # {"A": "waiting"}
     allowed: Sequence[str]  # the choices
-    # (key, wrong choice) or the key alone -> (message, hint). What is empty is taken from the key's
-    # row, and else it is a general one.
+    # key -> wrong choice -> (message, hint). What is empty is taken from the choice "", which
+    # stands for all others, and else it is a general one.
     slips: Mapping
     done: str  # the message where all is right
     empty: str  # the message where nothing is answered yet
     hint: str = ""  # a general one, by default the choices
+    words: str = ""  # the choices as they are listed
     item: str = "{}"  # what a key is called, such as "Case {}"
 
     def grade(self, answer: object) -> str:
-        """Return what to say to right choices; raise `Told` for wrong ones, or for none.
-
-        Keys that the exercise does not have are ignored.
-        """
-        hint = self.hint or f"Choose from: {', '.join(self.allowed)}."
+        """Compare the choices; other keys are ignored. Returns and raises as every check does."""
+        words = self.words or ", ".join(self.allowed)
+        list_of_words = f"Choose from: {words}."
+        hint = self.hint or list_of_words
         name = self.item.format
         if not isinstance(answer, dict):
             raise Told(f"A dictionary is needed; got {shown(answer)}.", hint)
@@ -207,7 +202,7 @@ class WordCheck(Check):
         for key, choice in choices.items():
             if choice is None and key not in missing:
                 given = shown(answer[key])
-                raise Told(f"{name(key)} is {given}, and that is not a choice.", hint)
+                raise Told(f"{name(key)} is {given}, and that is not a choice.", list_of_words)
         if missing:
             raise Told(f"Still empty: {', '.join(map(str, missing))}.", hint)
         wrong = [key for key, choice in choices.items() if choice != self.truth[key]]
@@ -215,8 +210,8 @@ class WordCheck(Check):
             return self.done
         # One thing at a time: only the first wrong answer gets a message.
         key = wrong[0]
-        own_message, own_hint = self.slips.get((key, choices[key]), ("", ""))
-        message, usual_hint = self.slips.get(key, ("", ""))
+        own_message, own_hint = self.slips[key].get(choices[key], ("", ""))
+        message, usual_hint = self.slips[key].get("", ("", ""))
         text = f"{name(key)} is not {shown(answer[key])}."
         if own_message or message:
             text = f"{name(key)}: {own_message or message}"

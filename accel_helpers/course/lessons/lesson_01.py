@@ -10,20 +10,33 @@ from accel_helpers.plots import rows, style
 # What the six old steps, A to F, do today.
 FATES = ("works", "fails", "does nothing")
 _STOPS = "A notebook stops at this cell. Is that nothing?"
-# A step, or (step, wrong answer) -> the message and the hint.
+# step -> wrong answer (or "" for each) -> the message and the hint
 _SLIPS = {
-    ("A", "works"): ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
-    ("A", "does nothing"): ("It raises an error, a KeyError.", _STOPS),
-    ("B", "works"): ("pip downloads something, but look at its last line.", "Was it installed?"),
-    ("B", "does nothing"): (
-        "It ends with an error, and nothing is installed.",
-        "Which word does pip's last line begin with?",
-    ),
-    ("C", "works"): ("Sessions belong to TensorFlow 1.", "What does the module not have?"),
-    ("C", "does nothing"): ("It raises an error, an AttributeError.", _STOPS),
-    "D": ("It answers either way: with a GPU's name, or with an empty text.", "Was it an error?"),
-    "E": ("There is no error, and nothing left to switch.", "How does Colab's sentence end?"),
-    "F": ("The menu is still there.", "How did you choose your own runtime?"),
+    "A": {
+        "works": ("That address belonged to TPUs on another machine.", "What is a KeyError?"),
+        "does nothing": ("It raises an error, a KeyError.", _STOPS),
+    },
+    "B": {
+        "works": ("pip downloads something, but look at its last line.", "Was it installed?"),
+        "does nothing": (
+            "It ends with an error, and nothing is installed.",
+            "Which word does pip's last line begin with?",
+        ),
+    },
+    "C": {
+        "works": ("Sessions belong to TensorFlow 1.", "What does the module not have?"),
+        "does nothing": ("It raises an error, an AttributeError.", _STOPS),
+    },
+    "D": {
+        "": ("It answers either way: with a GPU's name, or with an empty text.", "Was it an error?")
+    },
+    "E": {
+        "": (
+            "There is no error, and nothing left to switch.",
+            "How does Colab's sentence end?",
+        )
+    },
+    "F": {"": ("The menu is still there.", "How did you choose your own runtime?")},
 }
 CHECKS = {
     "01/old": WordCheck(

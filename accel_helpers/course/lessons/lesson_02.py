@@ -1,13 +1,12 @@
 """Lesson 02: the check of three broken runtimes, which its page shows."""
 
-import importlib.resources
 from itertools import product
+from pathlib import Path
 
 from accel_helpers._values import records
 from accel_helpers.course.checks import WordCheck
 
-_PACKAGE = importlib.resources.files("accel_helpers")
-_FILE = _PACKAGE / "course" / "data" / "detective.toml"
+_FILE = Path(__file__).parents[1] / "data" / "detective.toml"
 _MATERIAL = records.load(_FILE, "material of lesson 02")
 # The number of a broken runtime, from 1 -> its table in the file.
 CASES = dict(enumerate(_MATERIAL["case"], 1))
@@ -31,25 +30,20 @@ def _reason(case: dict, choice: str) -> str:
     return f'before "{fact}" something else fails already. The first no decides.'
 
 
-def _slips() -> dict:
-    """Return the hint to every case, and what to say to every wrong choice."""
-    slips = {}
-    for number, case in CASES.items():
-        slips[number] = ("", case["clue"])
-        for choice in _CHOICES:
-            if choice != _RIGHT[number]:
-                slips[number, choice] = (_reason(case, choice), "")
-    return slips
+def _slips(case: dict) -> dict:
+    """Return what to say to each choice for a case, and where to look for the right one."""
+    return {choice: (_reason(case, choice), case["clue"]) for choice in _CHOICES}
 
 
 CHECKS = {
     "02/detective": WordCheck(
         _RIGHT,
         _CHOICES,
-        _slips(),
+        {number: _slips(case) for number, case in CASES.items()},
         done="All three solved, with the cure of each.",
         empty="The three cases are still empty.",
         hint='Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}',
+        words="attached, visible, placed, faster; A, B, C, D, E, F",
         item="Case {}",
     )
 }

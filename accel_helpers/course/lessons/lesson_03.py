@@ -64,16 +64,16 @@ class _BenchmarkCheck(Check):
 # What is wrong with the four broken benchmarks, A to D.
 CAUSES = ("waiting", "compiling", "transfer", "too small")
 _HINTS = {
-    "A": ("", "A reads the clock right after run(). What has the device done by then?"),
-    "B": ("", "B's device has never run before the clock starts. What happens at a first run?"),
-    "C": ("", "C sends one batch, before the clock. How many batches does training need?"),
-    "D": ("", "D times a single step. How long is a step, and how long is a tick of the clock?"),
+    "A": "A reads the clock right after run(). What has the device done by then?",
+    "B": "B's device has never run before the clock starts. What happens at a first run?",
+    "C": "C sends one batch, before the clock. How many batches does training need?",
+    "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
 }
 CHECKS = {
     "03/diagnosis": WordCheck(
         {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"},
         CAUSES,
-        _HINTS,
+        {letter: {"": ("", hint)} for letter, hint in _HINTS.items()},
         done="All four causes found.",
         empty="The four are still empty.",
     ),

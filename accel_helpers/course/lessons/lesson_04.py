@@ -115,32 +115,47 @@ def _memory_text(bars: Sequence[rows.Row]) -> str:
 
 #: What can be done about a model that is to train on a TPU.
 STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
-# A case -> the hint to any wrong answer; (case, wrong answer) -> the message.
+# case -> wrong answer -> the message; and "" -> the hint to every wrong answer
 _SLIPS = {
-    "A": ("", "What does Colab's TPU runtime lack, that your notebook imports?"),
-    "B": (
-        "",
-        "The peak grows with the batch. What does the card name as the largest batch that fits?",
-    ),
-    "C": ("", "Who gives each chip its share of the batch?"),
-    "D": (
-        "",
-        "16 bytes for each number of the model: how much for 2 billion, and how much has a v5e?",
-    ),
-    "E": (
-        "",
-        "The error is about an address that no TPU of Colab has any more. What makes it needless?",
-    ),
-    "F": ("", "Where could the text become numbers, before the model sees it?"),
-    ("A", "a strategy"): ("a v5e-1 is one chip, so there is nobody to share with.", ""),
-    ("B", "a strategy"): ("with one chip a strategy has nothing to share out.", ""),
-    ("B", "a sharded model"): ("the weights fit easily. It is the batch that does not.", ""),
-    ("C", "Keras on JAX"): ("it runs on JAX already, and JAX alone takes one chip.", ""),
-    ("C", "a sharded model"): ("the model fits on one chip. Seven others have no work.", ""),
-    ("D", "a smaller batch"): ("a batch of one would not fit either.", ""),
-    ("D", "a strategy"): ("copies do not help: each chip would hold the whole model.", ""),
-    ("E", "a strategy"): ("that is what the old notebook goes on to do, with TensorFlow.", ""),
-    ("F", "Keras on JAX"): ("no framework helps: the chip has no instruction for text.", ""),
+    "A": {
+        "a strategy": ("a v5e-1 is one chip, so there is nobody to share with.", ""),
+        "": ("", "What does Colab's TPU runtime lack, that your notebook imports?"),
+    },
+    "B": {
+        "a strategy": ("with one chip a strategy has nothing to share out.", ""),
+        "a sharded model": ("the weights fit easily. It is the batch that does not.", ""),
+        "": (
+            "",
+            "The peak grows with the batch. "
+            "What does the card name as the largest batch that fits?",
+        ),
+    },
+    "C": {
+        "Keras on JAX": ("it runs on JAX already, and JAX alone takes one chip.", ""),
+        "a sharded model": ("the model fits on one chip. Seven others have no work.", ""),
+        "": ("", "Who gives each chip its share of the batch?"),
+    },
+    "D": {
+        "a smaller batch": ("a batch of one would not fit either.", ""),
+        "a strategy": ("copies do not help: each chip would hold the whole model.", ""),
+        "": (
+            "",
+            "16 bytes for each number of the model: "
+            "how much for 2 billion, and how much has a v5e?",
+        ),
+    },
+    "E": {
+        "a strategy": ("that is what the old notebook goes on to do, with TensorFlow.", ""),
+        "": (
+            "",
+            "The error is about an address that no TPU of Colab has any more. "
+            "What makes it needless?",
+        ),
+    },
+    "F": {
+        "Keras on JAX": ("no framework helps: the chip has no instruction for text.", ""),
+        "": ("", "Where could the text become numbers, before the model sees it?"),
+    },
 }
 CHECKS = {
     "04/next": WordCheck(

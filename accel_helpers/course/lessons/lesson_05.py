@@ -1,25 +1,20 @@
 """Lesson 05: from which length of training on a chip pays; the exercise."""
 
 import math
+import operator
+from collections.abc import Callable
 
 from accel_helpers.course.checks import FunctionCheck
 
 
-def pays_from(factor: float, setup: float) -> float:
+def pays_from(factor: float, setup: float, never: Callable = operator.le) -> float:
     """Return the minutes of training on the CPU from which on a chip is faster; infinite if never.
 
     They are the T of T = setup + T / factor. `factor` is how many times as fast as the CPU the chip
-    trains, `setup` the minutes until it starts.
+    trains, `setup` the minutes until it starts. A slip changes which factors `never` pay beside 1.
     """
     # Such a chip never catches up with the CPU.
-    if factor <= 1:
-        return math.inf
-    return setup / (1 - 1 / factor)
-
-
-def _slower_pays(factor, setup):
-    """A slip: only a chip that is just as fast never catches up."""
-    if factor == 1:
+    if never(factor, 1):
         return math.inf
     return setup / (1 - 1 / factor)
 
@@ -62,7 +57,7 @@ _SLIPS = (
         "T stands on both sides: T = setup + T / factor. Bring both T to one side.",
     ),
     (
-        _slower_pays,
+        {"never": operator.eq},
         "Your function has a time for a chip that is slower than the CPU, too.",
         _NEVER,
     ),

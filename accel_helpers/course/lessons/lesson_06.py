@@ -156,23 +156,23 @@ _PRODUCTS = (
 # --- rounding ------------------------------------------------------------------------------------
 
 
-def rounded_bits(x: float, carry: int = 0x7FFF, odd: int = 1) -> int:
-    """Return the bits, as a whole number, of the bfloat16 that is nearest to x.
+def _number(bits: int) -> float:
+    """Return the number that 32 bits of float32, a whole number, stand for."""
+    (value,) = struct.unpack("<f", struct.pack("<I", bits))
+    return value
+
+
+def bfloat16(x: float, *, carry: int = 0x7FFF, odd: int = 1, returned: Callable = _number) -> float:
+    """Return the bfloat16 that is nearest to x; of two as near, the even one.
 
     `carry` is added before the lower 16 bits are cut off, and `odd` where the last bit that stays
-    is odd: together just enough that in the middle the even neighbour wins.
+    is odd: together just enough that in the middle the even neighbour wins. Slips change these, and
+    what is `returned` of the bits.
     """
     (bits,) = struct.unpack("<I", struct.pack("<f", x))
     last_kept_bit = bits >> 16 & 1
     carried = bits + carry + odd * last_kept_bit
-    return carried & 0xFFFF0000
-
-
-def bfloat16(x: float, **slip: int) -> float:
-    """Return the bfloat16 that is nearest to x; a slip changes what `rounded_bits` adds."""
-    bits = rounded_bits(x, **slip)
-    (value,) = struct.unpack("<f", struct.pack("<I", bits))
-    return value
+    return returned(carried & 0xFFFF0000)
 
 
 _EVEN_WINS = "In the middle the even neighbour wins: look at the last bit that stays."
@@ -201,9 +201,9 @@ _ROUNDINGS = (
         "Nearly: a number in the middle between two always goes towards zero with you.",
         _EVEN_WINS,
     ),
-    (rounded_bits, _BITS, _WAY_BACK),
-    (lambda x: rounded_bits(x) >> 16, _BITS, _WAY_BACK),
-    (lambda x: rounded_bits(x, carry=0, odd=0), _BITS, _WAY_BACK),
+    ({"returned": int}, _BITS, _WAY_BACK),
+    ({"returned": lambda bits: bits >> 16}, _BITS, _WAY_BACK),
+    ({"carry": 0, "odd": 0, "returned": int}, _BITS, _WAY_BACK),
 )
 # Exact, near, over a power of 2.
 _NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)

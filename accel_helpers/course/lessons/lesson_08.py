@@ -1,6 +1,7 @@
 """Lesson 08: from which call on compiling has paid, and the check of that exercise."""
 
 import math
+import operator
 from collections.abc import Callable
 
 from accel_helpers.course.checks import FunctionCheck
@@ -13,26 +14,21 @@ def pays_after(
     *,
     with_first: int = 1,
     whole: Callable = math.ceil,
+    never: Callable = operator.ge,
 ) -> float:
     """Return after how many calls compiling has paid, the first included; infinite if it never has.
 
     A call takes `before` seconds without compiling. With it the first takes `first` seconds, and
     each later one `after`. 100, 10, 6 -> 24: 23 calls win back the 90 that the first one lost. The
-    slips change whether the first call is counted, and what is made of parts of calls.
+    slips change whether the first call is counted, what is made of parts of calls, and which calls
+    `never` pay.
     """
     # No later call wins anything back.
-    if after >= before:
+    if never(after, before):
         return math.inf
     lost = first - before
     won_by_each = before - after
     return with_first + whole(lost / won_by_each)
-
-
-def _slower_pays(first, before, after):
-    """A slip: only calls that are just as fast never win anything back."""
-    if after == before:
-        return math.inf
-    return math.ceil(1 + (first - before) / (before - after))
 
 
 _SLIPS = (
@@ -57,7 +53,7 @@ _SLIPS = (
         "How long would it have taken uncompiled?",
     ),
     (
-        _slower_pays,
+        {"never": operator.eq},
         "You have a number for calls that got slower.",
         "What is never made up takes math.inf.",
     ),

@@ -31,12 +31,12 @@ _SLIPS = (
         "The gradient of a batch is a mean over its pictures.",
     ),
     (
-        lambda gradients, counts: whole_batch(gradients, counts, lambda counts: 1),
+        {"divisor": lambda counts: 1},
         "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
         "Divide by the number of all pictures.",
     ),
     (
-        lambda gradients, counts: whole_batch(gradients, counts, len),
+        {"divisor": len},
         "Weighed rightly, and divided by the number of replicas.",
         "Divide by the number of all pictures.",
     ),

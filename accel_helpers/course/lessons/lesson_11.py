@@ -33,17 +33,17 @@ _BOTH_ENDS = "Let the price decide, and both ends of the interval."
 _MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
 _SLIPS = (
     (
-        lambda low, high, price: "cheaper",
+        lambda *case: "cheaper",
         'Your verdict is "cheaper" for every case.',
         _BOTH_ENDS,
     ),
     (
-        lambda low, high, price: "dearer",
+        lambda *case: "dearer",
         'Your verdict is "dearer" for every case.',
         _BOTH_ENDS,
     ),
     (
-        lambda low, high, price: "cannot tell",
+        lambda *case: "cannot tell",
         'Your verdict is "cannot tell" for every case.',
         _BOTH_ENDS,
     ),

@@ -34,17 +34,18 @@ class Device:
     0.0001
     """
 
+    # Seconds since the device was made, and when it will have done all jobs that were ordered.
+    _now = 0.0
+    _free_at = 0.0
+    # What the next job takes to compile.
+    _compiling = COMPILING
+    _was_read = False
+    # The jobs that were ordered after the first reading of the clock.
+    steps = 0
+
     def __init__(self, step: float = 0.010, tick: float = 1e-9):
-        # Seconds since the device was made.
-        self._now = 0.0
-        # The time at which it will have done all jobs that were ordered.
-        self._free_at = 0.0
         self._step = step
         self._tick = tick
-        self._compiling = COMPILING
-        self._was_read = False
-        # The jobs that were ordered after the first reading of the clock.
-        self.steps = 0
 
     def clock(self) -> float:
         """Return the seconds since the device was made, rounded down to whole ticks."""

@@ -64,11 +64,10 @@ def slips(check):
         for change, *words in check.slips:
             yield check.wrong_function(change), *words
         return
-    # What has no row of its own, or an empty place in it, is told by the row of its key.
+    # What has no row of its own, or an empty place in it, is told by the row of all others.
     for key, choice in itertools.product(check.truth, check.allowed):
         if choice != check.truth[key]:
-            own = check.slips.get((key, choice), ("", ""))
-            usual = check.slips.get(key, ("", ""))
+            own, usual = (check.slips[key].get(row, ("", "")) for row in (choice, ""))
             yield {**check.truth, key: choice}, own[0] or usual[0], own[1] or usual[1]
 
 
@@ -182,6 +181,13 @@ def test_what_is_no_known_slip_is_named_with_its_arguments_and_what_is_right(ans
 )
 def test_words_count_for_what_they_mean(exercise, answer):
     assert checks.check(exercise, answer).ok
+
+
+@pytest.mark.parametrize("word", [..., None, "", " ", (..., ...), ("visible", ...)])
+def test_what_is_not_chosen_yet_is_named(word):
+    check = EXERCISES["02/detective"]
+    assert check(check.truth | {1: word}).message == "Still empty: 1."
+    assert "still empty" in check(dict.fromkeys(check.truth, word)).message
 
 
 @pytest.mark.parametrize("word", ["not faster", "difference", "measurable", "no", "x" * 10**6])
