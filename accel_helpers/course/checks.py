@@ -40,10 +40,11 @@ class Stopped(Told):
 
 
 class Check:
-    """The check of an exercise: called with an answer, which may be anything, it gives a Result.
+    """An exercise, and the check of it: called with an answer, which may be anything.
 
-    Each kind has the fields `truth`, the right answer, and `slips`, and a method `grade`, which
-    returns what to say to a right answer and raises `Told` for a wrong one.
+    An exercise is a subclass that sets what the kind of check below does not. It has a `truth`, the
+    right answer; `slips`; and `grade`, which returns what to say to a right answer and raises
+    `Told` for a wrong one.
     """
 
     def __call__(self, answer: object) -> Result:
@@ -88,22 +89,33 @@ def ask(
         raise Stopped(message, stops) from None
 
 
-@dataclass(frozen=True)
 class FunctionCheck(Check):
-    """An exercise in which a function is written. A *case* is the arguments of one call."""
+    """An exercise in which a function is written.
 
-    truth: Callable
-    cases: Sequence[tuple]
-    # (parameters of the truth that are changed, or a function, message, hint)
-    slips: Sequence[tuple]
-    right: str  # the message where all is right
-    needs: str  # the hint where what the function returns cannot be read
-    hint: str = ""  # the hint where no slip fits
-    edges: Sequence[tuple] = ()  # cases that are easily forgotten, tried last
-    at_edges: str = ""  # the hint to them
-    call: Callable = ask  # (function, *case) -> what the function returns
-    read: Callable = plain  # makes that comparable: None or an error where it cannot be read
-    within: float = 1e-6  # how far off a number may be, as a share of it
+    A subclass sets `cases` (a *case* is the arguments of one call, as a tuple); `slips`, each with
+    what is wrong (parameters of the truth with other values, or a function), message and hint;
+    `right`, the message where all is right; `needs`, the hint where what the function returns
+    cannot be read; and of the following what it needs.
+    """
+
+    # The hint where no slip fits.
+    hint = ""
+    # Cases that are easily forgotten, which are tried last, and the hint to them.
+    edges = ()
+    at_edges = ""
+    # How far off a number may be, as a share of it.
+    within = 1e-6
+
+    def __init__(self, truth: Callable):
+        self.truth = truth
+
+    def call(self, function: object, case: tuple) -> object:
+        """Return what a function returns for a case; raise `Told` where that is impossible."""
+        return ask(function, *deepcopy(case))
+
+    def read(self, returned: object) -> object:
+        """Return a value that can be compared; an error or None where it cannot be read."""
+        return plain(returned)
 
     def grade(self, answer: object) -> str:
         """Call the answer on all cases. Returns and raises as every check does."""
@@ -118,7 +130,7 @@ class FunctionCheck(Check):
         """Return the value that the learner's function gives; raise `Told` where it gives none."""
         truth = brief(self._value(self.truth, case))
         try:
-            returned = self.call(answer, *deepcopy(case))
+            returned = self.call(answer, case)
         except Stopped as stopped:
             reason, usual_hint = stopped.args
             message = f"{self._named(case)}: {reason} It is {truth}."
@@ -152,7 +164,7 @@ class FunctionCheck(Check):
 
     def _value(self, rule: Callable, case: tuple) -> object:
         """Return the value that a function of ours gives on a case."""
-        return self.read(self.call(rule, *case))
+        return self.read(self.call(rule, case))
 
     def _named(self, case: tuple) -> str:
         """Return a case as the learner's function gets it: "For factor = 2, setup = 5"."""
@@ -171,20 +183,20 @@ def _is_missing(choice: object) -> bool:
     return "Ellipsis" in text or text in ("None", "''", "' '")
 
 
-@dataclass(frozen=True)
 class WordCheck(Check):
-    """An exercise in which a choice is made for each key of a dictionary."""
+    """An exercise in which a choice is made for each key of a dictionary.
 
-    truth: Mapping  # {"A": "waiting"}
-    allowed: Sequence[str]  # the choices
-    # key -> wrong choice -> (message, hint). What is empty is taken from the choice "", which
-    # stands for all others, and else it is a general one.
-    slips: Mapping
-    done: str  # the message where all is right
-    empty: str  # the message where nothing is answered yet
-    hint: str = ""  # a general one, by default the choices
-    words: str = ""  # the choices as they are listed
-    item: str = "{}"  # what a key is called, such as "Case {}"
+    A subclass sets `truth`, such as {"A": "waiting"}; `allowed`, the choices; `done`, the message
+    where all is right; `empty`, the one where nothing is answered yet; and `slips`: (message, hint)
+    by key and wrong choice. What is empty there is taken from the choice "", which stands for all
+    others, and else it is a general one.
+    """
+
+    # A general hint, and the choices as they are listed: by default both say what is allowed.
+    hint = ""
+    words = ""
+    # What a key is called, such as "Case {}".
+    item = "{}"
 
     def grade(self, answer: object) -> str:
         """Compare the choices; other keys are ignored. Returns and raises as every check does."""

@@ -17,7 +17,6 @@ FACTS = ("attached", "visible", "placed", "faster")
 
 # A fact and the letter of a cure are one choice.
 _CHOICES = [f"{fact} {cure}" for fact, cure in product(FACTS, CURES)]
-_RIGHT = {number: f"{case['fact']} {case['cure']}" for number, case in CASES.items()}
 
 
 def _reason(case: dict, choice: str) -> str:
@@ -35,15 +34,15 @@ def _slips(case: dict) -> dict:
     return {choice: (_reason(case, choice), case["clue"]) for choice in _CHOICES}
 
 
-CHECKS = {
-    "02/detective": WordCheck(
-        _RIGHT,
-        _CHOICES,
-        {number: _slips(case) for number, case in CASES.items()},
-        done="All three solved, with the cure of each.",
-        empty="The three cases are still empty.",
-        hint='Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}',
-        words="attached, visible, placed, faster; A, B, C, D, E, F",
-        item="Case {}",
-    )
-}
+class Detective(WordCheck):
+    hint = 'Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}'
+    truth = {number: f"{case['fact']} {case['cure']}" for number, case in CASES.items()}
+    allowed = _CHOICES
+    done = "All three solved, with the cure of each."
+    empty = "The three cases are still empty."
+    words = "attached, visible, placed, faster; A, B, C, D, E, F"
+    item = "Case {}"
+    slips = {number: _slips(case) for number, case in CASES.items()}
+
+
+CHECKS = {"02/detective": Detective()}

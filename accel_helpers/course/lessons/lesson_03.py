@@ -1,46 +1,42 @@
 """The exercises of lesson 03: broken benchmarks of the pretend accelerator."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.course.checks import Check, Told, WordCheck, ask
 from accel_helpers.course.lessons.pretend_device import TRUTH, device_for, timed
 
-_SLIPS = (
-    (
-        {"sends": True},
-        "The sending is inside.",
-        "This one asks for the step alone: send before the clock.",
-    ),
-    (
-        {"cold": True},
-        "The first run compiles, and that time is still inside.",
-        "Let the device run once, and wait for it, before you read the clock.",
-    ),
-    (
-        {"early": True},
-        "That is the time it takes to give the order, not to carry it out.",
-        "run() returns a job. Something must wait for that job before the clock is read.",
-    ),
-    (
-        {"whole": True},
-        "Those are all your steps together.",
-        "Divide by the number of steps between the two clock readings.",
-    ),
-)
 
-
-@dataclass(frozen=True)
-class _BenchmarkCheck(Check):
+class Benchmark(Check):
     """The exercise in which device A is timed: right is what is within 5 % of its step."""
 
-    truth: Callable
-    slips: Sequence[tuple]  # (parameters of `timed` that are changed, message, hint)
+    truth = staticmethod(timed)
+    # parameters of `timed` that are changed, message, hint
+    slips = (
+        (
+            {"sends": True},
+            "The sending is inside.",
+            "This one asks for the step alone: send before the clock.",
+        ),
+        (
+            {"cold": True},
+            "The first run compiles, and that time is still inside.",
+            "Let the device run once, and wait for it, before you read the clock.",
+        ),
+        (
+            {"early": True},
+            "That is the time it takes to give the order, not to carry it out.",
+            "run() returns a job. Something must wait for that job before the clock is read.",
+        ),
+        (
+            {"whole": True},
+            "Those are all your steps together.",
+            "Divide by the number of steps between the two clock readings.",
+        ),
+    )
 
     def grade(self, answer: object) -> str:
-        """Return what to say to a right benchmark; raise `Told` for a wrong one, or for none."""
+        """Time the device by the answer. Returns and raises as every check does."""
         device = device_for("A")
         stops = "The device has four verbs: send(data), run(batch), wait(job) and clock()."
         seconds = ask(answer, device, start="Copy the broken one, then fix it.", stops=stops)
@@ -69,13 +65,14 @@ _HINTS = {
     "C": "C sends one batch, before the clock. How many batches does training need?",
     "D": "D times a single step. How long is a step, and how long is a tick of the clock?",
 }
-CHECKS = {
-    "03/diagnosis": WordCheck(
-        {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"},
-        CAUSES,
-        {letter: {"": ("", hint)} for letter, hint in _HINTS.items()},
-        done="All four causes found.",
-        empty="The four are still empty.",
-    ),
-    "03/a": _BenchmarkCheck(timed, _SLIPS),
-}
+
+
+class Diagnosis(WordCheck):
+    truth = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
+    allowed = CAUSES
+    done = "All four causes found."
+    empty = "The four are still empty."
+    slips = {letter: {"": ("", hint)} for letter, hint in _HINTS.items()}
+
+
+CHECKS = {"03/diagnosis": Diagnosis(), "03/a": Benchmark()}

@@ -115,61 +115,62 @@ def _memory_text(bars: Sequence[rows.Row]) -> str:
 
 #: What can be done about a model that is to train on a TPU.
 STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
-# case -> wrong answer -> the message; and "" -> the hint to every wrong answer
-_SLIPS = {
-    "A": {
-        "a strategy": ("a v5e-1 is one chip, so there is nobody to share with.", ""),
-        "": ("", "What does Colab's TPU runtime lack, that your notebook imports?"),
-    },
-    "B": {
-        "a strategy": ("with one chip a strategy has nothing to share out.", ""),
-        "a sharded model": ("the weights fit easily. It is the batch that does not.", ""),
-        "": (
-            "",
-            "The peak grows with the batch. "
-            "What does the card name as the largest batch that fits?",
-        ),
-    },
-    "C": {
-        "Keras on JAX": ("it runs on JAX already, and JAX alone takes one chip.", ""),
-        "a sharded model": ("the model fits on one chip. Seven others have no work.", ""),
-        "": ("", "Who gives each chip its share of the batch?"),
-    },
-    "D": {
-        "a smaller batch": ("a batch of one would not fit either.", ""),
-        "a strategy": ("copies do not help: each chip would hold the whole model.", ""),
-        "": (
-            "",
-            "16 bytes for each number of the model: "
-            "how much for 2 billion, and how much has a v5e?",
-        ),
-    },
-    "E": {
-        "a strategy": ("that is what the old notebook goes on to do, with TensorFlow.", ""),
-        "": (
-            "",
-            "The error is about an address that no TPU of Colab has any more. "
-            "What makes it needless?",
-        ),
-    },
-    "F": {
-        "Keras on JAX": ("no framework helps: the chip has no instruction for text.", ""),
-        "": ("", "Where could the text become numbers, before the model sees it?"),
-    },
-}
-CHECKS = {
-    "04/next": WordCheck(
-        {
-            "A": "Keras on JAX",
-            "B": "a smaller batch",
-            "C": "a strategy",
-            "D": "a sharded model",
-            "E": "Keras on JAX",
-            "F": "text kept outside",
+
+
+class Next(WordCheck):
+    truth = {
+        "A": "Keras on JAX",
+        "B": "a smaller batch",
+        "C": "a strategy",
+        "D": "a sharded model",
+        "E": "Keras on JAX",
+        "F": "text kept outside",
+    }
+    allowed = STEPS
+    done = "With one chip it is Keras on JAX, and if it does not fit, a smaller batch."
+    empty = "The six answers are still empty."
+    # case -> wrong answer -> the message; and "" -> the hint to every wrong answer
+    slips = {
+        "A": {
+            "a strategy": ("a v5e-1 is one chip, so there is nobody to share with.", ""),
+            "": ("", "What does Colab's TPU runtime lack, that your notebook imports?"),
         },
-        STEPS,
-        _SLIPS,
-        done="With one chip it is Keras on JAX, and if it does not fit, a smaller batch.",
-        empty="The six answers are still empty.",
-    )
-}
+        "B": {
+            "a strategy": ("with one chip a strategy has nothing to share out.", ""),
+            "a sharded model": ("the weights fit easily. It is the batch that does not.", ""),
+            "": (
+                "",
+                "The peak grows with the batch. "
+                "What does the card name as the largest batch that fits?",
+            ),
+        },
+        "C": {
+            "Keras on JAX": ("it runs on JAX already, and JAX alone takes one chip.", ""),
+            "a sharded model": ("the model fits on one chip. Seven others have no work.", ""),
+            "": ("", "Who gives each chip its share of the batch?"),
+        },
+        "D": {
+            "a smaller batch": ("a batch of one would not fit either.", ""),
+            "a strategy": ("copies do not help: each chip would hold the whole model.", ""),
+            "": (
+                "",
+                "16 bytes for each number of the model: "
+                "how much for 2 billion, and how much has a v5e?",
+            ),
+        },
+        "E": {
+            "a strategy": ("that is what the old notebook goes on to do, with TensorFlow.", ""),
+            "": (
+                "",
+                "The error is about an address that no TPU of Colab has any more. "
+                "What makes it needless?",
+            ),
+        },
+        "F": {
+            "Keras on JAX": ("no framework helps: the chip has no instruction for text.", ""),
+            "": ("", "Where could the text become numbers, before the model sees it?"),
+        },
+    }
+
+
+CHECKS = {"04/next": Next()}

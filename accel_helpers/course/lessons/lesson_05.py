@@ -19,58 +19,55 @@ def pays_from(factor: float, setup: float, never: Callable = operator.le) -> flo
     return setup / (1 - 1 / factor)
 
 
-_NEVER = "A chip with a factor of 1 or less never catches up: math.inf."
-_SLIPS = (
-    (
-        lambda factor, setup: setup,
-        "That is the set-up alone, as if the chip trained in no time.",
-        "It trains as well, for T / factor. Set both together equal to T.",
-    ),
-    (
-        lambda factor, setup: setup / (factor - 1),
-        "That is how long the chip trains.",
-        "Asked is the CPU, which takes factor times as long.",
-    ),
-    (
-        lambda factor, setup: factor * setup,
-        "That grows with the factor: a better chip pays later.",
-        "T = setup + T / factor. Bring both T to one side.",
-    ),
-    (
-        lambda factor, setup: setup / factor,
-        "That would fall to 0 for a better chip.",
-        "The set-up alone takes `setup` minutes, so it never pays before that.",
-    ),
-    (
-        lambda factor, setup: setup * (1 - 1 / factor),
-        "You multiply where you should divide.",
-        "T (1 - 1 / factor) = setup. What is left is to divide by the bracket.",
-    ),
-    (
-        lambda factor, setup: setup / (1 + 1 / factor),
-        "There is a plus where a minus belongs.",
-        "T = setup + T / factor. Moved to the left, T / factor changes its sign.",
-    ),
-    (
-        lambda factor, setup: setup + setup / factor,
-        "The chip trains for T / factor.",
-        "T stands on both sides: T = setup + T / factor. Bring both T to one side.",
-    ),
-    (
-        {"never": operator.eq},
-        "Your function has a time for a chip that is slower than the CPU, too.",
-        _NEVER,
-    ),
-)
-CHECKS = {
-    "05/pays_from": FunctionCheck(
-        pays_from,
-        [(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0)],
-        _SLIPS,
-        edges=[(0.5, 5.0), (1.0, 5.0)],
-        at_edges=_NEVER,
-        hint="T = setup + T / factor. Bring both T to one side.",
-        right="The set-up is the floor, and a small factor lifts the crossing high above it.",
-        needs="It returns one number: minutes of training on the CPU.",
+class PaysFrom(FunctionCheck):
+    cases = [(2.0, 5.0), (3.0, 6.0), (10.0, 9.0), (1.25, 2.0)]
+    edges = [(0.5, 5.0), (1.0, 5.0)]
+    at_edges = "A chip with a factor of 1 or less never catches up: math.inf."
+    hint = "T = setup + T / factor. Bring both T to one side."
+    right = "The set-up is the floor, and a small factor lifts the crossing high above it."
+    needs = "It returns one number: minutes of training on the CPU."
+    slips = (
+        (
+            lambda factor, setup: setup,
+            "That is the set-up alone, as if the chip trained in no time.",
+            "It trains as well, for T / factor. Set both together equal to T.",
+        ),
+        (
+            lambda factor, setup: setup / (factor - 1),
+            "That is how long the chip trains.",
+            "Asked is the CPU, which takes factor times as long.",
+        ),
+        (
+            lambda factor, setup: factor * setup,
+            "That grows with the factor: a better chip pays later.",
+            "T = setup + T / factor. Bring both T to one side.",
+        ),
+        (
+            lambda factor, setup: setup / factor,
+            "That would fall to 0 for a better chip.",
+            "The set-up alone takes `setup` minutes, so it never pays before that.",
+        ),
+        (
+            lambda factor, setup: setup * (1 - 1 / factor),
+            "You multiply where you should divide.",
+            "T (1 - 1 / factor) = setup. What is left is to divide by the bracket.",
+        ),
+        (
+            lambda factor, setup: setup / (1 + 1 / factor),
+            "There is a plus where a minus belongs.",
+            "T = setup + T / factor. Moved to the left, T / factor changes its sign.",
+        ),
+        (
+            lambda factor, setup: setup + setup / factor,
+            "The chip trains for T / factor.",
+            "T stands on both sides: T = setup + T / factor. Bring both T to one side.",
+        ),
+        (
+            {"never": operator.eq},
+            "Your function has a time for a chip that is slower than the CPU, too.",
+            at_edges,
+        ),
     )
-}
+
+
+CHECKS = {"05/pays_from": PaysFrom(pays_from)}

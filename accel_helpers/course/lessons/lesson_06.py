@@ -113,45 +113,53 @@ def cycles(
 
 
 _ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way through be then?"
-_CYCLES = (
-    (
-        {"whole": math.floor},
-        "Your tiles leave out weights: what does not fill a tile is rounded away.",
-        "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
-    ),
-    (
-        {"whole": float},
-        "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
-        "Make a whole number of k / size and of n / size. Which of the two next to it?",
-    ),
-    (
-        {"loads": 0},
-        "Loading is forgotten: your cells have their weights from the start.",
-        "Before a row can enter, the weights of the tile must be in their cells.",
-    ),
-    (
-        {"ways": 0},
-        "The way through is forgotten: your last result is out as soon as its row enters.",
-        "Follow the last row of activations. How far has it to the cell in the far corner?",
-    ),
-    (
-        {"ways": 1},
-        "You count the way through in one direction only.",
-        "Activations walk to the right and sums walk down. The last sum has both ways to wait for.",
-    ),
-    ({"more": 1}, "Almost: for each tile you count 1 too many.", _ONE_CELL),
-    ({"more": 2}, "Almost: for each tile you count 2 too many.", _ONE_CELL),
-    ({"more": -1}, "Almost: for each tile you count 1 too few.", _ONE_CELL),
-    ({"more": -2}, "Almost: for each tile you count 2 too few.", _ONE_CELL),
-)
-# (m, k, n, size): the first can be done on paper, in the others wrong rules differ.
-_PRODUCTS = (
-    (20, 6, 9, 4),
-    (128, 128, 128, 128),
-    (1_024, 300, 500, 128),
-    (10, 3, 2, 1),
-    (5, 20, 7, 8),
-)
+
+
+class Cycles(FunctionCheck):
+    # (m, k, n, size): the first can be done on paper, in the others wrong rules differ.
+    cases = (
+        (20, 6, 9, 4),
+        (128, 128, 128, 128),
+        (1_024, 300, 500, 128),
+        (10, 3, 2, 1),
+        (5, 20, 7, 8),
+    )
+    hint = "How many tiles? How long does one load? How long until its last row is out?"
+    right = "Tiles, loading, rows and the way through: every cycle is counted."
+    needs = "One whole number is needed: tiles times the cycles of one."
+    slips = (
+        (
+            {"whole": math.floor},
+            "Your tiles leave out weights: what does not fill a tile is rounded away.",
+            "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
+        ),
+        (
+            {"whole": float},
+            "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
+            "Make a whole number of k / size and of n / size. Which of the two next to it?",
+        ),
+        (
+            {"loads": 0},
+            "Loading is forgotten: your cells have their weights from the start.",
+            "Before a row can enter, the weights of the tile must be in their cells.",
+        ),
+        (
+            {"ways": 0},
+            "The way through is forgotten: your last result is out as soon as its row enters.",
+            "Follow the last row of activations. How far has it to the cell in the far corner?",
+        ),
+        (
+            {"ways": 1},
+            "You count the way through in one direction only.",
+            "Activations walk to the right and sums walk down. "
+            "The last sum has both ways to wait for.",
+        ),
+        ({"more": 1}, "Almost: for each tile you count 1 too many.", _ONE_CELL),
+        ({"more": 2}, "Almost: for each tile you count 2 too many.", _ONE_CELL),
+        ({"more": -1}, "Almost: for each tile you count 1 too few.", _ONE_CELL),
+        ({"more": -2}, "Almost: for each tile you count 2 too few.", _ONE_CELL),
+    )
+
 
 # --- rounding ------------------------------------------------------------------------------------
 
@@ -180,31 +188,6 @@ _HALF = "Before you cut, look at what goes: is it more than half of what the las
 # What was rounded rightly, its upper half, and what was cut off.
 _BITS = "You return bits. They are a whole number that only stands for the one asked for."
 _WAY_BACK = "One of the two tools leads from bits to the number. It takes all 32 of them."
-_ROUNDINGS = (
-    (
-        {"carry": 0, "odd": 0},
-        "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
-        _HALF,
-    ),
-    (
-        {"carry": 0xFFFF, "odd": 0},
-        "You go away from zero wherever anything is cut off.",
-        _HALF,
-    ),
-    (
-        {"carry": 0x8000, "odd": 0},
-        "Nearly: a number in the middle between two always goes away from zero with you.",
-        _EVEN_WINS,
-    ),
-    (
-        {"odd": 0},
-        "Nearly: a number in the middle between two always goes towards zero with you.",
-        _EVEN_WINS,
-    ),
-    ({"returned": int}, _BITS, _WAY_BACK),
-    ({"returned": lambda bits: bits >> 16}, _BITS, _WAY_BACK),
-    ({"carry": 0, "odd": 0, "returned": int}, _BITS, _WAY_BACK),
-)
 # Exact, near, over a power of 2.
 _NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
 _EDGES = (
@@ -215,23 +198,39 @@ _EDGES = (
     *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
 )
 
-CHECKS = {
-    "06/cycles": FunctionCheck(
-        cycles,
-        _PRODUCTS,
-        _CYCLES,
-        right="Tiles, loading, rows and the way through: every cycle is counted.",
-        needs="One whole number is needed: tiles times the cycles of one.",
-        hint="How many tiles? How long does one load? How long until its last row is out?",
-    ),
-    "06/bfloat16": FunctionCheck(
-        bfloat16,
-        [(x,) for x in _NUMBERS],
-        _ROUNDINGS,
-        edges=[(x,) for x in _EDGES],
-        right="Rounded to the nearest, and to the even one in the middle.",
-        needs="One number is needed: the rounded one, as a float.",
-        hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
-        within=0,
-    ),
-}
+
+class Rounding(FunctionCheck):
+    cases = [(x,) for x in _NUMBERS]
+    edges = [(x,) for x in _EDGES]
+    hint = "Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?"
+    right = "Rounded to the nearest, and to the even one in the middle."
+    needs = "One number is needed: the rounded one, as a float."
+    within = 0
+    slips = (
+        (
+            {"carry": 0, "odd": 0},
+            "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
+            _HALF,
+        ),
+        (
+            {"carry": 0xFFFF, "odd": 0},
+            "You go away from zero wherever anything is cut off.",
+            _HALF,
+        ),
+        (
+            {"carry": 0x8000, "odd": 0},
+            "Nearly: a number in the middle between two always goes away from zero with you.",
+            _EVEN_WINS,
+        ),
+        (
+            {"odd": 0},
+            "Nearly: a number in the middle between two always goes towards zero with you.",
+            _EVEN_WINS,
+        ),
+        ({"returned": int}, _BITS, _WAY_BACK),
+        ({"returned": lambda bits: bits >> 16}, _BITS, _WAY_BACK),
+        ({"carry": 0, "odd": 0, "returned": int}, _BITS, _WAY_BACK),
+    )
+
+
+CHECKS = {"06/cycles": Cycles(cycles), "06/bfloat16": Rounding(bfloat16)}

@@ -186,81 +186,81 @@ _LONGEST = (
     "You take the longest of the times in place of their sum.",
     "One follows the other: the launch, the way over the link, that through the memory.",
 )
-_SLIPS = (
-    (
-        {"in_memory": 4, "over_link": 4},
-        "You move 4 bytes for a number throughout.",
-        "In memory it is read and the answer is written. Over the link go both, too.",
-    ),
-    (
-        {"in_memory": 1, "over_link": 1},
-        "You divide numbers by bytes per second.",
-        "Turn them into bytes first: 4 are read for each number, and 4 are written.",
-    ),
-    (
-        {"in_memory": 2, "over_link": 2},
-        "You count each number as one byte.",
-        "A float32 number has 4 bytes.",
-    ),
-    (
-        {"in_memory": 0},
-        "With a link you count the link alone.",
-        "On the card the numbers are still read from its memory, and the answers written to it.",
-    ),
-    (
-        lambda n, launch, bandwidth, link: add_seconds(n, launch, bandwidth + link),
-        "You add up the two speeds.",
-        "The bytes go over the link, and then through the memory: add up the two times.",
-    ),
-    (
-        {"in_memory": 4},
-        "In memory you move 4 bytes for a number.",
-        "It is read, and the answer is written: 4 bytes each.",
-    ),
-    (
-        {"over_link": 4},
-        "You use the link one way only.",
-        "Over the link go 4 bytes for each number, and 4 come back.",
-    ),
-    (
-        {"over_link": 0},
-        "The link makes no difference to your answer.",
-        "If `link` is not None, all numbers come over it first, and the answers go back.",
-    ),
-    (
-        {"launches": 0},
-        "Launching is missing.",
-        "The chip has to be told before anything moves: add `launch`, once.",
-    ),
-    ({"everything": max}, *_LONGEST),
-    ({"moves": max}, *_LONGEST),
-    ({"everything": max, "moves": max}, *_LONGEST),
-    (
-        lambda n, launch, bandwidth, link: max(launch, 8 * n / bandwidth) + 8 * n / link,
-        *_LONGEST,
-    ),
-    (
-        {"launches": 2},
-        "You count `launch` twice.",
-        "It is one addition, launched once.",
-    ),
-    (
-        lambda n, launch, *speeds: add_seconds(n, n * launch, *speeds),
-        "You launch every number.",
-        "It is one addition, launched once, however many numbers there are.",
-    ),
-)
-# In the last one the launch is the longest, and the memory is slower than the link.
-_WITH_LINK = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9), (10, 1e-6, 4e9, 8e9)]
-CHECKS = {
-    "07/seconds": FunctionCheck(
-        add_seconds,
-        _WITH_LINK,
-        _SLIPS,
-        edges=[(1_000, 1e-6, 8e9, None)],
-        at_edges="Without a link (None) nothing is sent anywhere.",
-        right="With a link, nearly all of a large addition is the transfer.",
-        needs="It returns one number: seconds.",
-        hint="launch, plus bytes / bandwidth; with a link, bytes / link on top.",
+
+
+class Seconds(FunctionCheck):
+    # In the last one the launch is the longest, and the memory is slower than the link.
+    cases = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9), (10, 1e-6, 4e9, 8e9)]
+    edges = [(1_000, 1e-6, 8e9, None)]
+    at_edges = "Without a link (None) nothing is sent anywhere."
+    hint = "launch, plus bytes / bandwidth; with a link, bytes / link on top."
+    right = "With a link, nearly all of a large addition is the transfer."
+    needs = "It returns one number: seconds."
+    slips = (
+        (
+            {"in_memory": 4, "over_link": 4},
+            "You move 4 bytes for a number throughout.",
+            "In memory it is read and the answer is written. Over the link go both, too.",
+        ),
+        (
+            {"in_memory": 1, "over_link": 1},
+            "You divide numbers by bytes per second.",
+            "Turn them into bytes first: 4 are read for each number, and 4 are written.",
+        ),
+        (
+            {"in_memory": 2, "over_link": 2},
+            "You count each number as one byte.",
+            "A float32 number has 4 bytes.",
+        ),
+        (
+            {"in_memory": 0},
+            "With a link you count the link alone.",
+            "On the card the numbers are still read from its memory, "
+            "and the answers written to it.",
+        ),
+        (
+            lambda n, launch, bandwidth, link: add_seconds(n, launch, bandwidth + link),
+            "You add up the two speeds.",
+            "The bytes go over the link, and then through the memory: add up the two times.",
+        ),
+        (
+            {"in_memory": 4},
+            "In memory you move 4 bytes for a number.",
+            "It is read, and the answer is written: 4 bytes each.",
+        ),
+        (
+            {"over_link": 4},
+            "You use the link one way only.",
+            "Over the link go 4 bytes for each number, and 4 come back.",
+        ),
+        (
+            {"over_link": 0},
+            "The link makes no difference to your answer.",
+            "If `link` is not None, all numbers come over it first, and the answers go back.",
+        ),
+        (
+            {"launches": 0},
+            "Launching is missing.",
+            "The chip has to be told before anything moves: add `launch`, once.",
+        ),
+        ({"everything": max}, *_LONGEST),
+        ({"moves": max}, *_LONGEST),
+        ({"everything": max, "moves": max}, *_LONGEST),
+        (
+            lambda n, launch, bandwidth, link: max(launch, 8 * n / bandwidth) + 8 * n / link,
+            *_LONGEST,
+        ),
+        (
+            {"launches": 2},
+            "You count `launch` twice.",
+            "It is one addition, launched once.",
+        ),
+        (
+            lambda n, launch, *speeds: add_seconds(n, n * launch, *speeds),
+            "You launch every number.",
+            "It is one addition, launched once, however many numbers there are.",
+        ),
     )
-}
+
+
+CHECKS = {"07/seconds": Seconds(add_seconds)}

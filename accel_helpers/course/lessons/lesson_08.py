@@ -31,41 +31,39 @@ def pays_after(
     return with_first + whole(lost / won_by_each)
 
 
-_SLIPS = (
-    (
-        {"with_first": 0},
-        "Nearly: the calls after the first are counted.",
-        "The first call is a call, too.",
-    ),
-    (
-        {"whole": float},
-        "You count parts of calls.",
-        "After how many whole calls is the loss made up? Round up.",
-    ),
-    (
-        {"with_first": 0, "whole": float},
-        "You count parts of calls, and not the first one.",
-        "After how many whole calls is the loss made up? And the first call is a call, too.",
-    ),
-    (
-        lambda first, before, after: math.ceil(first / (before - after)),
-        "The whole first call is lost, for you.",
-        "How long would it have taken uncompiled?",
-    ),
-    (
-        {"never": operator.eq},
-        "You have a number for calls that got slower.",
-        "What is never made up takes math.inf.",
-    ),
-)
-CHECKS = {
-    "08/pays_after": FunctionCheck(
-        pays_after,
-        [(100, 10, 6), (50, 20, 8), (9, 4, 3)],
-        _SLIPS,
-        edges=[(80, 2, 3), (60, 5, 5)],
-        at_edges="What is never made up takes math.inf.",
-        right="The first call is the price. What each later one wins pays it back.",
-        needs="A number.",
+class PaysAfter(FunctionCheck):
+    cases = [(100, 10, 6), (50, 20, 8), (9, 4, 3)]
+    edges = [(80, 2, 3), (60, 5, 5)]
+    at_edges = "What is never made up takes math.inf."
+    right = "The first call is the price. What each later one wins pays it back."
+    needs = "A number."
+    slips = (
+        (
+            {"with_first": 0},
+            "Nearly: the calls after the first are counted.",
+            "The first call is a call, too.",
+        ),
+        (
+            {"whole": float},
+            "You count parts of calls.",
+            "After how many whole calls is the loss made up? Round up.",
+        ),
+        (
+            {"with_first": 0, "whole": float},
+            "You count parts of calls, and not the first one.",
+            "After how many whole calls is the loss made up? And the first call is a call, too.",
+        ),
+        (
+            lambda first, before, after: math.ceil(first / (before - after)),
+            "The whole first call is lost, for you.",
+            "How long would it have taken uncompiled?",
+        ),
+        (
+            {"never": operator.eq},
+            "You have a number for calls that got slower.",
+            at_edges,
+        ),
     )
-}
+
+
+CHECKS = {"08/pays_after": PaysAfter(pays_after)}

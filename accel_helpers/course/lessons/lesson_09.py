@@ -19,44 +19,40 @@ def whole_batch(
     return [number / divisor(counts) for number in sums]
 
 
-_SLIPS = (
-    (
-        lambda gradients, counts: whole_batch(gradients, [1] * len(counts)),
-        "That is the plain mean. A replica with one picture counts as much as one with two.",
-        "Use counts: a gradient stands for as many pictures as its replica had.",
-    ),
-    (
-        lambda gradients, counts: [sum(numbers) for numbers in zip(*gradients, strict=True)],
-        "That is the sum. With more replicas the step gets longer, as if the learning rate grew.",
-        "The gradient of a batch is a mean over its pictures.",
-    ),
-    (
-        {"divisor": lambda counts: 1},
-        "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
-        "Divide by the number of all pictures.",
-    ),
-    (
-        {"divisor": len},
-        "Weighed rightly, and divided by the number of replicas.",
-        "Divide by the number of all pictures.",
-    ),
-)
-# (gradients, counts) of each case.
-_UNEQUAL_REPLICAS = [
-    ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
-    ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),
-]
-_WITHOUT_PICTURES = ([[3.0], [1.0]], [8, 0])
+class AllReduce(FunctionCheck):
+    # (gradients, counts) of each case.
+    cases = [
+        ([[2.0, -4.0], [6.0, 8.0]], [2, 1]),
+        ([[1.0, 10.0, -1.0], [5.0, 2.0, -3.0], [9.0, 0.0, 7.0]], [4, 4, 2]),
+    ]
+    edges = [([[3.0], [1.0]], [8, 0])]
+    at_edges = "A replica that got no picture has no say."
+    hint = "Weigh every gradient with its pictures, add up, divide by all pictures."
+    right = "Every picture counts once, on whichever replica it was."
+    needs = "A list is needed, with as many numbers as one gradient has."
+    slips = (
+        (
+            lambda gradients, counts: whole_batch(gradients, [1] * len(counts)),
+            "That is the plain mean. A replica with one picture counts as much as one with two.",
+            "Use counts: a gradient stands for as many pictures as its replica had.",
+        ),
+        (
+            lambda gradients, counts: [sum(numbers) for numbers in zip(*gradients, strict=True)],
+            "That is the sum. "
+            "With more replicas the step gets longer, as if the learning rate grew.",
+            "The gradient of a batch is a mean over its pictures.",
+        ),
+        (
+            {"divisor": lambda counts: 1},
+            "Weighed rightly, and not divided: that is the sum over all pictures, not their mean.",
+            "Divide by the number of all pictures.",
+        ),
+        (
+            {"divisor": len},
+            "Weighed rightly, and divided by the number of replicas.",
+            "Divide by the number of all pictures.",
+        ),
+    )
 
-CHECKS = {
-    "09/all_reduce": FunctionCheck(
-        whole_batch,
-        _UNEQUAL_REPLICAS,
-        _SLIPS,
-        edges=[_WITHOUT_PICTURES],
-        at_edges="A replica that got no picture has no say.",
-        right="Every picture counts once, on whichever replica it was.",
-        needs="A list is needed, with as many numbers as one gradient has.",
-        hint="Weigh every gradient with its pictures, add up, divide by all pictures.",
-    ),
-}
+
+CHECKS = {"09/all_reduce": AllReduce(whole_batch)}

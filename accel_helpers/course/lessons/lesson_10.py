@@ -5,6 +5,24 @@ from collections.abc import Sequence
 
 from accel_helpers.course.checks import FunctionCheck, Told, ask, plain
 
+
+class _OnArrays(FunctionCheck):
+    def call(self, function: object, case: tuple) -> object:
+        """Return what a function returns for a case; it gets arrays, which it must not change."""
+        import numpy as np
+
+        arguments = [np.array(value) if isinstance(value, list) else value for value in case]
+        # The check itself says what a division by zero gave; NumPy's warning would be a second one.
+        with np.errstate(all="ignore"):
+            returned = ask(function, *arguments)
+        if not all(map(np.array_equal, arguments, case)):
+            raise Told(
+                "Your function changes the arrays that it was given: whoever lent them loses them.",
+                "Make new arrays: a - b is one, and a -= b changes a.",
+            )
+        return returned
+
+
 # --- scaling -------------------------------------------------------------------------------------
 
 
@@ -33,46 +51,54 @@ def _fitted_on_both(train, other):
     return _scaled(train, both), _scaled(other, both)
 
 
-_SCALINGS = (
-    (
-        _fitted_on_both,
-        "You fitted on both sets together. Then the other images have a say in the training.",
-        "Mean and spread come from train alone.",
-    ),
-    (
-        lambda train, other: (_scaled(train, train), _scaled(other, other)),
-        "You scaled each set by its own numbers: the same ink then means two things.",
-        "Use the mean and the spread of train for both.",
-    ),
-    (
-        {"axis": None},
-        "You took one mean and one spread for all pixels together.",
-        "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
-    ),
-    (
-        {"power": 2},
-        "You divide by the variance. That is the square of the spread.",
-        "The spread is the standard deviation: std(axis=0), the root of the variance.",
-    ),
-)
 # Images of four pixels: the last two never vary in training, and one of them does so elsewhere.
 _TRAIN = [[n, n * n % 17, 3.0, 0.0] for n in map(float, range(12))]
 _OTHER = [[n, n * n % 13, n, 0.0] for n in (4.0, 7.0, 10.0, 13.0)]
 
 
-def _pixels(scaled_sets: object) -> object:
-    """Return the pixels of each set in a row; raise `Told` where one was divided by zero."""
-    import numpy as np
+class Scaling(_OnArrays):
+    cases = [(_TRAIN, _OTHER)]
+    hint = "From each pixel take its mean in train, then divide by its spread in train."
+    right = "Both sets are scaled alike, and only the training images were asked."
+    needs = "Return the scaled training images and the scaled other ones, in this order."
+    # The spread of a sample, with n - 1, is right, too.
+    within = 0.06
+    slips = (
+        (
+            _fitted_on_both,
+            "You fitted on both sets together. Then the other images have a say in the training.",
+            "Mean and spread come from train alone.",
+        ),
+        (
+            lambda train, other: (_scaled(train, train), _scaled(other, other)),
+            "You scaled each set by its own numbers: the same ink then means two things.",
+            "Use the mean and the spread of train for both.",
+        ),
+        (
+            {"axis": None},
+            "You took one mean and one spread for all pixels together.",
+            "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
+        ),
+        (
+            {"power": 2},
+            "You divide by the variance. That is the square of the spread.",
+            "The spread is the standard deviation: std(axis=0), the root of the variance.",
+        ),
+    )
 
-    rows = [np.ravel(images).astype(float) for images in plain(scaled_sets)]
-    for pixels in rows:
-        # What is not a number is not below it either.
-        if not np.all(abs(pixels) < 1_000):
-            raise Told(
-                "A pixel that never varied in training is divided by zero, or by nearly that.",
-                "Its spread is 0. Put 1 in the place of that, such as with np.where.",
-            )
-    return plain(rows)
+    def read(self, returned: object) -> object:
+        """Return the pixels of each set in a row; raise `Told` where one was divided by zero."""
+        import numpy as np
+
+        rows = [np.ravel(images).astype(float) for images in plain(returned)]
+        for pixels in rows:
+            # What is not a number is not below it either.
+            if not np.all(abs(pixels) < 1_000):
+                raise Told(
+                    "A pixel that never varied in training is divided by zero, or by nearly that.",
+                    "Its spread is 0. Put 1 in the place of that, such as with np.where.",
+                )
+        return plain(rows)
 
 
 # --- a split -------------------------------------------------------------------------------------
@@ -93,84 +119,51 @@ def split(originals: Sequence[int], seed: int, share: int = 5) -> tuple:
     return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
-_SPLITS = (
-    (
-        lambda originals, seed: [originals[places] for places in split(originals, seed)],
-        "Some places are on both sides, or on neither.",
-        "Places count the pictures from 0 on, and each is on one side. They are not originals.",
-    ),
-    (
-        lambda originals, seed: (range(36, 180), range(36)),
-        "There are originals with copies on both sides.",
-        "Choose originals, not pictures. Then give each picture the side of its original.",
-    ),
-    (
-        lambda originals, seed: split(originals, seed)[::-1],
-        "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
-        "Hold out about a fifth of the originals. Are the two sides in the right order?",
-    ),
-)
 # Three copies of each of 60 originals, in any order.
 _ORIGINALS = random.Random(10).sample(3 * list(range(100, 160)), 180)
 
 
-def _fault(sides: tuple) -> str:
-    """Return the first fault of a split in a word, or an empty text if it has none.
+class Split(_OnArrays):
+    cases = [(_ORIGINALS, 1)]
+    right = "All copies of an original lie on one side."
+    needs = "Return train, held_out: the places in originals, as whole numbers from 0 on."
+    slips = (
+        (
+            lambda originals, seed: [originals[places] for places in split(originals, seed)],
+            "Some places are on both sides, or on neither.",
+            "Places count the pictures from 0 on, and each is on one side. They are not originals.",
+        ),
+        (
+            lambda originals, seed: (range(36, 180), range(36)),
+            "There are originals with copies on both sides.",
+            "Choose originals, not pictures. Then give each picture the side of its original.",
+        ),
+        (
+            lambda originals, seed: split(originals, seed)[::-1],
+            "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
+            "Hold out about a fifth of the originals. Are the two sides in the right order?",
+        ),
+    )
 
-    Each of the two sides may be places, or a yes or no for every picture.
-    """
-    import numpy as np
+    def read(self, returned: tuple) -> str:
+        """Return the first fault of a split in a word, or an empty text if it has none.
 
-    originals = np.array(_ORIGINALS)
-    places = np.arange(180)
-    # Places select themselves here, and so does a mask of yes and no.
-    train, held_out = (places[np.asarray(side)] for side in sides)
-    if sorted([*train, *held_out]) != [*places]:
-        return "places"
-    if np.isin(originals[train], originals[held_out]).any():
-        return "copies"
-    # About a fifth of them.
-    if not 18 <= len(held_out) <= 63:
-        return "share"
-    return ""
+        Each of the two sides may be places, or a yes or no for every picture.
+        """
+        import numpy as np
 
-
-def _on_arrays(function: object, *case: object) -> object:
-    """Return what a function returns for a case; it gets arrays, which it must not change."""
-    import numpy as np
-
-    arguments = [np.array(value) if isinstance(value, list) else value for value in case]
-    # The check itself says what a division by zero gave; NumPy's warning would be a second one.
-    with np.errstate(all="ignore"):
-        returned = ask(function, *arguments)
-    if not all(map(np.array_equal, arguments, case)):
-        raise Told(
-            "Your function changes the arrays that it was given: whoever lent them loses them.",
-            "Make new arrays: a - b is one, and a -= b changes a.",
-        )
-    return returned
+        originals = np.array(_ORIGINALS)
+        places = np.arange(180)
+        # Places select themselves here, and so does a mask of yes and no.
+        train, held_out = (places[np.asarray(side)] for side in returned)
+        if sorted([*train, *held_out]) != [*places]:
+            return "places"
+        if np.isin(originals[train], originals[held_out]).any():
+            return "copies"
+        # About a fifth of them.
+        if not 18 <= len(held_out) <= 63:
+            return "share"
+        return ""
 
 
-CHECKS = {
-    "10/scaling": FunctionCheck(
-        scale,
-        [(_TRAIN, _OTHER)],
-        _SCALINGS,
-        right="Both sets are scaled alike, and only the training images were asked.",
-        needs="Return the scaled training images and the scaled other ones, in this order.",
-        hint="From each pixel take its mean in train, then divide by its spread in train.",
-        call=_on_arrays,
-        read=_pixels,
-        # The spread of a sample, with n - 1, is right, too.
-        within=0.06,
-    ),
-    "10/split": FunctionCheck(
-        split,
-        [(_ORIGINALS, 1)],
-        _SPLITS,
-        right="All copies of an original lie on one side.",
-        needs="Return train, held_out: the places in originals, as whole numbers from 0 on.",
-        call=_on_arrays,
-        read=_fault,
-    ),
-}
+CHECKS = {"10/scaling": Scaling(scale), "10/split": Split(split)}
