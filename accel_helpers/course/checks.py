@@ -42,9 +42,8 @@ class Stopped(Told):
 class Check:
     """An exercise, and the check of it: called with an answer, which may be anything.
 
-    An exercise is a subclass that sets what the kind of check below does not. It has a `truth`, the
-    right answer; `slips`; and `grade`, which returns what to say to a right answer and raises
-    `Told` for a wrong one.
+    An exercise is a subclass that sets what the kind of check below does not. It has `slips`, and
+    `grade`, which returns what to say to a right answer and raises `Told` for a wrong one.
     """
 
     def __call__(self, answer: object) -> Result:
@@ -53,12 +52,6 @@ class Check:
         except Told as told:
             return Result(False, *told.args)
         return Result(True, message)
-
-    def wrong_function(self, change: Mapping | Callable) -> Callable:
-        """Return the function of a slip: the right one with some parameters changed, or its own."""
-        if callable(change):
-            return change
-        return partial(self.truth, **change)
 
 
 # --- a function ----------------------------------------------------------------------------------
@@ -117,6 +110,12 @@ class FunctionCheck(Check):
         """Return a value that can be compared; an error or None where it cannot be read."""
         return plain(returned)
 
+    def wrong_function(self, change: Mapping | Callable) -> Callable:
+        """Return the function of a slip: the right one with some parameters changed, or its own."""
+        if callable(change):
+            return change
+        return partial(self.truth, **change)
+
     def grade(self, answer: object) -> str:
         """Call the answer on all cases. Returns and raises as every check does."""
         found = []  # each case with the value that the learner's function gave
@@ -168,9 +167,8 @@ class FunctionCheck(Check):
 
     def _named(self, case: tuple) -> str:
         """Return a case as the learner's function gets it: "For factor = 2, setup = 5"."""
-        # The true function may have more parameters than a case: with defaults.
-        pairs = zip(inspect.signature(self.truth).parameters, case, strict=False)
-        text = ", ".join(f"{name} = {brief(value)}" for name, value in pairs)
+        arguments = inspect.signature(self.truth).bind(*case).arguments
+        text = ", ".join(f"{name} = {brief(value)}" for name, value in arguments.items())
         return f"For {text:.200}"
 
 

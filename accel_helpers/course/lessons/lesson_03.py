@@ -4,32 +4,31 @@ import math
 
 from accel_helpers._values.words import format_seconds, percent, shown
 from accel_helpers.course.checks import Check, Told, WordCheck, ask
-from accel_helpers.course.lessons.pretend_device import TRUTH, device_for, timed
+from accel_helpers.course.lessons.pretend_device import COMPILING, ORDER, TRUTH, device_for
 
 
 class Benchmark(Check):
     """The exercise in which device A is timed: right is what is within 5 % of its step."""
 
-    truth = staticmethod(timed)
-    # parameters of `timed` that are changed, message, hint
+    # (the seconds that it says after so many steps, message, hint)
     slips = (
         (
-            {"sends": True},
+            lambda steps: TRUTH["C"],
             "The sending is inside.",
             "This one asks for the step alone: send before the clock.",
         ),
         (
-            {"cold": True},
+            lambda steps: TRUTH["A"] + COMPILING / steps,
             "The first run compiles, and that time is still inside.",
             "Let the device run once, and wait for it, before you read the clock.",
         ),
         (
-            {"early": True},
+            lambda steps: ORDER,
             "That is the time it takes to give the order, not to carry it out.",
             "run() returns a job. Something must wait for that job before the clock is read.",
         ),
         (
-            {"whole": True},
+            lambda steps: TRUTH["A"] * steps,
             "Those are all your steps together.",
             "Divide by the number of steps between the two clock readings.",
         ),
@@ -48,10 +47,9 @@ class Benchmark(Check):
         said = f"Your timing says {format_seconds(max(seconds, 0))}"
         if math.isclose(seconds, TRUTH["A"], rel_tol=0.05):
             return f"{said}; the device's own record says the same."
-        # Each slip is tried with as many steps as the learner took.
         steps = max(device.steps, 1)
-        for change, message, slip_hint in self.slips:
-            if math.isclose(seconds, timed(device_for("A"), steps, **change), rel_tol=0.05):
+        for wrong_seconds, message, slip_hint in self.slips:
+            if math.isclose(seconds, wrong_seconds(steps), rel_tol=0.05):
                 raise Told(f"{said}. {message}", slip_hint)
         error = abs(seconds / TRUTH["A"] - 1)
         raise Told(f"{said}. That is {percent(error)} off.", hint)

@@ -1,4 +1,4 @@
-"""The pretend accelerator of lesson 03, whose every cost is known, and a benchmark of it.
+"""The pretend accelerator of lesson 03, whose every cost is known.
 
 It does as a GPU does: it compiles at the first run, takes its orders at once, and works on its own
 until it has finished. Its clock is its own, so every machine sees the same.
@@ -87,34 +87,3 @@ def device_for(letter: str) -> Device:
     if letter == "D":
         return Device(0.0021, tick=0.005)
     return Device()
-
-
-def timed(
-    device: Device,
-    steps: int = 10,
-    *,
-    sends: bool = False,
-    cold: bool = False,
-    early: bool = False,
-    whole: bool = False,
-) -> float:
-    """Return the seconds of a step on a device as a benchmark measures them.
-
-    Without a slip it is the right benchmark. A slip makes it a broken one: `sends` has the sending
-    of a batch in the time, `cold` has the compiling in it, `early` does not wait for the jobs, and
-    `whole` returns the time of all steps.
-    """
-    batch = device.send("images")
-    if not cold:
-        device.wait(device.run(batch))
-    start = device.clock()
-    for _ in range(steps):
-        if sends:
-            batch = device.send("images")
-        job = device.run(batch)
-        if not early:
-            device.wait(job)
-    elapsed = device.clock() - start
-    if whole:
-        return elapsed
-    return elapsed / steps

@@ -4,6 +4,7 @@ The exercises are those that `check` knows, and the slips are the table of each,
 is held to the same without being named here.
 """
 
+import functools
 import itertools
 import json
 import math
@@ -11,9 +12,11 @@ import re
 from pathlib import Path
 
 import pytest
+from practice import timed
 
 from accel_helpers.course import lessons as checks
-from accel_helpers.course.checks import Result, WordCheck
+from accel_helpers.course.checks import FunctionCheck, Result, WordCheck
+from accel_helpers.course.lessons.lesson_03 import Benchmark
 
 np = pytest.importorskip("numpy")
 
@@ -58,11 +61,19 @@ def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_p
 # --- the table of each exercise ----------------------------------------------------------------
 
 
+def truth(check):
+    return timed if isinstance(check, Benchmark) else check.truth
+
+
 def slips(check):
     """The wrong answer of each slip, and what is said to it."""
-    if not isinstance(check, WordCheck):
+    if isinstance(check, FunctionCheck):
         for change, *words in check.slips:
             yield check.wrong_function(change), *words
+        return
+    if isinstance(check, Benchmark):
+        for slip, (_, *words) in zip(("sends", "cold", "early", "whole"), check.slips, strict=True):
+            yield functools.partial(timed, **{slip: True}), *words
         return
     # What has no row of its own, or an empty place in it, is told by the row of all others.
     for key, choice in itertools.product(check.truth, check.allowed):
@@ -74,7 +85,7 @@ def slips(check):
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
     check = EXERCISES[exercise]
-    right = check(check.truth)
+    right = check(truth(check))
     assert right.ok, str(right)
     assert not right.hint, str(right)
     for answer, message, hint in slips(check):
@@ -196,7 +207,7 @@ def test_what_may_mean_something_else_is_no_choice(word):
     assert "that is not a choice" in checks.check("00/told_apart", answer).message
 
 
-@pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c.truth, dict)])
+@pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c, WordCheck)])
 def test_every_wrong_choice_leads_on(exercise):
     check = EXERCISES[exercise]
     for key, other in itertools.product(check.truth, {*check.truth.values()}):
@@ -295,7 +306,7 @@ def test_what_is_no_answer_gets_a_result(exercise, name):
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
     checks.check(exercise, changes_its_arguments)
-    assert checks.check(exercise, EXERCISES[exercise].truth).ok
+    assert checks.check(exercise, truth(EXERCISES[exercise])).ok
 
 
 def test_a_slip_is_told_how_many_are_right():

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from practice import timed
 
 import accel_helpers as ah
 from accel_helpers.course.lessons import (
@@ -18,7 +19,6 @@ from accel_helpers.course.lessons import (
     lesson_03,
     lesson_06,
 )
-from accel_helpers.course.lessons.lesson_03 import timed
 from accel_helpers.course.lessons.lesson_04 import memory_picture
 from accel_helpers.course.lessons.lesson_09 import whole_batch
 from accel_helpers.course.lessons.lesson_10 import split
