@@ -5,6 +5,7 @@ A *slip* is a likely wrong answer, with what to say to it; the tests try all of 
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -134,10 +135,9 @@ class FunctionCheck(Check):
             reason, usual_hint = stopped.args
             message = f"{self._named(case)}: {reason} It is {truth}."
             raise Told(message, hint or usual_hint) from None
-        try:
+        value = None
+        with suppress(Exception):
             value = self.read(returned)
-        except Exception:
-            value = None
         if value is None:
             message = f"{self._named(case)}: the function returned {shown(returned)}"
             raise Told(f"{message}, and it is {truth}.", self.needs)

@@ -184,7 +184,7 @@ def _size(numbers: float) -> str:
 
 _LONGEST = (
     "You take the longest of the times in place of their sum.",
-    "One follows the other: the launch, the way over the link, that through the memory.",
+    "They come one after the other: the launch, the link, the memory. Add them up.",
 )
 
 

@@ -2,10 +2,13 @@
 
 import random
 
-from accel_helpers.course.checks import FunctionCheck, Told, ask, plain
+from accel_helpers.course.answers import plain
+from accel_helpers.course.checks import FunctionCheck, Told, ask
 
 
 class _OnArrays(FunctionCheck):
+    """An exercise whose function gets arrays in place of lists."""
+
     def call(self, function: object, case: tuple) -> object:
         """Return what a function returns for a case; it gets arrays, which it must not change."""
         import numpy as np

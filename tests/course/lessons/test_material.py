@@ -240,6 +240,11 @@ def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scal
     assert "divided by zero" in check("10/scaling", by_the_last).message
 
 
+def test_places_that_are_off_by_one_are_no_split():
+    result = check("10/split", lambda *case: [places - 1 for places in split(*case)])
+    assert "copies on both sides" in result.message
+
+
 @pytest.mark.parametrize("share", [2, 20])
 def test_a_split_holds_out_about_a_fifth(share):
     result = check("10/split", lambda originals, seed: split(originals, seed, share))
