@@ -21,12 +21,11 @@ def measured() -> dict:
 
 
 NONE = "no measurable difference"
-VERDICTS = ("faster", "slower", NONE)
 
 
 class ToldApart(WordCheck):
     truth = {"A": "faster", "B": NONE, "C": "slower", "D": NONE}
-    allowed = VERDICTS
+    allowed = ("faster", "slower", NONE)
     done = "In B, C and D the medians are about 8 % apart. Only in C are the intervals, too."
     empty = "The four answers are still empty."
     # letter -> wrong verdict -> the message and the hint

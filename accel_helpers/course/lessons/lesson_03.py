@@ -55,8 +55,6 @@ class Benchmark(Check):
         raise Told(f"{said}. That is {percent(error)} off.", hint)
 
 
-# What is wrong with the four broken benchmarks, A to D.
-CAUSES = ("waiting", "compiling", "transfer", "too small")
 _HINTS = {
     "A": "A reads the clock right after run(). What has the device done by then?",
     "B": "B's device has never run before the clock starts. What happens at a first run?",
@@ -66,8 +64,10 @@ _HINTS = {
 
 
 class Diagnosis(WordCheck):
+    """What is wrong with the four broken benchmarks, A to D."""
+
     truth = {"A": "waiting", "B": "compiling", "C": "transfer", "D": "too small"}
-    allowed = CAUSES
+    allowed = ("waiting", "compiling", "transfer", "too small")
     done = "All four causes found."
     empty = "The four are still empty."
     slips = {letter: {"": ("", hint)} for letter, hint in _HINTS.items()}

@@ -113,11 +113,9 @@ def _memory_text(bars: Sequence[rows.Row]) -> str:
     return f"{all_needs}. There are {all_sizes}."
 
 
-#: What can be done about a model that is to train on a TPU.
-STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
-
-
 class Next(WordCheck):
+    """What can be done about a model that is to train on a TPU."""
+
     truth = {
         "A": "Keras on JAX",
         "B": "a smaller batch",
@@ -126,7 +124,13 @@ class Next(WordCheck):
         "E": "Keras on JAX",
         "F": "text kept outside",
     }
-    allowed = STEPS
+    allowed = (
+        "Keras on JAX",
+        "a smaller batch",
+        "a strategy",
+        "a sharded model",
+        "text kept outside",
+    )
     done = "With one chip it is Keras on JAX, and if it does not fit, a smaller batch."
     empty = "The six answers are still empty."
     # case -> wrong answer -> the message; and "" -> the hint to every wrong answer

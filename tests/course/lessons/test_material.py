@@ -72,8 +72,9 @@ def test_a_right_answer_passes_in_other_forms_too(exercise, answer):
 
 
 def test_of_all_answers_only_the_right_ones_pass():
-    for exercise, words in (("00/told_apart", lesson_00.VERDICTS), ("01/old", lesson_01.FATES)):
+    for exercise in ("00/told_apart", "01/old"):
         right = exercises()[exercise].truth
+        words = exercises()[exercise].allowed
         answers = (
             dict(zip(right, said, strict=True)) for said in product(words, repeat=len(right))
         )
