@@ -1,13 +1,12 @@
 """Lesson 02: the check of three broken runtimes, which its page shows."""
 
-import importlib.resources
 from itertools import product
+from pathlib import Path
 
 from accel_helpers._values import records
-from accel_helpers.course.word_checks import choices
+from accel_helpers.course.checks import WordCheck
 
-_PACKAGE = importlib.resources.files("accel_helpers")
-_FILE = _PACKAGE / "course" / "data" / "detective.toml"
+_FILE = Path(__file__).parents[1] / "data" / "detective.toml"
 _MATERIAL = records.load(_FILE, "material of lesson 02")
 # The number of a broken runtime, from 1 -> its table in the file.
 CASES = dict(enumerate(_MATERIAL["case"], 1))
@@ -16,47 +15,34 @@ CURES = _MATERIAL["cures"]
 # What may be true of an accelerator, to be checked in this order: the first that is not decides.
 FACTS = ("attached", "visible", "placed", "faster")
 
-_RIGHT = {number: (case["fact"], case["cure"]) for number, case in CASES.items()}
+# A fact and the letter of a cure are one choice.
+_CHOICES = [f"{fact} {cure}" for fact, cure in product(FACTS, CURES)]
 
 
-def _mistake(case: dict, fact: str, cure: str) -> tuple[str, str]:
-    """Return the sentence and the hint for a wrong answer to a case.
-
-    `case` is one of `CASES`; the answer is a `fact` of `FACTS` and the letter of a `cure`.
-    """
-    hint = case["clue"]
+def _reason(case: dict, choice: str) -> str:
+    """Return what is wrong with a choice for a case."""
+    fact, cure = choice.split()
     if fact == case["fact"]:
-        reason = CURES[cure]["not_here"]
-        return f"the fact is right. {reason}", hint
-    place = FACTS.index(fact)
-    right_place = FACTS.index(case["fact"])
-    if place < right_place:
-        return f'"{fact}" holds there: the case shows it. Go further down the list.', hint
-    return f'before "{fact}" something else fails already. The first no decides.', hint
+        return f"the fact is right. {CURES[cure]['not_here']}"
+    if FACTS.index(fact) < FACTS.index(case["fact"]):
+        return f'"{fact}" holds there: the case shows it. Go further down the list.'
+    return f'before "{fact}" something else fails already. The first no decides.'
 
 
-def _mistakes() -> dict:
-    """Return (sentence, hint) for every wrong answer to every case.
-
-    A key is (number of the case, (fact, letter of the cure)).
-    """
-    mistakes = {}
-    for number, case in CASES.items():
-        for fact, cure in product(FACTS, CURES):
-            answer = (fact, cure)
-            if answer != _RIGHT[number]:
-                mistakes[number, answer] = _mistake(case, fact, cure)
-    return mistakes
+def _slips(case: dict) -> dict:
+    """Return what to say to each choice for a case, and where to look for the right one."""
+    return {choice: (_reason(case, choice), case["clue"]) for choice in _CHOICES}
 
 
-CHECKS = {
-    "02/detective": choices(
-        _RIGHT,
-        (FACTS, tuple(CURES)),
-        _mistakes(),
-        done="All three solved, with the cure of each.",
-        empty="The three cases are still empty.",
-        hint='Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}',
-        item="Case {}",
-    )
-}
+class Detective(WordCheck):
+    hint = 'Such as {1: ("placed", "D"), 2: ("faster", "F"), 3: ...}'
+    truth = {number: f"{case['fact']} {case['cure']}" for number, case in CASES.items()}
+    allowed = _CHOICES
+    done = "All three solved, with the cure of each."
+    empty = "The three cases are still empty."
+    words = "attached, visible, placed, faster; A, B, C, D, E, F"
+    item = "Case {}"
+    slips = {number: _slips(case) for number, case in CASES.items()}
+
+
+CHECKS = {"02/detective": Detective()}

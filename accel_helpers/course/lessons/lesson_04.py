@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from accel_helpers._values.words import format_bytes
 from accel_helpers.course import text
-from accel_helpers.course.word_checks import choices
+from accel_helpers.course.checks import WordCheck
 from accel_helpers.plots import lines, rows, style
 from accel_helpers.plots.style import Picture
 from accel_helpers.tpu.answers import CompiledStep
@@ -113,56 +113,68 @@ def _memory_text(bars: Sequence[rows.Row]) -> str:
     return f"{all_needs}. There are {all_sizes}."
 
 
-#: What can be done about a model that is to train on a TPU.
-STEPS = ("Keras on JAX", "a smaller batch", "a strategy", "a sharded model", "text kept outside")
-_RIGHT = {
-    "A": "Keras on JAX",
-    "B": "a smaller batch",
-    "C": "a strategy",
-    "D": "a sharded model",
-    "E": "Keras on JAX",
-    "F": "text kept outside",
-}
-# Case -> what leads on from any wrong answer to it.
-_HINTS = {
-    "A": "What does Colab's TPU runtime lack, that your notebook imports?",
-    "B": "The peak grows with the batch. What does the card name as the largest batch that fits?",
-    "C": "Who gives each chip its share of the batch?",
-    "D": "16 bytes for each number of the model: how much for 2 billion, and how much has a v5e?",
-    "E": "The error is about an address that no TPU of Colab has any more. What makes it needless?",
-    "F": "Where could the text become numbers, before the model sees it?",
-}
-# (case, the learner's wrong answer) -> the message.
-_SLIPS = {
-    ("A", "a strategy"): "a v5e-1 is one chip, so there is nobody to share with.",
-    ("B", "a strategy"): "with one chip a strategy has nothing to share out.",
-    ("B", "a sharded model"): "the weights fit easily. It is the batch that does not.",
-    ("C", "Keras on JAX"): "it runs on JAX already, and JAX alone takes one chip.",
-    ("C", "a sharded model"): "the model fits on one chip. Seven others have no work.",
-    ("D", "a smaller batch"): "a batch of one would not fit either.",
-    ("D", "a strategy"): "copies do not help: each chip would hold the whole model.",
-    ("E", "a strategy"): "that is what the old notebook goes on to do, with TensorFlow.",
-    ("F", "Keras on JAX"): "no framework helps: the chip has no instruction for text.",
-}
+class Next(WordCheck):
+    """What can be done about a model that is to train on a TPU."""
 
-
-def _mistakes() -> dict:
-    """Return (message, hint) for every case, and for every (case, wrong answer) of `_SLIPS`.
-
-    A case alone has an empty message: `choices` then says that the answer is wrong.
-    """
-    mistakes = {case: ("", hint) for case, hint in _HINTS.items()}
-    for (case, answer), message in _SLIPS.items():
-        mistakes[case, answer] = (message, _HINTS[case])
-    return mistakes
-
-
-CHECKS = {
-    "04/next": choices(
-        _RIGHT,
-        STEPS,
-        _mistakes(),
-        done="With one chip it is Keras on JAX, and if it does not fit, a smaller batch.",
-        empty="The six answers are still empty.",
+    truth = {
+        "A": "Keras on JAX",
+        "B": "a smaller batch",
+        "C": "a strategy",
+        "D": "a sharded model",
+        "E": "Keras on JAX",
+        "F": "text kept outside",
+    }
+    allowed = (
+        "Keras on JAX",
+        "a smaller batch",
+        "a strategy",
+        "a sharded model",
+        "text kept outside",
     )
-}
+    done = "With one chip it is Keras on JAX, and if it does not fit, a smaller batch."
+    empty = "The six answers are still empty."
+    # case -> wrong answer -> the message; and "" -> the hint to every wrong answer
+    slips = {
+        "A": {
+            "a strategy": ("a v5e-1 is one chip, so there is nobody to share with.", ""),
+            "": ("", "What does Colab's TPU runtime lack, that your notebook imports?"),
+        },
+        "B": {
+            "a strategy": ("with one chip a strategy has nothing to share out.", ""),
+            "a sharded model": ("the weights fit easily. It is the batch that does not.", ""),
+            "": (
+                "",
+                "The peak grows with the batch. "
+                "What does the card name as the largest batch that fits?",
+            ),
+        },
+        "C": {
+            "Keras on JAX": ("it runs on JAX already, and JAX alone takes one chip.", ""),
+            "a sharded model": ("the model fits on one chip. Seven others have no work.", ""),
+            "": ("", "Who gives each chip its share of the batch?"),
+        },
+        "D": {
+            "a smaller batch": ("a batch of one would not fit either.", ""),
+            "a strategy": ("copies do not help: each chip would hold the whole model.", ""),
+            "": (
+                "",
+                "16 bytes for each number of the model: "
+                "how much for 2 billion, and how much has a v5e?",
+            ),
+        },
+        "E": {
+            "a strategy": ("that is what the old notebook goes on to do, with TensorFlow.", ""),
+            "": (
+                "",
+                "The error is about an address that no TPU of Colab has any more. "
+                "What makes it needless?",
+            ),
+        },
+        "F": {
+            "Keras on JAX": ("no framework helps: the chip has no instruction for text.", ""),
+            "": ("", "Where could the text become numbers, before the model sees it?"),
+        },
+    }
+
+
+CHECKS = {"04/next": Next()}

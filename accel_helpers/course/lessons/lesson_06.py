@@ -1,27 +1,12 @@
 """What lesson 06 draws, and its exercises: counting cycles, rounding to bfloat16."""
 
+import math
 import struct
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from math import ceil
 
-from accel_helpers.course.checks import calls
-from accel_helpers.course.slips import Slips
+from accel_helpers.course.checks import FunctionCheck
 from accel_helpers.plots import style
-
-
-def bits(number: float) -> int:
-    """Return the 32 bits of a number in float32, as a whole number."""
-    data = struct.pack("<f", number)
-    (pattern,) = struct.unpack("<I", data)
-    return pattern
-
-
-def number(bits: int) -> float:
-    """Return the number that 32 bits of float32, a whole number, stand for: undo `bits`."""
-    data = struct.pack("<I", bits)
-    (value,) = struct.unpack("<f", data)
-    return value
 
 
 def useful_cells(shares: Mapping[int, float], *, title: str) -> style.Picture:
@@ -100,7 +85,7 @@ def _mark(axes, n: int, percentage: float, offset: tuple[int, int], side: str) -
     axes.annotate(text, (n, percentage), offset, **font)
 
 
-# --- cycles: of m, k, n and the size of the unit -------------------------------------------------
+# --- cycles --------------------------------------------------------------------------------------
 
 
 def cycles(
@@ -108,216 +93,144 @@ def cycles(
     k: int,
     n: int,
     size: int,
-    tiles: float | None = None,
-    tile_cycles: int | None = None,
+    *,
+    whole: Callable = math.ceil,
+    loads: int = 1,
+    ways: int = 2,
+    more: int = 0,
 ) -> float:
     """Return the cycles of a product of (m, k) and (k, n), as `systolic.MatrixUnit` counts them.
 
-    The unit has `size` rows and columns of cells. The wrong answers below pass their own number of
-    tiles, or their own cycles of one tile; by default both are the right ones.
+    The unit has `size` rows and columns of cells. What comes after that makes slips: how parts of
+    tiles are counted, how often a tile is loaded, how many ways lead through the unit, and how many
+    cycles are too many for each tile.
     """
-    if tiles is None:
-        tiles = ceil(k / size) * ceil(n / size)
-    if tile_cycles is None:
-        loading = size
-        # To the right over the row, and down the column to the far corner.
-        way_through = 2 * (size - 1)
-        tile_cycles = loading + m + way_through
-    return tiles * tile_cycles
-
-
-# (m, k, n, size) of each case: the first can be done on paper, in the others wrong rules differ.
-PRODUCTS = (
-    (20, 6, 9, 4),
-    (128, 128, 128, 128),
-    (1_024, 300, 500, 128),
-    (10, 3, 2, 1),
-    (5, 20, 7, 8),
-)
-# Wrong answers to the first exercise; each takes (m, k, n, size) as `cycles` does.
-_CYCLES = Slips()
-
-
-@_CYCLES.add(
-    "Your tiles leave out weights: what does not fill a tile is rounded away.",
-    "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
-)
-def _tiles_rounded_down(m, k, n, size):
-    full_rows = k // size
-    full_columns = n // size
-    return cycles(m, k, n, size, tiles=full_rows * full_columns)
-
-
-@_CYCLES.add(
-    "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
-    "Make a whole number of k / size and of n / size. Which of the two next to it?",
-)
-def _parts_of_tiles(m, k, n, size):
-    rows = k / size
-    columns = n / size
-    return cycles(m, k, n, size, tiles=rows * columns)
-
-
-@_CYCLES.add(
-    "Loading is forgotten: your cells have their weights from the start.",
-    "Before a row can enter, the weights of the tile must be in their cells.",
-)
-def _no_loading(m, k, n, size):
-    way_through = 2 * (size - 1)
-    tile_cycles = m + way_through
-    return cycles(m, k, n, size, tile_cycles=tile_cycles)
-
-
-@_CYCLES.add(
-    "The way through is forgotten: your last result is out as soon as its row enters.",
-    "Follow the last row of activations. How far has it to the cell in the far corner?",
-)
-def _no_way_through(m, k, n, size):
-    loading = size
-    tile_cycles = loading + m
-    return cycles(m, k, n, size, tile_cycles=tile_cycles)
-
-
-@_CYCLES.add(
-    "You count the way through in one direction only.",
-    "Activations walk to the right and sums walk down. The last sum has both ways to wait for.",
-)
-def _one_direction(m, k, n, size):
-    loading = size
-    way_through = size - 1
-    tile_cycles = loading + m + way_through
-    return cycles(m, k, n, size, tile_cycles=tile_cycles)
+    tiles = whole(k / size) * whole(n / size)
+    loading = loads * size
+    # To the right over the row, and down the column to the far corner.
+    way_through = ways * (size - 1)
+    return tiles * (loading + m + way_through + more)
 
 
 _ONE_CELL = "Take a unit of one cell: nobody walks there. What must the way through be then?"
 
 
-def _off_by(error: int) -> Callable:
-    """Return a function of (m, k, n, size) that counts `error` cycles too many for each tile."""
+class Cycles(FunctionCheck):
+    # (m, k, n, size): the first can be done on paper, in the others wrong rules differ.
+    cases = (
+        (20, 6, 9, 4),
+        (128, 128, 128, 128),
+        (1_024, 300, 500, 128),
+        (10, 3, 2, 1),
+        (5, 20, 7, 8),
+    )
+    hint = "How many tiles? How long does one load? How long until its last row is out?"
+    right = "Tiles, loading, rows and the way through: every cycle is counted."
+    needs = "One whole number is needed: tiles times the cycles of one."
+    slips = (
+        (
+            {"whole": math.floor},
+            "Your tiles leave out weights: what does not fill a tile is rounded away.",
+            "6 rows of weights on 4 rows of cells: how often is the unit loaded until all were in?",
+        ),
+        (
+            {"whole": float},
+            "You count parts of tiles. A tile that is not full takes as many cycles as a full one.",
+            "Make a whole number of k / size and of n / size. Which of the two next to it?",
+        ),
+        (
+            {"loads": 0},
+            "Loading is forgotten: your cells have their weights from the start.",
+            "Before a row can enter, the weights of the tile must be in their cells.",
+        ),
+        (
+            {"ways": 0},
+            "The way through is forgotten: your last result is out as soon as its row enters.",
+            "Follow the last row of activations. How far has it to the cell in the far corner?",
+        ),
+        (
+            {"ways": 1},
+            "You count the way through in one direction only.",
+            "Activations walk to the right and sums walk down. "
+            "The last sum has both ways to wait for.",
+        ),
+        ({"more": 1}, "Almost: for each tile you count 1 too many.", _ONE_CELL),
+        ({"more": 2}, "Almost: for each tile you count 2 too many.", _ONE_CELL),
+        ({"more": -1}, "Almost: for each tile you count 1 too few.", _ONE_CELL),
+        ({"more": -2}, "Almost: for each tile you count 2 too few.", _ONE_CELL),
+    )
 
-    def count(m, k, n, size):
-        loading = size
-        way_through = 2 * (size - 1)
-        tile_cycles = loading + m + way_through + error
-        return cycles(m, k, n, size, tile_cycles=tile_cycles)
-
-    return count
-
-
-_ERRORS = {1: "1 too many", 2: "2 too many", -1: "1 too few", -2: "2 too few"}
-for _error, _text in _ERRORS.items():
-    _add_slip = _CYCLES.add(f"Almost: for each tile you count {_text}.", _ONE_CELL)
-    _add_slip(_off_by(_error))
 
 # --- rounding ------------------------------------------------------------------------------------
 
 
-# Patterns are the 32 bits of a float32 number as one whole number, which `bits` returns.
+def _number(bits: int) -> float:
+    """Return the number that 32 bits of float32, a whole number, stand for."""
+    (value,) = struct.unpack("<f", struct.pack("<I", bits))
+    return value
 
 
-def cut(bits: int) -> int:
-    """Return a pattern with its lower 16 bits set to zero: 0x3F80_1234 -> 0x3F80_0000."""
-    return bits & 0xFFFF0000
+def bfloat16(x: float, *, carry: int = 0x7FFF, odd: int = 1, returned: Callable = _number) -> float:
+    """Return the bfloat16 that is nearest to x; of two as near, the even one.
 
-
-def nearest(bits: int) -> int:
-    """Return the nearest pattern whose lower 16 bits are zero; in the middle, the even one.
-
-    0x3F80_8000 lies in the middle -> 0x3F80_0000, whose last bit that stays is 0.
+    `carry` is added before the lower 16 bits are cut off, and `odd` where the last bit that stays
+    is odd: together just enough that in the middle the even neighbour wins. Slips change these, and
+    what is `returned` of the bits.
     """
+    (bits,) = struct.unpack("<I", struct.pack("<f", x))
     last_kept_bit = bits >> 16 & 1
-    # Just under half of the last bit that stays. In the middle an odd one carries, an even not.
-    almost_half = 0x7FFF
-    return cut(bits + almost_half + last_kept_bit)
+    carried = bits + carry + odd * last_kept_bit
+    return returned(carried & 0xFFFF0000)
 
 
-# exact, near, over a power of 2
-NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
-# Above 1, bfloat16 goes in steps of 2**-7: half a step lies in the middle, where the even wins.
-_TO_ROUND_DOWN = 1 + 2**-8
-_TO_ROUND_UP = 1 + 3 * 2**-8
-_A_LITTLE = 2**-20
-_IN_THE_MIDDLE = (257.0, 259.0, _TO_ROUND_DOWN, _TO_ROUND_UP)
-_OFF_THE_MIDDLE = (_TO_ROUND_DOWN + _A_LITTLE, _TO_ROUND_UP - _A_LITTLE)
-_ZERO_OR_NEGATIVE = (0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75)
-EDGES = (*_IN_THE_MIDDLE, *_OFF_THE_MIDDLE, *_ZERO_OR_NEGATIVE)
 _EVEN_WINS = "In the middle the even neighbour wins: look at the last bit that stays."
 _HALF = "Before you cut, look at what goes: is it more than half of what the last bit counts?"
-# Wrong answers to the second exercise; each takes a float and returns it rounded.
-_ROUNDINGS = Slips()
-
-
-@_ROUNDINGS.add("You cut off the lower 16 bits. Then 1.999 of a step becomes 1.", _HALF)
-def _cut_off(x):
-    pattern = cut(bits(x))
-    return number(pattern)
-
-
-@_ROUNDINGS.add("You go away from zero wherever anything is cut off.", _HALF)
-def _away_from_zero(x):
-    pattern = bits(x) + 0xFFFF
-    return number(cut(pattern))
-
-
-@_ROUNDINGS.add(
-    "Nearly: a number in the middle between two always goes away from zero with you.", _EVEN_WINS
-)
-def _middle_away_from_zero(x):
-    pattern = bits(x) + 0x8000
-    return number(cut(pattern))
-
-
-@_ROUNDINGS.add(
-    "Nearly: a number in the middle between two always goes towards zero with you.", _EVEN_WINS
-)
-def _middle_towards_zero(x):
-    pattern = bits(x) + 0x7FFF
-    return number(cut(pattern))
-
-
-# Three forms of one slip: what was rounded rightly, its upper half, and what was cut off.
+# What was rounded rightly, its upper half, and what was cut off.
 _BITS = "You return bits. They are a whole number that only stands for the one asked for."
 _WAY_BACK = "One of the two tools leads from bits to the number. It takes all 32 of them."
-
-
-@_ROUNDINGS.add(_BITS, _WAY_BACK)
-def _rounded_bits(x):
-    return nearest(bits(x))
-
-
-@_ROUNDINGS.add(_BITS, _WAY_BACK)
-def _upper_bits(x):
-    pattern = nearest(bits(x))
-    return pattern >> 16
-
-
-@_ROUNDINGS.add(_BITS, _WAY_BACK)
-def _cut_bits(x):
-    return cut(bits(x))
-
-
-def _bfloat16(x: float) -> float:
-    """Return the bfloat16 number that is nearest to x; of two as near, the even one."""
-    pattern = nearest(bits(x))
-    return number(pattern)
-
-
-_COUNTING = calls(
-    cycles,
-    on=PRODUCTS,
-    right="Tiles, loading, rows and the way through: every cycle is counted.",
-    needs="One whole number is needed: tiles times the cycles of one.",
-    hint="How many tiles? How long does one load? How long until its last row is out?",
-    slips=_CYCLES,
+# Exact, near, over a power of 2.
+_NUMBERS = (1.0, 0.1, 1000.0, 1001.0, 1003.0, 255.75, 3.14159, 1e30, 1e-20)
+_EDGES = (
+    # In the middle between two, where the even one wins: down and up, twice.
+    *(257.0, 259.0, 1.00390625, 1.01171875),
+    # By 2**-20 off the last two of them, above and below.
+    *(1.0039072036743164, 1.0117177963256836),
+    *(0.0, -2.5, -257.0, -259.0, -0.1, -1001.0, -255.75),
 )
-_ROUNDING = calls(
-    _bfloat16,
-    on=[(x,) for x in NUMBERS],
-    edges=[(x,) for x in EDGES],
-    right="Rounded to the nearest, and to the even one in the middle.",
-    needs="One number is needed: the rounded one, as a float.",
-    hint="Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?",
-    slips=_ROUNDINGS,
-    within=0,
-)
-CHECKS = {"06/cycles": _COUNTING, "06/bfloat16": _ROUNDING}
+
+
+class Rounding(FunctionCheck):
+    cases = [(x,) for x in _NUMBERS]
+    edges = [(x,) for x in _EDGES]
+    hint = "Find its two neighbours: keep the upper 16 bits, or go one step on. Which is nearer?"
+    right = "Rounded to the nearest, and to the even one in the middle."
+    needs = "One number is needed: the rounded one, as a float."
+    within = 0
+    slips = (
+        (
+            {"carry": 0, "odd": 0},
+            "You cut off the lower 16 bits. Then 1.999 of a step becomes 1.",
+            _HALF,
+        ),
+        (
+            {"carry": 0xFFFF, "odd": 0},
+            "You go away from zero wherever anything is cut off.",
+            _HALF,
+        ),
+        (
+            {"carry": 0x8000, "odd": 0},
+            "Nearly: a number in the middle between two always goes away from zero with you.",
+            _EVEN_WINS,
+        ),
+        (
+            {"odd": 0},
+            "Nearly: a number in the middle between two always goes towards zero with you.",
+            _EVEN_WINS,
+        ),
+        ({"returned": int}, _BITS, _WAY_BACK),
+        ({"returned": lambda bits: bits >> 16}, _BITS, _WAY_BACK),
+        ({"carry": 0, "odd": 0, "returned": int}, _BITS, _WAY_BACK),
+    )
+
+
+CHECKS = {"06/cycles": Cycles(cycles), "06/bfloat16": Rounding(bfloat16)}

@@ -1,14 +1,13 @@
 """Lesson 07: an addition here and on a pretend T4, and the exercise that works it out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import log
 from statistics import median_high
 
 from accel_helpers import plots
 from accel_helpers._values.words import format_count, format_rate, format_seconds
-from accel_helpers.course.checks import calls
-from accel_helpers.course.slips import Slips
+from accel_helpers.course.checks import FunctionCheck
 from accel_helpers.machine import hardware
 from accel_helpers.measure.measurement import Measurement
 from accel_helpers.measure.timing import APART
@@ -29,7 +28,18 @@ FLAT = 4
 Curve = Mapping[int, Measurement | float]
 
 
-def add_seconds(numbers: int, launch: float, bandwidth: float, link: float | None = None) -> float:
+def add_seconds(
+    numbers: int,
+    launch: float,
+    bandwidth: float,
+    link: float | None = None,
+    *,
+    in_memory: int = 8,
+    over_link: int = 8,
+    launches: int = 1,
+    moves: Callable = sum,
+    everything: Callable = sum,
+) -> float:
     """Return the seconds of one addition, as the lesson's exercise asks for them.
 
     Parameters
@@ -41,21 +51,15 @@ def add_seconds(numbers: int, launch: float, bandwidth: float, link: float | Non
     bandwidth, link : float
         Bytes a second of the chip's memory, and of the link to it; without a link (None) the
         numbers are on the chip, and the answers stay there.
+    in_memory, over_link, launches, moves, everything
+        What slips change: the bytes for each number (4 read and 4 written, or 4 there and 4 back),
+        how often is launched, and what is made of the times of all moves, and of the launch and
+        these.
     """
-    # Bytes: 4 read and 4 written, or 4 there and 4 back.
-    moved = 8 * numbers
-    return _seconds_to_move(moved, launch, bandwidth, link)
-
-
-def _seconds_to_move(moved: float, launch: float, bandwidth: float, link: float | None) -> float:
-    """Return the seconds to launch, and to move `moved` bytes through the memory and then the link.
-
-    The others are as in `add_seconds`.
-    """
-    seconds = launch + moved / bandwidth
+    times = [in_memory * numbers / bandwidth]
     if link is not None:
-        seconds += moved / link
-    return seconds
+        times.append(over_link * numbers / link)
+    return everything([launches * launch, moves(times)])
 
 
 def pretend(cpu: Mapping[int, Measurement], link: float | None = None) -> dict[int, float]:
@@ -178,118 +182,85 @@ def _size(numbers: float) -> str:
     return format_rate(numbers, "").replace(" ", "")
 
 
-# Wrong answers to the exercise; each takes what `add_seconds` takes, and n is its `numbers`.
-_SLIPS = Slips()
-
-
-@_SLIPS.add(
-    "You move 4 bytes for a number throughout.",
-    "In memory it is read and the answer is written. Over the link go both, too.",
+_LONGEST = (
+    "You take the longest of the times in place of their sum.",
+    "They come one after the other: the launch, the link, the memory. Add them up.",
 )
-def _half_of_all_bytes(n, launch, bandwidth, link):
-    moved = 4 * n
-    return _seconds_to_move(moved, launch, bandwidth, link)
 
 
-@_SLIPS.add(
-    "You divide numbers by bytes per second.",
-    "Turn them into bytes first: 4 are read for each number, and 4 are written.",
-)
-def _numbers_as_bytes(n, launch, bandwidth, link):
-    return _seconds_to_move(n, launch, bandwidth, link)
-
-
-@_SLIPS.add("You count each number as one byte.", "A float32 number has 4 bytes.")
-def _one_byte_a_number(n, launch, bandwidth, link):
-    moved = 2 * n
-    return _seconds_to_move(moved, launch, bandwidth, link)
-
-
-@_SLIPS.add(
-    "With a link you count the link alone.",
-    "On the card the numbers are still read from its memory, and the answers written to it.",
-)
-def _link_alone(n, launch, bandwidth, link):
-    if link is None:
-        return add_seconds(n, launch, bandwidth)
-    return add_seconds(n, launch, link)
-
-
-@_SLIPS.add(
-    "You add up the two speeds.",
-    "The bytes go over the link, and then through the memory: add up the two times.",
-)
-def _sum_of_speeds(n, launch, bandwidth, link):
-    if link is None:
-        return add_seconds(n, launch, bandwidth)
-    speed = bandwidth + link
-    return add_seconds(n, launch, speed)
-
-
-@_SLIPS.add(
-    "In memory you move 4 bytes for a number.",
-    "It is read, and the answer is written: 4 bytes each.",
-)
-def _half_in_memory(n, launch, bandwidth, link):
-    # Half the bytes take as long as all of them at twice the speed.
-    twice_as_fast = 2 * bandwidth
-    return add_seconds(n, launch, twice_as_fast, link)
-
-
-@_SLIPS.add(
-    "You use the link one way only.",
-    "Over the link go 4 bytes for each number, and 4 come back.",
-)
-def _one_way(n, launch, bandwidth, link):
-    if link is None:
-        return add_seconds(n, launch, bandwidth)
-    twice_as_fast = 2 * link
-    return add_seconds(n, launch, bandwidth, twice_as_fast)
-
-
-@_SLIPS.add(
-    "The link makes no difference to your answer.",
-    "If `link` is not None, all numbers come over it first, and the answers go back.",
-)
-def _no_link(n, launch, bandwidth, link):
-    return add_seconds(n, launch, bandwidth)
-
-
-@_SLIPS.add(
-    "Launching is missing.",
-    "The chip has to be told before anything moves: add `launch`, once.",
-)
-def _no_launch(n, launch, bandwidth, link):
-    return add_seconds(n, 0, bandwidth, link)
-
-
-@_SLIPS.add("You count `launch` twice.", "It is one addition, launched once.")
-def _two_launches(n, launch, bandwidth, link):
-    overhead = 2 * launch
-    return add_seconds(n, overhead, bandwidth, link)
-
-
-@_SLIPS.add(
-    "You launch every number.",
-    "It is one addition, launched once, however many numbers there are.",
-)
-def _a_launch_each(n, launch, bandwidth, link):
-    overhead = n * launch
-    return add_seconds(n, overhead, bandwidth, link)
-
-
-_WITH_LINK = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9)]
-_WITHOUT_LINK = [(1_000, 1e-6, 8e9, None)]
-
-CHECKS = {
-    "07/seconds": calls(
-        add_seconds,
-        on=_WITH_LINK,
-        edges=_WITHOUT_LINK,
-        at_edges="Without a link (None) nothing is sent anywhere.",
-        right="With a link, nearly all of a large addition is the transfer.",
-        needs="It returns one number: seconds.",
-        hint="launch, plus bytes / bandwidth; with a link, bytes / link on top.",
-        slips=_SLIPS,
+class Seconds(FunctionCheck):
+    # In the last one the launch is the longest, and the memory is slower than the link.
+    cases = [(1_000, 1e-6, 8e9, 4e9), (10**8, 12e-5, 320e9, 15.75e9), (10, 1e-6, 4e9, 8e9)]
+    edges = [(1_000, 1e-6, 8e9, None)]
+    at_edges = "Without a link (None) nothing is sent anywhere."
+    hint = "launch, plus bytes / bandwidth; with a link, bytes / link on top."
+    right = "With a link, nearly all of a large addition is the transfer."
+    needs = "It returns one number: seconds."
+    slips = (
+        (
+            {"in_memory": 4, "over_link": 4},
+            "You move 4 bytes for a number throughout.",
+            "In memory it is read and the answer is written. Over the link go both, too.",
+        ),
+        (
+            {"in_memory": 1, "over_link": 1},
+            "You divide numbers by bytes per second.",
+            "Turn them into bytes first: 4 are read for each number, and 4 are written.",
+        ),
+        (
+            {"in_memory": 2, "over_link": 2},
+            "You count each number as one byte.",
+            "A float32 number has 4 bytes.",
+        ),
+        (
+            {"in_memory": 0},
+            "With a link you count the link alone.",
+            "On the card the numbers are still read from its memory, "
+            "and the answers written to it.",
+        ),
+        (
+            lambda n, launch, bandwidth, link: add_seconds(n, launch, bandwidth + link),
+            "You add up the two speeds.",
+            "The bytes go over the link, and then through the memory: add up the two times.",
+        ),
+        (
+            {"in_memory": 4},
+            "In memory you move 4 bytes for a number.",
+            "It is read, and the answer is written: 4 bytes each.",
+        ),
+        (
+            {"over_link": 4},
+            "You use the link one way only.",
+            "Over the link go 4 bytes for each number, and 4 come back.",
+        ),
+        (
+            {"over_link": 0},
+            "The link makes no difference to your answer.",
+            "If `link` is not None, all numbers come over it first, and the answers go back.",
+        ),
+        (
+            {"launches": 0},
+            "Launching is missing.",
+            "The chip has to be told before anything moves: add `launch`, once.",
+        ),
+        ({"everything": max}, *_LONGEST),
+        ({"moves": max}, *_LONGEST),
+        ({"everything": max, "moves": max}, *_LONGEST),
+        (
+            lambda n, launch, bandwidth, link: max(launch, 8 * n / bandwidth) + 8 * n / link,
+            *_LONGEST,
+        ),
+        (
+            {"launches": 2},
+            "You count `launch` twice.",
+            "It is one addition, launched once.",
+        ),
+        (
+            lambda n, launch, *speeds: add_seconds(n, n * launch, *speeds),
+            "You launch every number.",
+            "It is one addition, launched once, however many numbers there are.",
+        ),
     )
-}
+
+
+CHECKS = {"07/seconds": Seconds(add_seconds)}

@@ -1,214 +1,168 @@
 """Lesson 10: its exercises: scaling fitted once, and a split without leaks."""
 
 import random
-from collections.abc import Callable, Sequence
-from itertools import chain
 
-from accel_helpers.course.checks import Told, calls, on_arrays
-from accel_helpers.course.slips import Slips
+from accel_helpers.course.answers import plain
+from accel_helpers.course.checks import FunctionCheck, Told, ask
 
 
-def scale(train, other) -> tuple:
-    """Return the images of both sets, each pixel scaled by its mean and its spread in `train`.
+class _OnArrays(FunctionCheck):
+    """An exercise whose function gets arrays in place of lists."""
 
-    `train` and `other` are arrays or lists of the shape (images, pixels); so are the two arrays of
-    floats that are returned. A pixel that never varies in `train` is divided by 1.
-    """
+    def call(self, function: object, case: tuple) -> object:
+        """Return what a function returns for a case; it gets arrays, which it must not change."""
+        import numpy as np
+
+        arguments = [np.array(value) if isinstance(value, list) else value for value in case]
+        # The check itself says what a division by zero gave; NumPy's warning would be a second one.
+        with np.errstate(all="ignore"):
+            returned = ask(function, *arguments)
+        if not all(map(np.array_equal, arguments, case)):
+            raise Told(
+                "Your function changes the arrays that it was given: whoever lent them loses them.",
+                "Make new arrays: a - b is one, and a -= b changes a.",
+            )
+        return returned
+
+
+# --- scaling -------------------------------------------------------------------------------------
+
+
+def _scaled(images, fitted, axis=0, power=1):
+    """Return images less the mean of others, and divided by their spread."""
     import numpy as np
 
-    train = np.asarray(train, dtype=float)
-    other = np.asarray(other, dtype=float)
-    mean = train.mean(axis=0)
-    spread = train.std(axis=0)
+    mean = np.mean(fitted, axis=axis)
+    spread = np.std(fitted, axis=axis)
     # A pixel that never varies would be divided by zero.
     spread = np.where(spread == 0, 1, spread)
-    scaled_train = (train - mean) / spread
-    scaled_other = (other - mean) / spread
-    return scaled_train, scaled_other
+    return (images - mean) / spread**power
 
 
-def split(originals: Sequence[int], seed: int, share: int = 5) -> tuple:
-    """Return the places of the pictures to train on, and of those to hold out, as two arrays.
+def scale(train, other, **slip) -> tuple:
+    """Return the images of both sets, each pixel scaled by its mean and its spread in `train`.
 
-    Places count from 0. All copies of an original are on one side.
-
-    Parameters
-    ----------
-    originals : sequence of int
-        The number of the original that each picture is a copy of.
-    seed : int
-        Of the random numbers that choose the originals to hold out.
-    share : int
-        One in so many originals is held out.
+    Both are arrays of the shape (images, pixels). Slips change the `axis`, or the `power` of the
+    spread that is divided by.
     """
-    import numpy as np
-
-    # Originals are drawn, and not pictures: so all copies of one share its side.
-    generator = np.random.default_rng(seed)
-    shuffled_originals = generator.permutation(np.unique(originals))
-    held_out_count = len(shuffled_originals) // share
-    held_out_originals = shuffled_originals[:held_out_count]
-    # A yes or no for each picture.
-    is_held_out = np.isin(originals, held_out_originals)
-    train = np.flatnonzero(~is_held_out)
-    held_out = np.flatnonzero(is_held_out)
-    return train, held_out
+    return _scaled(train, train, **slip), _scaled(other, train, **slip)
 
 
-def _train_image(n: int) -> list[float]:
-    """Return an image for training, of four pixels: two of them never vary."""
-    varied = n * n % 17
-    return [float(n), float(varied), 3.0, 0.0]
-
-
-def _other_image(n: int) -> list[float]:
-    """Return an image that is not trained on: the third pixel varies, and never did in training."""
-    varied = n * n % 13
-    return [float(n), float(varied), float(n), 0.0]
-
-
-TRAIN = [_train_image(n) for n in range(12)]
-OTHER = [_other_image(n) for n in (4, 7, 10, 13)]
-# Wrong answers to the first exercise; each takes and returns what `scale` does.
-_SCALINGS = Slips()
-
-
-@_SCALINGS.add(
-    "You fitted on both sets together. Then the other images have a say in the training.",
-    "Mean and spread come from train alone.",
-)
 def _fitted_on_both(train, other):
     both = [*train, *other]
-    _, scaled_train = scale(both, train)
-    _, scaled_other = scale(both, other)
-    return scaled_train, scaled_other
+    return _scaled(train, both), _scaled(other, both)
 
 
-@_SCALINGS.add(
-    "You scaled each set by its own numbers: the same ink then means two things.",
-    "Use the mean and the spread of train for both.",
-)
-def _each_by_its_own(train, other):
-    scaled_train, _ = scale(train, train)
-    scaled_other, _ = scale(other, other)
-    return scaled_train, scaled_other
+# Images of four pixels: the last two never vary in training, and one of them does so elsewhere.
+_TRAIN = [[n, n * n % 17, 3.0, 0.0] for n in map(float, range(12))]
+_OTHER = [[n, n * n % 13, n, 0.0] for n in (4.0, 7.0, 10.0, 13.0)]
 
 
-@_SCALINGS.add(
-    "You took one mean and one spread for all pixels together.",
-    "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
-)
-def _one_mean_for_all(train, other):
-    mean = train.mean()
-    spread = train.std()
-    scaled_train = (train - mean) / spread
-    scaled_other = (other - mean) / spread
-    return scaled_train, scaled_other
-
-
-def _values(call: Callable, train: list, other: list) -> list[list[float]]:
-    """Return all pixels of the scaled training images in a row, and those of the other ones.
-
-    `call` is a function that takes and returns what `scale` does; it is called with `train` and
-    `other` as arrays. Raises Told where it changes these, or where a pixel is so large, or not a
-    number, that it must have been divided by zero.
-    """
-    import numpy as np
-
-    scaled_sets = on_arrays(call, train, other)
-    rows = []
-    for images in scaled_sets:
-        values = np.ravel(images).astype(float)
-        rows.append(values.tolist())
-    every_value = chain.from_iterable(rows)
-    # Said so, and not with >= 1000, since NaN is not below it either.
-    if not all(abs(value) < 1_000 for value in every_value):
-        raise Told(
-            "A pixel that never varied in training is divided by zero, or by nearly that.",
-            "Its spread is 0. Put 1 in the place of that, such as with np.where.",
-        )
-    return rows
-
-
-# Wrong answers to the second exercise; each takes and returns what `split` does.
-_SPLITS = Slips()
-
-
-@_SPLITS.add(
-    "Some places are on both sides, or on neither.",
-    "Places count the pictures from 0 on, and each is on one side. They are not originals.",
-)
-def _originals_as_places(originals, seed):
-    train, held_out = split(originals, seed)
-    return originals[train], originals[held_out]
-
-
-@_SPLITS.add(
-    "There are originals with copies on both sides.",
-    "Choose originals, not pictures. Then give each picture the side of its original.",
-)
-def _split_by_picture(originals, seed):
-    # A fifth of the 180 pictures, whatever their originals are.
-    train = range(36, 180)
-    held_out = range(36)
-    return train, held_out
-
-
-@_SPLITS.add(
-    "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
-    "Hold out about a fifth of the originals. Are the two sides in the right order?",
-)
-def _sides_swapped(originals, seed):
-    train, held_out = split(originals, seed)
-    return held_out, train
-
-
-def _fault(call: Callable, originals: list[int]) -> str:
-    """Return the first fault of a split in a word, or an empty text if it has none.
-
-    "places" means that not every picture is on one side, "copies" that an original is on both, and
-    "share" that by far not a fifth of the pictures is held out. `call` takes what `split` does and
-    returns the two sides: each as places, or as a yes or no for every picture.
-    """
-    import numpy as np
-
-    originals = np.array(originals)
-    places = np.arange(len(originals))
-    train_side, held_out_side = call(originals.copy(), 1)
-    # Places select themselves here, and so does a mask of yes and no.
-    train = places[np.asarray(train_side)]
-    held_out = places[np.asarray(held_out_side)]
-    if sorted([*train, *held_out]) != [*places]:
-        return "places"
-    if np.isin(originals[train], originals[held_out]).any():
-        return "copies"
-    share = len(held_out) / len(places)
-    if not 0.1 <= share <= 0.35:
-        return "share"
-    return ""
-
-
-_SCALING = calls(
-    scale,
-    on=[(TRAIN, OTHER)],
-    right="Both sets are scaled alike, and only the training images were asked.",
-    needs="Return the scaled training images and the scaled other ones, in this order.",
-    hint="From each pixel take its mean in train, then divide by its spread in train.",
-    put=_values,
+class Scaling(_OnArrays):
+    cases = [(_TRAIN, _OTHER)]
+    hint = "From each pixel take its mean in train, then divide by its spread in train."
+    right = "Both sets are scaled alike, and only the training images were asked."
+    needs = "Return the scaled training images and the scaled other ones, in this order."
     # The spread of a sample, with n - 1, is right, too.
-    within=0.06,
-    slips=_SCALINGS,
-)
+    within = 0.06
+    slips = (
+        (
+            _fitted_on_both,
+            "You fitted on both sets together. Then the other images have a say in the training.",
+            "Mean and spread come from train alone.",
+        ),
+        (
+            lambda train, other: (_scaled(train, train), _scaled(other, other)),
+            "You scaled each set by its own numbers: the same ink then means two things.",
+            "Use the mean and the spread of train for both.",
+        ),
+        (
+            {"axis": None},
+            "You took one mean and one spread for all pixels together.",
+            "Each pixel has its own: mean(axis=0) goes down the images and keeps the pixels apart.",
+        ),
+        (
+            {"power": 2},
+            "You divide by the variance. That is the square of the spread.",
+            "The spread is the standard deviation: std(axis=0), the root of the variance.",
+        ),
+    )
+
+    def read(self, returned: object) -> object:
+        """Return the pixels of each set in a row; raise `Told` where one was divided by zero."""
+        import numpy as np
+
+        rows = [np.ravel(images).astype(float) for images in plain(returned)]
+        for pixels in rows:
+            # What is not a number is not below it either.
+            if not np.all(abs(pixels) < 1_000):
+                raise Told(
+                    "A pixel that never varied in training is divided by zero, or by nearly that.",
+                    "Its spread is 0. Put 1 in the place of that, such as with np.where.",
+                )
+        return plain(rows)
+
+
+# --- a split -------------------------------------------------------------------------------------
+
+
+def split(originals, seed: int, share: int = 5) -> tuple:
+    """Return the places of the pictures to train on, and of those to hold out, as two arrays.
+
+    `originals` is an array of the numbers of the originals that the pictures are copies of. One in
+    `share` of them is held out with all its copies, whatever the seed: the check takes any.
+    """
+    import numpy as np
+
+    is_held_out = originals % share == 0
+    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
 
 # Three copies of each of 60 originals, in any order.
-_THREE_COPIES = 3 * list(range(100, 160))
-ORIGINALS = random.Random(10).sample(_THREE_COPIES, len(_THREE_COPIES))
-_SPLIT = calls(
-    split,
-    on=[(ORIGINALS,)],
-    right="All copies of an original lie on one side.",
-    needs="Return train, held_out: the places in originals, as whole numbers from 0 on.",
-    put=_fault,
-    slips=_SPLITS,
-)
-CHECKS = {"10/scaling": _SCALING, "10/split": _SPLIT}
+_ORIGINALS = random.Random(10).sample(3 * list(range(100, 160)), 180)
+
+
+class Split(_OnArrays):
+    cases = [(_ORIGINALS, 1)]
+    right = "All copies of an original lie on one side."
+    needs = "Return train, held_out: the places in originals, as whole numbers from 0 on."
+    slips = (
+        (
+            lambda originals, seed: [originals[places] for places in split(originals, seed)],
+            "Some places are on both sides, or on neither.",
+            "Places count the pictures from 0 on, and each is on one side. They are not originals.",
+        ),
+        (
+            lambda originals, seed: (range(36, 180), range(36)),
+            "There are originals with copies on both sides.",
+            "Choose originals, not pictures. Then give each picture the side of its original.",
+        ),
+        (
+            lambda originals, seed: split(originals, seed)[::-1],
+            "No copy crosses the line. But you do not hold out about a fifth of the pictures.",
+            "Hold out about a fifth of the originals. Are the two sides in the right order?",
+        ),
+    )
+
+    def read(self, returned: tuple) -> str:
+        """Return the first fault of a split in a word, or an empty text if it has none.
+
+        Each of the two sides may be places, or a yes or no for every picture.
+        """
+        import numpy as np
+
+        originals = np.array(_ORIGINALS)
+        places = np.arange(180)
+        # Places select themselves here, and so does a mask of yes and no.
+        train, held_out = (places[np.asarray(side)] for side in returned)
+        if sorted([*train, *held_out]) != [*places]:
+            return "places"
+        if np.isin(originals[train], originals[held_out]).any():
+            return "copies"
+        # About a fifth of them.
+        if not 18 <= len(held_out) <= 63:
+            return "share"
+        return ""
+
+
+CHECKS = {"10/scaling": Scaling(scale), "10/split": Split(split)}

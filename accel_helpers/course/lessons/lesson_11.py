@@ -1,28 +1,9 @@
 """The exercise of lesson 11: is the job cheaper on the GPU?"""
 
-from collections.abc import Callable
+from accel_helpers.course.answers import meant, plain
+from accel_helpers.course.checks import FunctionCheck
 
-from accel_helpers.course.answers import meant
-from accel_helpers.course.checks import calls
-from accel_helpers.course.slips import Slips
-
-CHEAPER = "cheaper"
-DEARER = "dearer"
-CANNOT_TELL = "cannot tell"
-VERDICTS = (CHEAPER, DEARER, CANNOT_TELL)
-# (low, high, price) of each case, as `verdict` takes them
-CASES = (
-    (3.0, 4.0, 1.0),
-    (0.4, 0.6, 1.0),
-    (0.9, 1.2, 1.0),
-    (3.0, 4.0, 5.0),
-    (7.0, 9.0, 5.0),
-    (2.0, 8.0, 4.0),
-    (4.1, 9.0, 4.0),
-    (1.0, 3.9, 4.0),
-)
-# slower, and so cheap that it pays
-EDGES = ((0.5, 0.7, 0.2),)
+VERDICTS = ("cheaper", "dearer", "cannot tell")
 
 
 def verdict(low: float, high: float, price: float) -> str:
@@ -32,104 +13,76 @@ def verdict(low: float, high: float, price: float) -> str:
     the price lies between the two, the ends of the interval do not agree.
     """
     if low > price:
-        return CHEAPER
+        return "cheaper"
     if high < price:
-        return DEARER
-    return CANNOT_TELL
+        return "dearer"
+    return "cannot tell"
 
 
-def _put(call: Callable, *case: float) -> str:
-    """Return the verdict, one of `VERDICTS`, that an answer returns for a case.
-
-    `call` takes the (low, high, price) of `case`. Raises ValueError where what it returns means no
-    verdict.
-    """
-    answer = call(*case)
-    word = meant(answer, VERDICTS)
-    # Any other word ends here in an error, which the check answers.
-    place = VERDICTS.index(word)
-    return VERDICTS[place]
-
-
-def _otherwise(answer: str, low: float, high: float, price: float) -> tuple[str, str]:
-    """Return the message and the hint for a wrong verdict that no slip explains.
-
-    `answer` is the learner's verdict on the case (low, high, price).
-    """
-    case = f"{low:g} to {high:g} times as fast, {price:g} times the price"
-    message = f'For "{case}" your verdict is "{answer}". '
-    if verdict(low, high, price) == CANNOT_TELL:
-        hint = "Look at both ends of the interval. Do they say the same?"
-        return f"{message}The interval reaches over the price.", hint
-    hint = "It takes less time by the factor, and every hour costs more by the price. Which wins?"
-    return f"{message}The whole interval lies on one side of the price.", hint
-
-
-_MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
-_SWAPPED = {CHEAPER: DEARER, DEARER: CHEAPER, CANNOT_TELL: CANNOT_TELL}
-
-# Wrong answers to the exercise; each takes what `verdict` takes.
-_SLIPS = Slips()
-
-
-def _always(word: str) -> Callable:
-    """Return a function of (low, high, price) whose verdict is always `word`."""
-
-    def verdict_of(low, high, price):
-        return word
-
-    return verdict_of
-
-
-for _word in VERDICTS:
-    _add_slip = _SLIPS.add(
-        f'Your verdict is "{_word}" for every case.',
-        "Let the price decide, and both ends of the interval.",
-    )
-    _add_slip(_always(_word))
-
-
-@_SLIPS.add(
-    "The two sides are swapped.",
-    "The factor makes the job shorter, the price makes every hour dearer.",
-)
-def _swapped(low, high, price):
-    right = verdict(low, high, price)
-    return _SWAPPED[right]
-
-
-@_SLIPS.add(
-    "That looks at the speed and not at the price.",
-    "Four times as fast, at five times the price for an hour: what does it cost?",
-)
-def _speed_alone(low, high, price):
-    return verdict(low, high, price=1)
-
-
-@_SLIPS.add("That takes one number out of the interval.", _MIDDLE)
 def _middle_alone(low, high, price):
     middle = (low + high) / 2
-    if middle > price:
-        return CHEAPER
-    return DEARER
+    return verdict(middle, middle, price)
 
 
-@_SLIPS.add("You are never unsure, also where the interval reaches over the price.", _MIDDLE)
-def _never_unsure(low, high, price):
-    if low > price:
-        return CHEAPER
-    return DEARER
+_BOTH_ENDS = "Let the price decide, and both ends of the interval."
+_MIDDLE = "If one end of the interval says cheaper and the other dearer, what do you know?"
 
 
-CHECKS = {
-    "11/worth_it": calls(
-        verdict,
-        on=CASES,
-        edges=EDGES,
-        right="Every verdict fits: the whole interval decides, and the price with it.",
-        needs=f'Return "{CHEAPER}", "{DEARER}" or "{CANNOT_TELL}".',
-        put=_put,
-        otherwise=_otherwise,
-        slips=_SLIPS,
+class WorthIt(FunctionCheck):
+    # (low, high, price) of each case.
+    cases = (
+        (3.0, 4.0, 1.0),
+        (0.4, 0.6, 1.0),
+        (0.9, 1.2, 1.0),
+        (3.0, 4.0, 5.0),
+        (7.0, 9.0, 5.0),
+        (2.0, 8.0, 4.0),
+        (4.1, 9.0, 4.0),
+        (1.0, 3.9, 4.0),
     )
-}
+    # Slower, and so cheap that it pays.
+    edges = ((0.5, 0.7, 0.2),)
+    hint = "Hold both ends of the interval against the price. Do they say the same?"
+    right = "Every verdict fits: the whole interval decides, and the price with it."
+    needs = 'Return "cheaper", "dearer" or "cannot tell".'
+    slips = (
+        (
+            lambda *case: "cheaper",
+            'Your verdict is "cheaper" for every case.',
+            _BOTH_ENDS,
+        ),
+        (
+            lambda *case: "dearer",
+            'Your verdict is "dearer" for every case.',
+            _BOTH_ENDS,
+        ),
+        (
+            lambda *case: "cannot tell",
+            'Your verdict is "cannot tell" for every case.',
+            _BOTH_ENDS,
+        ),
+        (
+            # With all signs turned, what was above the price is below it.
+            lambda low, high, price: verdict(-high, -low, -price),
+            "The two sides are swapped.",
+            "The factor makes the job shorter, the price makes every hour dearer.",
+        ),
+        (
+            lambda low, high, price: verdict(low, high, 1),
+            "That looks at the speed and not at the price.",
+            "Four times as fast, at five times the price for an hour: what does it cost?",
+        ),
+        (_middle_alone, "That takes one number out of the interval.", _MIDDLE),
+        (
+            lambda low, high, price: verdict(low, low, price),
+            "You are never unsure, also where the interval reaches over the price.",
+            _MIDDLE,
+        ),
+    )
+
+    def read(self, returned: object) -> str | None:
+        """Return the verdict that an answer means; None where it means none."""
+        return meant(plain(returned), VERDICTS)
+
+
+CHECKS = {"11/worth_it": WorthIt(verdict)}

@@ -1,4 +1,4 @@
-"""The pretend accelerator of lesson 03, whose every cost is known, and a benchmark of it.
+"""The pretend accelerator of lesson 03, whose every cost is known.
 
 It does as a GPU does: it compiles at the first run, takes its orders at once, and works on its own
 until it has finished. Its clock is its own, so every machine sees the same.
@@ -34,17 +34,18 @@ class Device:
     0.0001
     """
 
+    # Seconds since the device was made, and when it will have done all jobs that were ordered.
+    _now = 0.0
+    _free_at = 0.0
+    # What the next job takes to compile.
+    _compiling = COMPILING
+    _was_read = False
+    # The jobs that were ordered after the first reading of the clock.
+    steps = 0
+
     def __init__(self, step: float = 0.010, tick: float = 1e-9):
-        # Seconds since the device was made.
-        self._now = 0.0
-        # The time at which it will have done all jobs that were ordered.
-        self._free_at = 0.0
         self._step = step
         self._tick = tick
-        self._has_run = False
-        self._was_read = False
-        # The jobs that were ordered after the first reading of the clock.
-        self.steps = 0
 
     def clock(self) -> float:
         """Return the seconds since the device was made, rounded down to whole ticks."""
@@ -63,10 +64,8 @@ class Device:
 
         It comes back at once; only the first time it waits until the step is compiled.
         """
-        self._now += ORDER
-        if not self._has_run:
-            self._now += COMPILING
-        self._has_run = True
+        self._now += ORDER + self._compiling
+        self._compiling = 0.0
         if self._was_read:
             self.steps += 1
         # A job starts when all before it are done.
@@ -88,34 +87,3 @@ def device_for(letter: str) -> Device:
     if letter == "D":
         return Device(0.0021, tick=0.005)
     return Device()
-
-
-def timed(
-    device: Device,
-    steps: int = 10,
-    *,
-    sends: bool = False,
-    cold: bool = False,
-    early: bool = False,
-    whole: bool = False,
-) -> float:
-    """Return the seconds of a step on a device as a benchmark measures them.
-
-    Without a slip it is the right benchmark. A slip makes it a broken one: `sends` has the sending
-    of a batch in the time, `cold` has the compiling in it, `early` does not wait for the jobs, and
-    `whole` returns the time of all steps.
-    """
-    batch = device.send("images")
-    if not cold:
-        device.wait(device.run(batch))
-    start = device.clock()
-    for _ in range(steps):
-        if sends:
-            batch = device.send("images")
-        job = device.run(batch)
-        if not early:
-            device.wait(job)
-    elapsed = device.clock() - start
-    if whole:
-        return elapsed
-    return elapsed / steps

@@ -4,6 +4,7 @@ The exercises are those that `check` knows, and the slips are the table of each,
 is held to the same without being named here.
 """
 
+import functools
 import itertools
 import json
 import math
@@ -11,9 +12,11 @@ import re
 from pathlib import Path
 
 import pytest
+from practice import timed
 
 from accel_helpers.course import lessons as checks
-from accel_helpers.course.checks import Result
+from accel_helpers.course.checks import FunctionCheck, Result, WordCheck
+from accel_helpers.course.lessons.lesson_03 import Benchmark
 
 np = pytest.importorskip("numpy")
 
@@ -58,31 +61,34 @@ def test_each_exercise_has_a_stub_that_is_told_to_be_empty_and_a_solution_that_p
 # --- the table of each exercise ----------------------------------------------------------------
 
 
+def truth(check):
+    return timed if isinstance(check, Benchmark) else check.truth
+
+
 def slips(check):
     """The wrong answer of each slip, and what is said to it."""
-    if isinstance(check.slips, dict):  # by the key, or by the key and what stands there
-        for slip, words in check.slips.items():
-            other = (word for word in check.truth.values() if word != check.truth.get(slip))
-            key, said = (slip, next(other)) if slip in check.truth else slip
-            yield {**check.truth, key: said}, *words
+    if isinstance(check, FunctionCheck):
+        for change, *words in check.slips:
+            yield check.wrong_function(change), *words
         return
-    for *place, wrong, message, hint in check.slips:
-        yield (in_place(check.truth, wrong, *place) if place else wrong), message, hint
-
-
-def in_place(truth, wrong, n):
-    return lambda *case: [*truth(*case)[:n], wrong(*case), *truth(*case)[n + 1 :]]
+    if isinstance(check, Benchmark):
+        for slip, (_, *words) in zip(("sends", "cold", "early", "whole"), check.slips, strict=True):
+            yield functools.partial(timed, **{slip: True}), *words
+        return
+    # What has no row of its own, or an empty place in it, is told by the row of all others.
+    for key, choice in itertools.product(check.truth, check.allowed):
+        if choice != check.truth[key]:
+            own, usual = (check.slips[key].get(row, ("", "")) for row in (choice, ""))
+            yield {**check.truth, key: choice}, own[0] or usual[0], own[1] or usual[1]
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
     check = EXERCISES[exercise]
-    right = check(check.truth)
+    right = check(truth(check))
     assert right.ok, str(right)
     assert not right.hint, str(right)
-    told = [*slips(check)]
-    assert len({(message, hint) for _, message, hint in told}) >= 2
-    for answer, message, hint in told:
+    for answer, message, hint in slips(check):
         result = check(answer)
         assert not result.ok, str(result)
         assert message in result.message, str(result)
@@ -103,6 +109,9 @@ def test_the_truth_passes_and_each_slip_hears_what_it_is(exercise):
         ("07/seconds", lambda n, s, b, k: s + n / b + n / k, "numbers by bytes per second"),
         ("07/seconds", lambda n, s, b, k: s + 8 * n / (b + k), "add up the two speeds"),
         ("07/seconds", lambda n, s, b, k: n * s + 8 * n / b + 8 * n / k, "launch every number"),
+        ("07/seconds", lambda n, s, b, k: max(s, 8 * n / b + 8 * n / k), "the longest of the"),
+        ("07/seconds", lambda n, s, b, k: max(s, 8 * n / b, 8 * n / k), "the longest of the"),
+        ("07/seconds", lambda n, s, b, k: s + max(8 * n / b, 8 * n / k), "the longest of the"),
         ("08/pays_after", lambda f, b, a: math.ceil(f / (b - a)), "first call is lost"),
     ],
 )
@@ -185,13 +194,20 @@ def test_words_count_for_what_they_mean(exercise, answer):
     assert checks.check(exercise, answer).ok
 
 
+@pytest.mark.parametrize("word", [..., None, "", " ", (..., ...), ("visible", ...)])
+def test_what_is_not_chosen_yet_is_named(word):
+    check = EXERCISES["02/detective"]
+    assert check(check.truth | {1: word}).message == "Still empty: 1."
+    assert "still empty" in check(dict.fromkeys(check.truth, word)).message
+
+
 @pytest.mark.parametrize("word", ["not faster", "difference", "measurable", "no", "x" * 10**6])
 def test_what_may_mean_something_else_is_no_choice(word):
     answer = EXERCISES["00/told_apart"].truth | {"A": word}
     assert "that is not a choice" in checks.check("00/told_apart", answer).message
 
 
-@pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c.truth, dict)])
+@pytest.mark.parametrize("exercise", [n for n, c in EXERCISES.items() if isinstance(c, WordCheck)])
 def test_every_wrong_choice_leads_on(exercise):
     check = EXERCISES[exercise]
     for key, other in itertools.product(check.truth, {*check.truth.values()}):
@@ -290,7 +306,7 @@ def test_what_is_no_answer_gets_a_result(exercise, name):
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_no_answer_spoils_the_cases_that_the_next_one_is_graded_on(exercise):
     checks.check(exercise, changes_its_arguments)
-    assert checks.check(exercise, EXERCISES[exercise].truth).ok
+    assert checks.check(exercise, truth(EXERCISES[exercise])).ok
 
 
 def test_a_slip_is_told_how_many_are_right():

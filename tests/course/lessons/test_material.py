@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from practice import timed
 
 import accel_helpers as ah
 from accel_helpers.course.lessons import (
@@ -18,9 +19,7 @@ from accel_helpers.course.lessons import (
     lesson_03,
     lesson_06,
 )
-from accel_helpers.course.lessons.lesson_03 import timed
 from accel_helpers.course.lessons.lesson_04 import memory_picture
-from accel_helpers.course.lessons.lesson_06 import bits, number
 from accel_helpers.course.lessons.lesson_09 import whole_batch
 from accel_helpers.course.lessons.lesson_10 import split
 from accel_helpers.course.unit import MatrixUnit
@@ -73,8 +72,9 @@ def test_a_right_answer_passes_in_other_forms_too(exercise, answer):
 
 
 def test_of_all_answers_only_the_right_ones_pass():
-    for exercise, words in (("00/told_apart", lesson_00.VERDICTS), ("01/old", lesson_01.FATES)):
+    for exercise in ("00/told_apart", "01/old"):
         right = exercises()[exercise].truth
+        words = exercises()[exercise].allowed
         answers = (
             dict(zip(right, said, strict=True)) for said in product(words, repeat=len(right))
         )
@@ -84,29 +84,31 @@ def test_of_all_answers_only_the_right_ones_pass():
 # --- lesson by lesson --------------------------------------------------------------------------
 
 
-def test_the_pairs_of_lesson_00_show_what_it_says_of_them():
+def verdict(old, new):
+    """What two intervals say."""
+    if new[1] < old[0]:
+        return "faster"
+    if old[1] < new[0]:
+        return "slower"
+    return lesson_00.NONE
+
+
+def test_the_times_in_the_exercise_of_lesson_00_say_what_is_graded():
     """The medians of B, C and D are equally far apart, and their intervals are not."""
-    ends = {letter: [m.interval for m in pair] for letter, pair in lesson_00.PAIRS.items()}
-    for letter in "BCD":
-        old, new = lesson_00.PAIRS[letter]
-        assert 1.075 < max(old.median, new.median) / min(old.median, new.median) < 1.09, letter
-    apart = {n for n, (old, new) in ends.items() if old[1] < new[0] or new[1] < old[0]}
-    assert apart == {"A", "C"}
-    inside, outside = ends["D"]
-    assert outside[0] < inside[0]
-    assert inside[1] < outside[1]
-    assert all(low < 0.0195 < high for low, high in ends["B"]), "the solution names 19.5 ms"
-    assert not any(m.warnings for pair in lesson_00.PAIRS.values() for m in pair)
-
-
-def test_the_times_in_the_exercise_of_lesson_00_are_those_that_are_graded():
     number = r"(\d+\.\d)"
     one = rf"{number} \({number} to {number}\)"
     shown = re.findall(rf'"([A-D])\\": \.\.\.,  # {one}, then {one}', LESSON_00.read_text("utf-8"))
-    assert [letter for letter, *_ in shown] == [*lesson_00.PAIRS]
-    for letter, *numbers in shown:
-        seconds = [s for m in lesson_00.PAIRS[letter] for s in (m.median, *m.interval)]
-        assert [*map(float, numbers)] == pytest.approx([1000 * s for s in seconds], abs=0.051)
+    times = {letter: [*map(float, numbers)] for letter, *numbers in shown}
+    graded = {letter: verdict(row[1:3], row[4:6]) for letter, row in times.items()}
+    assert graded == exercises()["00/told_apart"].truth
+    for letter in "BCD":
+        old, new = times[letter][0], times[letter][3]
+        assert 1.075 < max(old, new) / min(old, new) < 1.09, letter
+    _, *inside, _, low, high = times["D"]
+    assert low < inside[0]
+    assert inside[1] < high
+    _, old_low, old_high, _, new_low, new_high = times["B"]
+    assert max(old_low, new_low) < 19.5 < min(old_high, new_high), "the solution names 19.5 ms"
 
 
 def test_the_doctor_knows_each_old_step_of_lesson_01_that_fails():
@@ -218,15 +220,17 @@ def test_bfloat16_is_rounded_as_ml_dtypes_does():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     found = many_floats()
     right = found.astype(ml_dtypes.bfloat16).astype(np.float32).tolist()
-    assert [number(lesson_06.nearest(bits(x))) for x in found.tolist()] == right
+    assert [lesson_06.bfloat16(x) for x in found.tolist()] == right
     assert check("06/bfloat16", ml_dtypes.bfloat16).ok
 
 
-def test_bits_and_number_lead_to_one_another():
-    for x in many_floats().tolist():
-        assert number(bits(x)) == x
-    assert bits(1.0) == np.float32(1).view(np.uint32)
-    assert bits(0.1) == bits(np.float32(0.1))
+def test_who_divides_by_the_variance_hears_so():
+    def by_the_variance(*sets):
+        spread = sets[0].var(axis=0)
+        spread[spread == 0] = 1
+        return [(images - sets[0].mean(axis=0)) / spread for images in sets]
+
+    assert "variance" in check("10/scaling", by_the_variance).message
 
 
 @pytest.mark.parametrize("tiny", [0, 1e-7])
@@ -235,6 +239,11 @@ def test_what_is_divided_by_nothing_is_told_whatever_else_is_wrong_with_the_scal
         return [(images - sets[1].mean(axis=0)) / (sets[0].std(axis=0) + tiny) for images in sets]
 
     assert "divided by zero" in check("10/scaling", by_the_last).message
+
+
+def test_places_that_are_off_by_one_are_no_split():
+    result = check("10/split", lambda *case: [places - 1 for places in split(*case)])
+    assert "copies on both sides" in result.message
 
 
 @pytest.mark.parametrize("share", [2, 20])
